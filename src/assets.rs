@@ -24,7 +24,7 @@ use serde::Deserialize;
 #[cfg_attr(debug_assertions, folder = "$CARGO_MANIFEST_DIR/target/site")]
 #[cfg_attr(not(debug_assertions), folder = "$CARGO_MANIFEST_DIR/target/site-release")]
 #[allow_missing = true]
-struct Site;
+struct SiteFiles;
 
 /// The addresses of the three files that every page loads.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -38,10 +38,10 @@ impl Manifest {
     /// Those of the last build. Read anew for each page: that costs microseconds, and during development they change
     /// while the server runs.
     pub fn current() -> Self {
-        Self::of::<Site>().unwrap_or_default()
+        Self::load::<SiteFiles>().unwrap_or_default()
     }
 
-    fn of<Site: RustEmbed>() -> Option<Self> {
+    fn load<Site: RustEmbed>() -> Option<Self> {
         serde_json::from_slice(&Site::get("manifest.json")?.data).ok()
     }
 }
@@ -59,13 +59,13 @@ impl Default for Manifest {
 
 /// `/pkg/…`, and each public file under its own name (`/favicon.svg`).
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    router_of::<Site, S>().merge(dev_reload::router())
+    router_for::<SiteFiles, S>().merge(dev_reload::router())
 }
 
 /// A release looks names up in a list. Development reads a folder, so a name that leads elsewhere is refused.
-fn router_of<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> {
+fn router_for<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> {
     // `cargo leptos` gives names without a hash, which a browser must not keep.
-    let keep = if Manifest::of::<Site>().is_some() {
+    let keep = if Manifest::load::<Site>().is_some() {
         "public, max-age=31536000, immutable"
     } else {
         "no-cache"

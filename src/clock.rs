@@ -17,22 +17,22 @@ pub fn now() -> Timestamp {
 #[error(
     "this machine's clock stands before 1970. Nothing was touched: set the clock, then start Parlor again"
 )]
-pub struct TooEarlyError;
+pub struct ClockTooEarlyError;
 
 /// Checks that the clock stands where the libraries that read it don't panic.
 ///
 /// # Errors
 ///
 /// If it stands before 1970.
-pub fn check() -> Result<(), TooEarlyError> {
+pub fn check() -> Result<(), ClockTooEarlyError> {
     match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(_) => Ok(()),
-        Err(_) => Err(TooEarlyError),
+        Err(_) => Err(ClockTooEarlyError),
     }
 }
 
 /// A time to the minute: `2026-11-21 13:01 CET`.
-pub fn in_words(at: Timestamp, zone: &TimeZone) -> String {
+pub fn format_minute(at: Timestamp, zone: &TimeZone) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
         Ok(time) => {
             let there = time.to_zoned(zone.clone());

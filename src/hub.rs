@@ -17,16 +17,16 @@ use crate::{
 
 /// How many events a user's or a run's subscriber may fall behind before it reads the log instead. Powers of two, since the
 /// channel takes the next one.
-const USER_BACKLOG: usize = 256;
-const RUN_BACKLOG: usize = 64;
+const MAX_USER_BACKLOG: usize = 256;
+const MAX_RUN_BACKLOG: usize = 64;
 
 /// How long an event's JSON may be that is handed over live. Longer ones are read from the log by whoever wants them: otherwise
 /// one subscriber that does not read would keep a backlog of them in memory, however long they are. An event is kept with its
 /// JSON and its text, which is no longer: a whole backlog comes to well under a MiB.
-const LIVE_BYTES: usize = 1 << 10;
+const MAX_LIVE_EVENT_BYTES: usize = 1 << 10;
 
 /// How many events one read of the log brings.
-const PAGE: usize = 500;
+const LOG_PAGE_EVENTS: usize = 500;
 
 /// What can be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,16 +37,16 @@ pub enum Topic {
     Run(UserId, MessageId),
 }
 
-type Sender = broadcast::Sender<Live>;
+type Sender = broadcast::Sender<LiveMessage>;
 
 /// What subscribers are handed.
 #[derive(Clone, Debug)]
-enum Live {
+enum LiveMessage {
     Event(Arc<LoggedEvent>),
     /// An event at this position is in the log, and too long to be kept for those who fall behind.
-    InLog(Position),
+    ReadFromLog(Position),
     /// The end of a run is in no event, and nothing more comes of it.
-    GivenUp,
+    RunAbandoned,
 }
 
 /// The live subscribers of this process.
@@ -60,10 +60,10 @@ impl Hub {
     pub fn publish(&self, events: &[Arc<LoggedEvent>]) {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         for event in events {
-            let live = if event.json.len() > LIVE_BYTES {
-                Live::InLog(event.event.position)
+            let live = if event.json.len() > MAX_LIVE_EVENT_BYTES {
+                LiveMessage::ReadFromLog(event.event.position)
             } else {
-                Live::Event(event.clone())
+                LiveMessage::Event(event.clone())
             };
             let run = event.event.message_id.map(|run| Topic::Run(event.user_id, run));
             for topic in [Some(Topic::User(event.user_id)), run].into_iter().flatten() {
@@ -76,27 +76,27 @@ impl Hub {
     }
 
     /// Tells those who follow a run that its end is in no event, and those who follow its user to look anew at what is stored.
-    pub fn give_up(&self, run: RunKey) {
+    pub fn abandon_run(&self, run: RunKey) {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         for topic in [Topic::User(run.user_id), Topic::Run(run.user_id, run.message_id)] {
             if let Some(sender) = topics.get(&topic) {
                 // The last listener may be just about to leave.
-                let _ = sender.send(Live::GivenUp);
+                let _ = sender.send(LiveMessage::RunAbandoned);
             }
         }
     }
 
     /// How many listen now. For tests, and for operators who want to know.
-    pub fn listeners(&self) -> usize {
+    pub fn subscriber_count(&self) -> usize {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         topics.values().map(Sender::receiver_count).sum()
     }
 
-    fn subscribe(&self, topic: Topic) -> broadcast::Receiver<Live> {
+    fn subscribe(&self, topic: Topic) -> broadcast::Receiver<LiveMessage> {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         let backlog = match topic {
-            Topic::User(_) => USER_BACKLOG,
-            Topic::Run(..) => RUN_BACKLOG,
+            Topic::User(_) => MAX_USER_BACKLOG,
+            Topic::Run(..) => MAX_RUN_BACKLOG,
         };
         topics
             .entry(topic)
@@ -105,7 +105,7 @@ impl Hub {
     }
 
     /// Forgets a topic with its last listener.
-    fn leave(&self, topic: Topic, leaving: broadcast::Receiver<Live>) {
+    fn unsubscribe(&self, topic: Topic, leaving: broadcast::Receiver<LiveMessage>) {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         // Only now, so that of two that leave together one is the last.
         drop(leaving);
@@ -120,7 +120,7 @@ impl Hub {
 
 /// What a follower gets next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Followed {
+pub enum FollowerItem {
     Event(Arc<LoggedEvent>),
     /// The log does not tell all that happened since the follower's position.
     Reset,
@@ -131,14 +131,14 @@ pub struct Follower {
     hub: Arc<Hub>,
     storage: Arc<dyn Storage>,
     topic: Topic,
-    live: broadcast::Receiver<Live>,
+    live: broadcast::Receiver<LiveMessage>,
     cursor: Position,
     /// Events read from the log and not yet given.
-    page: VecDeque<LoggedEvent>,
+    buffered: VecDeque<LoggedEvent>,
     /// Something may be in the log that has neither been read nor will come live.
-    behind: bool,
+    is_behind: bool,
     /// A run that is followed has ended without an event.
-    is_given_up: bool,
+    is_abandoned: bool,
 }
 
 impl Follower {
@@ -152,9 +152,9 @@ impl Follower {
             topic,
             live,
             cursor: after,
-            page: VecDeque::new(),
-            behind: true,
-            is_given_up: false,
+            buffered: VecDeque::new(),
+            is_behind: true,
+            is_abandoned: false,
         }
     }
 
@@ -168,31 +168,31 @@ impl Follower {
     /// # Errors
     ///
     /// If the log could not be read; the next call tries again.
-    pub async fn next(&mut self) -> Result<Followed, StorageError> {
+    pub async fn next(&mut self) -> Result<FollowerItem, StorageError> {
         loop {
-            if let Some(logged) = self.page.pop_front() {
+            if let Some(logged) = self.buffered.pop_front() {
                 self.cursor = logged.event.position;
-                return Ok(Followed::Event(Arc::new(logged)));
+                return Ok(FollowerItem::Event(Arc::new(logged)));
             }
-            if self.behind {
+            if self.is_behind {
                 if let Some(reset) = self.read_page().await? {
                     return Ok(reset);
                 }
                 continue;
             }
-            if self.is_given_up {
+            if self.is_abandoned {
                 return match self.topic {
-                    Topic::User(_) => Ok(Followed::Reset),
-                    Topic::Run(..) => Err(StorageError::GivenUp),
+                    Topic::User(_) => Ok(FollowerItem::Reset),
+                    Topic::Run(..) => Err(StorageError::RunAbandoned),
                 };
             }
             match self.live.recv().await {
                 Ok(live) => {
-                    if let Some(event) = self.take(live) {
-                        return Ok(Followed::Event(event));
+                    if let Some(event) = self.accept_live(live) {
+                        return Ok(FollowerItem::Event(event));
                     }
                 }
-                Err(RecvError::Lagged(_)) => self.behind = true,
+                Err(RecvError::Lagged(_)) => self.is_behind = true,
                 // The hub forgets a topic only when its last listener leaves, and this one has not.
                 Err(RecvError::Closed) => std::future::pending().await,
             }
@@ -201,18 +201,18 @@ impl Follower {
 
     /// The next event if it is there already.
     pub fn try_next(&mut self) -> Option<Arc<LoggedEvent>> {
-        if let Some(logged) = self.page.pop_front() {
+        if let Some(logged) = self.buffered.pop_front() {
             self.cursor = logged.event.position;
             return Some(Arc::new(logged));
         }
-        while !self.behind {
+        while !self.is_behind {
             match self.live.try_recv() {
                 Ok(live) => {
-                    if let Some(event) = self.take(live) {
+                    if let Some(event) = self.accept_live(live) {
                         return Some(event);
                     }
                 }
-                Err(TryRecvError::Lagged(_)) => self.behind = true,
+                Err(TryRecvError::Lagged(_)) => self.is_behind = true,
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
             }
         }
@@ -220,15 +220,15 @@ impl Follower {
     }
 
     /// Accepts a live event if it is new and nothing is missing before it.
-    fn take(&mut self, live: Live) -> Option<Arc<LoggedEvent>> {
+    fn accept_live(&mut self, live: LiveMessage) -> Option<Arc<LoggedEvent>> {
         let logged = match live {
-            Live::Event(logged) => logged,
-            Live::InLog(position) => {
-                self.behind = position > self.cursor;
+            LiveMessage::Event(logged) => logged,
+            LiveMessage::ReadFromLog(position) => {
+                self.is_behind = position > self.cursor;
                 return None;
             }
-            Live::GivenUp => {
-                self.is_given_up = true;
+            LiveMessage::RunAbandoned => {
+                self.is_abandoned = true;
                 return None;
             }
         };
@@ -238,23 +238,27 @@ impl Follower {
         }
         // A user's positions have no gaps; those of one run do, and there only the channel's own word counts.
         if matches!(self.topic, Topic::User(_)) && position != self.cursor.next() {
-            self.behind = true;
+            self.is_behind = true;
             return None;
         }
         self.cursor = position;
         Some(logged)
     }
 
-    async fn read_page(&mut self) -> Result<Option<Followed>, StorageError> {
+    async fn read_page(&mut self) -> Result<Option<FollowerItem>, StorageError> {
         let (user_id, run) = match self.topic {
             Topic::User(user_id) => (user_id, None),
             Topic::Run(user_id, run) => (user_id, Some(run)),
         };
-        match self.storage.log_after(user_id, self.cursor, run, PAGE).await? {
-            LogPage::Reset => Ok(Some(Followed::Reset)),
+        match self
+            .storage
+            .events_after(user_id, self.cursor, run, LOG_PAGE_EVENTS)
+            .await?
+        {
+            LogPage::Reset => Ok(Some(FollowerItem::Reset)),
             LogPage::Events { events, more } => {
-                self.behind = more;
-                self.page = events.into();
+                self.is_behind = more;
+                self.buffered = events.into();
                 Ok(None)
             }
         }
@@ -265,7 +269,7 @@ impl Drop for Follower {
     fn drop(&mut self) {
         let nothing = broadcast::channel(1).1;
         self.hub
-            .leave(self.topic, std::mem::replace(&mut self.live, nothing));
+            .unsubscribe(self.topic, std::mem::replace(&mut self.live, nothing));
     }
 }
 

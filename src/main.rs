@@ -13,11 +13,11 @@ use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
 /// How much is written to the log, unless `PARLOR_LOG` says otherwise.
-const DEFAULT_LOG: &str = "info";
+const DEFAULT_LOG_FILTER: &str = "info";
 
 /// rmcp would write down what MCP servers say, word by word, and their addresses with the keys in them. What matters of that is
 /// said by `tools::mcp`.
-const UNHEARD: &str = ",rmcp=off";
+const SILENCED_TARGETS: &str = ",rmcp=off";
 
 /// A self-hosted web chat for LLM agents: one binary, one folder of data, nothing else needed.
 #[derive(Debug, Parser)]
@@ -47,19 +47,19 @@ enum Command {
 async fn main() -> ExitCode {
     let filter = std::env::var("PARLOR_LOG").unwrap_or_default();
     let filter = if filter.trim().is_empty() {
-        DEFAULT_LOG.into()
+        DEFAULT_LOG_FILTER.into()
     } else {
         filter
     };
-    let filter = EnvFilter::try_new(filter + UNHEARD)
-        .unwrap_or_else(|_| EnvFilter::new(format!("{DEFAULT_LOG}{UNHEARD}")));
+    let filter = EnvFilter::try_new(filter + SILENCED_TARGETS)
+        .unwrap_or_else(|_| EnvFilter::new(format!("{DEFAULT_LOG_FILTER}{SILENCED_TARGETS}")));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(|| log::Stderr)
+        .with_writer(|| log::RedactedStderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
     let Command::Serve { addr, data, config } = Cli::parse().command;
-    allow_many_sockets();
+    raise_open_file_limit();
     // Only what is built for tests has any; there the variable FAILPOINTS says at which of them this process dies.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     match serve(Overrides {
@@ -79,13 +79,17 @@ async fn main() -> ExitCode {
 
 /// A conversation that streams takes two sockets, one to the reader and one to the model, and many systems give a process
 /// 1,024 files unless it asks for more.
-fn allow_many_sockets() {
+fn raise_open_file_limit() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit, setrlimit};
-        const WANTED: u64 = 65_536;
+        const WANTED_OPEN_FILES: u64 = 65_536;
         let mut limit = getrlimit(Resource::Nofile);
-        limit.current = Some(limit.maximum.map_or(WANTED, |maximum| maximum.min(WANTED)));
+        limit.current = Some(
+            limit
+                .maximum
+                .map_or(WANTED_OPEN_FILES, |maximum| maximum.min(WANTED_OPEN_FILES)),
+        );
         if let Err(error) = setrlimit(Resource::Nofile, limit) {
             tracing::debug!(%error, "the limit of open files stays as it is");
         }
@@ -95,7 +99,7 @@ fn allow_many_sockets() {
 async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
     clock::check()?;
     let settings = Settings::read(&overrides, |name| std::env::var(name).ok())?;
-    log::keep_out(Secrets::of(&settings));
+    log::redact_log(Secrets::from_settings(&settings));
     tracing::debug!(?settings);
     let addr = settings.server.addr;
     let data = settings.server.data.display().to_string();
@@ -110,12 +114,12 @@ async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
         .await
         .map_err(|error| format!("the data in {data} can't be used: {error}"))?;
     println!("Parlor is ready at http://{}", listener.local_addr()?);
-    server.serve(listener, stopped()).await?;
+    server.serve(listener, shutdown_signal()).await?;
     Ok(())
 }
 
 /// Ready when the process is asked to end: Ctrl-C, or SIGTERM.
-async fn stopped() {
+async fn shutdown_signal() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await

@@ -42,7 +42,7 @@ pub fn is_loopback(url: &Url) -> bool {
 }
 
 /// How long a server asks to wait: seconds or a date (RFC 9110, 10.2.3), or OpenAI's milliseconds.
-pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub fn parse_retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name| {
         headers
             .get(name)
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retry_after_is_read_in_all_its_forms() {
+    fn parses_every_retry_after_form() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
         for (name, value, after) in [
             ("retry-after", "7", Some(7000)),
@@ -84,7 +84,7 @@ mod tests {
         ] {
             let headers = HeaderMap::from_iter([(name.parse().unwrap(), HeaderValue::from_static(value))]);
             assert_eq!(
-                retry_after(&headers, now),
+                parse_retry_after(&headers, now),
                 after.map(Duration::from_millis),
                 "{value}"
             );
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_many_names() {
+    fn recognizes_every_loopback_name() {
         for (url, is_here) in [
             ("http://localhost:1", true),
             ("http://x.localhost", true),

@@ -9,7 +9,7 @@ use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    app::{AppState, Tokens},
+    app::{AppState, TokenAuthenticator},
     clock, http,
     hub::Hub,
     journal::Journal,
@@ -22,17 +22,17 @@ use crate::{
     secrets::Secrets,
     services::pubmed::{self, PubmedClient},
     settings::{self, Settings},
-    storage::{Storage, StorageError, sqlite::Sqlite},
-    tools::{self, Registry, mcp},
+    storage::{Storage, StorageError, sqlite::SqliteStorage},
+    tools::{self, ToolRegistry, mcp},
 };
 
 mod check;
 
 /// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
-const RECOVERY: Duration = Duration::from_secs(2);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long each of the last steps may take: ending what did not end by itself, connections, the database.
-const CLOSING: Duration = Duration::from_secs(1);
+const CLOSE_STEP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A server that has opened its data and may begin to listen.
 pub struct Server {
@@ -50,7 +50,7 @@ impl Server {
     ///
     /// If the data folder or the database can't be used.
     pub async fn open(settings: Settings) -> Result<Self, StorageError> {
-        Self::open_with(settings, tools::built_in).await
+        Self::open_with_tools(settings, tools::built_in).await
     }
 
     /// The same with other tools.
@@ -58,19 +58,19 @@ impl Server {
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub async fn open_with(
+    pub async fn open_with_tools(
         settings: Settings,
-        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal, Option<Arc<PubmedClient>>) -> Registry,
+        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal, Option<Arc<PubmedClient>>) -> ToolRegistry,
     ) -> Result<Self, StorageError> {
-        let database = Sqlite::open(&settings.server.data).await?;
+        let database = SqliteStorage::open(&settings.server.data).await?;
         let notices = Notices::default();
         if database.lacks_earlier_data() {
-            notices.add(check::began_anew());
+            notices.add(check::missing_data_notice());
         }
         let storage: Arc<dyn Storage> = Arc::new(database);
         let hub = Arc::new(Hub::default());
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
-        let secrets = Arc::new(Secrets::of(&settings));
+        let secrets = Arc::new(Secrets::from_settings(&settings));
         let models = Arc::new(Models::new(models_config(&settings, &secrets)));
         // The first page must not wait for model servers that are slow to say what they have.
         tokio::spawn({
@@ -90,8 +90,10 @@ impl Server {
             Err(_) => &pages::LITERATURE_WITHOUT_PUBMED,
         };
         let tools = tools(&settings, storage.clone(), journal.clone(), pubmed.ok()).with_source(mcp.clone());
-        let tools = literature.add_tools(tools).without(&settings.tools.disabled);
-        let pages = Pages::new(settings.limits.context_bytes).with(page, Arc::new(literature.clone()));
+        let tools = literature
+            .add_tools(tools)
+            .without_tools(&settings.tools.disabled);
+        let pages = Pages::new(settings.limits.context_bytes).with_page(page, Arc::new(literature.clone()));
         let runs = Runs::new(
             storage.clone(),
             journal.clone(),
@@ -104,13 +106,13 @@ impl Server {
             let runs = runs.clone();
             async move { runs.recover().await }
         });
-        let ended = timeout(RECOVERY, &mut recovery).await.is_ok();
+        let ended = timeout(RECOVERY_TIMEOUT, &mut recovery).await.is_ok();
         if !ended {
             // What is there can be read meanwhile.
             tracing::error!("what the last process left at work can't be ended yet");
         }
         let recovery = (!ended).then_some(recovery);
-        let tokens = Arc::new(Tokens::new(storage.clone(), journal.clone()));
+        let tokens = Arc::new(TokenAuthenticator::new(storage.clone(), journal.clone()));
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let settings = Arc::new(settings);
@@ -154,8 +156,8 @@ impl Server {
         } = self;
         let storage = app.storage.clone();
         let patience = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
-        let trimming = tokio::spawn(trim(app.clone()));
-        let checking = tokio::spawn(check::run(app.clone()));
+        let trimming = tokio::spawn(trim_log_periodically(app.clone()));
+        let checking = tokio::spawn(check::check_database(app.clone()));
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
             let (app, down) = (app.clone(), down.clone());
@@ -163,7 +165,7 @@ impl Server {
                 signal.await;
                 tracing::info!("stopping");
                 // First the runs, so that who listens still hears how they ended.
-                if timeout(patience + CLOSING, app.runs.shut_down(patience))
+                if timeout(patience + CLOSE_STEP_TIMEOUT, app.runs.shut_down(patience))
                     .await
                     .is_err()
                 {
@@ -177,7 +179,7 @@ impl Server {
         let served = http::serve(listener, http::router(app), &settings, down.clone());
         tokio::select! {
             () = served => {}
-            () = async { down.cancelled().await; tokio::time::sleep(CLOSING).await } => {
+            () = async { down.cancelled().await; tokio::time::sleep(CLOSE_STEP_TIMEOUT).await } => {
                 tracing::warn!("some connections did not end in time");
             }
         }
@@ -187,12 +189,12 @@ impl Server {
             .collect();
         tasks.iter().for_each(JoinHandle::abort);
         // The journal's last clone went with them and the router; what is queued is still written.
-        let tidied = timeout(CLOSING, async {
+        let tidied = timeout(CLOSE_STEP_TIMEOUT, async {
             join_all(tasks).await;
             writer.await.ok();
             storage.close().await
         });
-        let let_go = timeout(CLOSING, mcp.shut_down());
+        let let_go = timeout(CLOSE_STEP_TIMEOUT, mcp.shut_down());
         let (tidied, let_go) = tokio::join!(tidied, let_go);
         if let_go.is_err() {
             tracing::warn!("some MCP servers did not let go in time; they are killed");
@@ -207,13 +209,13 @@ impl Server {
 }
 
 /// Keeps the log a bounded tail, for as long as the server runs.
-async fn trim(app: AppState) {
+async fn trim_log_periodically(app: AppState) {
     let log = app.settings.log.clone();
     let mut ticks = tokio::time::interval(Duration::from_secs_f64(log.trim_seconds));
     loop {
         ticks.tick().await;
         let before = Timestamp(clock::now().0 - i64::from(log.keep_hours) * 3_600_000);
-        match app.storage.trim(before, log.keep_events).await {
+        match app.storage.trim_log(before, log.keep_events).await {
             Ok(0) => {}
             Ok(removed) => tracing::debug!(removed, "trimmed the log"),
             Err(error) => tracing::error!(%error, "could not trim the log"),
@@ -222,7 +224,7 @@ async fn trim(app: AppState) {
 }
 
 /// The variables that an endpoint's key is read from, as hints say it.
-fn key_source(endpoint: &settings::Endpoint) -> String {
+fn key_source(endpoint: &settings::EndpointSettings) -> String {
     let headers = endpoint.headers_env.values().map(String::as_str);
     let variables: Vec<&str> = endpoint
         .api_key_env
@@ -260,10 +262,10 @@ fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
             context_windows: endpoint.context_windows.clone(),
             lists_all_models: endpoint.lists_all_models,
             dialect: endpoint.dialect,
-            prompt: endpoint.prompt,
-            tools: endpoint.tools,
+            prompt_length: endpoint.prompt,
+            takes_tools: endpoint.tools,
             secrets: secrets.clone(),
-            max_frame,
+            max_frame_bytes: max_frame,
             connect_timeout,
             ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)
         }
@@ -275,7 +277,7 @@ fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
         candidates: local
             .map(|(name, base_url)| EndpointConfig {
                 secrets: secrets.clone(),
-                max_frame,
+                max_frame_bytes: max_frame,
                 connect_timeout,
                 ..EndpointConfig::new(name, base_url)
             })

@@ -9,18 +9,18 @@ use tracing::subscriber::DefaultGuard;
 
 /// What this thread says to the log, and so all tasks of a runtime that has only this one.
 #[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct CapturedLog(Arc<Mutex<Vec<u8>>>);
 
-impl Log {
+impl CapturedLog {
     /// Listens until the guard is dropped.
-    pub fn listen() -> (Self, DefaultGuard) {
+    pub fn capture() -> (Self, DefaultGuard) {
         let log = Self::default();
         let writer = log.clone();
         let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone());
         (log, tracing::subscriber::set_default(subscriber.finish()))
     }
 
-    pub fn says(&self, words: &str) -> bool {
+    pub fn contains(&self, words: &str) -> bool {
         self.count(words) > 0
     }
 
@@ -31,7 +31,7 @@ impl Log {
     }
 }
 
-impl io::Write for Log {
+impl io::Write for CapturedLog {
     fn write(&mut self, said: &[u8]) -> io::Result<usize> {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         io::Write::write(&mut *log, said)

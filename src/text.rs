@@ -1,21 +1,21 @@
 //! Text of others, as one plain line: titles and snippets come with tags, entities and line breaks, and in any length.
 
 /// What titles and snippets are emphasised and typeset with. Other tags stay: a text may speak of `<html>`.
-const TAGS: [&str; 8] = ["b", "br", "em", "i", "strong", "sub", "sup", "u"];
+const FORMATTING_TAGS: [&str; 8] = ["b", "br", "em", "i", "strong", "sub", "sup", "u"];
 
 /// A text in one line, without tags, entities and control characters, of at most so many characters.
-pub fn line(text: &str, limit: usize) -> String {
-    let untagged = without_tags(text);
+pub fn plain_line(text: &str, limit: usize) -> String {
+    let untagged = strip_formatting_tags(text);
     let decoded = html_escape::decode_html_entities(&untagged);
     let words: Vec<&str> = decoded
         .split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())
         .collect();
-    shortened(words.join(" "), limit)
+    truncate_chars(words.join(" "), limit)
 }
 
 /// A text of at most so many characters, and a sign if there were more.
-pub fn shortened(mut text: String, limit: usize) -> String {
+pub fn truncate_chars(mut text: String, limit: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(limit) {
         text.truncate(end);
         text.push('…');
@@ -24,14 +24,14 @@ pub fn shortened(mut text: String, limit: usize) -> String {
 }
 
 /// A text of at most so many bytes, and a sign if there were more.
-pub fn within(text: &str, bytes: usize) -> String {
+pub fn truncate_bytes(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.into();
     }
     format!("{}…", &text[..text.floor_char_boundary(bytes)])
 }
 
-fn without_tags(text: &str) -> String {
+fn strip_formatting_tags(text: &str) -> String {
     let mut untagged = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('<') {
@@ -39,7 +39,7 @@ fn without_tags(text: &str) -> String {
         rest = behind;
         let name = behind.strip_prefix('/').unwrap_or(behind);
         match name.find('>').and_then(|end| name.split_at_checked(end)) {
-            Some((name, end)) if TAGS.contains(&name.trim_end_matches(['/', ' '])) => {
+            Some((name, end)) if FORMATTING_TAGS.contains(&name.trim_end_matches(['/', ' '])) => {
                 rest = end.get(1..).unwrap_or_default();
             }
             _ => untagged.push('<'),
@@ -54,23 +54,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_plain() {
+    fn plain_line_has_no_markup() {
         assert_eq!(
-            line(
+            plain_line(
                 "  The <strong>best</strong>\n\u{7} of H<sub>2</sub>O &amp; &#x27;more&#x27; ",
                 99
             ),
             "The best of H2O & 'more'"
         );
-        assert_eq!(line("a < b, <html> and <b", 99), "a < b, <html> and <b");
-        assert_eq!(line("<<i>i</i>>", 99), "<i>");
+        assert_eq!(plain_line("a < b, <html> and <b", 99), "a < b, <html> and <b");
+        assert_eq!(plain_line("<<i>i</i>>", 99), "<i>");
     }
 
     #[test]
-    fn a_line_ends_between_characters() {
-        assert_eq!(line("äöü", 3), "äöü");
-        assert_eq!(line("äöüx", 3), "äöü…");
-        assert_eq!(within("äöü", 6), "äöü");
-        assert_eq!(within("äöü", 5), "äö…");
+    fn truncates_at_a_character_boundary() {
+        assert_eq!(plain_line("äöü", 3), "äöü");
+        assert_eq!(plain_line("äöüx", 3), "äöü…");
+        assert_eq!(truncate_bytes("äöü", 6), "äöü");
+        assert_eq!(truncate_bytes("äöü", 5), "äö…");
     }
 }

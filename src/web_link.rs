@@ -5,7 +5,7 @@ use reqwest::Url;
 use crate::markdown::{is_allowed_link, is_unseen};
 
 /// The longest address that becomes a link, in bytes.
-const MAX_BYTES: usize = 2000;
+const MAX_LINK_BYTES: usize = 2000;
 
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
@@ -16,26 +16,26 @@ const LABELS: [&str; 5] = ["url", "uri", "href", "link", "source"];
 /// be taken for another one: with a name before the host, white space, or characters that are not seen.
 pub fn parse(address: &str) -> Option<Url> {
     let is_odd = |c: char| c.is_whitespace() || is_unseen(c);
-    if address.len() > MAX_BYTES || address.chars().any(is_odd) || !is_allowed_link(address) {
+    if address.len() > MAX_LINK_BYTES || address.chars().any(is_odd) || !is_allowed_link(address) {
         return None;
     }
     let url = Url::parse(address).ok()?;
     let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
     let is_plain = url.username().is_empty() && url.password().is_none();
-    (is_web && is_plain && url.as_str().len() <= MAX_BYTES).then_some(url)
+    (is_web && is_plain && url.as_str().len() <= MAX_LINK_BYTES).then_some(url)
 }
 
 /// Returns true if a text names this address: all of it, not as a part of another one, such as its beginning or its query. A slash
 /// at its end makes no difference.
-pub fn is_named(address: &str, text: &str) -> bool {
+pub fn contains_address(address: &str, text: &str) -> bool {
     let address = address.trim_end_matches('/');
     let mut rest = text;
-    while let Some(at) = next_address(rest) {
+    while let Some(at) = find_address(rest) {
         let from = &rest[at..];
         // All up to what can't be in an address belongs to this one, other addresses included.
-        let end = from.find(ends_address).unwrap_or(from.len());
+        let end = from.find(is_address_end).unwrap_or(from.len());
         let (written, after) = from.split_at(end);
-        if is_written(address, written, rest[..at].chars().next_back()) {
+        if is_address_as_written(address, written, rest[..at].chars().next_back()) {
             return true;
         }
         rest = after;
@@ -44,7 +44,7 @@ pub fn is_named(address: &str, text: &str) -> bool {
 }
 
 /// Returns the beginning of the next address: a scheme that is no part of a longer word.
-fn next_address(text: &str) -> Option<usize> {
+fn find_address(text: &str) -> Option<usize> {
     let begins = |at: &usize| {
         let (before, scheme) = text.split_at(*at);
         let is_web = SCHEMES.iter().any(|web| scheme.starts_with(web));
@@ -79,12 +79,12 @@ fn is_label(text: &str) -> bool {
     })
 }
 
-fn ends_address(c: char) -> bool {
+fn is_address_end(c: char) -> bool {
     c.is_whitespace() || c.is_control() || is_unseen(c) || "\"'`<>{}|\\^".contains(c)
 }
 
 /// Whether what is written is the address, but for punctuation of the sentence and the brackets around it. `before` is the character before.
-fn is_written(address: &str, written: &str, before: Option<char>) -> bool {
+fn is_address_as_written(address: &str, written: &str, before: Option<char>) -> bool {
     let Some(rest) = written.strip_prefix(address) else {
         return false;
     };
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_addresses_of_the_web() {
+    fn parses_web_addresses() {
         assert_eq!(parse("https://a.b/c?d#e").unwrap().as_str(), "https://a.b/c?d#e");
         for address in [
             "javascript:alert(1)",
@@ -159,7 +159,7 @@ mod tests {
             "<a href=https://a.example/1>A</a>",
             "Source:https://a.example/1.",
         ] {
-            assert!(is_named(address, text), "{text}");
+            assert!(contains_address(address, text), "{text}");
         }
         for text in [
             "https://a.example/12",
@@ -182,21 +182,21 @@ mod tests {
             "https://a.example/1)/2",
             "",
         ] {
-            assert!(!is_named(address, text), "{text}");
+            assert!(!contains_address(address, text), "{text}");
         }
-        assert!(!is_named(
+        assert!(!contains_address(
             "http://a.example/1",
             "httphttps://a.example/1 http:// http:/"
         ));
         let wiki = "https://a.example/wiki/A_(b)";
-        assert!(is_named(wiki, "(see https://a.example/wiki/A_(b))"));
-        assert!(!is_named("https://a.example/wiki/A_", wiki));
-        assert!(!is_named("https://a.example/wiki/A_(b", wiki));
+        assert!(contains_address(wiki, "(see https://a.example/wiki/A_(b))"));
+        assert!(!contains_address("https://a.example/wiki/A_", wiki));
+        assert!(!contains_address("https://a.example/wiki/A_(b", wiki));
     }
     #[test]
     fn looks_at_long_texts_once() {
         // Looking to the end for each of these addresses would take minutes.
         let text = "http:// xhttp https:/ http".repeat(400_000);
-        assert!(!is_named("https://a.example/1", &text));
+        assert!(!contains_address("https://a.example/1", &text));
     }
 }

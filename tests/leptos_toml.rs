@@ -21,7 +21,7 @@ fn leptos_section(file: &str) -> Table {
 }
 
 #[test]
-fn leptos_toml_says_what_cargo_toml_says() {
+fn leptos_toml_matches_cargo_toml() {
     let cargo = leptos_section("Cargo.toml");
     let leptos = leptos_section("Leptos.toml");
     assert!(
@@ -34,7 +34,7 @@ fn leptos_toml_says_what_cargo_toml_says() {
 }
 
 #[test]
-fn leptos_finds_its_options_in_leptos_toml() {
+fn leptos_reads_its_options_from_leptos_toml() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Leptos.toml");
     let options = leptos::config::get_configuration(Some(path))
         .unwrap()

@@ -17,18 +17,18 @@ fn endpoint(name: &str, upstream: &Upstream) -> EndpointConfig {
     }
 }
 
-fn ids(list: &ModelList) -> Vec<&str> {
+fn model_ids(list: &ModelList) -> Vec<&str> {
     list.models.iter().map(|model| model.id.as_str()).collect()
 }
 
-fn codes(list: &ModelList) -> Vec<&str> {
+fn problem_codes(list: &ModelList) -> Vec<&str> {
     list.problems
         .iter()
         .map(|problem| problem.code.as_str())
         .collect()
 }
 
-async fn with_models(models: &[&str]) -> Upstream {
+async fn upstream_with_models(models: &[&str]) -> Upstream {
     let upstream = Upstream::start().await;
     let data: Vec<_> = models.iter().map(|id| json!({"id": id})).collect();
     upstream.list_models(200, json!({"data": data}));
@@ -36,10 +36,10 @@ async fn with_models(models: &[&str]) -> Upstream {
 }
 
 #[tokio::test]
-async fn all_endpoints_list_their_models_and_one_that_cannot_is_a_problem() {
+async fn lists_models_and_reports_failing_endpoints() {
     let (one, two, locked, dead) = (
-        with_models(&["a", "vendor/b"]).await,
-        with_models(&["c"]).await,
+        upstream_with_models(&["a", "vendor/b"]).await,
+        upstream_with_models(&["c"]).await,
         Upstream::start().await,
         Upstream::start().await,
     );
@@ -57,10 +57,10 @@ async fn all_endpoints_list_their_models_and_one_that_cannot_is_a_problem() {
     });
 
     let list = models.list().await;
-    assert_eq!(ids(&list), ["one/a", "one/vendor/b", "two/c"]);
+    assert_eq!(model_ids(&list), ["one/a", "one/vendor/b", "two/c"]);
     assert_eq!(list.default.as_deref(), Some("one/a"));
     assert_eq!(
-        codes(&list),
+        problem_codes(&list),
         [
             "settings_invalid",
             "settings_invalid",
@@ -83,8 +83,8 @@ async fn all_endpoints_list_their_models_and_one_that_cannot_is_a_problem() {
 }
 
 #[tokio::test]
-async fn the_default_is_the_one_that_is_set() {
-    let one = with_models(&["a", "b"]).await;
+async fn configured_default_model_is_used() {
+    let one = upstream_with_models(&["a", "b"]).await;
     let config = ModelsConfig {
         endpoints: vec![endpoint("one", &one)],
         default_model: Some("one/b".into()),
@@ -94,7 +94,7 @@ async fn the_default_is_the_one_that_is_set() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_lists_nothing_can_have_its_models_named() {
+async fn configured_models_replace_an_empty_list() {
     let one = Upstream::start().await;
     one.list_models(404, json!({}));
     let config = EndpointConfig {
@@ -105,24 +105,24 @@ async fn an_endpoint_that_lists_nothing_can_have_its_models_named() {
         endpoints: vec![config],
         ..ModelsConfig::default()
     });
-    assert_eq!(ids(&models.list().await), ["one/z", "one/a"]);
+    assert_eq!(model_ids(&models.list().await), ["one/z", "one/a"]);
 }
 
 #[tokio::test]
-async fn the_endpoints_are_asked_once_for_all_who_want_the_list() {
-    let one = with_models(&["a"]).await;
+async fn concurrent_list_requests_share_one_call() {
+    let one = upstream_with_models(&["a"]).await;
     let models = Models::new(ModelsConfig {
         endpoints: vec![endpoint("one", &one)],
         ..ModelsConfig::default()
     });
     let lists = futures::future::join_all((0..20).map(|_| models.list())).await;
-    assert!(lists.iter().all(|list| ids(list) == ["one/a"]));
+    assert!(lists.iter().all(|list| model_ids(list) == ["one/a"]));
     models.list().await;
     assert_eq!(one.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn a_server_that_says_retry_after_is_left_alone() {
+async fn respects_retry_after() {
     let busy = Upstream::start().await;
     let body = json!({"error": {"message": "slow down"}});
     busy.list_models_with(429, body, &[("retry-after", "20")]);
@@ -130,19 +130,19 @@ async fn a_server_that_says_retry_after_is_left_alone() {
         endpoints: vec![endpoint("busy", &busy)],
         ..ModelsConfig::default()
     });
-    assert_eq!(codes(&models.list().await), ["rate_limited"]);
+    assert_eq!(problem_codes(&models.list().await), ["rate_limited"]);
     let later = async |seconds| {
         time::pause();
         time::advance(Duration::from_secs(seconds)).await;
         time::resume();
-        while codes(&models.list().await) == ["rate_limited"] && seconds > 10 {
+        while problem_codes(&models.list().await) == ["rate_limited"] && seconds > 10 {
             tokio::task::yield_now().await;
         }
     };
     // The list is made anew after a few seconds, without that server.
     later(5).await;
     models.context_window("busy/any").await;
-    assert_eq!(codes(&models.list().await), ["rate_limited"]);
+    assert_eq!(problem_codes(&models.list().await), ["rate_limited"]);
     let lists = busy
         .requests()
         .into_iter()
@@ -150,11 +150,11 @@ async fn a_server_that_says_retry_after_is_left_alone() {
     assert_eq!(lists.count(), 1);
     busy.list_models(200, json!({"data": [{"id": "a"}]}));
     later(20).await;
-    assert_eq!(ids(&models.list().await), ["busy/a"]);
+    assert_eq!(model_ids(&models.list().await), ["busy/a"]);
 }
 
 #[tokio::test]
-async fn without_a_model_to_choose_the_reason_is_the_error() {
+async fn explains_why_no_model_is_available() {
     let locked = Upstream::start().await;
     locked.require_key("k");
     let models = Models::new(ModelsConfig {
@@ -162,13 +162,13 @@ async fn without_a_model_to_choose_the_reason_is_the_error() {
         ..ModelsConfig::default()
     });
     let list = models.list().await;
-    assert_eq!((ids(&list), list.default.clone()), (vec![], None));
+    assert_eq!((model_ids(&list), list.default.clone()), (vec![], None));
     assert_eq!(models.resolve("").unwrap_err().error.code, "key_missing");
 }
 
 #[tokio::test]
-async fn a_server_that_is_started_later_is_found_and_the_tour_makes_room_for_it() {
-    let later = with_models(&["smol"]).await;
+async fn late_server_replaces_the_tour() {
+    let later = upstream_with_models(&["smol"]).await;
     let (address, url) = (later.address(), later.url());
     later.stop().await;
     let config = ModelsConfig {
@@ -177,12 +177,15 @@ async fn a_server_that_is_started_later_is_found_and_the_tour_makes_room_for_it(
     };
     let models = Models::new(config);
     let list = models.list().await;
-    assert_eq!((ids(&list), codes(&list)), (vec!["parlor/tour"], vec![]));
+    assert_eq!(
+        (model_ids(&list), problem_codes(&list)),
+        (vec!["parlor/tour"], vec![])
+    );
 
     let later = Upstream::listen(address.port(), None).await.unwrap();
     later.list_models(200, json!({"data": [{"id": "smol"}]}));
     assert_eq!(
-        ids(&models.list().await),
+        model_ids(&models.list().await),
         ["parlor/tour"],
         "it is not asked each time"
     );
@@ -192,7 +195,7 @@ async fn a_server_that_is_started_later_is_found_and_the_tour_makes_room_for_it(
     time::resume();
     // Who has an old one waits for the new one, but not for long.
     let found = async {
-        while ids(&models.list().await) != ["ollama/smol"] {
+        while model_ids(&models.list().await) != ["ollama/smol"] {
             tokio::task::yield_now().await;
         }
     };
@@ -201,7 +204,7 @@ async fn a_server_that_is_started_later_is_found_and_the_tour_makes_room_for_it(
 }
 
 /// What is listed with only this to be found.
-async fn found_with(candidate: EndpointConfig) -> ModelList {
+async fn discover(candidate: EndpointConfig) -> ModelList {
     let config = ModelsConfig {
         candidates: vec![candidate],
         ..ModelsConfig::default()
@@ -210,27 +213,33 @@ async fn found_with(candidate: EndpointConfig) -> ModelList {
 }
 
 #[tokio::test]
-async fn a_candidate_that_is_no_model_server_is_not_found() {
+async fn ignores_candidates_that_are_no_model_server() {
     let other = Upstream::start().await;
     other.list_models(404, json!("Not found"));
-    let list = found_with(EndpointConfig::new("other", other.url())).await;
-    assert_eq!((ids(&list), codes(&list)), (vec!["parlor/tour"], vec![]));
+    let list = discover(EndpointConfig::new("other", other.url())).await;
+    assert_eq!(
+        (model_ids(&list), problem_codes(&list)),
+        (vec!["parlor/tour"], vec![])
+    );
 }
 
 /// On a clock of its own, which goes on to what is waited for next, whatever else this machine does.
 #[tokio::test(start_paused = true)]
-async fn a_candidate_that_says_nothing_is_not_waited_for_long() {
+async fn silent_candidate_times_out_quickly() {
     // It listens, and never answers.
     let mute = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mute = EndpointConfig::new("mute", format!("http://{}/v1", mute.local_addr().unwrap()));
     let start = time::Instant::now();
-    let list = found_with(mute).await;
-    assert_eq!((ids(&list), codes(&list)), (vec!["parlor/tour"], vec![]));
+    let list = discover(mute).await;
+    assert_eq!(
+        (model_ids(&list), problem_codes(&list)),
+        (vec!["parlor/tour"], vec![])
+    );
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
-async fn the_tour_answers_and_says_that_it_is_a_script() {
+async fn tour_states_that_it_is_scripted() {
     let models = Models::new(ModelsConfig::default());
     let list = models.list().await;
     assert_eq!(list.default.as_deref(), Some("parlor/tour"));

@@ -1,20 +1,20 @@
 //! The agent's part of tool calls: which are begun, what the model is told of those that can't be, and what comes next when
 //! they have ended. What a tool is and does is not known here.
 
-use super::{Agent, Effect, Phase, control::neutral};
+use super::{Agent, Effect, Phase, control::escape_metadata};
 use crate::{
-    model::{Done, Made, ToolPlan},
+    model::{ToolArtifacts, ToolOutcome, ToolPlan},
     protocol::{
-        AskedCall, EventBody, Json, Opaque, Part, RunStatus, Timestamp, ToolCall, ToolProgress, ToolStatus,
-        transcript::apply_to_run,
+        EventBody, Opaque, Part, RawJson, RequestedCall, RunStatus, Timestamp, ToolCall, ToolProgress,
+        ToolStatus, transcript::apply_to_run,
     },
 };
 
 /// A call that the model is asking for.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct IncomingCall {
     /// Its place among those of this answer.
-    pub(super) place: usize,
+    pub(super) index: usize,
     id: String,
     tool: String,
     pub(super) arguments: String,
@@ -23,24 +23,23 @@ pub struct Asked {
 }
 
 /// More calls than this in one answer are not taken: a model that asks for so many at once has lost its way.
-const MOST_AT_ONCE: usize = 32;
+const MAX_CALLS_PER_ANSWER: usize = 32;
 
-const NOT_ALLOWED: &str =
-    "The person did not allow this call. Do without it, or ask them what to do instead.";
+const DENIED: &str = "The person did not allow this call. Do without it, or ask them what to do instead.";
 const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: it was broken off after it had begun. It may have had its effect \
                                or not. Find that out before you call it again.";
 
 impl Agent {
-    pub(super) fn begins_to_ask(&mut self, place: usize, id: String, tool: String) -> Vec<Effect> {
+    pub(super) fn add_incoming_call(&mut self, place: usize, id: String, tool: String) -> Vec<Effect> {
         // It was not offered any tools, or so many.
-        if !self.may_use_tools() || self.asked.len() == MOST_AT_ONCE {
+        if !self.may_use_tools() || self.incoming_calls.len() == MAX_CALLS_PER_ANSWER {
             return Vec::new();
         }
         // It is told among a message's metadata, where only Parlor writes. No tool has such a name.
-        let tool = neutral(&tool).into_owned();
+        let tool = escape_metadata(&tool).into_owned();
         let message = format!("Calling {tool}...");
-        self.asked.push(Asked {
-            place,
+        self.incoming_calls.push(IncomingCall {
+            index: place,
             id,
             tool,
             arguments: String::new(),
@@ -50,7 +49,7 @@ impl Agent {
     }
 
     /// The run begins, or goes on from what it has.
-    pub(super) fn take_up(&mut self, at: Timestamp) -> Vec<Effect> {
+    pub(super) fn resume_pending_calls(&mut self, at: Timestamp) -> Vec<Effect> {
         let open: Vec<ToolCall> = self
             .message
             .tool_calls()
@@ -58,22 +57,15 @@ impl Agent {
             .cloned()
             .collect();
         if open.is_empty() {
-            return self.think();
+            return self.start_model_call();
         }
         let mut effects = Vec::new();
         for call in open {
-            let plan = self.tools.plan(&call.tool, &arguments(&call.input));
+            let plan = self.tools.plan(&call.tool, &arguments_text(&call.input));
             match (call.status, plan) {
                 (ToolStatus::Denied, plan) => {
                     let label = plan.map_or(call.tool.clone(), |plan| plan.label);
-                    self.tell(
-                        call.index,
-                        label,
-                        ToolStatus::Denied,
-                        NOT_ALLOWED,
-                        at,
-                        &mut effects,
-                    );
+                    self.fail_call(call.index, label, ToolStatus::Denied, DENIED, at, &mut effects);
                 }
                 // Even if its tool is not there just now: it may have had its effect.
                 (_, plan)
@@ -81,56 +73,60 @@ impl Agent {
                 {
                     let label = plan.map_or(call.label, |plan| plan.label);
                     let status = ToolStatus::Failed;
-                    self.tell(call.index, label, status, OUTCOME_UNKNOWN, at, &mut effects);
+                    self.fail_call(call.index, label, status, OUTCOME_UNKNOWN, at, &mut effects);
                 }
                 (_, Err(fault)) => {
                     let status = ToolStatus::Failed;
-                    self.tell(call.index, call.label, status, &fault, at, &mut effects);
+                    self.fail_call(call.index, call.label, status, &fault, at, &mut effects);
                 }
-                (ToolStatus::Allowed, Ok(plan)) => self.begin(self.again(call), plan, at, &mut effects),
-                (_, Ok(plan)) if plan.needs_approval => self.request(self.again(call), plan, &mut effects),
-                (_, Ok(plan)) => self.begin(self.again(call), plan, at, &mut effects),
+                (ToolStatus::Allowed, Ok(plan)) => {
+                    self.run_call(self.to_asked_call(call), plan, at, &mut effects)
+                }
+                (_, Ok(plan)) if plan.needs_approval => {
+                    self.request_approval(self.to_asked_call(call), plan, &mut effects)
+                }
+                (_, Ok(plan)) => self.run_call(self.to_asked_call(call), plan, at, &mut effects),
             }
         }
-        self.go_on(effects, at)
+        self.continue_run(effects, at)
     }
 
     /// The model has asked for tools, and waits for what they give.
-    pub(super) fn ask_tools(&mut self, at: Timestamp) -> Vec<Effect> {
+    pub(super) fn dispatch_calls(&mut self, at: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         let first = self.message.tool_calls().count();
-        for (asked, index) in std::mem::take(&mut self.asked).into_iter().zip(first..) {
-            let (node, part) = self.place_of(index);
-            effects.extend(asked.opaque.into_iter().map(|data| Effect::KeepOpaque {
+        for (asked, index) in std::mem::take(&mut self.incoming_calls).into_iter().zip(first..) {
+            let (node, part) = self.call_position(index);
+            effects.extend(asked.opaque.into_iter().map(|data| Effect::StoreOpaque {
                 node,
                 part: Some(part),
                 data,
             }));
-            let call = AskedCall {
+            let call = RequestedCall {
                 node,
                 part,
                 index,
-                tool_use_id: self.own_id(asked.id, index),
-                input: Json::or_string(&asked.arguments),
+                tool_use_id: self.unique_call_id(asked.id, index),
+                input: RawJson::parse_or_quote(&asked.arguments),
                 label: asked.tool.clone(),
                 tool: asked.tool,
                 detail: None,
             };
             match self.tools.plan(&call.tool, &asked.arguments) {
-                Ok(plan) if plan.needs_approval => self.request(call, plan, &mut effects),
-                Ok(plan) => self.begin(call, plan, at, &mut effects),
+                Ok(plan) if plan.needs_approval => self.request_approval(call, plan, &mut effects),
+                Ok(plan) => self.run_call(call, plan, at, &mut effects),
                 Err(fault) => {
                     let (index, label) = (call.index, call.label.clone());
-                    effects.push(self.start(call, at));
-                    self.tell(index, label, ToolStatus::Failed, &fault, at, &mut effects);
+                    effects.push(self.log_call_start(call, at));
+                    self.fail_call(index, label, ToolStatus::Failed, &fault, at, &mut effects);
                 }
             }
         }
-        self.go_on(effects, at)
+        self.continue_run(effects, at)
     }
 
     pub(super) fn tool_progress(&mut self, index: usize, progress: ToolProgress) -> Vec<Effect> {
-        let Some(call) = self.call_with(index, ToolStatus::Running) else {
+        let Some(call) = self.find_call(index, ToolStatus::Running) else {
             return Vec::new();
         };
         let event = EventBody::ToolProgress {
@@ -142,20 +138,20 @@ impl Agent {
         vec![self.log(event)]
     }
 
-    pub(super) fn tool_ended(&mut self, index: usize, done: Done, at: Timestamp) -> Vec<Effect> {
-        if self.call_with(index, ToolStatus::Running).is_none() {
+    pub(super) fn tool_ended(&mut self, index: usize, done: ToolOutcome, at: Timestamp) -> Vec<Effect> {
+        if self.find_call(index, ToolStatus::Running).is_none() {
             return Vec::new();
         }
         let (status, output) = match done.output {
             Ok(output) => (ToolStatus::Complete, output),
             Err(error) => (ToolStatus::Failed, error),
         };
-        let ended = self.complete(index, done.label, status, output, done.made, at);
-        self.go_on(ended.into_iter().collect(), at)
+        let ended = self.complete_call(index, done.label, status, output, done.artifacts, at);
+        self.continue_run(ended.into_iter().collect(), at)
     }
 
-    pub(super) fn answered(&mut self, index: usize, allowed: bool, at: Timestamp) -> Vec<Effect> {
-        let Some(call) = self.call_with(index, ToolStatus::Waiting).cloned() else {
+    pub(super) fn approval_answered(&mut self, index: usize, allowed: bool, at: Timestamp) -> Vec<Effect> {
+        let Some(call) = self.find_call(index, ToolStatus::Waiting).cloned() else {
             return Vec::new();
         };
         let mut effects = vec![self.log(EventBody::ApprovalAnswered {
@@ -163,44 +159,39 @@ impl Agent {
             tool_use_id: call.tool_use_id.clone(),
             allowed,
         })];
-        match self.tools.plan(&call.tool, &arguments(&call.input)) {
+        match self.tools.plan(&call.tool, &arguments_text(&call.input)) {
             _ if !allowed => {
-                self.tell(
-                    index,
-                    call.label,
-                    ToolStatus::Denied,
-                    NOT_ALLOWED,
-                    at,
-                    &mut effects,
-                );
+                self.fail_call(index, call.label, ToolStatus::Denied, DENIED, at, &mut effects);
             }
-            Ok(plan) => self.begin(self.again(call), plan, at, &mut effects),
-            Err(fault) => self.tell(index, call.label, ToolStatus::Failed, &fault, at, &mut effects),
+            Ok(plan) => self.run_call(self.to_asked_call(call), plan, at, &mut effects),
+            Err(fault) => self.fail_call(index, call.label, ToolStatus::Failed, &fault, at, &mut effects),
         }
-        self.begin_what_is_allowed(at, &mut effects);
-        self.go_on(effects, at)
+        self.start_allowed_calls(at, &mut effects);
+        self.continue_run(effects, at)
     }
 
     /// Whoever allows a tool for good is asked about no other call of it.
-    fn begin_what_is_allowed(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
+    fn start_allowed_calls(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
         let waits = |call: &&ToolCall| call.status == ToolStatus::Waiting;
         let waiting: Vec<ToolCall> = self.message.tool_calls().filter(waits).cloned().collect();
         for call in waiting {
-            match self.tools.plan(&call.tool, &arguments(&call.input)) {
-                Ok(plan) if !plan.needs_approval => self.begin(self.again(call), plan, at, effects),
+            match self.tools.plan(&call.tool, &arguments_text(&call.input)) {
+                Ok(plan) if !plan.needs_approval => {
+                    self.run_call(self.to_asked_call(call), plan, at, effects)
+                }
                 _ => {}
             }
         }
     }
 
     /// What comes after a change of the calls: more work, a person's answer, or the model's next one.
-    fn go_on(&mut self, mut effects: Vec<Effect>, at: Timestamp) -> Vec<Effect> {
-        self.phase = Phase::Working;
+    fn continue_run(&mut self, mut effects: Vec<Effect>, at: Timestamp) -> Vec<Effect> {
+        self.phase = Phase::RunningTools;
         let is_running = |call: &ToolCall| call.status == ToolStatus::Running;
         if self.message.tool_calls().any(is_running) {
             return effects;
         }
-        if self.message.is_asking() {
+        if self.message.is_waiting_for_person() {
             self.phase = Phase::Ended;
             let event = EventBody::Waiting {
                 worked_ms: self.worked_ms(at),
@@ -209,35 +200,41 @@ impl Agent {
             effects.push(Effect::Pause(event));
             return effects;
         }
-        effects.extend(self.think());
+        effects.extend(self.start_model_call());
         effects
     }
 
     /// Has a call begin, which is in its place or will be with this.
-    fn begin(&mut self, mut call: AskedCall, plan: ToolPlan, at: Timestamp, effects: &mut Vec<Effect>) {
+    fn run_call(
+        &mut self,
+        mut call: RequestedCall,
+        plan: ToolPlan,
+        at: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
         (call.label, call.detail) = (plan.label, plan.detail);
-        let run = Effect::Run {
+        let run = Effect::RunTool {
             index: call.index,
             tool: call.tool.clone(),
-            input: arguments(&call.input),
+            input: arguments_text(&call.input),
         };
-        effects.extend([self.start(call, at), run]);
+        effects.extend([self.log_call_start(call, at), run]);
     }
 
-    fn start(&mut self, call: AskedCall, started_at: Timestamp) -> Effect {
+    fn log_call_start(&mut self, call: RequestedCall, started_at: Timestamp) -> Effect {
         self.log(EventBody::ToolStart { call, started_at })
     }
 
     /// Asks a person whether a call may begin.
-    fn request(&mut self, mut call: AskedCall, plan: ToolPlan, effects: &mut Vec<Effect>) {
+    fn request_approval(&mut self, mut call: RequestedCall, plan: ToolPlan, effects: &mut Vec<Effect>) {
         (call.label, call.detail) = (plan.label, plan.detail);
         effects.push(self.log(EventBody::ApprovalRequested(call)));
     }
 
     /// A call that is in the message, as it was asked for.
-    fn again(&self, call: ToolCall) -> AskedCall {
-        let (node, part) = self.place_of(call.index);
-        AskedCall {
+    fn to_asked_call(&self, call: ToolCall) -> RequestedCall {
+        let (node, part) = self.call_position(call.index);
+        RequestedCall {
             node,
             part,
             index: call.index,
@@ -250,7 +247,7 @@ impl Agent {
     }
 
     /// A call has ended with this for the model.
-    fn tell(
+    fn fail_call(
         &mut self,
         index: usize,
         label: String,
@@ -259,16 +256,16 @@ impl Agent {
         at: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        effects.extend(self.complete(index, label, status, output.into(), Made::default(), at));
+        effects.extend(self.complete_call(index, label, status, output.into(), ToolArtifacts::default(), at));
     }
 
-    fn complete(
+    fn complete_call(
         &mut self,
         index: usize,
         label: String,
         status: ToolStatus,
         output: String,
-        made: Made,
+        made: ToolArtifacts,
         at: Timestamp,
     ) -> Option<Effect> {
         let call = self.message.tool_calls().find(|call| call.index == index)?;
@@ -287,14 +284,14 @@ impl Agent {
     }
 
     /// The call of this index, if it stands like this.
-    fn call_with(&self, index: usize, status: ToolStatus) -> Option<&ToolCall> {
+    fn find_call(&self, index: usize, status: ToolStatus) -> Option<&ToolCall> {
         debug_assert!(self.message.status == RunStatus::Running);
         let mut calls = self.message.tool_calls();
         calls.find(|call| call.index == index && call.status == status)
     }
 
     /// Where a call is in the message, or will be.
-    fn place_of(&self, index: usize) -> (usize, usize) {
+    fn call_position(&self, index: usize) -> (usize, usize) {
         for (node_index, node) in self.message.nodes.iter().enumerate() {
             let is_it = |part: &Part| matches!(part, Part::ToolCall(call) if call.index == index);
             if let Some(part) = node.parts.iter().position(is_it) {
@@ -311,7 +308,7 @@ impl Agent {
 
     /// The model's id of a call, or, if it gave none or the same twice, one of our own. Mistral takes back only ids of nine
     /// letters and digits.
-    fn own_id(&self, id: String, index: usize) -> String {
+    fn unique_call_id(&self, id: String, index: usize) -> String {
         let is_taken = || self.message.tool_calls().any(|call| call.tool_use_id == id);
         if id.is_empty() || is_taken() {
             format!("call{index:05}")
@@ -322,7 +319,7 @@ impl Agent {
 }
 
 /// What the model gave, as it gave it.
-fn arguments(input: &Json) -> String {
+fn arguments_text(input: &RawJson) -> String {
     // What is not JSON is kept as a string of it. A string is no tool's arguments, so nothing is confused.
     serde_json::from_str::<String>(input.as_str()).unwrap_or_else(|_| input.as_str().into())
 }

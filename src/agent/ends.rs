@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{KEPT, Timeout};
+use super::{KEPT_HINT, Timeout};
 use crate::protocol::{FinishReason, RunError};
 
-pub(crate) fn error(code: &str, message: String, hint: &str) -> RunError {
+pub(crate) fn run_error(code: &str, message: String, hint: &str) -> RunError {
     RunError {
         code: code.into(),
         message,
@@ -14,8 +14,8 @@ pub(crate) fn error(code: &str, message: String, hint: &str) -> RunError {
 }
 
 /// The database is damaged, and the answer can't be read or stored.
-pub(crate) fn damaged() -> RunError {
-    error(
+pub(crate) fn database_damaged() -> RunError {
+    run_error(
         "storage_damaged",
         "Parlor's database is damaged: this answer could not be read or stored.".into(),
         "What can be read is kept. Stop Parlor, copy its data folder, then put back a backup, or save what can be saved with \
@@ -23,25 +23,25 @@ pub(crate) fn damaged() -> RunError {
     )
 }
 
-pub(super) fn broke_off() -> RunError {
+pub(super) fn stream_broke_off() -> RunError {
     let message = "The model server ended its answer without saying that it was finished.".into();
-    error("broke_off", message, KEPT)
+    run_error("broke_off", message, KEPT_HINT)
 }
 
 pub(super) fn shut_down() -> RunError {
     let message = "Parlor was stopped before the answer was finished.".into();
-    error("shut_down", message, KEPT)
+    run_error("shut_down", message, KEPT_HINT)
 }
 
 pub(super) fn empty_answer() -> RunError {
-    error(
+    run_error(
         "empty_answer",
         "The model finished without saying anything.".into(),
         "Retry, or choose another model.",
     )
 }
 
-pub(super) fn only_thought(reason: Option<&FinishReason>) -> RunError {
+pub(super) fn only_thinking(reason: Option<&FinishReason>) -> RunError {
     let (message, hint) = match reason {
         Some(FinishReason::Length) => (
             "The model thought until it reached the longest answer allowed, and gave none.",
@@ -56,11 +56,11 @@ pub(super) fn only_thought(reason: Option<&FinishReason>) -> RunError {
             "Continue asks for the answer, Retry begins anew.",
         ),
     };
-    error("no_answer_after_thinking", message.into(), hint)
+    run_error("no_answer_after_thinking", message.into(), hint)
 }
 
-pub(super) fn unreadable(names: &[String]) -> RunError {
-    error(
+pub(super) fn unreadable_answer(names: &[String]) -> RunError {
+    run_error(
         "unreadable_answer",
         format!(
             "The model server's answer has nothing that Parlor can read, only: {}.",
@@ -71,36 +71,36 @@ pub(super) fn unreadable(names: &[String]) -> RunError {
 }
 
 pub(super) fn malformed_call() -> RunError {
-    error(
+    run_error(
         "malformed_function_call",
         "The model asked for a tool in a form that its server could not read.".into(),
         "What had come is kept. Retry, or choose another model.",
     )
 }
 
-pub(super) fn held_back(reason: &FinishReason) -> RunError {
+pub(super) fn content_filtered(reason: &FinishReason) -> RunError {
     let message = match reason {
         FinishReason::Refusal => "The model refused to answer.",
         FinishReason::Safety => "The model server held the rest of the answer back (safety).",
         _ => "The model server held the rest of the answer back (content filter).",
     };
-    error(
+    run_error(
         reason.as_str(),
         message.into(),
         "What had come is kept. Put the question in other words, or choose another model.",
     )
 }
 
-pub(super) fn too_much(limit: usize) -> RunError {
-    error(
+pub(super) fn answer_too_long(limit: usize) -> RunError {
+    run_error(
         "answer_too_long",
         format!("The answer came to more than {limit} bytes, and the model went on."),
         "What had come is kept. The limit is the setting limits.answer_bytes.",
     )
 }
 
-pub(super) fn answer_repeats(limit: usize) -> RunError {
-    error(
+pub(super) fn repeating_answer(limit: usize) -> RunError {
+    run_error(
         "answer_repeats",
         format!("The model repeated the same passage at least {limit} times in a row and was stopped."),
         "What had come is kept. Retry, put the question in other words, or choose another model. The limit is the setting \
@@ -108,15 +108,15 @@ pub(super) fn answer_repeats(limit: usize) -> RunError {
     )
 }
 
-pub(super) fn timed_out(timeout: Timeout) -> RunError {
+pub(super) fn timeout_error(timeout: Timeout) -> RunError {
     let seconds = |limit: Duration| limit.as_secs_f64();
     match timeout {
-        Timeout::FirstToken(limit) => error(
+        Timeout::FirstToken(limit) => run_error(
             "no_answer",
             format!("The model server said nothing for {} seconds.", seconds(limit)),
             "It may be loading the model: retry. The limit is the setting timeouts.first_token_seconds.",
         ),
-        Timeout::Silence(limit) => error(
+        Timeout::Silence(limit) => run_error(
             "fell_silent",
             format!(
                 "The model server fell silent for {} seconds in the middle of its answer.",
@@ -124,7 +124,7 @@ pub(super) fn timed_out(timeout: Timeout) -> RunError {
             ),
             "What had come is kept; Continue goes on from there. The limit is the setting timeouts.silence_seconds.",
         ),
-        Timeout::Run(limit) => error(
+        Timeout::Run(limit) => run_error(
             "too_long",
             format!("The answer took longer than {} seconds.", seconds(limit)),
             "What had come is kept; Continue goes on from there. The limit is the setting timeouts.run_seconds.",
@@ -133,7 +133,7 @@ pub(super) fn timed_out(timeout: Timeout) -> RunError {
 }
 
 pub(super) fn no_answer_after_tools() -> RunError {
-    error(
+    run_error(
         "no_answer_after_tools",
         "The model used tools and then gave no answer.".into(),
         "What had come is kept. Continue asks once more. If tools were used too often, raise the setting agent.max_iterations.",

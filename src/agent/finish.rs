@@ -3,65 +3,70 @@
 use super::{
     Agent, Effect,
     ends::{
-        empty_answer, held_back, malformed_call, no_answer_after_tools, only_thought, too_much, unreadable,
+        answer_too_long, content_filtered, empty_answer, malformed_call, no_answer_after_tools,
+        only_thinking, unreadable_answer,
     },
 };
-use crate::protocol::{FinishReason, PieceKind, RunError, RunStatus, Timestamp};
+use crate::protocol::{FinishReason, MessagePieceKind, RunError, RunStatus, Timestamp};
 
 impl Agent {
     /// Takes the reason for which the model stopped.
-    pub(super) fn finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
+    pub(super) fn model_finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
         let is_malformed = reason == FinishReason::MalformedFunctionCall;
-        let held_back = reason.is_held_back().then(|| held_back(&reason));
-        self.reason = Some(reason);
+        let held_back = reason.is_withheld().then(|| content_filtered(&reason));
+        self.finish_reason = Some(reason);
         if held_back.is_some() {
-            return self.end(RunStatus::Failed, held_back, at);
+            return self.end_run(RunStatus::Failed, held_back, at);
         }
         // Some servers name another reason, though there are calls.
-        if !self.asked.is_empty() {
-            return self.ask_tools(at);
+        if !self.incoming_calls.is_empty() {
+            return self.dispatch_calls(at);
         }
-        let error = is_malformed.then(malformed_call).or_else(|| self.silence());
+        let error = is_malformed
+            .then(malformed_call)
+            .or_else(|| self.empty_answer_error());
         let status = match error {
             Some(_) => RunStatus::Failed,
             None => RunStatus::Complete,
         };
-        self.end(status, error, at)
+        self.end_run(status, error, at)
     }
 
     /// The answer is as long as Parlor takes: it ends as at a limit of the model's own, if there is one.
-    pub(super) fn reach_limit(&mut self, limit: usize, at: Timestamp) -> Vec<Effect> {
-        self.reason = Some(FinishReason::Length);
+    pub(super) fn answer_limit_reached(&mut self, limit: usize, at: Timestamp) -> Vec<Effect> {
+        self.finish_reason = Some(FinishReason::Length);
         let mut items = Vec::new();
         self.filter.break_off(&mut items);
-        let mut effects = self.take_in(items);
-        let is_answer = self.asked.is_empty() && self.silence().is_none();
+        let mut effects = self.apply_items(items);
+        let is_answer = self.incoming_calls.is_empty() && self.empty_answer_error().is_none();
         effects.extend(match is_answer {
-            true => self.end(RunStatus::Complete, None, at),
-            false => self.end(RunStatus::Failed, Some(too_much(limit)), at),
+            true => self.end_run(RunStatus::Complete, None, at),
+            false => self.end_run(RunStatus::Failed, Some(answer_too_long(limit)), at),
         });
         effects
     }
 
     /// Returns the error if the model has given no answer: no text and nothing for the panel after the last tool.
-    fn silence(&self) -> Option<RunError> {
+    fn empty_answer_error(&self) -> Option<RunError> {
         let pieces = self.message.pieces();
-        let is_call = |kind: &PieceKind| matches!(kind, PieceKind::Tool(_));
+        let is_call = |kind: &MessagePieceKind| matches!(kind, MessagePieceKind::ToolCall(_));
         let since_tools = pieces.iter().rev().take_while(|piece| !is_call(&piece.kind));
         let mut has_thought = false;
         for piece in since_tools {
             match piece.kind {
-                PieceKind::Payload(_) => return None,
-                PieceKind::Text if piece.texts.iter().any(|text| !text.trim().is_empty()) => return None,
-                PieceKind::Thinking => has_thought = true,
-                PieceKind::Text | PieceKind::Tool(_) => {}
+                MessagePieceKind::Payload(_) => return None,
+                MessagePieceKind::Text if piece.texts.iter().any(|text| !text.trim().is_empty()) => {
+                    return None;
+                }
+                MessagePieceKind::Thinking => has_thought = true,
+                MessagePieceKind::Text | MessagePieceKind::ToolCall(_) => {}
             }
         }
         let has_called = pieces.iter().any(|piece| is_call(&piece.kind));
-        Some(if !self.unread.is_empty() {
-            unreadable(&self.unread)
+        Some(if !self.unreadable.is_empty() {
+            unreadable_answer(&self.unreadable)
         } else if has_thought {
-            only_thought(self.reason.as_ref())
+            only_thinking(self.finish_reason.as_ref())
         } else if has_called {
             no_answer_after_tools()
         } else {

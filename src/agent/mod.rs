@@ -6,12 +6,12 @@
 use std::{sync::Arc, time::Duration};
 
 use self::{
-    ends::{answer_repeats, broke_off, shut_down, timed_out},
-    repeats::Repeats,
+    ends::{repeating_answer, shut_down, stream_broke_off, timeout_error},
+    repeats::RepetitionDetector,
 };
 use crate::{
     control::{self, ControlFilter},
-    model::{Done, ModelError, ModelErrorKind, ModelEvent, Toolbox},
+    model::{ModelError, ModelErrorKind, ModelEvent, ToolOutcome, Toolbox},
     protocol::{
         AssistantMessage, EventBody, FinishReason, Part, RunError, RunStatus, Timestamp,
         transcript::apply_to_run,
@@ -28,10 +28,10 @@ mod said;
 mod step;
 mod workshop;
 
-pub use calls::Asked;
-pub(crate) use ends::{damaged, error};
+pub use calls::IncomingCall;
+pub(crate) use ends::{database_damaged, run_error};
 pub use step::{Effect, Input, Timeout};
-pub use workshop::Workshop;
+pub use workshop::PayloadFactory;
 
 #[cfg(test)]
 mod calls_tests;
@@ -44,20 +44,20 @@ mod tests;
 pub const MAX_RETRIES: u32 = 2;
 
 /// The longest that a model server may make us wait with its Retry-After.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// The hint where an answer broke off.
-pub const KEPT: &str = "What had come is kept. Continue goes on from there, Retry begins anew.";
+pub const KEPT_HINT: &str = "What had come is kept. Continue goes on from there, Retry begins anew.";
 
 /// Limits of the agent loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct AgentLimits {
     /// So many calls of the model may ask for tools; then it has to answer with what there is.
     pub max_iterations: usize,
     /// The model may be shown metadata before messages of the history: then it may imitate them.
     pub has_metadata: bool,
     /// The answer is ended when the same passage stands in it so many times in a row. 0 means never.
-    pub repetitions: usize,
+    pub max_repetitions: usize,
 }
 
 /// The state of a run.
@@ -68,38 +68,38 @@ pub struct Agent {
     node: usize,
     phase: Phase,
     /// The time at which it was set to work.
-    began_at: Timestamp,
+    started_at: Timestamp,
     retries: u32,
     tools: Arc<dyn Toolbox>,
-    workshop: Arc<dyn Workshop>,
-    terms: Terms,
+    payload_factory: Arc<dyn PayloadFactory>,
+    limits: AgentLimits,
     /// The tool calls that the model is asking for in the present answer.
-    asked: Vec<Asked>,
+    incoming_calls: Vec<IncomingCall>,
     /// Takes out of the present answer what is not for the person.
     filter: ControlFilter,
     /// Notice that the present answer goes round in circles: what the model says, and what it thinks.
-    said: Repeats,
-    thought: Repeats,
+    text_repetition: RepetitionDetector,
+    thinking_repetition: RepetitionDetector,
     /// The person has been told that something is being written for the panel.
-    is_writing: bool,
+    has_announced_payload: bool,
     /// The reason for which the present call of the model stopped, once it says.
-    reason: Option<FinishReason>,
+    finish_reason: Option<FinishReason>,
     /// Names of what could not be read of the present answer.
-    unread: Vec<String>,
+    unreadable: Vec<String>,
     /// The text ends with a note about something that can't be shown.
-    has_note: bool,
+    ends_with_note: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The model has been called and has said nothing yet.
-    Calling,
+    AwaitingModel,
     /// The model has begun to answer.
     Streaming,
     /// The call failed and will be made again.
     Retrying,
     /// Tools are at work.
-    Working,
+    RunningTools,
     Ended,
 }
 
@@ -108,26 +108,26 @@ impl Agent {
     pub fn new(
         message: AssistantMessage,
         tools: Arc<dyn Toolbox>,
-        workshop: Arc<dyn Workshop>,
-        terms: Terms,
+        payload_factory: Arc<dyn PayloadFactory>,
+        terms: AgentLimits,
     ) -> Self {
         Self {
             node: message.nodes.len(),
             message,
-            phase: Phase::Calling,
-            began_at: Timestamp(0),
+            phase: Phase::AwaitingModel,
+            started_at: Timestamp(0),
             retries: 0,
             tools,
-            workshop,
-            terms,
-            asked: Vec::new(),
-            filter: ControlFilter::new(Vec::new(), control::DEFAULT_LIMIT),
-            said: Repeats::new(0),
-            thought: Repeats::new(0),
-            is_writing: false,
-            reason: None,
-            unread: Vec::new(),
-            has_note: false,
+            payload_factory,
+            limits: terms,
+            incoming_calls: Vec::new(),
+            filter: ControlFilter::new(Vec::new(), control::DEFAULT_MAX_CONTROL_BYTES),
+            text_repetition: RepetitionDetector::new(0),
+            thinking_repetition: RepetitionDetector::new(0),
+            has_announced_payload: false,
+            finish_reason: None,
+            unreadable: Vec::new(),
+            ends_with_note: false,
         }
     }
 
@@ -142,8 +142,8 @@ impl Agent {
     }
 
     /// Returns whether it is the model's turn.
-    fn is_with_model(&self) -> bool {
-        matches!(self.phase, Phase::Calling | Phase::Streaming)
+    fn is_model_turn(&self) -> bool {
+        matches!(self.phase, Phase::AwaitingModel | Phase::Streaming)
     }
 
     /// Takes what has happened at `at`; says what is to be done.
@@ -153,47 +153,47 @@ impl Agent {
         }
         match input {
             Input::Start => {
-                self.began_at = at;
-                self.take_up(at)
+                self.started_at = at;
+                self.resume_pending_calls(at)
             }
-            Input::Waited if self.phase == Phase::Retrying => {
-                self.phase = Phase::Calling;
-                vec![self.call()]
+            Input::RetryDue if self.phase == Phase::Retrying => {
+                self.phase = Phase::AwaitingModel;
+                vec![self.call_effect()]
             }
             // The model has said what it had to say, or has not been asked yet: this is late.
-            Input::Waited => Vec::new(),
-            Input::Model(_) | Input::Used(_) | Input::Failed(_) | Input::BrokeOff
-                if !self.is_with_model() =>
+            Input::RetryDue => Vec::new(),
+            Input::Model(_) | Input::UsageKnown(_) | Input::CallFailed(_) | Input::StreamEnded
+                if !self.is_model_turn() =>
             {
                 Vec::new()
             }
-            Input::Used(usage) => vec![self.log(EventBody::Usage(usage))],
-            Input::Model(event) => self.model_said(event, at),
+            Input::UsageKnown(usage) => vec![self.log(EventBody::Usage(usage))],
+            Input::Model(event) => self.model_event(event, at),
             Input::ToolProgress { index, progress } => self.tool_progress(index, progress),
             Input::ToolEnded { index, done } => self.tool_ended(index, done, at),
-            Input::Answered { index, allowed } => self.answered(index, allowed, at),
-            Input::Failed(error) => self.failed(error, at),
-            Input::BrokeOff => self.break_off(RunStatus::Interrupted, broke_off(), at),
+            Input::ApprovalAnswered { index, allowed } => self.approval_answered(index, allowed, at),
+            Input::CallFailed(error) => self.model_call_failed(error, at),
+            Input::StreamEnded => self.break_off(RunStatus::Interrupted, stream_broke_off(), at),
             Input::TimedOut(timeout) => {
                 let status = match timeout {
                     Timeout::FirstToken(_) => RunStatus::Failed,
                     Timeout::Silence(_) | Timeout::Run(_) => RunStatus::Interrupted,
                 };
-                self.break_off(status, timed_out(timeout), at)
+                self.break_off(status, timeout_error(timeout), at)
             }
-            Input::TooLong(limit) => self.reach_limit(limit, at),
-            Input::Stop => self.end(RunStatus::Stopped, None, at),
-            Input::ShutDown => self.break_off(RunStatus::Interrupted, shut_down(), at),
+            Input::TooLong(limit) => self.answer_limit_reached(limit, at),
+            Input::Stop => self.end_run(RunStatus::Stopped, None, at),
+            Input::Shutdown => self.break_off(RunStatus::Interrupted, shut_down(), at),
         }
     }
 
-    fn model_said(&mut self, event: ModelEvent, at: Timestamp) -> Vec<Effect> {
+    fn model_event(&mut self, event: ModelEvent, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Streaming;
         match event {
             ModelEvent::Thinking(text) | ModelEvent::Text(text) if text.is_empty() => Vec::new(),
             ModelEvent::Thinking(text) => {
-                let (part, offset) = self.place(|part| matches!(part, Part::Thinking { .. }));
-                let is_looping = self.thought.push(&text, false);
+                let (part, offset) = self.delta_position(|part| matches!(part, Part::Thinking { .. }));
+                let is_looping = self.thinking_repetition.push(&text, false);
                 let thinking = self.log(EventBody::Thinking {
                     node: self.node,
                     part,
@@ -202,95 +202,105 @@ impl Agent {
                 });
                 let mut effects = vec![thinking];
                 if is_looping {
-                    effects.extend(self.end_loop(at));
+                    effects.extend(self.end_repeating_answer(at));
                 }
                 effects
             }
             ModelEvent::Text(text) => {
-                let text = self.after_note(text);
+                let text = self.separate_from_note(text);
                 let mut items = Vec::new();
                 self.filter.push(&text, &mut items);
-                let mut effects = self.take_in(items);
-                effects.extend(self.says_what_is_written());
-                if self.said.push(&text, self.filter.writing().is_some()) {
-                    effects.extend(self.end_loop(at));
+                let mut effects = self.apply_items(items);
+                effects.extend(self.announce_payload());
+                if self
+                    .text_repetition
+                    .push(&text, self.filter.pending_payload_kind().is_some())
+                {
+                    effects.extend(self.end_repeating_answer(at));
                 }
                 effects
             }
-            ModelEvent::ToolCall { index, id, name } => self.begins_to_ask(index, id, name),
+            ModelEvent::ToolCall { index, id, name } => self.add_incoming_call(index, id, name),
             ModelEvent::ToolArguments { index, delta } => {
-                if let Some(asked) = self.asked.iter_mut().find(|asked| asked.place == index) {
+                if let Some(asked) = self.incoming_calls.iter_mut().find(|asked| asked.index == index) {
                     asked.arguments.push_str(&delta);
                 }
                 Vec::new()
             }
             // What that means is said as `Input::Used`.
             ModelEvent::Usage(_) => Vec::new(),
-            ModelEvent::TextWasThinking => self.takes_text_for_thinking(),
-            ModelEvent::Sources(sources) => self.is_given(sources),
-            ModelEvent::Opaque { beside, data } => self.keeps(beside, data),
-            ModelEvent::Unread { what, .. } => self.cannot_show(&what),
+            ModelEvent::TextWasThinking => self.convert_text_to_thinking(),
+            ModelEvent::Sources(sources) => self.set_server_sources(sources),
+            ModelEvent::Opaque { beside, data } => self.store_provider_data(beside, data),
+            ModelEvent::Unreadable { what, .. } => self.add_unreadable_note(&what),
             ModelEvent::Finished(reason) => {
                 let mut items = Vec::new();
                 self.filter.finish(&mut items);
-                let mut effects = self.take_in(items);
-                effects.extend(self.finished(reason, at));
+                let mut effects = self.apply_items(items);
+                effects.extend(self.model_finished(reason, at));
                 effects
             }
         }
     }
 
     /// The model says the same again and again. What it has said is kept.
-    fn end_loop(&mut self, at: Timestamp) -> Vec<Effect> {
-        let error = answer_repeats(self.terms.repetitions);
+    fn end_repeating_answer(&mut self, at: Timestamp) -> Vec<Effect> {
+        let error = repeating_answer(self.limits.max_repetitions);
         self.break_off(RunStatus::Failed, error, at)
     }
 
     /// Calls the model, to fill the next node.
-    fn think(&mut self) -> Vec<Effect> {
+    fn start_model_call(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
-        self.filter = said::filter_for(&self.message, self.workshop.markers(), self.terms.has_metadata);
-        self.said = Repeats::new(self.terms.repetitions);
-        self.thought = Repeats::new(self.terms.repetitions);
-        self.is_writing = false;
-        self.has_note = false;
-        self.unread.clear();
-        self.phase = Phase::Calling;
+        self.filter = said::filter_for(
+            &self.message,
+            self.payload_factory.markers(),
+            self.limits.has_metadata,
+        );
+        self.text_repetition = RepetitionDetector::new(self.limits.max_repetitions);
+        self.thinking_repetition = RepetitionDetector::new(self.limits.max_repetitions);
+        self.has_announced_payload = false;
+        self.ends_with_note = false;
+        self.unreadable.clear();
+        self.phase = Phase::AwaitingModel;
         self.retries = 0;
         let status = EventBody::Status {
             message: "Thinking...".into(),
         };
-        vec![self.log(status), self.call()]
+        vec![self.log(status), self.call_effect()]
     }
 
-    fn call(&mut self) -> Effect {
+    fn call_effect(&mut self) -> Effect {
         // What a call that failed had asked for is forgotten.
-        self.asked.clear();
-        self.reason = None;
-        Effect::Call {
+        self.incoming_calls.clear();
+        self.finish_reason = None;
+        Effect::CallModel {
             with_tools: self.may_use_tools(),
         }
     }
 
     /// Returns whether the present call of the model may ask for tools.
     fn may_use_tools(&self) -> bool {
-        self.node < self.terms.max_iterations
+        self.node < self.limits.max_iterations
     }
 
-    fn failed(&mut self, error: ModelError, at: Timestamp) -> Vec<Effect> {
+    fn model_call_failed(&mut self, error: ModelError, at: Timestamp) -> Vec<Effect> {
         match error.kind {
             ModelErrorKind::Unavailable { after }
-                if self.phase == Phase::Calling
+                if self.phase == Phase::AwaitingModel
                     && self.retries < MAX_RETRIES
-                    && after.unwrap_or_default() <= LONGEST_WAIT =>
+                    && after.unwrap_or_default() <= MAX_RETRY_DELAY =>
             {
                 self.retries += 1;
                 self.phase = Phase::Retrying;
                 let wait = after.unwrap_or(Duration::from_millis(500) * 2_u32.pow(self.retries));
                 let message = format!("{} Trying again...", error.error.message);
-                vec![self.log(EventBody::Status { message }), Effect::Wait(wait)]
+                vec![
+                    self.log(EventBody::Status { message }),
+                    Effect::ScheduleRetry(wait),
+                ]
             }
-            ModelErrorKind::Broken => self.break_off(RunStatus::Interrupted, error.error, at),
+            ModelErrorKind::StreamBroken => self.break_off(RunStatus::Interrupted, error.error, at),
             ModelErrorKind::Refused | ModelErrorKind::Unavailable { .. } => {
                 self.break_off(RunStatus::Failed, error.error, at)
             }
@@ -298,7 +308,7 @@ impl Agent {
     }
 
     /// Finds the place of the next delta: on in the last part if it is of the right kind, else into a new one.
-    fn place(&self, same_kind: impl Fn(&Part) -> bool) -> (usize, usize) {
+    fn delta_position(&self, same_kind: impl Fn(&Part) -> bool) -> (usize, usize) {
         let parts = self
             .message
             .nodes
@@ -323,8 +333,8 @@ impl Agent {
     fn break_off(&mut self, status: RunStatus, error: RunError, at: Timestamp) -> Vec<Effect> {
         let mut items = Vec::new();
         self.filter.break_off(&mut items);
-        let mut effects = self.take_in(items);
-        effects.extend(self.end(status, Some(error), at));
+        let mut effects = self.apply_items(items);
+        effects.extend(self.end_run(status, Some(error), at));
         effects
     }
 
@@ -332,14 +342,15 @@ impl Agent {
     fn worked_ms(&self, now: Timestamp) -> u64 {
         // A clock may be set back.
         now.0
-            .saturating_sub(self.began_at.0)
+            .saturating_sub(self.started_at.0)
             .try_into()
             .unwrap_or_default()
     }
 
-    fn end(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
+    fn end_run(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Ended;
-        let event = EventBody::ended(status, error, at, self.worked_ms(at)).because(self.reason.take());
+        let event = EventBody::run_ended(status, error, at, self.worked_ms(at))
+            .with_finish_reason(self.finish_reason.take());
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]
     }

@@ -7,45 +7,45 @@
 use std::collections::HashSet;
 
 /// The shortest passage, in characters. A shorter one counts as often as it fits into this.
-pub const MIN_PASSAGE: usize = 500;
+pub const MIN_PASSAGE_CHARS: usize = 500;
 
 /// The most of a text that is remembered, in bytes: the longest stretch that can be looked at.
-pub const REMEMBERED: usize = 64 << 10;
+pub const MAX_TAIL_BYTES: usize = 64 << 10;
 
 /// After so many bytes the text is looked at again, whatever pieces it comes in.
-const INTERVAL: usize = 512;
+const MIN_CHECK_INTERVAL_BYTES: usize = 512;
 
 /// Or after this part of what is remembered, if that is more: a look costs as much as it is long, so each byte costs the same.
-const INTERVAL_PART: usize = 8;
+const CHECK_INTERVAL_DIVISOR: usize = 8;
 
 /// The longest passage, in bytes.
-const MAX_PASSAGE: usize = 4096;
+const MAX_PASSAGE_BYTES: usize = 4096;
 
 /// A passage that ends the text like this has to be there before, or nothing is repeated.
-const ENDING: usize = 32;
+const PROBE_BYTES: usize = 32;
 
 /// Prose has so many words in the shortest passage, at least; in scripts without spaces, so many different letters.
-const MIN_WORDS: usize = 4;
+const MIN_PROSE_WORDS: usize = 4;
 
 /// Follows one text as it grows.
 #[derive(Clone, Debug)]
-pub struct Repeats {
+pub struct RepetitionDetector {
     /// So many repetitions in a row end an answer. 0 means that nothing is followed.
     limit: usize,
     /// The text's end, at most twice [`REMEMBERED`].
     text: Vec<u8>,
     /// Bytes until it is looked at again.
-    until_next: usize,
-    fences: Fences,
+    bytes_until_check: usize,
+    fences: FenceTracker,
 }
 
-impl Repeats {
+impl RepetitionDetector {
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
             text: Vec::new(),
-            until_next: INTERVAL,
-            fences: Fences::default(),
+            bytes_until_check: MIN_CHECK_INTERVAL_BYTES,
+            fences: FenceTracker::default(),
         }
     }
 
@@ -56,17 +56,18 @@ impl Repeats {
         }
         let mut rest = delta.as_bytes();
         while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.len().min(self.until_next));
+            let (now, later) = rest.split_at(rest.len().min(self.bytes_until_check));
             rest = later;
             self.text.extend_from_slice(now);
             self.fences.push(now);
-            self.until_next -= now.len();
-            if self.until_next == 0 {
-                self.until_next = INTERVAL.max(self.text.len().min(REMEMBERED) / INTERVAL_PART);
-                if self.text.len() > 2 * REMEMBERED {
-                    self.text.drain(..self.text.len() - REMEMBERED);
+            self.bytes_until_check -= now.len();
+            if self.bytes_until_check == 0 {
+                self.bytes_until_check = MIN_CHECK_INTERVAL_BYTES
+                    .max(self.text.len().min(MAX_TAIL_BYTES) / CHECK_INTERVAL_DIVISOR);
+                if self.text.len() > 2 * MAX_TAIL_BYTES {
+                    self.text.drain(..self.text.len() - MAX_TAIL_BYTES);
                 }
-                if self.is_repeating(is_data || self.fences.open.is_some()) {
+                if self.is_repeating(is_data || self.fences.open_fence.is_some()) {
                     return true;
                 }
             }
@@ -75,30 +76,33 @@ impl Repeats {
     }
 
     fn is_repeating(&self, is_data: bool) -> bool {
-        let remembered = &self.text[self.text.len().saturating_sub(REMEMBERED)..];
-        if characters(remembered) < MIN_PASSAGE * self.limit || !ends_as_before(remembered) {
+        let remembered = &self.text[self.text.len().saturating_sub(MAX_TAIL_BYTES)..];
+        if count_chars(remembered) < MIN_PASSAGE_CHARS * self.limit || !has_earlier_ending(remembered) {
             return false;
         }
         let Some((length, period)) = longest_repetition(remembered, self.limit) else {
             return false;
         };
         let stretch = &remembered[remembered.len() - length..];
-        if characters(stretch) < MIN_PASSAGE * self.limit {
+        if count_chars(stretch) < MIN_PASSAGE_CHARS * self.limit {
             return false;
         }
         // A little less than all, since what is remembered may begin in the middle.
-        let fills_all = length + MAX_PASSAGE >= REMEMBERED;
-        fills_all || !is_data && is_prose(&stretch[..period.max(MIN_PASSAGE).min(length)])
+        let fills_all = length + MAX_PASSAGE_BYTES >= MAX_TAIL_BYTES;
+        fills_all || !is_data && is_prose(&stretch[..period.max(MIN_PASSAGE_CHARS).min(length)])
     }
 }
 
 /// Looks for the last bytes once more within the longest passage: nearly always they are not there, and that costs little.
-fn ends_as_before(text: &[u8]) -> bool {
-    let Some(at) = text.len().checked_sub(ENDING) else {
+fn has_earlier_ending(text: &[u8]) -> bool {
+    let Some(at) = text.len().checked_sub(PROBE_BYTES) else {
         return false;
     };
-    let (before, ending) = (&text[at.saturating_sub(MAX_PASSAGE)..text.len() - 1], &text[at..]);
-    before.windows(ENDING).any(|window| window == ending)
+    let (before, ending) = (
+        &text[at.saturating_sub(MAX_PASSAGE_BYTES)..text.len() - 1],
+        &text[at..],
+    );
+    before.windows(PROBE_BYTES).any(|window| window == ending)
 }
 
 /// The longest end of a text that is one passage at least `times` in a row, and how long that passage is; both in bytes.
@@ -117,14 +121,14 @@ fn longest_repetition(text: &[u8], times: usize) -> Option<(usize, usize)> {
         }
         borders[end] = border;
         let (length, period) = (end + 1, end + 1 - border);
-        if period <= MAX_PASSAGE && length / period >= times {
+        if period <= MAX_PASSAGE_BYTES && length / period >= times {
             found = Some((length, period));
         }
     }
     found
 }
 
-fn characters(text: &[u8]) -> usize {
+fn count_chars(text: &[u8]) -> usize {
     text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count()
 }
 
@@ -139,18 +143,18 @@ fn is_prose(passage: &[u8]) -> bool {
     let (letters, others): (Vec<char>, Vec<char>) = visible.partition(|c| c.is_alphabetic());
     // Many scripts have no spaces between words. One letter again and again is no word in any.
     let has_words = if letters.iter().any(char::is_ascii) {
-        passage.split_whitespace().count() >= MIN_WORDS
+        passage.split_whitespace().count() >= MIN_PROSE_WORDS
     } else {
-        letters.iter().collect::<HashSet<_>>().len() >= MIN_WORDS
+        letters.iter().collect::<HashSet<_>>().len() >= MIN_PROSE_WORDS
     };
     has_words && letters.len() > 2 * others.len()
 }
 
 /// Follows whether a text stands in a fenced block of code. A fence is a line that begins with one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fences {
+struct FenceTracker {
     /// The sign of the open block's fence, and how many of it.
-    open: Option<(u8, usize)>,
+    open_fence: Option<(u8, usize)>,
     line: Line,
 }
 
@@ -160,12 +164,12 @@ struct Line {
     /// The sign that it begins with, and how many of it.
     sign: u8,
     count: usize,
-    behind: Behind,
+    after_signs: AfterSigns,
 }
 
 /// The most telling character behind those signs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Behind {
+enum AfterSigns {
     #[default]
     Nothing,
     Space,
@@ -174,11 +178,11 @@ enum Behind {
     Backtick,
 }
 
-impl Fences {
+impl FenceTracker {
     fn push(&mut self, text: &[u8]) {
         for &byte in text {
             let line = &mut self.line;
-            let begins = line.behind == Behind::Nothing;
+            let begins = line.after_signs == AfterSigns::Nothing;
             match byte {
                 b'\n' => self.end_line(),
                 b' ' | b'\t' if begins && line.count == 0 => {}
@@ -186,18 +190,22 @@ impl Fences {
                     line.sign = byte;
                     line.count += 1;
                 }
-                b' ' | b'\t' | b'\r' => line.behind = line.behind.max(Behind::Space),
-                b'`' => line.behind = Behind::Backtick,
-                _ => line.behind = line.behind.max(Behind::Word),
+                b' ' | b'\t' | b'\r' => line.after_signs = line.after_signs.max(AfterSigns::Space),
+                b'`' => line.after_signs = AfterSigns::Backtick,
+                _ => line.after_signs = line.after_signs.max(AfterSigns::Word),
             }
         }
     }
 
     fn end_line(&mut self) {
-        let Line { sign, count, behind } = std::mem::take(&mut self.line);
-        self.open = match self.open {
-            Some((open, least)) if sign == open && count >= least && behind <= Behind::Space => None,
-            None if count >= 3 && (sign == b'~' || behind < Behind::Backtick) => Some((sign, count)),
+        let Line {
+            sign,
+            count,
+            after_signs: behind,
+        } = std::mem::take(&mut self.line);
+        self.open_fence = match self.open_fence {
+            Some((open, least)) if sign == open && count >= least && behind <= AfterSigns::Space => None,
+            None if count >= 3 && (sign == b'~' || behind < AfterSigns::Backtick) => Some((sign, count)),
             open => open,
         };
     }

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     protocol::{
-        ActionHandler, AssistantMessage, EventBody, Part, PieceKind, Source, SuggestedAction, ToolCall,
-        ToolStatus,
+        ActionHandler, AssistantMessage, CitedSource, EventBody, MessagePieceKind, Part, SuggestedAction,
+        ToolCall, ToolStatus,
     },
     web_link,
 };
@@ -18,57 +18,61 @@ pub(super) fn filter_for(
     markers: Vec<Marker>,
     has_metadata: bool,
 ) -> ControlFilter {
-    let mut filter = ControlFilter::new(markers, control::DEFAULT_LIMIT);
+    let mut filter = ControlFilter::new(markers, control::DEFAULT_MAX_CONTROL_BYTES);
     if !has_metadata {
-        filter.knows_no_metadata();
+        filter.disable_metadata();
     }
     let mut pieces = message.pieces().into_iter().rev();
     // A text that goes on may have thoughts before that.
-    let last = pieces.find(|piece| piece.kind != PieceKind::Thinking);
-    if let Some(broken_off) = last.filter(|last| last.kind == PieceKind::Text) {
-        filter.go_on_from(&broken_off.texts.concat());
+    let last = pieces.find(|piece| piece.kind != MessagePieceKind::Thinking);
+    if let Some(broken_off) = last.filter(|last| last.kind == MessagePieceKind::Text) {
+        filter.continue_from(&broken_off.texts.concat());
     }
     filter
 }
 
 impl Agent {
     /// Adds to the run what the filter makes of the model's words.
-    pub(super) fn take_in(&mut self, items: Vec<Item>) -> Vec<Effect> {
+    pub(super) fn apply_items(&mut self, items: Vec<Item>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for item in items {
             // Where a text goes depends on what was logged before it.
             let event = match item {
-                Item::Text(text) => match self.beginning(&text) {
+                Item::Text(text) => match self.trim_after_payload(&text) {
                     "" => continue,
-                    text => self.delta(text.to_owned()),
+                    text => self.text_delta(text.to_owned()),
                 },
                 Item::Values(values) => EventBody::SuggestedValues { values },
                 Item::Actions(actions) => EventBody::SuggestedActions {
                     actions: actions
                         .into_iter()
-                        .filter(|action| self.is_performed(action))
+                        .filter(|action| self.is_known_action(action))
                         .collect(),
                 },
                 Item::Sources(sources) => {
-                    let seen = sources.into_iter().filter(|source| self.has_seen(source));
+                    let seen = sources
+                        .into_iter()
+                        .filter(|source| self.is_trusted_source(source));
                     let seen = seen.collect();
                     effects.push(self.add_sources(seen));
                     continue;
                 }
-                Item::Payload { kind, data, written } => match self.workshop.make(&kind, data) {
-                    Ok(payload) => {
-                        let (part, _) = self.place(|_| false);
-                        let reference = payload.reference();
-                        effects.push(Effect::Keep(payload));
-                        self.is_writing = false;
-                        EventBody::PayloadMade {
-                            node: self.node,
-                            part,
-                            payload: reference,
+                Item::Payload { kind, data, written } => {
+                    match self.payload_factory.create_payload(&kind, data) {
+                        Ok(payload) => {
+                            let (part, _) = self.delta_position(|_| false);
+                            let reference = payload.to_ref();
+                            effects.push(Effect::StorePayload(payload));
+                            self.has_announced_payload = false;
+                            EventBody::PayloadMade {
+                                node: self.node,
+                                part,
+                                payload: reference,
+                            }
                         }
+                        Err(_) => self.text_delta(written),
                     }
-                    Err(_) => self.delta(written),
-                },
+                }
             };
             effects.push(self.log(event));
         }
@@ -77,7 +81,7 @@ impl Agent {
 
     /// A text that begins behind a payload's card stands for itself, without what was between the two. Its first line stays
     /// indented: it may be code.
-    fn beginning<'a>(&self, text: &'a str) -> &'a str {
+    fn trim_after_payload<'a>(&self, text: &'a str) -> &'a str {
         let node = self.message.nodes.get(self.node);
         let Some(Part::Payload { .. }) = node.and_then(|node| node.parts.last()) else {
             return text;
@@ -90,8 +94,8 @@ impl Agent {
         }
     }
 
-    fn delta(&self, text: String) -> EventBody {
-        let (part, offset) = self.place(|part| matches!(part, Part::Text { .. }));
+    fn text_delta(&self, text: String) -> EventBody {
+        let (part, offset) = self.delta_position(|part| matches!(part, Part::Text { .. }));
         EventBody::TextDelta {
             node: self.node,
             part,
@@ -101,30 +105,30 @@ impl Agent {
     }
 
     /// While something is written for the panel nothing of it is shown: the person is told what they wait for.
-    pub(super) fn says_what_is_written(&mut self) -> Option<Effect> {
-        let kind = self.filter.writing()?;
-        if std::mem::replace(&mut self.is_writing, true) {
+    pub(super) fn announce_payload(&mut self) -> Option<Effect> {
+        let kind = self.filter.pending_payload_kind()?;
+        if std::mem::replace(&mut self.has_announced_payload, true) {
             return None;
         }
-        let message = self.workshop.writing(kind);
+        let message = self.payload_factory.status_text(kind);
         Some(self.log(EventBody::Status { message }))
     }
 
     /// Whether there is somebody who does it: the server takes any action as the person's next turn.
-    fn is_performed(&self, action: &SuggestedAction) -> bool {
+    fn is_known_action(&self, action: &SuggestedAction) -> bool {
         match action.handler {
             ActionHandler::Server => true,
-            ActionHandler::Client => self.workshop.performs(&action.action),
+            ActionHandler::Client => self.payload_factory.supports_action(&action.action),
         }
     }
 
     /// Whether a source is one that a tool has really given, in this run or in an earlier turn, and can be a link.
-    fn has_seen(&self, source: &Source) -> bool {
+    fn is_trusted_source(&self, source: &CitedSource) -> bool {
         let given = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
-            call.status == ToolStatus::Complete && web_link::is_named(&source.url, output)
+            call.status == ToolStatus::Complete && web_link::contains_address(&source.url, output)
         };
         web_link::parse(&source.url).is_some()
-            && (self.message.tool_calls().any(given) || self.workshop.has_been_given(&source.url))
+            && (self.message.tool_calls().any(given) || self.payload_factory.is_earlier_source(&source.url))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Done;
+use super::ToolOutcome;
 use crate::{
     model::{ModelError, ModelEvent},
     protocol::{EventBody, Opaque, Payload, ToolProgress, Usage},
@@ -16,19 +16,19 @@ pub enum Input {
     /// The model said something.
     Model(ModelEvent),
     /// It is known what the present call of the model came to.
-    Used(Usage),
+    UsageKnown(Usage),
     /// The call gave an error, before or in the middle of the stream.
-    Failed(ModelError),
+    CallFailed(ModelError),
     /// The stream ended before the model said why.
-    BrokeOff,
+    StreamEnded,
     /// The wait that was asked for is over.
-    Waited,
+    RetryDue,
     /// A tool says how far it is.
     ToolProgress { index: usize, progress: ToolProgress },
     /// A tool call has ended.
-    ToolEnded { index: usize, done: Done },
+    ToolEnded { index: usize, done: ToolOutcome },
     /// A person has answered whether a tool call may begin.
-    Answered { index: usize, allowed: bool },
+    ApprovalAnswered { index: usize, allowed: bool },
     /// A time limit has passed.
     TimedOut(Timeout),
     /// The answer has come to more than this many bytes.
@@ -36,7 +36,7 @@ pub enum Input {
     /// A person wants it to stop.
     Stop,
     /// The server is going down.
-    ShutDown,
+    Shutdown,
 }
 
 /// A time limit.
@@ -54,22 +54,22 @@ pub enum Timeout {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Call the model, with what the run has come to. It may ask for tools or not.
-    Call { with_tools: bool },
+    CallModel { with_tools: bool },
     /// Wait at least this long, then say [`Input::Waited`].
-    Wait(Duration),
+    ScheduleRetry(Duration),
     /// Add this to the run's log.
     Log(EventBody),
     /// Keep what the model has made for the panel. What is logged next names it.
-    Keep(Payload),
+    StorePayload(Payload),
     /// Keep what only the provider understands, beside a part of the answer or, without one, beside a whole node. What is logged next
     /// may be that part.
-    KeepOpaque {
+    StoreOpaque {
         node: usize,
         part: Option<usize>,
         data: Opaque,
     },
     /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
-    Run {
+    RunTool {
         index: usize,
         tool: String,
         input: String,

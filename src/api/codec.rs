@@ -16,24 +16,24 @@ use server_fn::{
 use crate::protocol::{
     ApiError, ErrorCode,
     error::excerpt,
-    json::{self, Unreadable},
+    json::{self, JsonError},
 };
 
 /// JSON that the server writes and only the page reads, with a reader that suits it.
-pub struct Answer;
+pub struct PageJson;
 
 /// An answer as the output of a server function.
-pub type Answered = Post<Answer>;
+pub type PageJsonEncoding = Post<PageJson>;
 
-impl ContentType for Answer {
+impl ContentType for PageJson {
     const CONTENT_TYPE: &'static str = "application/json";
 }
 
-impl FormatType for Answer {
+impl FormatType for PageJson {
     const FORMAT_TYPE: Format = Format::Text;
 }
 
-impl<T: Serialize> Encodes<T> for Answer {
+impl<T: Serialize> Encodes<T> for PageJson {
     type Error = serde_json::Error;
 
     fn encode(answer: &T) -> serde_json::Result<Bytes> {
@@ -41,19 +41,19 @@ impl<T: Serialize> Encodes<T> for Answer {
     }
 }
 
-impl<T: DeserializeOwned> Decodes<T> for Answer {
-    type Error = Unreadable;
+impl<T: DeserializeOwned> Decodes<T> for PageJson {
+    type Error = JsonError;
 
-    fn decode(json: Bytes) -> Result<T, Unreadable> {
-        json::read(&json)
+    fn decode(json: Bytes) -> Result<T, JsonError> {
+        json::parse(&json)
     }
 }
 
 /// [`Http`] with answers as [`Answered`]. What the page does is the same for all functions but for the reading of the answer,
 /// and is there once: having it for each of them made the WASM larger.
-pub struct Ask<In>(PhantomData<In>);
+pub struct PageProtocol<In>(PhantomData<In>);
 
-impl<In, Input, Output, C, S> Protocol<Input, Output, C, S, ApiError> for Ask<In>
+impl<In, Input, Output, C, S> Protocol<Input, Output, C, S, ApiError> for PageProtocol<In>
 where
     In: Encoding,
     Input: IntoReq<In, C::Request, ApiError> + FromReq<In, S::Request, ApiError> + Send,
@@ -71,19 +71,19 @@ where
         F: Fn(Input) -> Fut + Send,
         Fut: Future<Output = Result<Output, ApiError>> + Send,
     {
-        <Http<In, Answered> as Protocol<Input, Output, C, S, ApiError>>::run_server(request, function)
+        <Http<In, PageJsonEncoding> as Protocol<Input, Output, C, S, ApiError>>::run_server(request, function)
     }
 
     async fn run_client(path: &str, input: Input) -> Result<Output, ApiError> {
-        let answer = ask::<C>(input.into_req(path, Answer::CONTENT_TYPE)).await?;
-        json::read(&answer).map_err(ApiError::unreadable)
+        let answer = fetch_response::<C>(input.into_req(path, PageJson::CONTENT_TYPE)).await?;
+        json::parse(&answer).map_err(ApiError::unreadable)
     }
 }
 
-type Asking = Pin<Box<dyn Future<Output = Result<Bytes, ApiError>> + Send>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Result<Bytes, ApiError>> + Send>>;
 
 /// Sends a request and waits for the answer, whatever that is about.
-fn ask<C: Client<ApiError>>(request: Result<C::Request, ApiError>) -> Asking {
+fn fetch_response<C: Client<ApiError>>(request: Result<C::Request, ApiError>) -> ResponseFuture {
     Box::pin(async move {
         let response = C::send(request?).await?;
         let failed = response.status() >= 400;
@@ -93,7 +93,7 @@ fn ask<C: Client<ApiError>>(request: Result<C::Request, ApiError>) -> Asking {
 }
 
 impl FromServerFnError for ApiError {
-    type Encoder = Answer;
+    type Encoder = PageJson;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {

@@ -5,72 +5,78 @@
 use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
-use super::codec::Ask;
+use super::codec::PageProtocol;
 use crate::protocol::{
-    ApiError, ConversationId, ConversationList, Json as Raw, MessageId, OlderMessages, PanelView, RunStatus,
-    StreamId, Timestamp, Transcript, Verdict,
+    ApiError, ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RawJson as Raw,
+    RunStatus, StreamId, Timestamp, Transcript, Verdict,
     chat::ModelList,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
-    intent::{self, Started},
-    literature::{Found, FullArticle, Library, ResearchStream, Sort},
+    intent::{self, StartedRun},
+    literature::{ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, ResearchStream},
 };
 
 /// Sends a message and has it answered.
-#[server(prefix = "/rpc", endpoint = "send_message", protocol = Ask<Json>)]
-pub async fn send_message(intent: intent::SendMessage) -> Result<Started, ApiError> {
-    let caller = crate::app::caller()?;
+#[server(prefix = "/rpc", endpoint = "send_message", protocol = PageProtocol<Json>)]
+pub async fn send_message(intent: intent::SendMessage) -> Result<StartedRun, ApiError> {
+    let caller = crate::app::current_caller()?;
     let fingerprint = crate::app::fingerprint(&intent)?;
-    caller.answer(crate::app::turns::send(&caller, intent, fingerprint).await)
+    caller.set_error_status(crate::app::turns::send(&caller, intent, fingerprint).await)
 }
 
 /// Answers a message once more.
-#[server(prefix = "/rpc", endpoint = "regenerate", protocol = Ask<Json>)]
-pub async fn regenerate(intent: intent::Regenerate) -> Result<Started, ApiError> {
-    let caller = crate::app::caller()?;
+#[server(prefix = "/rpc", endpoint = "regenerate", protocol = PageProtocol<Json>)]
+pub async fn regenerate(intent: intent::Regenerate) -> Result<StartedRun, ApiError> {
+    let caller = crate::app::current_caller()?;
     let fingerprint = crate::app::fingerprint(&intent)?;
-    caller.answer(crate::app::turns::regenerate(&caller, intent, fingerprint).await)
+    caller.set_error_status(crate::app::turns::regenerate(&caller, intent, fingerprint).await)
 }
 
 /// Goes on with an answer that was stopped, failed or interrupted.
-#[server(prefix = "/rpc", endpoint = "continue_run", protocol = Ask<Json>)]
-pub async fn continue_run(intent: intent::Continue) -> Result<Started, ApiError> {
-    let caller = crate::app::caller()?;
+#[server(prefix = "/rpc", endpoint = "continue_run", protocol = PageProtocol<Json>)]
+pub async fn continue_run(intent: intent::ContinueRun) -> Result<StartedRun, ApiError> {
+    let caller = crate::app::current_caller()?;
     let fingerprint = crate::app::fingerprint(&intent)?;
-    caller.answer(caller.app.runs.go_on(caller.user_id, intent, fingerprint).await)
+    caller.set_error_status(
+        caller
+            .app
+            .runs
+            .continue_run(caller.user_id, intent, fingerprint)
+            .await,
+    )
 }
 
 /// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
-#[server(prefix = "/rpc", endpoint = "stop_run", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "stop_run", protocol = PageProtocol<Json>)]
 pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
-    let caller = crate::app::caller()?;
-    caller.found(caller.app.runs.stop(caller.user_id, message_id).await)
+    let caller = crate::app::current_caller()?;
+    caller.require_found(caller.app.runs.stop(caller.user_id, message_id).await)
 }
 
 /// Answers whether a tool call may begin, for a run that asks. The first answer counts.
-#[server(prefix = "/rpc", endpoint = "answer_approval", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "answer_approval", protocol = PageProtocol<Json>)]
 pub async fn answer_approval(
     message_id: MessageId,
     index: usize,
     answer: intent::ApprovalAnswer,
 ) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
-    let approval = crate::storage::Approval {
+    let caller = crate::app::current_caller()?;
+    let approval = crate::storage::ApprovalDecision {
         run: message_id,
         index,
         answer,
     };
-    caller.answer(caller.app.runs.answer(caller.user_id, approval).await)
+    caller.set_error_status(caller.app.runs.answer_approval(caller.user_id, approval).await)
 }
 
 /// Gives a conversation another title.
-#[server(prefix = "/rpc", endpoint = "rename_conversation", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "rename_conversation", protocol = PageProtocol<Json>)]
 pub async fn rename_conversation(conversation_id: ConversationId, title: String) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
-    let title = caller.title(&title)?;
+    let caller = crate::app::current_caller()?;
+    let title = caller.parse_title(&title)?;
     let user_id = caller.user_id;
     caller
-        .change(crate::storage::Change::Rename {
+        .commit(crate::storage::Change::RenameConversation {
             user_id,
             conversation_id,
             title,
@@ -79,12 +85,12 @@ pub async fn rename_conversation(conversation_id: ConversationId, title: String)
 }
 
 /// Somebody has looked at a conversation: what has happened in it is no news any more.
-#[server(prefix = "/rpc", endpoint = "mark_read", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "mark_read", protocol = PageProtocol<Json>)]
 pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
+    let caller = crate::app::current_caller()?;
     let user_id = caller.user_id;
     caller
-        .change(crate::storage::Change::MarkRead {
+        .commit(crate::storage::Change::MarkRead {
             user_id,
             conversation_id,
         })
@@ -92,34 +98,34 @@ pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> 
 }
 
 /// Deletes a conversation with all that is in it, and stops its run.
-#[server(prefix = "/rpc", endpoint = "delete_conversation", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "delete_conversation", protocol = PageProtocol<Json>)]
 pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(caller.app.runs.delete(caller.user_id, conversation_id).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(caller.app.runs.delete(caller.user_id, conversation_id).await)
 }
 
 /// Has a conversation answered by another model from now on.
-#[server(prefix = "/rpc", endpoint = "choose_model", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "choose_model", protocol = PageProtocol<Json>)]
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(crate::app::turns::choose_model(&caller, conversation_id, &model).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::turns::choose_model(&caller, conversation_id, &model).await)
 }
 
 /// Has a conversation's model asked in another way from now on.
-#[server(prefix = "/rpc", endpoint = "set_parameters", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "set_parameters", protocol = PageProtocol<Json>)]
 pub async fn set_parameters(intent: intent::SetParameters) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
+    let caller = crate::app::current_caller()?;
     let fingerprint = crate::app::fingerprint(&intent)?;
-    caller.answer(crate::app::parameters::set(&caller, intent, fingerprint).await)
+    caller.set_error_status(crate::app::parameters::set(&caller, intent, fingerprint).await)
 }
 
 /// Shows another branch of a conversation: the one that was last grown through a message.
-#[server(prefix = "/rpc", endpoint = "select_branch", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "select_branch", protocol = PageProtocol<Json>)]
 pub async fn select_branch(conversation_id: ConversationId, through: MessageId) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
+    let caller = crate::app::current_caller()?;
     let user_id = caller.user_id;
     caller
-        .change(crate::storage::Change::SelectBranch {
+        .commit(crate::storage::Change::SelectBranch {
             user_id,
             conversation_id,
             through,
@@ -128,15 +134,15 @@ pub async fn select_branch(conversation_id: ConversationId, through: MessageId) 
 }
 
 /// A conversation as it stands now: its newest messages, back at least to `reach` if that is given.
-#[server(prefix = "/rpc", endpoint = "conversation", protocol = Ask<GetUrl>)]
+#[server(prefix = "/rpc", endpoint = "conversation", protocol = PageProtocol<GetUrl>)]
 pub async fn conversation(
     conversation_id: ConversationId,
     reach: Option<MessageId>,
 ) -> Result<Transcript, ApiError> {
-    let caller = crate::app::caller()?;
-    let page = caller.messages_page();
+    let caller = crate::app::current_caller()?;
+    let page = caller.message_page_size();
     let storage = &caller.app.storage;
-    caller.found(
+    caller.require_found(
         storage
             .transcript(caller.user_id, conversation_id, page, reach)
             .await,
@@ -144,15 +150,15 @@ pub async fn conversation(
 }
 
 /// A page of the messages that lead up to `before`.
-#[server(name = LoadOlderMessages, prefix = "/rpc", endpoint = "older_messages", protocol = Ask<GetUrl>)]
+#[server(name = LoadOlderMessages, prefix = "/rpc", endpoint = "older_messages", protocol = PageProtocol<GetUrl>)]
 pub async fn older_messages(
     conversation_id: ConversationId,
     before: MessageId,
 ) -> Result<OlderMessages, ApiError> {
-    let caller = crate::app::caller()?;
-    let page = caller.messages_page();
+    let caller = crate::app::current_caller()?;
+    let page = caller.message_page_size();
     let storage = &caller.app.storage;
-    caller.found(
+    caller.require_found(
         storage
             .older_messages(caller.user_id, conversation_id, before, page)
             .await,
@@ -160,27 +166,27 @@ pub async fn older_messages(
 }
 
 /// What the panel shows of a payload.
-#[server(prefix = "/rpc", endpoint = "payload", protocol = Ask<GetUrl>)]
+#[server(prefix = "/rpc", endpoint = "payload", protocol = PageProtocol<GetUrl>)]
 pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Result<PanelView, ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(crate::app::payloads::view(&caller, conversation_id, &payload_id).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::payloads::view(&caller, conversation_id, &payload_id).await)
 }
 
 /// Accepts or rejects what was proposed. Gives the verdict that counts: the first.
-#[server(prefix = "/rpc", endpoint = "judge_payload", protocol = Ask<Json>)]
-pub async fn judge_payload(intent: intent::Judge) -> Result<Verdict, ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(crate::app::payloads::judge(&caller, intent).await)
+#[server(prefix = "/rpc", endpoint = "judge_payload", protocol = PageProtocol<Json>)]
+pub async fn judge_payload(intent: intent::JudgePayload) -> Result<Verdict, ApiError> {
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::payloads::judge(&caller, intent).await)
 }
 
 /// Notes that a suggested action was taken on the page.
-#[server(prefix = "/rpc", endpoint = "take_action", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "take_action", protocol = PageProtocol<Json>)]
 pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
+    let caller = crate::app::current_caller()?;
     let fingerprint = crate::app::fingerprint(&intent)?;
     let user_id = caller.user_id;
     caller
-        .change(crate::storage::Change::TakeAction {
+        .commit(crate::storage::Change::TakeAction {
             user_id,
             intent,
             fingerprint,
@@ -189,18 +195,18 @@ pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
 }
 
 /// How an answer was made.
-#[server(prefix = "/rpc", endpoint = "diagnostics", protocol = Ask<GetUrl>)]
+#[server(prefix = "/rpc", endpoint = "diagnostics", protocol = PageProtocol<GetUrl>)]
 pub async fn diagnostics(message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(crate::app::diagnostics::view(&caller, message_id).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::diagnostics::view(&caller, message_id).await)
 }
 
 /// A page of the list of conversations: the newest ones, or those after `before`.
-#[server(prefix = "/rpc", endpoint = "conversations", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "conversations", protocol = PageProtocol<Json>)]
 pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
-    let caller = crate::app::caller()?;
+    let caller = crate::app::current_caller()?;
     let limit = caller.app.settings.limits.conversations_page;
-    caller.answer(
+    caller.set_error_status(
         caller
             .app
             .storage
@@ -210,74 +216,78 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
 }
 
 /// The models that can be chosen now.
-#[server(prefix = "/rpc", endpoint = "models", protocol = Ask<GetUrl>)]
+#[server(prefix = "/rpc", endpoint = "models", protocol = PageProtocol<GetUrl>)]
 pub async fn models() -> Result<ModelList, ApiError> {
-    let app = crate::app::caller()?.app;
+    let app = crate::app::current_caller()?.app;
     Ok(crate::app::models::list(&app).await)
 }
 
 /// What the page *Literature* begins with at an address, as [`Opened`](crate::protocol::literature::Opened). It is read by those who show it.
-#[server(prefix = "/rpc", endpoint = "open_literature", protocol = Ask<GetUrl>)]
+#[server(prefix = "/rpc", endpoint = "open_literature", protocol = PageProtocol<GetUrl>)]
 pub async fn open_literature(address: String) -> Result<Raw, ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(crate::app::literature::open(&caller, &address).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::literature::open(&caller, &address).await)
 }
 
 /// What a person keeps of the literature.
-#[server(name = LoadLibrary, prefix = "/rpc", endpoint = "library", protocol = Ask<GetUrl>)]
+#[server(name = LoadLibrary, prefix = "/rpc", endpoint = "library", protocol = PageProtocol<GetUrl>)]
 pub async fn library() -> Result<Library, ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(caller.app.literature.library(caller.user_id).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(caller.app.literature.library(caller.user_id).await)
 }
 
 /// A page of what PubMed has for a query, counted from 1.
-#[server(prefix = "/rpc", endpoint = "search_articles", protocol = Ask<GetUrl>)]
-pub async fn search_articles(query: String, sort: Sort, page: usize) -> Result<Found, ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(caller.app.literature.search(&query, sort, page).await)
+#[server(prefix = "/rpc", endpoint = "search_articles", protocol = PageProtocol<GetUrl>)]
+pub async fn search_articles(
+    query: String,
+    sort: ArticleSort,
+    page: usize,
+) -> Result<ArticleSearchResults, ApiError> {
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(caller.app.literature.search(&query, sort, page).await)
 }
 
 /// An article with its abstract.
-#[server(prefix = "/rpc", endpoint = "article", protocol = Ask<GetUrl>)]
-pub async fn article(pmid: String) -> Result<FullArticle, ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(caller.app.literature.article(caller.user_id, &pmid).await)
+#[server(prefix = "/rpc", endpoint = "article", protocol = PageProtocol<GetUrl>)]
+pub async fn article(pmid: String) -> Result<ArticleWithAbstract, ApiError> {
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(caller.app.literature.full_article(caller.user_id, &pmid).await)
 }
 
 /// Keeps an article. With a note and a time, it is put back as it was, unless it has another note by now.
-#[server(prefix = "/rpc", endpoint = "save_article", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "save_article", protocol = PageProtocol<Json>)]
 pub async fn save_article(pmid: String, note: String, saved_at: Option<Timestamp>) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
+    let caller = crate::app::current_caller()?;
     crate::app::literature::save(&caller, &pmid, &note, saved_at).await
 }
 
 /// Keeps an article no more. One that is not kept stays so.
-#[server(prefix = "/rpc", endpoint = "remove_article", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "remove_article", protocol = PageProtocol<Json>)]
 pub async fn remove_article(pmid: String) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(caller.app.literature.remove(caller.user_id, pmid).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(caller.app.literature.remove(caller.user_id, pmid).await)
 }
 
 /// Writes something about an article that is kept, in place of one of the notes that the page knows.
-#[server(prefix = "/rpc", endpoint = "note_article", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "note_article", protocol = PageProtocol<Json>)]
 pub async fn note_article(pmid: String, note: String, replaces: Vec<String>) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
+    let caller = crate::app::current_caller()?;
     let literature = &caller.app.literature;
-    caller.answer(literature.note(caller.user_id, pmid, &note, replaces).await)
+    caller.set_error_status(literature.set_note(caller.user_id, pmid, &note, replaces).await)
 }
 
 /// Keeps a stream of research, or makes one that is kept another one.
-#[server(prefix = "/rpc", endpoint = "keep_stream", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "keep_stream", protocol = PageProtocol<Json>)]
 pub async fn keep_stream(stream: ResearchStream) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(caller.app.literature.keep_stream(caller.user_id, stream).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(caller.app.literature.save_stream(caller.user_id, stream).await)
 }
 
 /// Deletes a stream of research. What is saved stays.
-#[server(prefix = "/rpc", endpoint = "delete_stream", protocol = Ask<Json>)]
+#[server(prefix = "/rpc", endpoint = "delete_stream", protocol = PageProtocol<Json>)]
 pub async fn delete_stream(stream_id: StreamId) -> Result<(), ApiError> {
-    let caller = crate::app::caller()?;
-    caller.answer(
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(
         caller
             .app
             .literature

@@ -20,7 +20,7 @@ pub struct Caller {
 }
 
 /// The caller of a server function.
-pub fn caller() -> Result<Caller, ApiError> {
+pub fn current_caller() -> Result<Caller, ApiError> {
     let app = use_context::<AppState>().ok_or_else(|| {
         tracing::error!("a server function was called outside of the server");
         ApiError::new(
@@ -50,24 +50,24 @@ impl Caller {
     }
 
     /// A title as it may be stored.
-    pub fn title(&self, title: &str) -> Result<String, ApiError> {
+    pub fn parse_title(&self, title: &str) -> Result<String, ApiError> {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let limit = self.app.settings.limits.title_characters;
         if title.is_empty() {
-            return self.answer(Err(ApiError::new(
+            return self.set_error_status(Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "A title needs at least one character. The old one is kept.",
             )));
         }
         if title.chars().count() > limit {
             let message = format!("A title has at most {limit} characters. The old one is kept.");
-            return self.answer(Err(ApiError::new(ErrorCode::TooLarge, message)));
+            return self.set_error_status(Err(ApiError::new(ErrorCode::TooLarge, message)));
         }
         Ok(title)
     }
 
     /// How much of a conversation goes into one answer.
-    pub fn messages_page(&self) -> PageSize {
+    pub fn message_page_size(&self) -> PageSize {
         let limits = &self.app.settings.limits;
         PageSize {
             messages: limits.messages_page,
@@ -76,12 +76,12 @@ impl Caller {
     }
 
     /// Makes a change and waits until it is committed.
-    pub async fn change(&self, change: Change) -> Result<(), ApiError> {
-        self.answer(self.app.journal.submit(change).await.map(drop))
+    pub async fn commit(&self, change: Change) -> Result<(), ApiError> {
+        self.set_error_status(self.app.journal.submit(change).await.map(drop))
     }
 
     /// Turns an outcome into the answer to a server function, with the status that goes with it.
-    pub fn answer<T, E: Into<ApiError>>(&self, outcome: Result<T, E>) -> Result<T, ApiError> {
+    pub fn set_error_status<T, E: Into<ApiError>>(&self, outcome: Result<T, E>) -> Result<T, ApiError> {
         outcome.map_err(|error| {
             let error = error.into();
             if let (Some(response), Ok(status)) =
@@ -94,8 +94,8 @@ impl Caller {
     }
 
     /// The same for what may not be there.
-    pub fn found<T, E: Into<ApiError>>(&self, outcome: Result<Option<T>, E>) -> Result<T, ApiError> {
-        self.answer(
+    pub fn require_found<T, E: Into<ApiError>>(&self, outcome: Result<Option<T>, E>) -> Result<T, ApiError> {
+        self.set_error_status(
             outcome
                 .map_err(Into::into)
                 .and_then(|found| found.ok_or_else(not_found)),

@@ -17,22 +17,22 @@ pub async fn load(caller: &Caller, message_id: MessageId) -> Result<Diagnostics,
     let storage = &caller.app.storage;
     let calls = storage.model_calls(caller.user_id, message_id).await?;
     let message = storage.message(caller.user_id, message_id).await?;
-    let (conversation_id, message) = message.ok_or_else(nothing_known)?;
-    let diagnostics = Diagnostics::of(conversation_id, &message, &calls)?.ok_or_else(nothing_known)?;
+    let (conversation_id, message) = message.ok_or_else(no_diagnostics)?;
+    let diagnostics = Diagnostics::load(conversation_id, &message, &calls)?.ok_or_else(no_diagnostics)?;
     let looking = match message.parent_id {
-        Some(asked) => storage.looking(caller.user_id, asked).await?,
+        Some(asked) => storage.context_snapshot(caller.user_id, asked).await?,
         None => None,
     };
     Ok(match looking {
         Some(looking) => {
-            let secrets = Secrets::of(&caller.app.settings);
+            let secrets = Secrets::from_settings(&caller.app.settings);
             diagnostics.with_context(&looking, &secrets)?
         }
         None => diagnostics,
     })
 }
 
-fn nothing_known() -> ApiError {
+fn no_diagnostics() -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
         "Nothing is known of how this answer was made. Only the newest answers of a conversation have diagnostics (setting \

@@ -6,8 +6,8 @@ use crate::{
     pages::ContextError,
     protocol::{ApiError, ErrorCode},
     runs::{StartError, StopError},
-    services::{Fault, ServiceError},
-    storage::{Refusal, StorageError, Trouble},
+    services::{ServiceError, ServiceErrorKind},
+    storage::{ChangeRejection, StorageError, StorageErrorKind},
 };
 
 /// Parameters that can't be. Says which and why.
@@ -29,13 +29,13 @@ pub fn not_found() -> ApiError {
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
         tracing::error!(%error, "storage");
-        if error.is_damage() {
+        if error.is_row_damage() {
             return Self::new(
                 ErrorCode::Internal,
                 "What is stored of this is damaged and can't be read. Nothing was changed. The log says more.",
             );
         }
-        unavailable(error.trouble())
+        unavailable(error.kind())
     }
 }
 
@@ -52,9 +52,9 @@ impl From<StopError> for ApiError {
 }
 
 /// Storage does not work, and what to do.
-fn unavailable(trouble: Trouble) -> ApiError {
+fn unavailable(trouble: StorageErrorKind) -> ApiError {
     let message = match trouble {
-        Trouble::Damaged => {
+        StorageErrorKind::Damaged => {
             // Not as unavailable, which is tried again.
             return ApiError::new(
                 ErrorCode::Internal,
@@ -62,15 +62,15 @@ fn unavailable(trouble: Trouble) -> ApiError {
                  folder, then put back a backup, or save what can be saved with sqlite3's .recover. The log says more.",
             );
         }
-        Trouble::Full => {
+        StorageErrorKind::DiskFull => {
             "The disk is full: Parlor can't store anything. Nothing was changed; make room on the disk that holds Parlor's \
              data, then try again."
         }
-        Trouble::NotWritable => {
+        StorageErrorKind::NotWritable => {
             "Parlor may not write its data. Nothing was changed; give it write access to its data folder, then try again. \
              The log says more."
         }
-        Trouble::Other => {
+        StorageErrorKind::Other => {
             "Parlor's database does not work just now. Nothing was changed; try again in a moment. The log says \
              more."
         }
@@ -81,42 +81,42 @@ fn unavailable(trouble: Trouble) -> ApiError {
 impl From<JournalError> for ApiError {
     fn from(error: JournalError) -> Self {
         match error {
-            JournalError::Refused(Refusal::NotFound) => not_found(),
-            JournalError::Refused(Refusal::Fault) => Self::new(
+            JournalError::Rejected(ChangeRejection::NotFound) => not_found(),
+            JournalError::Rejected(ChangeRejection::Internal) => Self::new(
                 ErrorCode::Internal,
                 "A fault in Parlor: this could not be stored. Nothing was changed. The log says more.",
             ),
-            JournalError::Refused(Refusal::RunActive) => Self::new(
+            JournalError::Rejected(ChangeRejection::RunActive) => Self::new(
                 ErrorCode::RunActive,
                 "This conversation is being answered. Nothing was changed: wait for the end, or stop it.",
             ),
-            JournalError::Refused(Refusal::NotContinuable) => Self::new(
+            JournalError::Rejected(ChangeRejection::NotContinuable) => Self::new(
                 ErrorCode::NotContinuable,
                 "Only the last answer of a conversation can be continued, and only if it broke off or was stopped. Nothing was \
                  changed.",
             ),
-            JournalError::Refused(Refusal::IntentReused) => Self::new(
+            JournalError::Rejected(ChangeRejection::IntentReused) => Self::new(
                 ErrorCode::IntentReused,
                 "This request's id was used before, for something else. Nothing was changed; send it with a new id.",
             ),
-            JournalError::Refused(Refusal::ActionSpent) => Self::new(
+            JournalError::Rejected(ChangeRejection::ActionAlreadyTaken) => Self::new(
                 ErrorCode::ActionSpent,
                 "This was done already, or is not offered any more. Nothing was changed.",
             ),
-            JournalError::Refused(Refusal::NoteChanged) => Self::new(
+            JournalError::Rejected(ChangeRejection::NoteChanged) => Self::new(
                 ErrorCode::NoteChanged,
                 "This note was changed elsewhere meanwhile, so it was not replaced. What you wrote is still in its box.",
             ),
-            JournalError::Refused(Refusal::MemoryFull) => Self::new(
+            JournalError::Rejected(ChangeRejection::MemoryFull) => Self::new(
                 ErrorCode::TooLarge,
                 "As much is remembered as may be (setting limits.memories). Nothing was changed; delete something first.",
             ),
-            JournalError::Refused(Refusal::LibraryFull) => Self::new(
+            JournalError::Rejected(ChangeRejection::LibraryFull) => Self::new(
                 ErrorCode::TooLarge,
                 "As many articles, or streams, are kept as may be (settings literature.articles and literature.streams). \
                  Nothing was changed; remove something first.",
             ),
-            JournalError::Refused(Refusal::TokensFull) => Self::new(
+            JournalError::Rejected(ChangeRejection::TokensFull) => Self::new(
                 ErrorCode::TooLarge,
                 "There are as many API tokens as may be (setting limits.api_tokens). Revoke one first.",
             ),
@@ -171,25 +171,25 @@ impl From<LiteratureError> for ApiError {
     fn from(error: LiteratureError) -> Self {
         let code = match error {
             LiteratureError::Storage(error) => return error.into(),
-            LiteratureError::Journal(JournalError::Refused(Refusal::NotFound)) => {
+            LiteratureError::Journal(JournalError::Rejected(ChangeRejection::NotFound)) => {
                 return Self::new(
                     ErrorCode::NotFound,
                     "This is not kept any more: it was removed elsewhere, in another tab perhaps. Nothing was changed.",
                 );
             }
             LiteratureError::Journal(error) => return error.into(),
-            LiteratureError::NoArticle(_) | LiteratureError::NoStream | LiteratureError::OtherStream(_) => {
-                ErrorCode::NotFound
-            }
+            LiteratureError::ArticleNotFound(_)
+            | LiteratureError::StreamNotFound
+            | LiteratureError::StreamNameMismatch(_) => ErrorCode::NotFound,
             LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
-            LiteratureError::Query
-            | LiteratureError::Nameless
+            LiteratureError::EmptyQuery
+            | LiteratureError::EmptyName
             | LiteratureError::Pubmed(ServiceError {
-                fault: Fault::NotUnderstood(_),
+                kind: ServiceErrorKind::InvalidQuery(_),
                 ..
             }) => ErrorCode::BadRequest,
-            LiteratureError::Pubmed(_) | LiteratureError::Off(_) => ErrorCode::Unavailable,
+            LiteratureError::Pubmed(_) | LiteratureError::PubmedUnavailable(_) => ErrorCode::Unavailable,
         };
-        Self::new(code, error.for_a_person())
+        Self::new(code, error.user_message())
     }
 }

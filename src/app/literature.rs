@@ -6,14 +6,14 @@ use tokio::time::timeout;
 
 use super::Caller;
 use crate::protocol::{
-    ApiError, ErrorCode, Json, Timestamp,
-    literature::{Address, Opened, Tab},
+    ApiError, ErrorCode, RawJson, Timestamp,
+    literature::{LiteratureLocation, LiteraturePageData, LiteratureTab},
 };
 
 /// What the page shows at an address.
-pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
+pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
     let literature = &caller.app.literature;
-    let address = Address::of(address).ok_or_else(|| {
+    let address = LiteratureLocation::parse(address).ok_or_else(|| {
         ApiError::new(
             ErrorCode::NotFound,
             "There is no such place on the page Literature.",
@@ -21,7 +21,7 @@ pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
     })?;
     let library = async { literature.library(caller.user_id).await.map_err(ApiError::from) };
     let found = async {
-        let searches = address.tab == Tab::Search && !address.query.is_empty();
+        let searches = address.tab == LiteratureTab::Search && !address.query.is_empty();
         if !searches {
             return None;
         }
@@ -32,7 +32,7 @@ pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
     };
     let article = async {
         let pmid = address.article.as_ref()?;
-        let article = literature.article(caller.user_id, pmid).await;
+        let article = literature.full_article(caller.user_id, pmid).await;
         Some(article.map_err(ApiError::from))
     };
     // The whole page waits for this, the list and the chat too.
@@ -40,13 +40,13 @@ pub async fn open(caller: &Caller, address: &str) -> Result<Json, ApiError> {
     let found = async { timeout(patience, found).await.ok().flatten() };
     let article = async { timeout(patience, article).await.ok().flatten() };
     let (library, found, article) = futures::join!(library, found, article);
-    let opened = Opened {
+    let opened = LiteraturePageData {
         library,
         found,
         article,
     };
     let json = serde_json::to_string(&opened).map_err(ApiError::unreadable)?;
-    Ok(Json::or_string(&json))
+    Ok(RawJson::parse_or_quote(&json))
 }
 
 /// Keeps an article. A note that is not kept with it is an error.
@@ -59,7 +59,7 @@ pub async fn save(
     let literature = &caller.app.literature;
     let kept = literature.save(caller.user_id, pmid, note, saved_at).await;
     let is_noted_otherwise = matches!(&kept, Ok(kept) if kept.is_noted_otherwise);
-    caller.answer(kept.map(drop))?;
+    caller.set_error_status(kept.map(drop))?;
     if is_noted_otherwise {
         return Err(ApiError::new(
             ErrorCode::NoteChanged,

@@ -24,9 +24,9 @@ pub mod tokens;
 pub mod turns;
 
 pub use self::{
-    caller::{Caller, caller, fingerprint},
+    caller::{Caller, current_caller, fingerprint},
     error::not_found,
-    tokens::Tokens,
+    tokens::TokenAuthenticator,
 };
 
 /// The state that every handler shares. Clones share everything.
@@ -39,7 +39,7 @@ pub struct AppState {
     pub runs: Runs,
     pub models: Arc<Models>,
     pub literature: Literature,
-    pub tokens: Arc<Tokens>,
+    pub tokens: Arc<TokenAuthenticator>,
     pub notices: Notices,
     pub leptos: LeptosOptions,
     /// Cancelled when the server goes down: event streams end, so that they don't hold it up.

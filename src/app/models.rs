@@ -6,7 +6,7 @@ use crate::protocol::chat::{ModelList, WEB_SEARCH};
 /// The models that can be chosen now, whether they can search the web, and which servers of models and tools can't be used.
 pub async fn list(app: &AppState) -> ModelList {
     let mut list = app.models.list().await;
-    list.can_search = app.runs.offers(WEB_SEARCH);
+    list.can_search = app.runs.is_tool_offered(WEB_SEARCH);
     list.problems.extend(app.runs.tool_problems());
     list
 }

@@ -12,7 +12,7 @@ use crate::{
 ///
 /// If one of them has no valid value; then nothing is changed.
 pub async fn set(caller: &Caller, intent: SetParameters, fingerprint: String) -> Result<(), ApiError> {
-    let parameters = Parameters::read(&intent.parameters).map_err(|wrong| invalid_parameters(&wrong))?;
+    let parameters = Parameters::parse(&intent.parameters).map_err(|wrong| invalid_parameters(&wrong))?;
     let change = Change::SetParameters {
         user_id: caller.user_id,
         intent,

@@ -5,8 +5,8 @@ use crate::{
     payloads,
     protocol::{
         ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict,
-        intent::Judge,
-        panel::{Article, PanelBody},
+        intent::JudgePayload,
+        panel::{ArticleView, PanelBody},
     },
     storage::Change,
 };
@@ -17,16 +17,16 @@ pub async fn view(
     conversation_id: ConversationId,
     payload_id: &str,
 ) -> Result<PanelView, ApiError> {
-    let mut view = make(caller, conversation_id, payload_id, payloads::view).await?;
+    let mut view = convert(caller, conversation_id, payload_id, payloads::view).await?;
     mark_saved(caller, view.articles_mut()).await?;
     if matches!(view.body, PanelBody::Query(_)) {
-        view.obstacle = caller.app.literature.no_search();
+        view.obstacle = caller.app.literature.search_unavailable_reason();
     }
     Ok(view)
 }
 
 /// Says which articles the person has saved. Others can't be opened here while PubMed can't be asked.
-async fn mark_saved(caller: &Caller, articles: &mut [Article]) -> Result<(), ApiError> {
+async fn mark_saved(caller: &Caller, articles: &mut [ArticleView]) -> Result<(), ApiError> {
     let pmids: Vec<String> = articles
         .iter()
         .filter_map(|article| article.pmid.clone())
@@ -35,8 +35,8 @@ async fn mark_saved(caller: &Caller, articles: &mut [Article]) -> Result<(), Api
         return Ok(());
     }
     let literature = &caller.app.literature;
-    let saved = literature.saved(caller.user_id, &pmids).await?;
-    let can_ask = literature.no_search().is_none();
+    let saved = literature.saved_pmids(caller.user_id, &pmids).await?;
+    let can_ask = literature.search_unavailable_reason().is_none();
     for article in articles {
         article.is_saved = article.pmid.as_ref().is_some_and(|pmid| saved.contains(pmid));
         article.pmid = article.pmid.take().filter(|_| can_ask || article.is_saved);
@@ -45,13 +45,13 @@ async fn mark_saved(caller: &Caller, articles: &mut [Article]) -> Result<(), Api
 }
 
 /// Makes something of a payload. Other requests don't wait while texts are compared.
-pub async fn make<T: Send + 'static>(
+pub async fn convert<T: Send + 'static>(
     caller: &Caller,
     conversation_id: ConversationId,
     payload_id: &str,
     make: fn(&Payload) -> T,
 ) -> Result<T, ApiError> {
-    let payload = payload(caller, conversation_id, payload_id).await?;
+    let payload = load(caller, conversation_id, payload_id).await?;
     let made = tokio::task::spawn_blocking(move || make(&payload));
     made.await.map_err(|error| {
         tracing::error!(%error, "a payload could not be made a view of");
@@ -63,7 +63,7 @@ pub async fn make<T: Send + 'static>(
 }
 
 /// The payload as it was made.
-pub async fn payload(
+pub async fn load(
     caller: &Caller,
     conversation_id: ConversationId,
     payload_id: &str,
@@ -76,32 +76,35 @@ pub async fn payload(
 }
 
 /// Accepts or rejects a proposal, and gives the verdict that counts: the first.
-pub async fn judge(caller: &Caller, intent: Judge) -> Result<Verdict, ApiError> {
+pub async fn judge(caller: &Caller, intent: JudgePayload) -> Result<Verdict, ApiError> {
     let (conversation_id, payload_id) = (intent.conversation_id, intent.payload_id.clone());
-    if !payloads::is_proposal(&payload(caller, conversation_id, &payload_id).await?) {
+    if !payloads::is_proposal(&load(caller, conversation_id, &payload_id).await?) {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
             "This is no proposal: there is nothing to accept or to reject.",
         ));
     }
     let fingerprint = fingerprint(&intent)?;
-    let change = Change::Judge {
+    let change = Change::JudgePayload {
         user_id: caller.user_id,
         intent,
         fingerprint,
     };
     caller.app.journal.submit(change).await?;
-    let counts = verdict(caller, conversation_id, &payload_id).await?;
+    let counts = load_verdict(caller, conversation_id, &payload_id).await?;
     counts.ok_or_else(not_found)
 }
 
 /// The person's verdict on a payload.
-pub async fn verdict(
+pub async fn load_verdict(
     caller: &Caller,
     conversation_id: ConversationId,
     payload_id: &str,
 ) -> Result<Option<Verdict>, ApiError> {
-    let verdicts = caller.app.storage.verdicts(caller.user_id, conversation_id);
+    let verdicts = caller
+        .app
+        .storage
+        .payload_verdicts(caller.user_id, conversation_id);
     let mut verdicts = verdicts.await?.into_iter();
     let judged = verdicts.find(|judged| judged.payload_id == payload_id);
     Ok(judged.map(|judged| judged.verdict))

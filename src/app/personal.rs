@@ -4,8 +4,8 @@ use super::{Caller, tokens};
 use crate::{
     clock,
     journal::JournalError,
-    protocol::{ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, Personal, Timestamp, TokenId},
-    storage::{Change, Refusal},
+    protocol::{ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Timestamp, TokenId},
+    storage::{Change, ChangeRejection},
     tools::{
         Tool,
         memory::{Recall, Remember},
@@ -13,16 +13,16 @@ use crate::{
 };
 
 /// The longest that a token may be taken, in days.
-const LONGEST_DAYS: u32 = 3660;
+const MAX_TOKEN_DAYS: u32 = 3660;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
 /// All of it.
-pub async fn load(caller: &Caller) -> Result<Personal, ApiError> {
+pub async fn load(caller: &Caller) -> Result<PersonalData, ApiError> {
     let (storage, user_id) = (&caller.app.storage, caller.user_id);
     let limits = &caller.app.settings.limits;
-    let offers = |tool: &str| caller.app.runs.offers(tool);
-    Ok(Personal {
+    let offers = |tool: &str| caller.app.runs.is_tool_offered(tool);
+    Ok(PersonalData {
         instructions: storage.instructions(user_id).await?,
         instructions_bytes: limits.instructions_bytes,
         remembers: offers(Remember::NAME) && offers(Recall::NAME),
@@ -48,13 +48,13 @@ pub async fn save_instructions(caller: &Caller, text: String) -> Result<(), ApiE
 /// Forgets something. What is forgotten already stays so.
 pub async fn forget_memory(caller: &Caller, memory_id: MemoryId) -> Result<(), ApiError> {
     let user_id = caller.user_id;
-    unless_gone(submit(caller, Change::Forget { user_id, memory_id }).await)
+    ignore_not_found(submit(caller, Change::DeleteMemory { user_id, memory_id }).await)
 }
 
 /// Forgets all.
 pub async fn forget_all_memories(caller: &Caller) -> Result<(), ApiError> {
     let user_id = caller.user_id;
-    Ok(submit(caller, Change::ForgetAll { user_id }).await?)
+    Ok(submit(caller, Change::DeleteAllMemories { user_id }).await?)
 }
 
 /// Remembers something again that was forgotten by mistake.
@@ -66,7 +66,7 @@ pub async fn restore_memory(caller: &Caller, memory: Memory) -> Result<(), ApiEr
             "This is not something that was remembered. Nothing was changed.",
         ));
     }
-    let change = Change::Remember {
+    let change = Change::AddMemory {
         user_id: caller.user_id,
         memory,
         limit: limits.memories,
@@ -75,7 +75,7 @@ pub async fn restore_memory(caller: &Caller, memory: Memory) -> Result<(), ApiEr
 }
 
 /// Makes a token that is taken for so many days, or until it is revoked.
-pub async fn make_token(caller: &Caller, name: &str, days: Option<u32>) -> Result<NewToken, ApiError> {
+pub async fn create_token(caller: &Caller, name: &str, days: Option<u32>) -> Result<NewToken, ApiError> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let limits = &caller.app.settings.limits;
     if name.is_empty() || name.chars().count() > limits.title_characters {
@@ -83,12 +83,12 @@ pub async fn make_token(caller: &Caller, name: &str, days: Option<u32>) -> Resul
         let message = format!("A token’s name has 1 to {most} characters. No token was made.");
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
-    if days.is_some_and(|days| days == 0 || days > LONGEST_DAYS) {
+    if days.is_some_and(|days| days == 0 || days > MAX_TOKEN_DAYS) {
         let message =
-            format!("A token lasts 1 to {LONGEST_DAYS} days, or until it is revoked. No token was made.");
+            format!("A token lasts 1 to {MAX_TOKEN_DAYS} days, or until it is revoked. No token was made.");
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
-    let (token, hash, beginning) = tokens::make()?;
+    let (token, hash, beginning) = tokens::generate()?;
     let created_at = clock::now();
     let change = Change::AddToken {
         user_id: caller.user_id,
@@ -110,8 +110,8 @@ pub async fn make_token(caller: &Caller, name: &str, days: Option<u32>) -> Resul
 /// A token is not taken any more, and what goes on with it ends.
 pub async fn revoke_token(caller: &Caller, token_id: TokenId) -> Result<(), ApiError> {
     let user_id = caller.user_id;
-    unless_gone(submit(caller, Change::RevokeToken { user_id, token_id }).await)?;
-    caller.app.tokens.revoked(token_id);
+    ignore_not_found(submit(caller, Change::RevokeToken { user_id, token_id }).await)?;
+    caller.app.tokens.end_revoked_access(token_id);
     Ok(())
 }
 
@@ -120,9 +120,9 @@ async fn submit(caller: &Caller, change: Change) -> Result<(), JournalError> {
 }
 
 /// What somebody wants to be gone may be gone.
-fn unless_gone(outcome: Result<(), JournalError>) -> Result<(), ApiError> {
+fn ignore_not_found(outcome: Result<(), JournalError>) -> Result<(), ApiError> {
     match outcome {
-        Err(JournalError::Refused(Refusal::NotFound)) => Ok(()),
+        Err(JournalError::Rejected(ChangeRejection::NotFound)) => Ok(()),
         outcome => Ok(outcome?),
     }
 }

@@ -25,16 +25,16 @@ use crate::{
 };
 
 /// What tokens begin with, so that who finds one knows what it is.
-const PREFIX: &str = "parlor_";
+const TOKEN_PREFIX: &str = "parlor_";
 
 /// How much of a token is random, in bytes; it is written as hexadecimal digits.
-const RANDOM: usize = 32;
+const RANDOM_BYTES: usize = 32;
 
 /// How many characters of a token are kept, to tell it from others. The rest is far more than can be guessed.
-const BEGINNING: usize = PREFIX.len() + 6;
+const STORED_PREFIX_CHARS: usize = TOKEN_PREFIX.len() + 6;
 
 /// How exactly it is known when a token was last used.
-const USE_NOTED_MS: i64 = 60_000;
+const LAST_USE_INTERVAL_MS: i64 = 60_000;
 
 /// A request's token, which was taken.
 #[derive(Clone, Debug)]
@@ -45,25 +45,25 @@ pub struct Access {
 }
 
 /// Ready when an access has ended; with an error if storage can't say whether it has.
-pub type Ended = Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send>>;
+pub type AccessEnd = Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send>>;
 
 /// Checks tokens, and notes that they are used.
-pub struct Tokens {
+pub struct TokenAuthenticator {
     storage: Arc<dyn Storage>,
     journal: Journal,
     /// When the use of a token was last written down, by this process.
-    noted: Mutex<HashMap<TokenId, Timestamp>>,
+    last_recorded_use: Mutex<HashMap<TokenId, Timestamp>>,
     /// Counts the tokens that were revoked.
-    revoked: watch::Sender<u64>,
+    revocation_count: watch::Sender<u64>,
 }
 
-impl Tokens {
+impl TokenAuthenticator {
     pub fn new(storage: Arc<dyn Storage>, journal: Journal) -> Self {
         Self {
             storage,
             journal,
-            noted: Mutex::default(),
-            revoked: watch::Sender::new(0),
+            last_recorded_use: Mutex::default(),
+            revocation_count: watch::Sender::new(0),
         }
     }
 
@@ -72,75 +72,81 @@ impl Tokens {
     /// # Errors
     ///
     /// If what is there is anything but one token that is taken: who shows something false is nobody, not the local user.
-    pub async fn check(&self, headers: &HeaderMap) -> Result<Option<Access>, ApiError> {
+    pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Option<Access>, ApiError> {
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
         let (first, second) = (values.next(), values.next());
         let Some(value) = first else { return Ok(None) };
         if second.is_some() {
-            return Err(refused("The request has more than one Authorization."));
+            return Err(unauthorized("The request has more than one Authorization."));
         }
-        let Some(hash) = bearer(value).and_then(hash) else {
-            return Err(refused(
+        let Some(hash) = parse_bearer(value).and_then(hash_token) else {
+            return Err(unauthorized(
                 "Authorization must be “Bearer” and an API token, as Parlor’s settings make them.",
             ));
         };
         match self.storage.api_token(&hash).await? {
-            Some((_, token)) if token.has_expired(clock::now()) => Err(refused(
+            Some((_, token)) if token.has_expired(clock::now()) => Err(unauthorized(
                 "This API token has expired. Make a new one in Parlor’s settings.",
             )),
             Some((user_id, token)) => {
-                self.note_use(user_id, &token);
+                self.record_use(user_id, &token);
                 Ok(Some(Access {
                     user_id,
                     hash,
                     expires_at: token.expires_at,
                 }))
             }
-            None => Err(refused(
+            None => Err(unauthorized(
                 "There is no such API token. It may have been revoked; Parlor’s settings have those that there are.",
             )),
         }
     }
 
     /// Writes down that a token is used, now and then. Nobody waits for it: storage in trouble is no reason not to answer.
-    fn note_use(&self, user_id: UserId, token: &ApiToken) {
+    fn record_use(&self, user_id: UserId, token: &ApiToken) {
         let now = clock::now();
         {
-            let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut noted = self
+                .last_recorded_use
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let last = noted.get(&token.id).copied().max(token.last_used_at);
-            if last.is_some_and(|last| now.0 - last.0 < USE_NOTED_MS) {
+            if last.is_some_and(|last| now.0 - last.0 < LAST_USE_INTERVAL_MS) {
                 return;
             }
             noted.insert(token.id, now);
         }
         let (journal, token_id) = (self.journal.clone(), token.id);
         tokio::spawn(async move {
-            if let Err(error) = journal.submit(Change::UseToken { user_id, token_id }).await {
+            if let Err(error) = journal.submit(Change::RecordTokenUse { user_id, token_id }).await {
                 tracing::debug!(%error, "the use of a token is not noted");
             }
         });
     }
 
     /// A token was revoked: what goes on with it ends.
-    pub fn revoked(&self, token_id: TokenId) {
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn end_revoked_access(&self, token_id: TokenId) {
+        let mut noted = self
+            .last_recorded_use
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         noted.remove(&token_id);
-        self.revoked.send_modify(|count| *count += 1);
+        self.revocation_count.send_modify(|count| *count += 1);
     }
 
     /// When what was begun with an access has to end. Never, without one.
-    pub fn ended(self: &Arc<Self>, access: Option<Access>) -> Ended {
+    pub fn access_end(self: &Arc<Self>, access: Option<Access>) -> AccessEnd {
         let Some(access) = access else {
             return Box::pin(pending());
         };
         let tokens = self.clone();
-        let mut revoked = self.revoked.subscribe();
+        let mut revoked = self.revocation_count.subscribe();
         Box::pin(async move {
             // It may have been revoked since it was checked. What can't be read is no reason to go on.
             while tokens.storage.api_token(&access.hash).await?.is_some() {
                 tokio::select! {
                     changed = revoked.changed() => if changed.is_err() { break },
-                    () = expiry(access.expires_at) => break,
+                    () = wait_for_expiry(access.expires_at) => break,
                 }
             }
             Ok(())
@@ -148,7 +154,7 @@ impl Tokens {
     }
 }
 
-async fn expiry(at: Option<Timestamp>) {
+async fn wait_for_expiry(at: Option<Timestamp>) {
     match at {
         Some(at) => {
             let left = at.0.saturating_sub(clock::now().0);
@@ -159,8 +165,8 @@ async fn expiry(at: Option<Timestamp>) {
 }
 
 /// A new token, what is kept of it, and its first characters.
-pub fn make() -> Result<(String, TokenHash, String), ApiError> {
-    let mut random = [0_u8; RANDOM];
+pub fn generate() -> Result<(String, TokenHash, String), ApiError> {
+    let mut random = [0_u8; RANDOM_BYTES];
     SystemRandom::new().fill(&mut random).map_err(|_| {
         tracing::error!("the system has no random bytes for a token");
         ApiError::new(
@@ -169,25 +175,25 @@ pub fn make() -> Result<(String, TokenHash, String), ApiError> {
         )
     })?;
     let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let token = format!("{PREFIX}{digits}");
-    let beginning = token[..BEGINNING].to_owned();
+    let token = format!("{TOKEN_PREFIX}{digits}");
+    let beginning = token[..STORED_PREFIX_CHARS].to_owned();
     let hash = sha256(&token);
     Ok((token, hash, beginning))
 }
 
 /// Whether a request comes with what looks like a token.
-pub fn is_with(headers: &HeaderMap) -> bool {
+pub fn has_authorization(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    values.any(|value| bearer(value).is_some_and(|token| token.starts_with(PREFIX)))
+    values.any(|value| parse_bearer(value).is_some_and(|token| token.starts_with(TOKEN_PREFIX)))
 }
 
 /// A token is not taken.
-pub fn refused(why: &str) -> ApiError {
+pub fn unauthorized(why: &str) -> ApiError {
     ApiError::new(ErrorCode::Unauthorized, why)
 }
 
 /// What follows the word `Bearer`, which may be written in any way.
-fn bearer(value: &HeaderValue) -> Option<&str> {
+fn parse_bearer(value: &HeaderValue) -> Option<&str> {
     let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
     scheme
         .eq_ignore_ascii_case("bearer")
@@ -195,10 +201,10 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
 }
 
 /// What is kept of a token; nothing if it can't be one.
-fn hash(token: &str) -> Option<TokenHash> {
-    let digits = token.strip_prefix(PREFIX)?;
+fn hash_token(token: &str) -> Option<TokenHash> {
+    let digits = token.strip_prefix(TOKEN_PREFIX)?;
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    (digits.len() == 2 * RANDOM && digits.as_bytes().iter().all(is_digit)).then(|| sha256(token))
+    (digits.len() == 2 * RANDOM_BYTES && digits.as_bytes().iter().all(is_digit)).then(|| sha256(token))
 }
 
 fn sha256(token: &str) -> TokenHash {
@@ -210,15 +216,19 @@ fn sha256(token: &str) -> TokenHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{hub::Hub, storage::sqlite::Sqlite};
+    use crate::{hub::Hub, storage::sqlite::SqliteStorage};
 
     #[test]
-    fn a_token_is_known_by_its_hash_and_by_nothing_less() {
-        let (token, kept, beginning) = make().unwrap();
-        assert_eq!(token.len(), PREFIX.len() + 64);
+    fn only_the_full_token_matches_its_hash() {
+        let (token, kept, beginning) = generate().unwrap();
+        assert_eq!(token.len(), TOKEN_PREFIX.len() + 64);
         assert!(token.starts_with(&beginning) && beginning.len() < token.len() / 4);
-        assert_eq!(hash(&token), Some(kept));
-        assert_ne!(hash(&make().unwrap().0), Some(kept), "no two are the same");
+        assert_eq!(hash_token(&token), Some(kept));
+        assert_ne!(
+            hash_token(&generate().unwrap().0),
+            Some(kept),
+            "no two are the same"
+        );
         for other in [
             token[..token.len() - 1].to_owned(),
             format!("{token}0"),
@@ -227,12 +237,12 @@ mod tests {
             format!(" {token}"),
             String::new(),
         ] {
-            assert_eq!(hash(&other), None, "{other:?}");
+            assert_eq!(hash_token(&other), None, "{other:?}");
         }
     }
 
     #[test]
-    fn the_hash_is_the_standards() {
+    fn hash_is_sha256() {
         // FIPS 180-2, appendix B.1.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let hash: String = sha256("abc").0.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -240,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bearer_is_read_as_the_standard_has_it() {
+    fn parses_bearer_as_rfc_6750() {
         let cases = [
             ("Bearer parlor_1", Some("parlor_1")),
             ("bearer  parlor_1 ", Some("parlor_1")),
@@ -252,26 +262,29 @@ mod tests {
         ];
         for (value, token) in cases {
             let header = HeaderValue::from_str(value).unwrap();
-            assert_eq!(bearer(&header), token, "{value:?}");
+            assert_eq!(parse_bearer(&header), token, "{value:?}");
             let headers = HeaderMap::from_iter([(header::AUTHORIZATION, header)]);
-            assert_eq!(is_with(&headers), token.is_some(), "{value:?}");
+            assert_eq!(has_authorization(&headers), token.is_some(), "{value:?}");
         }
     }
 
     #[tokio::test]
-    async fn whether_a_token_has_ended_is_not_said_if_it_can_t_be_read() {
+    async fn access_end_reports_storage_errors() {
         let folder = tempfile::tempdir().unwrap();
-        let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+        let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
         let hub = Arc::new(Hub::default());
         let (journal, _running) = Journal::start(storage.clone(), hub);
-        let tokens = Arc::new(Tokens::new(storage.clone(), journal));
+        let tokens = Arc::new(TokenAuthenticator::new(storage.clone(), journal));
         let access = Access {
             user_id: UserId::LOCAL,
             hash: TokenHash([7; 32]),
             expires_at: None,
         };
-        assert!(tokens.ended(Some(access.clone())).await.is_ok(), "there is none");
+        assert!(
+            tokens.access_end(Some(access.clone())).await.is_ok(),
+            "there is none"
+        );
         storage.close().await.unwrap();
-        assert!(tokens.ended(Some(access)).await.is_err());
+        assert!(tokens.access_end(Some(access)).await.is_err());
     }
 }

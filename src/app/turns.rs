@@ -4,26 +4,26 @@ use super::Caller;
 use crate::{
     protocol::{
         ApiError, ConversationId, ErrorCode, IntentId,
-        intent::{Regenerate, SendMessage, Started},
+        intent::{Regenerate, SendMessage, StartedRun},
     },
     providers::UnknownModel,
     storage::Change,
-    text::shortened,
+    text::truncate_chars,
 };
 
 /// How many models are named to who asks for one that there is not.
-const MOST_NAMED: usize = 20;
+const MAX_LISTED_MODELS: usize = 20;
 
 /// How much is repeated of what is no model, in characters.
-const LONGEST: usize = 200;
+const MAX_QUOTED_CHARS: usize = 200;
 
 /// Saves a message and starts its run.
 pub async fn send(
     caller: &Caller,
     mut intent: SendMessage,
     fingerprint: String,
-) -> Result<Started, ApiError> {
-    intent.model = model(caller, intent.model, intent.intent_id).await?;
+) -> Result<StartedRun, ApiError> {
+    intent.model = resolve_model(caller, intent.model, intent.intent_id).await?;
     let runs = &caller.app.runs;
     Ok(runs.send(caller.user_id, intent, fingerprint).await?)
 }
@@ -33,8 +33,8 @@ pub async fn regenerate(
     caller: &Caller,
     mut intent: Regenerate,
     fingerprint: String,
-) -> Result<Started, ApiError> {
-    intent.model = model(caller, intent.model, intent.intent_id).await?;
+) -> Result<StartedRun, ApiError> {
+    intent.model = resolve_model(caller, intent.model, intent.intent_id).await?;
     let runs = &caller.app.runs;
     Ok(runs.regenerate(caller.user_id, intent, fingerprint).await?)
 }
@@ -50,7 +50,7 @@ pub async fn choose_model(
         .models
         .find(name)
         .await
-        .map_err(|none| refused(&none))?;
+        .map_err(|none| unknown_model_error(&none))?;
     let user_id = caller.user_id;
     let change = Change::ChooseModel {
         user_id,
@@ -62,7 +62,7 @@ pub async fn choose_model(
 }
 
 /// The whole name of the model that an intent names. A name that means none is refused before anything is stored.
-async fn model(
+async fn resolve_model(
     caller: &Caller,
     name: Option<String>,
     intent_id: IntentId,
@@ -75,23 +75,28 @@ async fn model(
         Err(unknown) => unknown,
     };
     // It may have gone since: the same intent again is no reason to look for it.
-    match caller.app.storage.intent(caller.user_id, intent_id).await? {
+    match caller
+        .app
+        .storage
+        .completed_intent(caller.user_id, intent_id)
+        .await?
+    {
         Some(_) => Ok(Some(name)),
-        None => Err(refused(&unknown)),
+        None => Err(unknown_model_error(&unknown)),
     }
 }
 
-fn refused(unknown: &UnknownModel) -> ApiError {
+fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
     let UnknownModel { why, models, hint } = unknown;
-    let named = models[..models.len().min(MOST_NAMED)].join(", ");
-    let others = match (models.len(), models.len().saturating_sub(MOST_NAMED)) {
+    let named = models[..models.len().min(MAX_LISTED_MODELS)].join(", ");
+    let others = match (models.len(), models.len().saturating_sub(MAX_LISTED_MODELS)) {
         (0, _) => "GET /api/models says which there are.".to_owned(),
         (_, 0) => format!("Choose one of these: {named}."),
         (_, more) => {
             format!("Choose one of these: {named}, or one of {more} more (GET /api/models has all).")
         }
     };
-    let why = shortened(why.clone(), LONGEST);
+    let why = truncate_chars(why.clone(), MAX_QUOTED_CHARS);
     ApiError::new(
         ErrorCode::UnknownModel,
         format!("{why} Nothing was changed. {others} {hint}").trim_end(),
@@ -103,12 +108,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_names_a_model_that_there_is_not_is_told_which_there_are() {
+    fn unknown_model_error_lists_the_models() {
         let said = |count: usize| {
             let models = (0..count).map(|number| format!("x/{number}")).collect();
             let why = "It is not there.".into();
             let hint = String::new();
-            refused(&UnknownModel { why, models, hint }).message
+            unknown_model_error(&UnknownModel { why, models, hint }).message
         };
         let begin = "It is not there. Nothing was changed.";
         assert_eq!(said(0), format!("{begin} GET /api/models says which there are."));

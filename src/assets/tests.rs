@@ -14,12 +14,12 @@ struct Fixture;
 struct Missing;
 
 /// Status, the headers that matter, body.
-async fn ask(method: &str, address: &str, accept_encoding: &str) -> (u16, String, Vec<u8>) {
+async fn request_asset(method: &str, address: &str, accept_encoding: &str) -> (u16, String, Vec<u8>) {
     let request = Request::builder()
         .method(method)
         .uri(address)
         .header(header::ACCEPT_ENCODING, accept_encoding);
-    let response = router_of::<Fixture, ()>()
+    let response = router_for::<Fixture, ()>()
         .oneshot(request.body(Body::empty()).unwrap())
         .await
         .unwrap();
@@ -44,15 +44,15 @@ async fn ask(method: &str, address: &str, accept_encoding: &str) -> (u16, String
 }
 
 #[tokio::test]
-async fn hashed_files_are_kept_for_ever_and_sent_as_the_browser_likes_them() {
+async fn hashed_files_are_immutable_and_compressed() {
     let js = "text/javascript; charset=utf-8 | public, max-age=31536000, immutable | accept-encoding";
     assert_eq!(
-        ask("GET", "/pkg/parlor-1.js", "gzip, deflate, br").await,
+        request_asset("GET", "/pkg/parlor-1.js", "gzip, deflate, br").await,
         (200, format!("{js} | br"), b"compressed\n".to_vec())
     );
     for without in ["gzip", "br;q=0", "", "brotli"] {
         assert_eq!(
-            ask("GET", "/pkg/parlor-1.js", without).await,
+            request_asset("GET", "/pkg/parlor-1.js", without).await,
             (200, format!("{js} | -"), b"plain\n".to_vec()),
             "{without:?}"
         );
@@ -60,8 +60,8 @@ async fn hashed_files_are_kept_for_ever_and_sent_as_the_browser_likes_them() {
 }
 
 #[tokio::test]
-async fn a_file_that_has_no_compressed_form_is_sent_as_it_is() {
-    let (status, headers, body) = ask("GET", "/robots.txt", "br").await;
+async fn sends_a_file_without_compressed_form_unchanged() {
+    let (status, headers, body) = request_asset("GET", "/robots.txt", "br").await;
     assert_eq!((status, body), (200, b"User-agent: *\n".to_vec()));
     assert_eq!(
         headers,
@@ -70,13 +70,13 @@ async fn a_file_that_has_no_compressed_form_is_sent_as_it_is() {
 }
 
 #[tokio::test]
-async fn head_gives_the_headers_alone() {
-    let (status, headers, body) = ask("HEAD", "/pkg/parlor-1.js", "br").await;
+async fn head_returns_only_headers() {
+    let (status, headers, body) = request_asset("HEAD", "/pkg/parlor-1.js", "br").await;
     assert_eq!((status, headers.ends_with("| br"), body), (200, true, vec![]));
 }
 
 #[tokio::test]
-async fn nothing_else_can_be_reached() {
+async fn serves_no_other_paths() {
     for address in [
         "/pkg/parlor-2.js",
         "/pkg/../manifest.json",
@@ -88,19 +88,19 @@ async fn nothing_else_can_be_reached() {
         "/manifest.json",
         "/../Cargo.toml",
     ] {
-        assert_eq!(ask("GET", address, "br").await.0, 404, "{address}");
+        assert_eq!(request_asset("GET", address, "br").await.0, 404, "{address}");
     }
-    assert_eq!(ask("POST", "/robots.txt", "br").await.0, 405);
+    assert_eq!(request_asset("POST", "/robots.txt", "br").await.0, 405);
 }
 
 #[test]
-fn the_manifest_names_the_files_and_without_one_the_usual_names_hold() {
+fn missing_manifest_falls_back_to_default_names() {
     let named = Manifest {
         js: "/pkg/parlor-1.js".into(),
         wasm: "/pkg/parlor-2.wasm".into(),
         css: "/pkg/parlor-3.css".into(),
     };
-    assert_eq!(Manifest::of::<Fixture>(), Some(named));
-    assert_eq!(Manifest::of::<Missing>(), None);
+    assert_eq!(Manifest::load::<Fixture>(), Some(named));
+    assert_eq!(Manifest::load::<Missing>(), None);
     assert_eq!(Manifest::default().wasm, "/pkg/parlor.wasm");
 }

@@ -4,56 +4,56 @@ use std::ops::Range;
 
 use super::{
     is_space,
-    json::{Scanner, Step},
-    opening::{Kind, MAX_SPACE},
+    json::{ScanStep, Scanner},
+    opening::{ControlKind, MAX_OPENING_SPACE},
 };
 
 /// The longest word behind a fence, such as `json`.
-const MAX_INFO: usize = 16;
+const MAX_FENCE_INFO: usize = 16;
 
 /// Control text that is arriving. All of it is held until its end shows whether it is any.
 #[derive(Clone, Debug)]
-pub(super) struct Body {
-    pub kind: Kind,
+pub(super) struct PendingControl {
+    pub kind: ControlKind,
     /// It is a comment with metadata, and nothing stands before it on its line.
-    pub begins_line: bool,
+    pub is_at_line_start: bool,
     /// All of it, as it came, the opening included.
     pub held: String,
     json: Range<usize>,
     /// How many backticks the fence around the JSON has; 0 if there is none.
     fence: usize,
     /// White space that came just now.
-    space: usize,
+    pending_space: usize,
     phase: Phase,
 }
 
 #[derive(Clone, Debug)]
 enum Phase {
     /// The JSON or its fence begins next.
-    Before,
+    BeforeJson,
     /// In the fence's backticks.
-    Ticks,
+    FenceTicks,
     /// Behind them, on the same line.
-    Info(usize),
+    FenceInfo(usize),
     Json(Scanner),
     /// What closes it comes next; so much of that has come.
-    After(usize),
+    AfterJson(usize),
 }
 
-impl Body {
+impl PendingControl {
     /// `held` is an opening of this kind.
-    pub fn new(kind: Kind, held: String, begins_line: bool) -> Self {
+    pub fn new(kind: ControlKind, held: String, begins_line: bool) -> Self {
         let mut body = Self {
             kind,
-            begins_line,
+            is_at_line_start: begins_line,
             json: 0..0,
             fence: 0,
-            space: 0,
-            phase: Phase::Before,
+            pending_space: 0,
+            phase: Phase::BeforeJson,
             held,
         };
         // The opening of sources is a part of their JSON.
-        if let Kind::Sources { fenced } = kind {
+        if let ControlKind::Sources { fenced } = kind {
             body.fence = if fenced { 3 } else { 0 };
             body.json.start = body.held.find('{').unwrap_or(0);
             let mut scanner = Scanner::default();
@@ -66,7 +66,7 @@ impl Body {
     }
 
     /// Whether its JSON has begun.
-    pub fn is_json(&self) -> bool {
+    pub fn has_json(&self) -> bool {
         matches!(self.phase, Phase::Json(_))
     }
 
@@ -76,97 +76,97 @@ impl Body {
     }
 
     /// What has come behind its JSON.
-    pub fn behind_json(&self) -> &str {
+    pub fn after_json(&self) -> &str {
         &self.held[self.json.end..]
     }
 
     /// Takes the next character, unless it is wrong there.
-    pub fn feed(&mut self, c: char) -> Step {
+    pub fn feed(&mut self, c: char) -> ScanStep {
         let step = self.step(c);
-        if step != Step::Wrong {
+        if step != ScanStep::Invalid {
             self.held.push(c);
         }
         step
     }
 
-    fn step(&mut self, c: char) -> Step {
+    fn step(&mut self, c: char) -> ScanStep {
         match &mut self.phase {
-            Phase::Before if is_space(c) => self.skip(c),
-            Phase::Before if c == '`' && self.fence == 0 && self.kind != Kind::Metadata => {
+            Phase::BeforeJson if is_space(c) => self.skip(c),
+            Phase::BeforeJson if c == '`' && self.fence == 0 && self.kind != ControlKind::Metadata => {
                 self.fence = 1;
-                self.phase = Phase::Ticks;
-                Step::More
+                self.phase = Phase::FenceTicks;
+                ScanStep::Continue
             }
-            Phase::Before => self.begin_json(c),
-            Phase::Ticks if c == '`' => {
+            Phase::BeforeJson => self.begin_json(c),
+            Phase::FenceTicks if c == '`' => {
                 self.fence += 1;
-                Step::More
+                ScanStep::Continue
             }
             // Fewer would be a code span.
-            Phase::Ticks if self.fence < 3 => Step::Wrong,
-            Phase::Ticks => {
-                self.phase = Phase::Info(0);
+            Phase::FenceTicks if self.fence < 3 => ScanStep::Invalid,
+            Phase::FenceTicks => {
+                self.phase = Phase::FenceInfo(0);
                 self.step(c)
             }
-            Phase::Info(length) => match c {
+            Phase::FenceInfo(length) => match c {
                 '\n' => {
-                    self.space = 0;
-                    self.phase = Phase::Before;
-                    Step::More
+                    self.pending_space = 0;
+                    self.phase = Phase::BeforeJson;
+                    ScanStep::Continue
                 }
-                c if *length < MAX_INFO && (c.is_ascii_alphanumeric() || is_space(c)) => {
+                c if *length < MAX_FENCE_INFO && (c.is_ascii_alphanumeric() || is_space(c)) => {
                     *length += 1;
-                    Step::More
+                    ScanStep::Continue
                 }
-                _ => Step::Wrong,
+                _ => ScanStep::Invalid,
             },
             Phase::Json(scanner) => match scanner.feed(c) {
-                Step::End => {
+                ScanStep::End => {
                     self.json.end = self.held.len() + c.len_utf8();
-                    self.space = 0;
-                    self.phase = Phase::After(0);
+                    self.pending_space = 0;
+                    self.phase = Phase::AfterJson(0);
                     if self.closing_length() == 0 {
-                        Step::End
+                        ScanStep::End
                     } else {
-                        Step::More
+                        ScanStep::Continue
                     }
                 }
                 step => step,
             },
-            Phase::After(0) if is_space(c) => self.skip(c),
-            Phase::After(closed) => {
+            Phase::AfterJson(0) if is_space(c) => self.skip(c),
+            Phase::AfterJson(closed) => {
                 let at = *closed;
                 *closed += 1;
-                if self.closes(at, c) {
+                if self.is_closing_char(at, c) {
                     if at + 1 == self.closing_length() {
-                        Step::End
+                        ScanStep::End
                     } else {
-                        Step::More
+                        ScanStep::Continue
                     }
                 } else {
-                    Step::Wrong
+                    ScanStep::Invalid
                 }
             }
         }
     }
 
-    fn skip(&mut self, c: char) -> Step {
-        self.space += c.len_utf8();
-        if self.space > MAX_SPACE {
-            Step::Wrong
+    fn skip(&mut self, c: char) -> ScanStep {
+        self.pending_space += c.len_utf8();
+        if self.pending_space > MAX_OPENING_SPACE {
+            ScanStep::Invalid
         } else {
-            Step::More
+            ScanStep::Continue
         }
     }
 
-    fn begin_json(&mut self, c: char) -> Step {
+    fn begin_json(&mut self, c: char) -> ScanStep {
         let fits = match self.kind {
-            Kind::Values | Kind::Actions => c == '[',
-            Kind::Payload(_) => matches!(c, '[' | '{'),
-            Kind::Metadata | Kind::Sources { .. } => c == '{',
+            ControlKind::Values | ControlKind::Actions => c == '[',
+            ControlKind::Payload(_) => matches!(c, '[' | '{'),
+            ControlKind::Metadata | ControlKind::Sources { .. } => c == '{',
         };
         if !fits {
-            return Step::Wrong;
+            return ScanStep::Invalid;
         }
         let mut scanner = Scanner::default();
         let step = scanner.feed(c);
@@ -176,15 +176,15 @@ impl Body {
     }
 
     fn closing_length(&self) -> usize {
-        if self.kind == Kind::Metadata {
+        if self.kind == ControlKind::Metadata {
             "-->".len()
         } else {
             self.fence
         }
     }
 
-    fn closes(&self, at: usize, c: char) -> bool {
-        if self.kind == Kind::Metadata {
+    fn is_closing_char(&self, at: usize, c: char) -> bool {
+        if self.kind == ControlKind::Metadata {
             "-->"[at..].starts_with(c)
         } else {
             c == '`'

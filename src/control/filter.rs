@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::{
     Item, Marker,
-    body::Body,
-    imitation::{self, Imitation},
+    body::PendingControl,
+    imitation::{self, EchoedMetadata},
     is_space,
-    json::{self, Step},
-    opening::{Kind, Match, Openings, Place},
+    json::{self, ScanStep},
+    opening::{ControlKind, LineContext, OpeningMatch, Openings},
     read,
-    shown::Shown,
+    shown::VisibleText,
 };
 
 /// Splits one answer's text into what the person sees and what it asks Parlor to do.
@@ -20,32 +20,32 @@ pub struct ControlFilter {
     markers: Vec<Marker>,
     openings: Openings,
     limit: usize,
-    state: State,
+    state: FilterState,
     /// Looks at the beginning, before all else.
-    imitation: Imitation,
+    leading_metadata: EchoedMetadata,
     /// Whether the model has seen metadata that it may imitate.
-    may_imitate: bool,
+    has_seen_metadata: bool,
     /// Up to here a comment that begins a line has turned out to be text.
-    looked_through: u64,
+    checked_until: u64,
     /// What is shown, and what may be.
-    pub(super) shown: Shown,
+    pub(super) visible: VisibleText,
     /// Whether a comment had sources.
     has_sources: bool,
     /// How many bytes have come.
-    taken: u64,
+    received: u64,
     /// How often a character was looked at.
-    pub(super) looked_at: u64,
+    pub(super) char_visits: u64,
 }
 
 #[derive(Clone, Debug)]
-enum State {
+enum FilterState {
     Text,
     /// What is held may be the beginning of an opening.
-    Opening(String, Place),
-    Body(Body),
+    MaybeOpening(String, LineContext),
+    Body(PendingControl),
     /// What is held began as metadata at the beginning of a line and is not well written: its end shows whether it imitates
     /// those of the history.
-    Comment(String),
+    MaybeMetadata(String),
 }
 
 impl ControlFilter {
@@ -55,234 +55,239 @@ impl ControlFilter {
             openings: Openings::new(&markers),
             markers,
             limit,
-            state: State::Text,
-            imitation: Imitation::default(),
-            may_imitate: true,
-            looked_through: 0,
-            shown: Shown::new(),
+            state: FilterState::Text,
+            leading_metadata: EchoedMetadata::default(),
+            has_seen_metadata: true,
+            checked_until: 0,
+            visible: VisibleText::new(),
             has_sources: false,
-            taken: 0,
-            looked_at: 0,
+            received: 0,
+            char_visits: 0,
         }
     }
 
     /// The model has seen no metadata: what looks like them is its own.
-    pub fn knows_no_metadata(&mut self) {
-        self.imitation.skip();
-        self.may_imitate = false;
+    pub fn disable_metadata(&mut self) {
+        self.leading_metadata.skip();
+        self.has_seen_metadata = false;
     }
 
     /// The answer goes on from this text, which was shown before and is not looked at again: it may end in code.
-    pub fn go_on_from(&mut self, text: &str) {
-        self.imitation.skip();
-        self.shown.go_on_from(text);
+    pub fn continue_from(&mut self, text: &str) {
+        self.leading_metadata.skip();
+        self.visible.continue_from(text);
     }
 
     /// Takes more of the answer's text and appends what it is to `out`.
     pub fn push(&mut self, delta: &str, out: &mut Vec<Item>) {
-        let text = self.imitation.push(delta);
-        self.take_all(&text, out);
-        self.shown.give(out);
+        let text = self.leading_metadata.push(delta);
+        self.push_text(&text, out);
+        self.visible.flush(out);
     }
 
     /// The answer has broken off. White space that was held back is released, so that it can go on from there; what may have been
     /// the beginning of control text was on no screen, and is dropped.
     pub fn break_off(&mut self, out: &mut Vec<Item>) {
-        if matches!(self.state, State::Text) && !self.shown.holds_sources() {
-            self.shown.show_white_space();
+        if matches!(self.state, FilterState::Text) && !self.visible.has_held_sources() {
+            self.visible.flush_white_space();
         }
-        self.shown.give(out);
+        self.visible.flush(out);
     }
 
     /// The answer has ended: what was held back is released.
     pub fn finish(&mut self, out: &mut Vec<Item>) {
-        let text = self.imitation.finish();
-        self.take_all(&text, out);
+        let text = self.leading_metadata.finish();
+        self.push_text(&text, out);
         loop {
-            match std::mem::replace(&mut self.state, State::Text) {
-                State::Text => break,
-                State::Opening(held, _) => self.not_an_opening(&held, out),
+            match std::mem::replace(&mut self.state, FilterState::Text) {
+                FilterState::Text => break,
+                FilterState::MaybeOpening(held, _) => self.reject_opening(&held, out),
                 // Only the rest of its end can be behind it.
-                State::Body(body) if self.imitates(&body) => self.cut(out),
-                State::Body(body) => self.shown.release(&body.held),
-                State::Comment(held) => self.no_imitation(&held, out),
+                FilterState::Body(body) if self.is_echoed_metadata(&body) => self.remove_metadata(out),
+                FilterState::Body(body) => self.visible.release(&body.held),
+                FilterState::MaybeMetadata(held) => self.release_comment(&held, out),
             }
         }
-        match self.shown.take_last() {
+        match self.visible.take_held_sources() {
             Some(sources) => {
-                self.shown.give(out);
+                self.visible.flush(out);
                 if !self.has_sources {
                     out.push(Item::Sources(sources));
                 }
             }
             None => {
-                self.shown.show_white_space();
-                self.shown.give(out);
+                self.visible.flush_white_space();
+                self.visible.flush(out);
             }
         }
     }
 
-    fn take_all(&mut self, text: &str, out: &mut Vec<Item>) {
+    fn push_text(&mut self, text: &str, out: &mut Vec<Item>) {
         for c in text.chars() {
-            self.taken += c.len_utf8() as u64;
-            self.take(c, out);
+            self.received += c.len_utf8() as u64;
+            self.push_char(c, out);
         }
     }
 
-    fn take(&mut self, c: char, out: &mut Vec<Item>) {
-        self.looked_at += 1;
-        match std::mem::replace(&mut self.state, State::Text) {
-            State::Text if is_space(c) => self.shown.space(c),
-            State::Text if !self.openings.may_begin(c) => self.shown.show(c.encode_utf8(&mut [0; 4])),
-            State::Text => self.open(c.into(), self.shown.place(), out),
-            State::Opening(mut held, place) => {
-                held.push(c);
-                self.open(held, place, out);
+    fn push_char(&mut self, c: char, out: &mut Vec<Item>) {
+        self.char_visits += 1;
+        match std::mem::replace(&mut self.state, FilterState::Text) {
+            FilterState::Text if is_space(c) => self.visible.push_space(c),
+            FilterState::Text if !self.openings.may_begin(c) => {
+                self.visible.push_text(c.encode_utf8(&mut [0; 4]))
             }
-            State::Body(mut body) => {
+            FilterState::Text => self.try_opening(c.into(), self.visible.line_context(), out),
+            FilterState::MaybeOpening(mut held, place) => {
+                held.push(c);
+                self.try_opening(held, place, out);
+            }
+            FilterState::Body(mut body) => {
                 let step = if body.held.len() + c.len_utf8() > self.limit {
-                    Step::Wrong
+                    ScanStep::Invalid
                 } else {
                     body.feed(c)
                 };
                 match step {
-                    Step::More => self.state = State::Body(body),
-                    Step::End => self.end(&body, out),
-                    Step::Wrong => {
-                        self.wrong(body, out);
-                        self.take(c, out);
+                    ScanStep::Continue => self.state = FilterState::Body(body),
+                    ScanStep::End => self.complete_body(&body, out),
+                    ScanStep::Invalid => {
+                        self.reject_body(body, out);
+                        self.push_char(c, out);
                     }
                 }
             }
-            State::Comment(mut held) => {
+            FilterState::MaybeMetadata(mut held) => {
                 held.push(c);
-                if imitation::is_whole(&held) {
-                    self.cut(out);
-                } else if imitation::may_go_on(&held) {
-                    self.state = State::Comment(held);
+                if imitation::is_complete_echo(&held) {
+                    self.remove_metadata(out);
+                } else if imitation::may_become_echo(&held) {
+                    self.state = FilterState::MaybeMetadata(held);
                 } else {
-                    self.no_imitation(&held, out);
+                    self.release_comment(&held, out);
                 }
             }
         }
     }
 
     /// What was held can't be control text as it should be, and the next character shows that.
-    fn wrong(&mut self, body: Body, out: &mut Vec<Item>) {
-        if self.imitates(&body) {
-            self.take_out(&body, out);
-        } else if self.may_imitate
-            && body.begins_line
-            && self.taken > self.looked_through
+    fn reject_body(&mut self, body: PendingControl, out: &mut Vec<Item>) {
+        if self.is_echoed_metadata(&body) {
+            self.remove_control_text(&body, out);
+        } else if self.has_seen_metadata
+            && body.is_at_line_start
+            && self.received > self.checked_until
             && body.json().is_empty()
-            && imitation::may_go_on(&body.held)
+            && imitation::may_become_echo(&body.held)
         {
-            self.state = State::Comment(body.held);
+            self.state = FilterState::MaybeMetadata(body.held);
         } else {
-            self.shown.release(&body.held);
+            self.visible.release(&body.held);
         }
     }
 
     /// Whether these are the history's metadata, at the beginning of a line, whose comment has no end.
-    fn imitates(&self, body: &Body) -> bool {
-        self.may_imitate
-            && body.kind == Kind::Metadata
-            && body.begins_line
-            && imitation::is_of_history(body.json())
+    fn is_echoed_metadata(&self, body: &PendingControl) -> bool {
+        self.has_seen_metadata
+            && body.kind == ControlKind::Metadata
+            && body.is_at_line_start
+            && imitation::is_history_metadata(body.json())
     }
 
     /// Takes out what is held up to the end of its JSON: the rest of it is text.
-    fn take_out(&mut self, body: &Body, out: &mut Vec<Item>) {
-        self.cut(out);
-        for c in body.behind_json().chars() {
-            self.take(c, out);
+    fn remove_control_text(&mut self, body: &PendingControl, out: &mut Vec<Item>) {
+        self.remove_metadata(out);
+        for c in body.after_json().chars() {
+            self.push_char(c, out);
         }
     }
 
     /// Metadata are taken out here.
-    fn cut(&mut self, out: &mut Vec<Item>) {
-        self.shown.give(out);
-        self.shown.cut_metadata();
+    fn remove_metadata(&mut self, out: &mut Vec<Item>) {
+        self.visible.flush(out);
+        self.visible.mark_metadata_removed();
     }
 
     /// A comment that began a line imitates nothing. There may be control text in it.
-    fn no_imitation(&mut self, held: &str, out: &mut Vec<Item>) {
-        self.looked_through = self.taken;
-        self.not_an_opening(held, out);
+    fn release_comment(&mut self, held: &str, out: &mut Vec<Item>) {
+        self.checked_until = self.received;
+        self.reject_opening(held, out);
     }
 
     /// `held` may be an opening, or the beginning of one.
-    fn open(&mut self, held: String, place: Place, out: &mut Vec<Item>) {
+    fn try_opening(&mut self, held: String, place: LineContext, out: &mut Vec<Item>) {
         match self.openings.find(&held, place) {
-            Match::Possible => self.state = State::Opening(held, place),
-            Match::Found(kind) if !self.shown.is_code(&held, self.taken) => {
-                let begins_line = kind == Kind::Metadata && (place.line || !self.shown.has_begun());
-                self.state = State::Body(Body::new(kind, held, begins_line));
+            OpeningMatch::Partial => self.state = FilterState::MaybeOpening(held, place),
+            OpeningMatch::Found(kind) if !self.visible.is_code(&held, self.received) => {
+                let begins_line =
+                    kind == ControlKind::Metadata && (place.is_line_start || !self.visible.has_begun());
+                self.state = FilterState::Body(PendingControl::new(kind, held, begins_line));
             }
-            Match::Found(_) | Match::No => self.not_an_opening(&held, out),
+            OpeningMatch::Found(_) | OpeningMatch::No => self.reject_opening(&held, out),
         }
     }
 
     /// The first character is text; with the others it may begin again.
-    fn not_an_opening(&mut self, held: &str, out: &mut Vec<Item>) {
+    fn reject_opening(&mut self, held: &str, out: &mut Vec<Item>) {
         let mut characters = held.chars();
         if let Some(c) = characters.next() {
-            self.shown.show(c.encode_utf8(&mut [0; 4]));
+            self.visible.push_text(c.encode_utf8(&mut [0; 4]));
         }
         for c in characters {
-            self.take(c, out);
+            self.push_char(c, out);
         }
     }
 
     /// Control text has ended, if it is any.
-    fn end(&mut self, body: &Body, out: &mut Vec<Item>) {
-        let Some(read) = json::parse(body.json()).and_then(|json| self.read(body, json)) else {
-            return self.shown.release(&body.held);
+    fn complete_body(&mut self, body: &PendingControl, out: &mut Vec<Item>) {
+        let Some(read) = json::parse(body.json()).and_then(|json| self.parse_item(body, json)) else {
+            return self.visible.release(&body.held);
         };
         match (body.kind, read) {
-            (Kind::Sources { .. }, Some(Item::Sources(sources))) => self.shown.hold(&body.held, sources),
+            (ControlKind::Sources { .. }, Some(Item::Sources(sources))) => {
+                self.visible.hold_sources(&body.held, sources)
+            }
             (kind, item) => {
-                self.has_sources |= kind == Kind::Metadata && item.is_some();
-                self.shown.give(out);
+                self.has_sources |= kind == ControlKind::Metadata && item.is_some();
+                self.visible.flush(out);
                 out.extend(item);
-                if kind == Kind::Metadata {
-                    self.cut(out);
+                if kind == ControlKind::Metadata {
+                    self.remove_metadata(out);
                 } else {
-                    self.shown.cut();
+                    self.visible.mark_removed();
                 }
             }
         }
     }
 
     /// What the JSON of control text is; `None` if it is not of the right type.
-    fn read(&self, body: &Body, json: Value) -> Option<Option<Item>> {
+    fn parse_item(&self, body: &PendingControl, json: Value) -> Option<Option<Item>> {
         match body.kind {
-            Kind::Values => read::values(json).map(|values| Some(Item::Values(values))),
-            Kind::Actions => read::actions(json).map(|actions| Some(Item::Actions(actions))),
-            Kind::Metadata | Kind::Sources { .. } => {
-                read::metadata(json).map(|sources| sources.map(Item::Sources))
+            ControlKind::Values => read::parse_values(json).map(|values| Some(Item::Values(values))),
+            ControlKind::Actions => read::parse_actions(json).map(|actions| Some(Item::Actions(actions))),
+            ControlKind::Metadata | ControlKind::Sources { .. } => {
+                read::parse_metadata(json).map(|sources| sources.map(Item::Sources))
             }
-            Kind::Payload(index) => {
+            ControlKind::Payload(index) => {
                 let marker = self.markers.get(index)?;
                 let data = (marker.parse)(&json).ok()?;
                 Some(Some(Item::Payload {
                     kind: marker.kind.clone(),
                     data,
-                    written: self.shown.white_space() + &body.held,
+                    written: self.visible.pending_white_space() + &body.held,
                 }))
             }
         }
     }
 
     /// The type of the payload that is being held until it is whole, if it is one.
-    pub fn writing(&self) -> Option<&str> {
+    pub fn pending_payload_kind(&self) -> Option<&str> {
         match &self.state {
-            State::Body(
-                body @ Body {
-                    kind: Kind::Payload(index),
+            FilterState::Body(
+                body @ PendingControl {
+                    kind: ControlKind::Payload(index),
                     ..
                 },
-            ) if body.is_json() => self.markers.get(*index).map(|marker| marker.kind.as_str()),
+            ) if body.has_json() => self.markers.get(*index).map(|marker| marker.kind.as_str()),
             _ => None,
         }
     }
@@ -291,10 +296,10 @@ impl ControlFilter {
     #[cfg(test)]
     pub(super) fn held_bytes(&self) -> usize {
         let held = match &self.state {
-            State::Text => 0,
-            State::Opening(held, _) | State::Comment(held) => held.len(),
-            State::Body(body) => body.held.len(),
+            FilterState::Text => 0,
+            FilterState::MaybeOpening(held, _) | FilterState::MaybeMetadata(held) => held.len(),
+            FilterState::Body(body) => body.held.len(),
         };
-        held + self.imitation.held_bytes() + self.shown.held_bytes()
+        held + self.leading_metadata.held_bytes() + self.visible.held_bytes()
     }
 }

@@ -1,11 +1,11 @@
 //! White space that is not shown yet, because control text may follow that takes it along.
 
 /// The longest white space that is held back; what is longer is shown as it is.
-const MAX_GAP: usize = 1024;
+const MAX_HELD_SPACE: usize = 1024;
 
 /// The white space between the last text that was shown and the next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gap {
+pub(super) struct PendingSpace {
     before: String,
     /// What came after control text was taken out here; `None` if none was.
     after: Option<String>,
@@ -13,32 +13,32 @@ pub(super) struct Gap {
     follows_text: bool,
 }
 
-impl Gap {
+impl PendingSpace {
     pub fn push(&mut self, c: char) {
         self.after.as_mut().unwrap_or(&mut self.before).push(c);
     }
 
     /// The answer begins here, in the middle of a text that it continues: unless white space has come already, that goes on where it
     /// was.
-    pub fn begins(&mut self) {
+    pub fn begin_answer(&mut self) {
         if self.before.is_empty() && self.after.is_none() {
             self.follows_text = false;
         }
     }
 
     pub fn is_full(&self) -> bool {
-        self.after.as_ref().unwrap_or(&self.before).len() >= MAX_GAP
+        self.after.as_ref().unwrap_or(&self.before).len() >= MAX_HELD_SPACE
     }
 
     /// Control text was taken out at this place.
-    pub fn cut(&mut self) {
-        self.before = self.white_space();
+    pub fn mark_removed(&mut self) {
+        self.before = self.before_text();
         self.after = Some(String::new());
     }
 
     /// Text follows: gives the white space before it.
-    pub fn close(&mut self) -> String {
-        let white_space = self.white_space();
+    pub fn take_before_text(&mut self) -> String {
+        let white_space = self.before_text();
         *self = Self {
             follows_text: true,
             ..Self::default()
@@ -60,7 +60,7 @@ impl Gap {
     ///
     /// Of the line ends on both sides of control text the larger part stays, so that paragraphs stay apart and no empty
     /// space is left; the indent is that of the line that follows, which may mean something.
-    pub fn white_space(&self) -> String {
+    pub fn before_text(&self) -> String {
         let before = self.before.as_str();
         let Some(after) = &self.after else {
             return before.to_owned();
@@ -105,16 +105,16 @@ mod tests {
     use super::*;
 
     fn between(before: &str, after: &str) -> String {
-        let mut gap = Gap::default();
-        gap.close();
+        let mut gap = PendingSpace::default();
+        gap.take_before_text();
         before.chars().for_each(|c| gap.push(c));
-        gap.cut();
+        gap.mark_removed();
         after.chars().for_each(|c| gap.push(c));
-        gap.close()
+        gap.take_before_text()
     }
 
     #[test]
-    fn the_larger_gap_stays_and_the_indent_of_what_follows() {
+    fn keeps_the_larger_gap_and_the_indent() {
         for (before, after, shown) in [
             ("\n\n", "\n", "\n\n"),
             ("\n", "\n\n", "\n\n"),
@@ -132,18 +132,18 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stays_at_the_begin_but_an_indent_and_nothing_at_the_end() {
-        let mut gap = Gap::default();
+    fn trims_both_ends_except_indent() {
+        let mut gap = PendingSpace::default();
         gap.push('\n');
-        gap.cut();
+        gap.mark_removed();
         "\n\n  ".chars().for_each(|c| gap.push(c));
-        assert_eq!(gap.white_space(), "  ");
+        assert_eq!(gap.before_text(), "  ");
         assert_eq!(gap.finish(), "");
     }
 
     #[test]
-    fn without_control_text_white_space_stays_as_it_is() {
-        let mut gap = Gap::default();
+    fn keeps_space_without_control_text() {
+        let mut gap = PendingSpace::default();
         " \n\t\r\n ".chars().for_each(|c| gap.push(c));
         assert_eq!(gap.finish(), " \n\t\r\n ");
     }

@@ -42,28 +42,28 @@ enum Expects {
         is_key: bool,
     },
     /// The rest of `true`, `false` or `null`.
-    Word(&'static str),
+    Literal(&'static str),
     /// Inside a number.
     Number,
 }
 
 /// What a character did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum ScanStep {
     /// There has to be more.
-    More,
+    Continue,
     /// It was the last one.
     End,
     /// It cannot stand there.
-    Wrong,
+    Invalid,
 }
 
 impl Scanner {
-    pub fn feed(&mut self, c: char) -> Step {
+    pub fn feed(&mut self, c: char) -> ScanStep {
         use Expects::*;
         if self.expects == Number {
             if c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-') {
-                return Step::More;
+                return ScanStep::Continue;
             }
             self.expects = CommaOrEnd;
         }
@@ -71,7 +71,9 @@ impl Scanner {
             (Character { is_key }, '"') if is_key => Colon,
             (Character { .. }, '"') => CommaOrEnd,
             (Character { is_key }, '\\') => Escape { is_key },
-            (Character { is_key }, c) if !c.is_ascii_control() || is_written_raw(c) => Character { is_key },
+            (Character { is_key }, c) if !c.is_ascii_control() || is_unescaped_control(c) => {
+                Character { is_key }
+            }
             (Escape { is_key }, 'u') => Digits { left: 4, is_key },
             (Escape { is_key }, '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => Character { is_key },
             (Digits { left: 1, is_key }, c) if c.is_ascii_hexdigit() => Character { is_key },
@@ -79,29 +81,29 @@ impl Scanner {
                 left: left - 1,
                 is_key,
             },
-            (Character { .. } | Escape { .. } | Digits { .. }, _) => return Step::Wrong,
-            (Word(rest), c) => match rest.strip_prefix(c) {
+            (Character { .. } | Escape { .. } | Digits { .. }, _) => return ScanStep::Invalid,
+            (Literal(rest), c) => match rest.strip_prefix(c) {
                 Some("") => CommaOrEnd,
-                Some(rest) => Word(rest),
-                None => return Step::Wrong,
+                Some(rest) => Literal(rest),
+                None => return ScanStep::Invalid,
             },
             (expects, ' ' | '\t' | '\n' | '\r') => expects,
-            (Value | ValueOrEnd, c) => match self.begin(c) {
+            (Value | ValueOrEnd, c) => match self.begin_value(c) {
                 Some(expects) => expects,
-                None => return self.end(c, ValueOrEnd),
+                None => return self.close_bracket(c, ValueOrEnd),
             },
             (KeyOrEnd | Key, '"') => Character { is_key: true },
             (Colon, ':') => Value,
             (CommaOrEnd, ',') if self.open.last() == Some(&true) => Key,
             (CommaOrEnd, ',') => Value,
-            (CommaOrEnd | KeyOrEnd, c) => return self.end(c, self.expects),
-            _ => return Step::Wrong,
+            (CommaOrEnd | KeyOrEnd, c) => return self.close_bracket(c, self.expects),
+            _ => return ScanStep::Invalid,
         };
-        Step::More
+        ScanStep::Continue
     }
 
     /// What comes after a value's first character.
-    fn begin(&mut self, c: char) -> Option<Expects> {
+    fn begin_value(&mut self, c: char) -> Option<Expects> {
         Some(match c {
             '{' | '[' if self.open.len() < MAX_DEPTH => {
                 self.open.push(c == '{');
@@ -114,36 +116,36 @@ impl Scanner {
             // The whole is an object or an array.
             _ if self.open.is_empty() => return None,
             '"' => Expects::Character { is_key: false },
-            't' => Expects::Word("rue"),
-            'f' => Expects::Word("alse"),
-            'n' => Expects::Word("ull"),
+            't' => Expects::Literal("rue"),
+            'f' => Expects::Literal("alse"),
+            'n' => Expects::Literal("ull"),
             '-' | '0'..='9' => Expects::Number,
             _ => return None,
         })
     }
 
     /// Takes a closing bracket, if one may stand where this is expected.
-    fn end(&mut self, c: char, where_allowed: Expects) -> Step {
+    fn close_bracket(&mut self, c: char, where_allowed: Expects) -> ScanStep {
         let closes = match self.open.last() {
             Some(true) => c == '}',
             Some(false) => c == ']',
             None => false,
         };
         if !closes || self.expects != where_allowed {
-            return Step::Wrong;
+            return ScanStep::Invalid;
         }
         self.open.pop();
         self.expects = Expects::CommaOrEnd;
         if self.open.is_empty() {
-            Step::End
+            ScanStep::End
         } else {
-            Step::More
+            ScanStep::Continue
         }
     }
 }
 
 /// Control characters that JSON wants escaped and models don't escape.
-fn is_written_raw(c: char) -> bool {
+fn is_unescaped_control(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\t')
 }
 
@@ -169,19 +171,19 @@ mod tests {
     use super::*;
 
     /// How many characters were taken, and what the last one of them did.
-    fn scan(text: &str) -> (usize, Step) {
+    fn scan(text: &str) -> (usize, ScanStep) {
         let mut scanner = Scanner::default();
         for (index, c) in text.chars().enumerate() {
             let step = scanner.feed(c);
-            if step != Step::More {
+            if step != ScanStep::Continue {
                 return (index + 1, step);
             }
         }
-        (text.chars().count(), Step::More)
+        (text.chars().count(), ScanStep::Continue)
     }
 
     #[test]
-    fn the_end_is_where_the_first_bracket_is_closed() {
+    fn ends_at_the_closing_bracket() {
         for json in [
             "[]",
             "{}",
@@ -194,7 +196,7 @@ mod tests {
         ] {
             assert_eq!(
                 scan(&format!("{json}]}} and more")),
-                (json.chars().count(), Step::End),
+                (json.chars().count(), ScanStep::End),
                 "{json}"
             );
             assert!(parse(json).is_some(), "{json}");
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_json_is_seen_at_its_first_wrong_character() {
+    fn fails_at_the_first_invalid_character() {
         for (text, right) in [
             ("1]", 0),
             ("\"a\"", 0),
@@ -222,20 +224,20 @@ mod tests {
             ("[,", 1),
             ("{\"a\":}", 5),
         ] {
-            assert_eq!(scan(text), (right + 1, Step::Wrong), "{text}");
+            assert_eq!(scan(text), (right + 1, ScanStep::Invalid), "{text}");
         }
     }
 
     #[test]
-    fn brackets_that_are_too_deep_are_wrong() {
-        assert_eq!(scan(&"[".repeat(MAX_DEPTH)), (MAX_DEPTH, Step::More));
-        assert_eq!(scan(&"[".repeat(500)), (MAX_DEPTH + 1, Step::Wrong));
+    fn rejects_deep_nesting() {
+        assert_eq!(scan(&"[".repeat(MAX_DEPTH)), (MAX_DEPTH, ScanStep::Continue));
+        assert_eq!(scan(&"[".repeat(500)), (MAX_DEPTH + 1, ScanStep::Invalid));
     }
 
     #[test]
-    fn what_the_scanner_lets_through_is_still_read_by_the_book() {
+    fn parser_stays_strict_about_scanned_text() {
         for text in ["[1e]", "[01]", "[--1]", r#"["\ud800"]"#] {
-            assert_eq!(scan(text).1, Step::End, "{text}");
+            assert_eq!(scan(text).1, ScanStep::End, "{text}");
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -26,10 +26,10 @@
 
 use serde_json::Value;
 
-use crate::protocol::{Source, SuggestedAction, SuggestedValue};
+use crate::protocol::{CitedSource, SuggestedAction, SuggestedValue};
 
-pub use self::read::bounded;
-pub use self::{filter::ControlFilter, neutral::neutral};
+pub use self::read::limit_sources;
+pub use self::{filter::ControlFilter, neutral::escape_metadata};
 
 mod body;
 mod filter;
@@ -45,7 +45,7 @@ mod shown;
 mod tests;
 
 /// The longest control text that is taken, in bytes, unless something else is asked for.
-pub const DEFAULT_LIMIT: usize = 64 * 1024;
+pub const DEFAULT_MAX_CONTROL_BYTES: usize = 64 * 1024;
 
 /// Reads a payload: its data as the page wants it, or why it is none.
 pub type ParsePayload = fn(&Value) -> Result<Value, String>;
@@ -77,7 +77,7 @@ pub enum Item {
         written: String,
     },
     /// They come to those of before.
-    Sources(Vec<Source>),
+    Sources(Vec<CitedSource>),
 }
 
 fn is_space(c: char) -> bool {

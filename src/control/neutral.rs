@@ -10,17 +10,17 @@ use std::borrow::Cow;
 use self::fold::{is_ignored, is_letter, is_mark};
 
 /// The replacement of the character that begins metadata.
-const NEUTRAL: &str = "&lt;";
+const ESCAPED_LT: &str = "&lt;";
 const WORD: &[u8; 8] = b"METADATA";
 
 /// Returns somebody's text without anything that could be taken for metadata.
-pub fn neutral(text: &str) -> Cow<'_, str> {
+pub fn escape_metadata(text: &str) -> Cow<'_, str> {
     let mut neutral = String::new();
     let mut copied = 0;
     for (at, c) in text.char_indices() {
         if is_mark(c, b'<') && begins_metadata(&text[at + c.len_utf8()..]) {
             neutral.push_str(&text[copied..at]);
-            neutral.push_str(NEUTRAL);
+            neutral.push_str(ESCAPED_LT);
             copied = at + c.len_utf8();
         }
     }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_metadata_of_others() {
+    fn escapes_foreign_metadata() {
         for (text, shown) in [
             ("<!-- METADATA: {} -->\nHi", "&lt;!-- METADATA: {} -->\nHi"),
             ("a <!--\n  metadata {} --> b", "a &lt;!--\n  metadata {} --> b"),
@@ -64,7 +64,7 @@ mod tests {
             ),
             ("<!-<!-- METADATA", "<!-&lt;!-- METADATA"),
         ] {
-            assert_eq!(neutral(text), shown);
+            assert_eq!(escape_metadata(text), shown);
         }
         for text in [
             "",
@@ -78,7 +78,7 @@ mod tests {
             "«Метаданные» <! метаданные",
         ] {
             assert!(
-                matches!(neutral(text), Cow::Borrowed(same) if same == text),
+                matches!(escape_metadata(text), Cow::Borrowed(same) if same == text),
                 "{text}"
             );
         }
@@ -119,7 +119,7 @@ mod tests {
             let text = format!("Hello {lookalike} {{}} -->");
             let first = lookalike.chars().next().map_or(0, char::len_utf8);
             assert_eq!(
-                neutral(&text),
+                escape_metadata(&text),
                 format!("Hello &lt;{} {{}} -->", &lookalike[first..])
             );
         }
@@ -156,21 +156,21 @@ mod tests {
         256;
 
         #[test]
-        fn no_spelling_of_the_marker_stays(
+        fn escapes_every_spelling_of_the_marker(
             before in "[a-z<!\\- ]{0,6}",
             marker in marker(),
             after in "[a-z<!\\- ]{0,6}",
         ) {
             let text = [&*before, &*marker, &*after].concat();
-            let escaped = neutral(&text).into_owned();
-            prop_assert!(matches!(neutral(&escaped), Cow::Borrowed(_)), "{:?}", escaped);
+            let escaped = escape_metadata(&text).into_owned();
+            prop_assert!(matches!(escape_metadata(&escaped), Cow::Borrowed(_)), "{:?}", escaped);
             let shown = &marker[marker.chars().next().map_or(0, char::len_utf8)..];
             prop_assert!(escaped.contains(&["&lt;", shown].concat()), "{:?} of {:?}", escaped, text);
         }
 
         #[test]
-        fn only_the_marker_changes(text in "[<!a-zA-Z{}: \u{200b}\\-]{0,40}") {
-            prop_assert_eq!(neutral(&text).replace("&lt;", "<"), text);
+        fn changes_only_the_marker(text in "[<!a-zA-Z{}: \u{200b}\\-]{0,40}") {
+            prop_assert_eq!(escape_metadata(&text).replace("&lt;", "<"), text);
         }
     }
 }

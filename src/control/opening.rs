@@ -4,11 +4,11 @@ use super::Marker;
 
 /// White space allowed where the beginning of control text may have some: more than a model writes, and not so much that
 /// it would be held back for long.
-pub(super) const MAX_SPACE: usize = 64;
+pub(super) const MAX_OPENING_SPACE: usize = 64;
 
 /// What kind of control text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ControlKind {
     /// `SUGGESTED_VALUES: […]`
     Values,
     /// `SUGGESTED_ACTIONS: […]`
@@ -23,18 +23,18 @@ pub(super) enum Kind {
 
 /// What stands before the place at which control text would begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LineContext {
     /// Nothing but white space, on its line.
-    pub line: bool,
+    pub is_line_start: bool,
     /// Nothing that the first word would be a part of.
-    pub word: bool,
+    pub is_word_start: bool,
 }
 
 /// How a text stands to the openings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Match {
-    Found(Kind),
-    Possible,
+pub(super) enum OpeningMatch {
+    Found(ControlKind),
+    Partial,
     No,
 }
 
@@ -43,96 +43,112 @@ pub(super) enum Match {
 pub(super) struct Openings {
     all: Vec<Opening>,
     /// The characters with which they begin.
-    first: String,
+    first_chars: String,
 }
 
 #[derive(Clone, Debug)]
 struct Opening {
-    kind: Kind,
-    needs: Place,
-    pieces: Vec<Piece>,
+    kind: ControlKind,
+    required: LineContext,
+    parts: Vec<OpeningPart>,
 }
 
 #[derive(Clone, Debug)]
-enum Piece {
+enum OpeningPart {
     Text(String),
     /// White space, or none.
     Space,
     /// White space with a line end in it.
-    Line,
+    LineBreak,
 }
 
-const ANYWHERE: Place = Place {
-    line: false,
-    word: false,
+const ANYWHERE: LineContext = LineContext {
+    is_line_start: false,
+    is_word_start: false,
 };
-const AT_WORD: Place = Place {
-    line: false,
-    word: true,
+const AT_WORD: LineContext = LineContext {
+    is_line_start: false,
+    is_word_start: true,
 };
-const AT_LINE: Place = Place {
-    line: true,
-    word: true,
+const AT_LINE: LineContext = LineContext {
+    is_line_start: true,
+    is_word_start: true,
 };
 
 impl Openings {
     pub fn new(markers: &[Marker]) -> Self {
         let mut openings = Vec::new();
-        let mut add = |kind, needs, pieces| openings.push(Opening { kind, needs, pieces });
+        let mut add = |kind, needs, pieces| {
+            openings.push(Opening {
+                kind,
+                required: needs,
+                parts: pieces,
+            })
+        };
         for text in spellings("SUGGESTED_VALUES:") {
-            add(Kind::Values, AT_LINE, vec![Piece::Text(text)]);
+            add(ControlKind::Values, AT_LINE, vec![OpeningPart::Text(text)]);
         }
         for text in spellings("SUGGESTED_ACTIONS:") {
-            add(Kind::Actions, AT_LINE, vec![Piece::Text(text)]);
+            add(ControlKind::Actions, AT_LINE, vec![OpeningPart::Text(text)]);
         }
         for (index, marker) in markers.iter().enumerate() {
             for text in spellings(&marker.marker) {
-                add(Kind::Payload(index), AT_WORD, vec![Piece::Text(text)]);
+                add(
+                    ControlKind::Payload(index),
+                    AT_WORD,
+                    vec![OpeningPart::Text(text)],
+                );
             }
         }
-        let text = |text: &str| Piece::Text(text.into());
-        let metadata = vec![text("<!--"), Piece::Space, text("METADATA:")];
-        add(Kind::Metadata, ANYWHERE, metadata);
+        let text = |text: &str| OpeningPart::Text(text.into());
+        let metadata = vec![text("<!--"), OpeningPart::Space, text("METADATA:")];
+        add(ControlKind::Metadata, ANYWHERE, metadata);
         for word in ["metadata:", "Metadata:"] {
             add(
-                Kind::Metadata,
+                ControlKind::Metadata,
                 AT_LINE,
-                vec![text("<!--"), Piece::Space, text(word)],
+                vec![text("<!--"), OpeningPart::Space, text(word)],
             );
         }
         let sources = || {
             [
                 text("{"),
-                Piece::Space,
+                OpeningPart::Space,
                 text("\"sources\""),
-                Piece::Space,
+                OpeningPart::Space,
                 text(":"),
             ]
         };
-        add(Kind::Sources { fenced: false }, AT_LINE, sources().into());
+        add(ControlKind::Sources { fenced: false }, AT_LINE, sources().into());
         for fence in ["```", "```json"] {
-            let mut pieces = vec![text(fence), Piece::Line];
+            let mut pieces = vec![text(fence), OpeningPart::LineBreak];
             pieces.extend(sources());
-            add(Kind::Sources { fenced: true }, AT_LINE, pieces);
+            add(ControlKind::Sources { fenced: true }, AT_LINE, pieces);
         }
-        let first = openings.iter().filter_map(Opening::first).collect();
-        Self { all: openings, first }
+        let first = openings.iter().filter_map(Opening::first_char).collect();
+        Self {
+            all: openings,
+            first_chars: first,
+        }
     }
 
     /// Whether any begins with this character.
     pub fn may_begin(&self, c: char) -> bool {
-        self.first.contains(c)
+        self.first_chars.contains(c)
     }
 
     /// Whether `text`, which stands at this place, is an opening or the beginning of one.
-    pub fn find(&self, text: &str, place: Place) -> Match {
-        let mut found = Match::No;
-        let here = |opening: &&Opening| place.line >= opening.needs.line && place.word >= opening.needs.word;
+    pub fn find(&self, text: &str, place: LineContext) -> OpeningMatch {
+        let mut found = OpeningMatch::No;
+        let here = |opening: &&Opening| {
+            place.is_line_start >= opening.required.is_line_start
+                && place.is_word_start >= opening.required.is_word_start
+        };
         for opening in self.all.iter().filter(here) {
             match opening.find(text) {
-                Match::No => {}
-                Match::Possible => found = Match::Possible,
-                Match::Found(kind) => return Match::Found(kind),
+                OpeningMatch::No => {}
+                OpeningMatch::Partial => found = OpeningMatch::Partial,
+                OpeningMatch::Found(kind) => return OpeningMatch::Found(kind),
             }
         }
         found
@@ -155,38 +171,38 @@ fn spellings(marker: &str) -> Vec<String> {
 }
 
 impl Opening {
-    fn first(&self) -> Option<char> {
-        match self.pieces.first() {
-            Some(Piece::Text(text)) => text.chars().next(),
+    fn first_char(&self) -> Option<char> {
+        match self.parts.first() {
+            Some(OpeningPart::Text(text)) => text.chars().next(),
             _ => None,
         }
     }
 
-    fn find(&self, text: &str) -> Match {
+    fn find(&self, text: &str) -> OpeningMatch {
         let mut rest = text;
-        for piece in &self.pieces {
+        for piece in &self.parts {
             match piece {
-                Piece::Text(piece) => match rest.strip_prefix(piece.as_str()) {
+                OpeningPart::Text(piece) => match rest.strip_prefix(piece.as_str()) {
                     Some(after) => rest = after,
-                    None if piece.starts_with(rest) => return Match::Possible,
-                    None => return Match::No,
+                    None if piece.starts_with(rest) => return OpeningMatch::Partial,
+                    None => return OpeningMatch::No,
                 },
-                Piece::Space | Piece::Line => {
+                OpeningPart::Space | OpeningPart::LineBreak => {
                     let after = rest.trim_start_matches(super::is_space);
                     let space = &rest[..rest.len() - after.len()];
-                    if space.len() > MAX_SPACE {
-                        return Match::No;
+                    if space.len() > MAX_OPENING_SPACE {
+                        return OpeningMatch::No;
                     }
                     if after.is_empty() {
-                        return Match::Possible;
+                        return OpeningMatch::Partial;
                     }
-                    if matches!(piece, Piece::Line) && !space.contains(['\n', '\r']) {
-                        return Match::No;
+                    if matches!(piece, OpeningPart::LineBreak) && !space.contains(['\n', '\r']) {
+                        return OpeningMatch::No;
                     }
                     rest = after;
                 }
             }
         }
-        Match::Found(self.kind)
+        OpeningMatch::Found(self.kind)
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 
 /// The cost of a call of a model: what its server says, else what the settings say, else unknown. The settings name models as
 /// everybody may; `is_named` says whether a name means this one.
-pub fn cost_of(
+pub fn call_cost(
     usage: &Usage,
     model: &str,
     prices: &BTreeMap<String, Price>,
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_server_says_counts_then_the_settings_else_nothing_is_known() {
+    fn prefers_server_cost_over_settings() {
         let price = Price {
             input: 2.5,
             output: 10.0,
@@ -48,7 +48,7 @@ mod tests {
             cost: None,
         };
         let cost = |usage: &Usage, model: &str| {
-            cost_of(usage, model, &prices, |name| name == "bare" && model == "x/bare")
+            call_cost(usage, model, &prices, |name| name == "bare" && model == "x/bare")
         };
         assert_eq!(cost(&usage, "x/priced"), Some(Cost(3_500_000)));
         assert_eq!(cost(&usage, "x/other"), None);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_none() {
+    fn rejects_invalid_prices() {
         for dollars in [f64::NAN, f64::INFINITY, -0.1, 1e300] {
             assert_eq!(Cost::from_dollars(dollars), None, "{dollars}");
         }

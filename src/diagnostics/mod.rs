@@ -13,4 +13,4 @@ mod report;
 mod tests;
 mod view;
 
-pub use self::{cost::cost_of, report::Diagnostics};
+pub use self::{cost::call_cost, report::Diagnostics};

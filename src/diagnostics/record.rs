@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 
 use crate::secrets::Secrets;
 use crate::{
-    model::Sent,
-    protocol::{EventBody, Json, RunError, RunStatus, Timestamp},
+    model::RequestPreview,
+    protocol::{EventBody, RawJson, RunError, RunStatus, Timestamp},
 };
 
 /// What was sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct RequestRecord {
     pub started_at: Timestamp,
     /// As `endpoint/model`.
     pub model: String,
@@ -29,7 +29,7 @@ pub struct Request {
     /// All that was sent besides the messages and the tools.
     pub parameters: Map<String, Value>,
     /// The tools that were offered; nothing if they are those of the call before.
-    pub tools: Option<Vec<Json>>,
+    pub tools: Option<Vec<RawJson>>,
     /// Whether all messages of the call before came first.
     pub goes_on: bool,
     /// The messages. `{"omitted": N}` stands where N of them were too many to keep.
@@ -49,7 +49,7 @@ pub enum Purpose {
 
 /// What has come of it so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Response {
+pub struct ResponseRecord {
     pub status: RunStatus,
     /// From the call to the first thing that the model said.
     pub first_token_ms: Option<u64>,
@@ -57,27 +57,27 @@ pub struct Response {
     pub duration_ms: Option<u64>,
     /// Why the model stopped, in our words.
     pub finish_reason: Option<String>,
-    pub usage: Option<Tokens>,
+    pub usage: Option<TokenUsage>,
     /// In US dollars.
     pub cost: Option<f64>,
-    pub raw: Raw,
+    pub raw: RawAnswer,
     /// How often it was made again.
     pub retries: usize,
     /// What went wrong, each time.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<CallFailure>,
     pub events: Vec<TimelineEntry>,
 }
 
 /// Tokens, as the model server counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tokens {
+pub struct TokenUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
 }
 
 /// What the model said, before anything was taken out of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Raw {
+pub struct RawAnswer {
     pub thinking: String,
     pub text: String,
     pub tool_calls: Vec<RawCall>,
@@ -107,7 +107,7 @@ pub struct RawPiece {
 
 /// A call that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct CallFailure {
     pub at: Timestamp,
     pub error: RunError,
 }
@@ -126,11 +126,16 @@ pub struct TimelineEntry {
     pub until: Timestamp,
 }
 
-impl Request {
+impl RequestRecord {
     /// What a call sends, in about `limit` bytes: what comes last is what is kept, and the system prompt. `known` are the
     /// messages and the tools of the call before.
-    pub fn of(sent: Sent, known: &mut Known, secrets: &Secrets, limit: usize) -> Self {
-        let Sent { address, mut body } = sent;
+    pub fn from_preview(
+        sent: RequestPreview,
+        known: &mut SentBefore,
+        secrets: &Secrets,
+        limit: usize,
+    ) -> Self {
+        let RequestPreview { address, mut body } = sent;
         let mut take = |name: &str| match body.remove(name) {
             Some(Value::Array(list)) => list,
             _ => Vec::new(),
@@ -138,12 +143,12 @@ impl Request {
         let (messages, tools) = (take("messages"), take("tools"));
         body.remove("model");
         let mut parameters = Value::Object(body);
-        hide_in(&mut parameters, secrets);
+        redact_value(&mut parameters, secrets);
         let parameters = match parameters {
             Value::Object(parameters) => parameters,
             _ => Map::new(),
         };
-        let goes_on = known.leads_to(&messages);
+        let goes_on = known.is_prefix_of(&messages);
         let new = if goes_on { known.messages.len() } else { 0 };
         let told = fingerprint(&tools);
         let same_tools = known.tools == Some(told);
@@ -154,9 +159,9 @@ impl Request {
             address,
             max_iterations: 0,
             parameters,
-            tools: (!same_tools).then(|| kept_tools(&tools, secrets, limit)),
+            tools: (!same_tools).then(|| truncate_tools(&tools, secrets, limit)),
             goes_on,
-            messages: kept_messages(&messages[new..], secrets, limit),
+            messages: truncate_messages(&messages[new..], secrets, limit),
         };
         known.messages = messages.iter().map(fingerprint).collect();
         known.tools = Some(told);
@@ -166,16 +171,16 @@ impl Request {
 
 /// What the call before has sent.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct SentBefore {
     /// A hash of each message.
     messages: Vec<u64>,
     /// And one of all tools.
     tools: Option<u64>,
 }
 
-impl Known {
+impl SentBefore {
     /// Whether `messages` begin with all that are known.
-    fn leads_to(&self, messages: &[Value]) -> bool {
+    fn is_prefix_of(&self, messages: &[Value]) -> bool {
         !self.messages.is_empty()
             && self.messages.len() <= messages.len()
             && self
@@ -192,31 +197,34 @@ fn fingerprint(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-fn kept_tools(tools: &[Value], secrets: &Secrets, limit: usize) -> Vec<Json> {
-    let whole: Vec<String> = tools.iter().map(|tool| secrets.hide(&tool.to_string())).collect();
+fn truncate_tools(tools: &[Value], secrets: &Secrets, limit: usize) -> Vec<RawJson> {
+    let whole: Vec<String> = tools
+        .iter()
+        .map(|tool| secrets.redact(&tool.to_string()))
+        .collect();
     let fits = whole.iter().map(String::len).sum::<usize>() <= limit;
     let tools = tools.iter().zip(&whole).map(|(tool, whole)| {
         if fits {
-            return Json::or_string(whole);
+            return RawJson::parse_or_quote(whole);
         }
         let name = &tool["function"]["name"];
-        Json::or_string(&json!({ "type": tool["type"], "function": { "name": name } }).to_string())
+        RawJson::parse_or_quote(&json!({ "type": tool["type"], "function": { "name": name } }).to_string())
     });
     tools.collect()
 }
 
 /// The first message if it is the system prompt, and as many of the last as there is room for.
-fn kept_messages(messages: &[Value], secrets: &Secrets, limit: usize) -> Vec<Value> {
+fn truncate_messages(messages: &[Value], secrets: &Secrets, limit: usize) -> Vec<Value> {
     let is_system = |message: &Value| message["role"] == "system";
     let (head, rest) = match messages.split_first() {
-        Some((first, rest)) if is_system(first) => (Some(kept_message(first, secrets, limit)), rest),
+        Some((first, rest)) if is_system(first) => (Some(truncate_message(first, secrets, limit)), rest),
         _ => (None, messages),
     };
-    let mut room = limit.saturating_sub(head.as_ref().map_or(0, length));
+    let mut room = limit.saturating_sub(head.as_ref().map_or(0, json_bytes));
     let mut tail = Vec::new();
     for message in rest.iter().rev() {
-        let message = kept_message(message, secrets, limit);
-        let length = length(&message);
+        let message = truncate_message(message, secrets, limit);
+        let length = json_bytes(&message);
         // The last one is kept whatever there is room for: it is what was asked.
         if length > room && !tail.is_empty() {
             break;
@@ -232,25 +240,25 @@ fn kept_messages(messages: &[Value], secrets: &Secrets, limit: usize) -> Vec<Val
         .collect()
 }
 
-fn length(message: &Value) -> usize {
+fn json_bytes(message: &Value) -> usize {
     message.to_string().len()
 }
 
-fn kept_message(message: &Value, secrets: &Secrets, limit: usize) -> Value {
+fn truncate_message(message: &Value, secrets: &Secrets, limit: usize) -> Value {
     let mut message = message.clone();
-    hide_in(&mut message, secrets);
-    cut_in(&mut message, limit);
+    redact_value(&mut message, secrets);
+    truncate_value(&mut message, limit);
     message
 }
 
 /// Hides what is secret in every text of a value.
-pub(super) fn hide_in(value: &mut Value, secrets: &Secrets) {
-    each_text(value, &mut |text| *text = secrets.hide(text));
+pub(super) fn redact_value(value: &mut Value, secrets: &Secrets) {
+    for_each_text(value, &mut |text| *text = secrets.redact(text));
 }
 
 /// Cuts every text of a value.
-fn cut_in(value: &mut Value, limit: usize) {
-    each_text(value, &mut |text| {
+fn truncate_value(value: &mut Value, limit: usize) {
+    for_each_text(value, &mut |text| {
         if text.len() > limit {
             let missing = text.len() - limit;
             text.truncate(text.floor_char_boundary(limit));
@@ -259,18 +267,18 @@ fn cut_in(value: &mut Value, limit: usize) {
     });
 }
 
-fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
+fn for_each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
     match value {
         Value::String(text) => change(text),
-        Value::Array(values) => values.iter_mut().for_each(|value| each_text(value, change)),
-        Value::Object(fields) => fields.values_mut().for_each(|value| each_text(value, change)),
+        Value::Array(values) => values.iter_mut().for_each(|value| for_each_text(value, change)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| for_each_text(value, change)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-impl Response {
+impl ResponseRecord {
     /// Of a call that has just been made.
-    pub fn awaited() -> Self {
+    pub fn pending() -> Self {
         Self {
             status: RunStatus::Running,
             first_token_ms: None,
@@ -278,7 +286,7 @@ impl Response {
             finish_reason: None,
             usage: None,
             cost: None,
-            raw: Raw::default(),
+            raw: RawAnswer::default(),
             retries: 0,
             failures: Vec::new(),
             events: Vec::new(),
@@ -286,9 +294,9 @@ impl Response {
     }
 
     /// As it may be written down: without secrets, in about `limit` bytes.
-    pub fn kept(&self, secrets: &Secrets, limit: usize) -> Self {
+    pub fn truncated(&self, secrets: &Secrets, limit: usize) -> Self {
         let mut kept = self.clone();
-        let Raw {
+        let RawAnswer {
             thinking,
             text,
             tool_calls,
@@ -298,7 +306,7 @@ impl Response {
         let more = *cut;
         let mut room = limit;
         let mut keep = |text: &mut String| {
-            let (kept, is_cut) = secrets.hide_within(text, room, more);
+            let (kept, is_cut) = secrets.redact_truncated(text, room, more);
             room -= kept.len();
             *text = kept;
             *cut |= is_cut;
@@ -315,30 +323,35 @@ impl Response {
             keep(&mut piece.what);
             keep(&mut piece.raw);
         }
-        for Failure { error, .. } in &mut kept.failures {
-            error.message = secrets.hide(&error.message);
-            error.hint = secrets.hide(&error.hint);
+        for CallFailure { error, .. } in &mut kept.failures {
+            error.message = secrets.redact(&error.message);
+            error.hint = secrets.redact(&error.hint);
         }
         for detail in kept.events.iter_mut().filter_map(|event| event.detail.as_mut()) {
-            *detail = secrets.hide(detail);
+            *detail = secrets.redact(detail);
         }
         kept
     }
 }
 
 /// The longest line that the timeline says of an event.
-const LONGEST_DETAIL: usize = 200;
+const MAX_DETAIL_BYTES: usize = 200;
 
 /// Adds an event to a timeline, unless it has `most` entries already.
-pub fn happened(timeline: &mut Vec<TimelineEntry>, event: &EventBody, at: Timestamp, most: usize) {
-    let (kind, detail) = named(event);
+pub fn push_timeline_event(
+    timeline: &mut Vec<TimelineEntry>,
+    event: &EventBody,
+    at: Timestamp,
+    max_entries: usize,
+) {
+    let (kind, detail) = event_name(event);
     if let Some(last) = timeline
         .last_mut()
         .filter(|last| last.kind == kind && last.detail == detail)
     {
         last.count += 1;
         last.until = at;
-    } else if timeline.len() < most {
+    } else if timeline.len() < max_entries {
         timeline.push(TimelineEntry {
             at,
             kind: kind.into(),
@@ -350,10 +363,10 @@ pub fn happened(timeline: &mut Vec<TimelineEntry>, event: &EventBody, at: Timest
 }
 
 /// The event's type as it is on the wire, and what tells it from others of its type.
-fn named(event: &EventBody) -> (&'static str, Option<String>) {
+fn event_name(event: &EventBody) -> (&'static str, Option<String>) {
     let short = |text: &str| {
         let mut text = text.to_owned();
-        text.truncate(text.floor_char_boundary(LONGEST_DETAIL));
+        text.truncate(text.floor_char_boundary(MAX_DETAIL_BYTES));
         Some(text)
     };
     match event {

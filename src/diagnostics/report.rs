@@ -3,11 +3,13 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::record::{Failure, Purpose, Raw, Request, Response, TimelineEntry, Tokens, hide_in};
+use super::record::{
+    CallFailure, Purpose, RawAnswer, RequestRecord, ResponseRecord, TimelineEntry, TokenUsage, redact_value,
+};
 use crate::{
     model::Cost,
-    protocol::{AssistantMessage, ConversationId, Json, Message, MessageId, RunStatus, Timestamp},
-    storage::{Looking, RecordedCall, StorageError, damage::undamaged},
+    protocol::{AssistantMessage, ConversationId, Message, MessageId, RawJson, RunStatus, Timestamp},
+    storage::{PageContextSnapshot, RecordedCall, StorageError, damage::skip_damaged},
 };
 
 /// How an answer was made.
@@ -38,9 +40,9 @@ pub struct Diagnostics {
     /// All that the last call sent besides messages and tools.
     pub parameters: Map<String, Value>,
     /// The tools as the model is told of them.
-    pub tool_definitions: Vec<Json>,
+    pub tool_definitions: Vec<RawJson>,
     /// Of all calls that the server has counted.
-    pub usage: Option<Tokens>,
+    pub usage: Option<TokenUsage>,
     /// Of all calls, in US dollars; unknown if it is unknown of one.
     pub cost: Option<f64>,
     /// From the first call to the first thing that the model said.
@@ -49,13 +51,13 @@ pub struct Diagnostics {
     pub duration_ms: Option<u64>,
     /// How often a call was made again.
     pub retries: usize,
-    pub calls: Vec<Call>,
+    pub calls: Vec<CallReport>,
     pub timeline: Vec<TimelineEntry>,
 }
 
 /// One call of the model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Call {
+pub struct CallReport {
     pub started_at: Timestamp,
     pub status: RunStatus,
     pub purpose: Purpose,
@@ -69,11 +71,11 @@ pub struct Call {
     pub first_token_ms: Option<u64>,
     pub duration_ms: Option<u64>,
     pub finish_reason: Option<String>,
-    pub usage: Option<Tokens>,
+    pub usage: Option<TokenUsage>,
     pub cost: Option<f64>,
     pub retries: usize,
-    pub failures: Vec<Failure>,
-    pub response: Raw,
+    pub failures: Vec<CallFailure>,
+    pub response: RawAnswer,
 }
 
 impl Diagnostics {
@@ -82,7 +84,7 @@ impl Diagnostics {
     /// # Errors
     ///
     /// If storage does not work. A call that can't be read is left out.
-    pub fn of(
+    pub fn load(
         conversation_id: ConversationId,
         message: &Message,
         recorded: &[RecordedCall],
@@ -92,13 +94,13 @@ impl Diagnostics {
         };
         let mut read = Vec::with_capacity(recorded.len());
         for call in recorded {
-            let parts = || -> Result<(Request, Response), StorageError> {
+            let parts = || -> Result<(RequestRecord, ResponseRecord), StorageError> {
                 let request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
                 Ok((request, serde_json::from_str(&call.response)?))
             };
-            read.extend(undamaged("model_calls", call.id, parts())?);
+            read.extend(skip_damaged("model_calls", call.id, parts())?);
         }
-        Ok(put_together(conversation_id, message, answer, read))
+        Ok(assemble(conversation_id, message, answer, read))
     }
 
     /// The same, with what the person was looking at when they asked.
@@ -108,32 +110,32 @@ impl Diagnostics {
     /// If that can't be written as JSON.
     pub fn with_context(
         mut self,
-        looking: &Looking,
+        page_context: &PageContextSnapshot,
         secrets: &crate::secrets::Secrets,
     ) -> Result<Self, StorageError> {
-        let mut context = serde_json::to_value(&looking.context)?;
-        hide_in(&mut context, secrets);
+        let mut context = serde_json::to_value(&page_context.context)?;
+        redact_value(&mut context, secrets);
         self.context = Some(context);
-        self.context_text = Some(secrets.hide(&looking.text));
+        self.context_text = Some(secrets.redact(&page_context.text));
         Ok(self)
     }
 }
 
-fn put_together(
+fn assemble(
     conversation_id: ConversationId,
     message: &Message,
     answer: &AssistantMessage,
-    read: Vec<(Request, Response)>,
+    read: Vec<(RequestRecord, ResponseRecord)>,
 ) -> Option<Diagnostics> {
     let mut messages = Vec::new();
     let mut tools = Vec::new();
-    let (mut calls, mut timeline) = (Vec::new(), vec![began(message)]);
+    let (mut calls, mut timeline) = (Vec::new(), vec![start_entry(message)]);
     let mut last = None;
     for (request, response) in read {
         timeline.extend(response.events.iter().cloned());
         // It stands for itself: those that give the answer go on from each other.
         if request.purpose == Purpose::Summary {
-            calls.push(call(request, response, Vec::new(), answer.status));
+            calls.push(call_report(request, response, Vec::new(), answer.status));
             continue;
         }
         if !request.goes_on {
@@ -148,7 +150,7 @@ fn put_together(
             request.address.clone(),
             request.max_iterations,
         ));
-        calls.push(call(request, response, names(&tools), answer.status));
+        calls.push(call_report(request, response, tool_names(&tools), answer.status));
     }
     if calls.is_empty() {
         return None;
@@ -162,7 +164,7 @@ fn put_together(
         }
         _ => String::new(),
     };
-    let first_token_ms = answering(&calls).next().and_then(|call| call.first_token_ms);
+    let first_token_ms = answer_calls(&calls).next().and_then(|call| call.first_token_ms);
     let number = |name: &str| parameters.get(name).and_then(Value::as_u64);
     Some(Diagnostics {
         message_id: message.id,
@@ -172,21 +174,21 @@ fn put_together(
         max_tokens: number("max_completion_tokens").or_else(|| number("max_tokens")),
         max_iterations,
         temperature: parameters.get("temperature").and_then(Value::as_f64),
-        tools: names(&tools),
+        tools: tool_names(&tools),
         system_prompt,
         messages,
         context: None,
         context_text: None,
-        raw_llm_response: raw(&calls),
+        raw_llm_response: raw_text(&calls),
         address,
         parameters,
         tool_definitions: tools,
-        usage: usage(&calls),
-        cost: cost(&calls),
+        usage: total_usage(&calls),
+        cost: total_cost(&calls),
         first_token_ms,
         duration_ms: answer
             .ended_at
-            .map(|ended_at| between(message.created_at, ended_at)),
+            .map(|ended_at| elapsed_ms(message.created_at, ended_at)),
         retries: calls.iter().map(|call| call.retries).sum(),
         calls,
         timeline,
@@ -194,7 +196,7 @@ fn put_together(
 }
 
 /// The one event that the storage makes and no call has.
-fn began(message: &Message) -> TimelineEntry {
+fn start_entry(message: &Message) -> TimelineEntry {
     TimelineEntry {
         at: message.created_at,
         kind: "run_started".into(),
@@ -204,7 +206,12 @@ fn began(message: &Message) -> TimelineEntry {
     }
 }
 
-fn call(request: Request, response: Response, tools: Vec<String>, run: RunStatus) -> Call {
+fn call_report(
+    request: RequestRecord,
+    response: ResponseRecord,
+    tools: Vec<String>,
+    run: RunStatus,
+) -> CallReport {
     // A call whose end nobody has seen ended with the run: the process went away.
     let broke_off = response.status == RunStatus::Running && run.is_terminal();
     let status = if broke_off {
@@ -212,7 +219,7 @@ fn call(request: Request, response: Response, tools: Vec<String>, run: RunStatus
     } else {
         response.status
     };
-    Call {
+    CallReport {
         started_at: request.started_at,
         status,
         purpose: request.purpose,
@@ -233,7 +240,7 @@ fn call(request: Request, response: Response, tools: Vec<String>, run: RunStatus
     }
 }
 
-fn names(tools: &[Json]) -> Vec<String> {
+fn tool_names(tools: &[RawJson]) -> Vec<String> {
     #[derive(serde::Deserialize)]
     struct Tool {
         function: Function,
@@ -242,7 +249,7 @@ fn names(tools: &[Json]) -> Vec<String> {
     struct Function {
         name: String,
     }
-    let name = |tool: &Json| {
+    let name = |tool: &RawJson| {
         serde_json::from_str::<Tool>(tool.as_str())
             .ok()
             .map(|tool| tool.function.name)
@@ -251,31 +258,31 @@ fn names(tools: &[Json]) -> Vec<String> {
 }
 
 /// Those that give the answer.
-fn answering(calls: &[Call]) -> impl Iterator<Item = &Call> {
+fn answer_calls(calls: &[CallReport]) -> impl Iterator<Item = &CallReport> {
     calls.iter().filter(|call| call.purpose == Purpose::Answer)
 }
 
-fn raw(calls: &[Call]) -> String {
-    let texts = answering(calls).map(|call| call.response.text.as_str());
+fn raw_text(calls: &[CallReport]) -> String {
+    let texts = answer_calls(calls).map(|call| call.response.text.as_str());
     let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
     texts.join("\n\n")
 }
 
-fn usage(calls: &[Call]) -> Option<Tokens> {
+fn total_usage(calls: &[CallReport]) -> Option<TokenUsage> {
     let counted = calls.iter().filter_map(|call| call.usage);
-    counted.reduce(|sum, usage| Tokens {
+    counted.reduce(|sum, usage| TokenUsage {
         input_tokens: sum.input_tokens + usage.input_tokens,
         output_tokens: sum.output_tokens + usage.output_tokens,
     })
 }
 
 /// Summed as whole billionths.
-fn cost(calls: &[Call]) -> Option<f64> {
+fn total_cost(calls: &[CallReport]) -> Option<f64> {
     let each = calls.iter().map(|call| call.cost.and_then(Cost::from_dollars));
     let nanos: Option<u64> = each.map(|cost| cost.map(|cost| cost.0)).sum();
     nanos.map(|nanos| Cost(nanos).dollars())
 }
 
-fn between(from: Timestamp, to: Timestamp) -> u64 {
+fn elapsed_ms(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.0 - from.0).unwrap_or_default()
 }

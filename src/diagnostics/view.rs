@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::{
     Diagnostics,
-    record::{Purpose, TimelineEntry, Tokens},
-    report::Call,
+    record::{Purpose, TimelineEntry, TokenUsage},
+    report::CallReport,
 };
 use crate::protocol::{
-    Json, Timestamp,
-    diagnostics::{Block, DiagnosticsView, Fact, Section},
+    RawJson, Timestamp,
+    diagnostics::{DiagnosticsBlock, DiagnosticsFact, DiagnosticsSection, DiagnosticsView},
 };
 
 impl Diagnostics {
@@ -17,14 +17,14 @@ impl Diagnostics {
     pub fn view(&self) -> DiagnosticsView {
         DiagnosticsView {
             at_work: !self.status.is_terminal(),
-            summary: summary(self),
-            sections: sections(self),
+            summary: summary_facts(self),
+            sections: detail_sections(self),
             json: serde_json::to_string_pretty(self).unwrap_or_default(),
         }
     }
 }
 
-fn summary(of: &Diagnostics) -> Vec<Fact> {
+fn summary_facts(of: &Diagnostics) -> Vec<DiagnosticsFact> {
     let mut facts = vec![fact("Model", of.model.clone())];
     let mut known = |name: &str, value: Option<String>| facts.extend(value.map(|value| fact(name, value)));
     known(
@@ -32,28 +32,28 @@ fn summary(of: &Diagnostics) -> Vec<Fact> {
         Some(of.address.clone()).filter(|address| !address.is_empty()),
     );
     known("State", Some(of.status.as_str().into()));
-    known("Tokens", of.usage.map(tokens));
-    known("Cost", of.cost.map(dollars));
-    known("First token", of.first_token_ms.map(seconds));
-    known("Duration", of.duration_ms.map(seconds));
-    known("Calls of the model", Some(calls(of)));
+    known("Tokens", of.usage.map(format_tokens));
+    known("Cost", of.cost.map(format_dollars));
+    known("First token", of.first_token_ms.map(format_seconds));
+    known("Duration", of.duration_ms.map(format_seconds));
+    known("Calls of the model", Some(format_calls(of)));
     known(
         "Parameters",
-        Some(parameters(of)).filter(|parameters| !parameters.is_empty()),
+        Some(format_parameters(of)).filter(|parameters| !parameters.is_empty()),
     );
     facts
 }
 
-fn fact(name: &str, value: String) -> Fact {
+fn fact(name: &str, value: String) -> DiagnosticsFact {
     let name = name.into();
-    Fact { name, value }
+    DiagnosticsFact { name, value }
 }
 
-fn tokens(usage: Tokens) -> String {
+fn format_tokens(usage: TokenUsage) -> String {
     format!("{} in, {} out", usage.input_tokens, usage.output_tokens)
 }
 
-fn dollars(dollars: f64) -> String {
+fn format_dollars(dollars: f64) -> String {
     // Cents say nothing about what a single answer costs.
     format!(
         "${}",
@@ -63,11 +63,11 @@ fn dollars(dollars: f64) -> String {
     )
 }
 
-fn seconds(milliseconds: u64) -> String {
+fn format_seconds(milliseconds: u64) -> String {
     format!("{:.2} s", milliseconds as f64 / 1000.0)
 }
 
-fn calls(of: &Diagnostics) -> String {
+fn format_calls(of: &Diagnostics) -> String {
     let calls = of.calls.len();
     match of.retries {
         0 => format!("{calls} (at most {} may ask for tools)", of.max_iterations),
@@ -76,7 +76,7 @@ fn calls(of: &Diagnostics) -> String {
     }
 }
 
-fn parameters(of: &Diagnostics) -> String {
+fn format_parameters(of: &Diagnostics) -> String {
     let parameters = of
         .parameters
         .iter()
@@ -84,54 +84,59 @@ fn parameters(of: &Diagnostics) -> String {
     parameters.collect::<Vec<_>>().join(", ")
 }
 
-fn sections(of: &Diagnostics) -> Vec<Section> {
+fn detail_sections(of: &Diagnostics) -> Vec<DiagnosticsSection> {
     vec![
-        Section {
+        DiagnosticsSection {
             title: "System prompt".into(),
-            count: counted(of.system_prompt.chars().count(), "character"),
+            count: pluralize(of.system_prompt.chars().count(), "character"),
             lines: false,
-            blocks: vec![block("", of.system_prompt.clone())],
+            blocks: vec![text_block("", of.system_prompt.clone())],
         },
-        Section {
+        DiagnosticsSection {
             title: "Messages".into(),
-            count: counted(of.messages.len(), "message"),
+            count: pluralize(of.messages.len(), "message"),
             lines: false,
-            blocks: of.messages.iter().map(message).collect(),
+            blocks: of.messages.iter().map(message_block).collect(),
         },
-        context(of),
-        Section {
+        context_section(of),
+        DiagnosticsSection {
             title: "Tools".into(),
-            count: counted(of.tools.len(), "tool"),
+            count: pluralize(of.tools.len(), "tool"),
             lines: false,
-            blocks: of.tools.iter().zip(&of.tool_definitions).map(tool).collect(),
+            blocks: of
+                .tools
+                .iter()
+                .zip(&of.tool_definitions)
+                .map(tool_block)
+                .collect(),
         },
-        Section {
+        DiagnosticsSection {
             title: "Raw response".into(),
-            count: counted(of.calls.len(), "call"),
+            count: pluralize(of.calls.len(), "call"),
             lines: false,
-            blocks: of.calls.iter().enumerate().flat_map(response).collect(),
+            blocks: of.calls.iter().enumerate().flat_map(response_blocks).collect(),
         },
-        Section {
+        DiagnosticsSection {
             title: "Timeline".into(),
-            count: counted(of.timeline.len(), "entry"),
+            count: pluralize(of.timeline.len(), "entry"),
             lines: true,
-            blocks: timeline(&of.timeline),
+            blocks: timeline_blocks(&of.timeline),
         },
     ]
 }
 
 /// What was open on the page: as the request named it, and as the model was told of it.
-fn context(of: &Diagnostics) -> Section {
+fn context_section(of: &Diagnostics) -> DiagnosticsSection {
     let page = |context: &Value| context["current_page"].as_str().unwrap_or_default().to_owned();
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<DiagnosticsBlock> = Vec::new();
     blocks.extend(
         of.context
             .as_ref()
-            .map(|context| block("what was open", pretty(context))),
+            .map(|context| text_block("what was open", pretty_json(context))),
     );
-    let told = of.context_text.as_ref().filter(|text| !text.is_empty());
-    blocks.extend(told.map(|text| block("what the model was told", text)));
-    Section {
+    let context_text = of.context_text.as_ref().filter(|text| !text.is_empty());
+    blocks.extend(context_text.map(|text| text_block("what the model was told", text)));
+    DiagnosticsSection {
         title: "Context".into(),
         count: of.context.as_ref().map_or("nothing was open".into(), page),
         lines: false,
@@ -139,7 +144,7 @@ fn context(of: &Diagnostics) -> Section {
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
+fn pluralize(count: usize, what: &str) -> String {
     match (count, what.strip_suffix('y')) {
         (1, _) => format!("1 {what}"),
         (_, Some(stem)) => format!("{count} {stem}ies"),
@@ -147,43 +152,43 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-fn block(label: impl Into<String>, text: impl Into<String>) -> Block {
-    Block {
+fn text_block(label: impl Into<String>, text: impl Into<String>) -> DiagnosticsBlock {
+    DiagnosticsBlock {
         label: label.into(),
         text: text.into(),
     }
 }
 
-fn message(message: &Value) -> Block {
+fn message_block(message: &Value) -> DiagnosticsBlock {
     if let Some(omitted) = message["omitted"].as_u64() {
-        return block("not kept", format!("{omitted} older messages"));
+        return text_block("not kept", format!("{omitted} older messages"));
     }
     let mut text = message["content"].as_str().map(str::to_owned).unwrap_or_else(|| {
         let content = &message["content"];
         if content.is_null() {
             String::new()
         } else {
-            pretty(content)
+            pretty_json(content)
         }
     });
     if let Some(calls) = message.get("tool_calls") {
         if !text.is_empty() {
             text.push_str("\n\n");
         }
-        text.push_str(&pretty(calls));
+        text.push_str(&pretty_json(calls));
     }
-    block(message["role"].as_str().unwrap_or_default(), text)
+    text_block(message["role"].as_str().unwrap_or_default(), text)
 }
 
-fn pretty(value: &Value) -> String {
+fn pretty_json(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-fn tool((name, definition): (&String, &Json)) -> Block {
-    block(name, crate::protocol::json::pretty(definition.as_str()))
+fn tool_block((name, definition): (&String, &RawJson)) -> DiagnosticsBlock {
+    text_block(name, crate::protocol::json::pretty_print(definition.as_str()))
 }
 
-fn response((index, call): (usize, &Call)) -> Vec<Block> {
+fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock> {
     let raw = &call.response;
     let mut facts: Vec<String> = vec![call.status.as_str().into()];
     facts.extend(
@@ -191,12 +196,18 @@ fn response((index, call): (usize, &Call)) -> Vec<Block> {
             .as_ref()
             .map(|reason| format!("finish_reason: {reason}")),
     );
-    facts.extend(call.usage.map(|usage| format!("tokens: {}", tokens(usage))));
+    facts.extend(
+        call.usage
+            .map(|usage| format!("tokens: {}", format_tokens(usage))),
+    );
     facts.extend(
         call.first_token_ms
-            .map(|ms| format!("first token: {}", seconds(ms))),
+            .map(|ms| format!("first token: {}", format_seconds(ms))),
     );
-    facts.extend(call.duration_ms.map(|ms| format!("duration: {}", seconds(ms))));
+    facts.extend(
+        call.duration_ms
+            .map(|ms| format!("duration: {}", format_seconds(ms))),
+    );
     if raw.cut {
         facts.push("there was more than is kept (setting limits.diagnostics_bytes)".into());
     }
@@ -204,28 +215,28 @@ fn response((index, call): (usize, &Call)) -> Vec<Block> {
         Purpose::Answer => format!("Call {}", index + 1),
         Purpose::Summary => format!("Call {}, which summarises the beginning", index + 1),
     };
-    let mut blocks = vec![block(&name, facts.join(" · "))];
+    let mut blocks = vec![text_block(&name, facts.join(" · "))];
     blocks.extend(
         call.failures
             .iter()
-            .map(|failure| block("failed", &failure.error.message)),
+            .map(|failure| text_block("failed", &failure.error.message)),
     );
     for (label, text) in [("thinking", &raw.thinking), ("text", &raw.text)] {
         if !text.is_empty() {
-            blocks.push(block(label, text));
+            blocks.push(text_block(label, text));
         }
     }
     let asked = raw.tool_calls.iter();
-    blocks.extend(asked.map(|asked| block(format!("asks for {}", asked.name), &asked.arguments)));
+    blocks.extend(asked.map(|asked| text_block(format!("asks for {}", asked.name), &asked.arguments)));
     let unread = raw.unread.iter();
-    blocks.extend(unread.map(|piece| block(format!("not read: {}", piece.what), &piece.raw)));
+    blocks.extend(unread.map(|piece| text_block(format!("not read: {}", piece.what), &piece.raw)));
     blocks
 }
 
-fn timeline(entries: &[TimelineEntry]) -> Vec<Block> {
+fn timeline_blocks(entries: &[TimelineEntry]) -> Vec<DiagnosticsBlock> {
     let began = entries.first().map_or(Timestamp(0), |entry| entry.at);
     let line = |entry: &TimelineEntry| {
-        let after = |at: Timestamp| seconds(u64::try_from(at.0 - began.0).unwrap_or_default());
+        let after = |at: Timestamp| format_seconds(u64::try_from(at.0 - began.0).unwrap_or_default());
         let mut text = entry.kind.clone();
         if let Some(detail) = &entry.detail {
             text.push_str(&format!(": {detail}"));
@@ -233,7 +244,7 @@ fn timeline(entries: &[TimelineEntry]) -> Vec<Block> {
         if entry.count > 1 {
             text.push_str(&format!(" ({}, until {})", entry.count, after(entry.until)));
         }
-        block(format!("+{}", after(entry.at)), text)
+        text_block(format!("+{}", after(entry.at)), text)
     };
     entries.iter().map(line).collect()
 }

@@ -10,7 +10,7 @@ use self::lexer::Lexer;
 
 /// What a piece of code is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     Plain,
     Comment,
     /// A word of the language itself.
@@ -25,7 +25,7 @@ pub enum Kind {
     Removed,
 }
 
-impl Kind {
+impl TokenKind {
     /// The class that gives it its colour.
     pub fn class(self) -> Option<&'static str> {
         match self {
@@ -43,10 +43,10 @@ impl Kind {
 
 /// The pieces of a text, in order: joined, they are the text. No two in a row are of the same kind. `language` is what stands
 /// behind a fence; in one that is not known, all is plain.
-pub fn highlight<'a>(text: &'a str, language: &str) -> Vec<(Kind, &'a str)> {
+pub fn highlight<'a>(text: &'a str, language: &str) -> Vec<(TokenKind, &'a str)> {
     let mut lexer = Lexer::new(text);
-    lexer.run(syntax::of(language));
-    lexer.pieces()
+    lexer.tokenize(syntax::for_language(language));
+    lexer.into_tokens()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy)]
 pub enum Syntax {
     Plain,
-    Code(&'static Code),
+    Code(&'static CodeSyntax),
     /// HTML and its kin.
     Markup,
     /// Keys and values, line by line: YAML, TOML.
@@ -13,111 +13,111 @@ pub enum Syntax {
 }
 
 /// What a programming language looks like.
-pub struct Code {
+pub struct CodeSyntax {
     /// What a comment begins with that ends with its line.
     pub line_comments: &'static [&'static str],
     /// Whether there are `/* comments */`.
-    pub block_comments: bool,
+    pub has_block_comments: bool,
     /// What texts stand in.
     pub quotes: &'static str,
     /// Whether three quotes begin a text of many lines.
-    pub triple_quotes: bool,
+    pub has_triple_quotes: bool,
     /// Whether a single quote may stand alone, as in Rust's `&'a`.
-    pub lone_quotes: bool,
+    pub has_lifetimes: bool,
     /// With spaces between.
     pub keywords: &'static str,
     pub ignores_case: bool,
     /// Whether what stands before a colon is a name.
-    pub keys: bool,
+    pub has_keys: bool,
     /// What a variable begins with.
     pub sigil: Option<char>,
 }
 
-const C: Code = Code {
+const C_LIKE: CodeSyntax = CodeSyntax {
     line_comments: &["//"],
-    block_comments: true,
+    has_block_comments: true,
     quotes: "\"'",
-    triple_quotes: false,
-    lone_quotes: false,
+    has_triple_quotes: false,
+    has_lifetimes: false,
     keywords: "alignas auto bool break case catch char class const constexpr continue default delete do double else enum explicit \
                extern false final float for friend goto if inline int long namespace new noexcept nullptr operator override private \
                protected public return short signed sizeof static struct switch template this throw true try typedef typename union \
                unsigned using virtual void volatile while #include #define #if #ifdef #ifndef #else #elif #endif #pragma",
     ignores_case: false,
-    keys: false,
+    has_keys: false,
     sigil: None,
 };
 
-const RUST: Code = Code {
-    lone_quotes: true,
+const RUST: CodeSyntax = CodeSyntax {
+    has_lifetimes: true,
     keywords: "Err None Ok Self Some as async await break const continue crate dyn else enum extern false fn for if impl in let loop \
                match mod move mut pub ref return self static struct super trait true type unsafe use where while",
-    ..C
+    ..C_LIKE
 };
 
-const GO: Code = Code {
+const GO: CodeSyntax = CodeSyntax {
     quotes: "\"'`",
     keywords: "break case chan const continue default defer else fallthrough false for func go goto if import interface iota map \
                nil package range return select struct switch true type var",
-    ..C
+    ..C_LIKE
 };
 
-const SCRIPT: Code = Code {
+const JAVASCRIPT: CodeSyntax = CodeSyntax {
     quotes: "\"'`",
     keywords: "abstract any as async await boolean break case catch class const continue debugger default delete do else enum export \
                extends false finally for from function get if implements import in infer instanceof interface is keyof let namespace \
                never new null number of private protected public readonly return satisfies set static string super switch this throw \
                true try type typeof undefined unknown var void while with yield",
-    ..C
+    ..C_LIKE
 };
 
 /// Java, C#, Kotlin, Swift, Scala, Dart, PHP: what is a word in one of them is seldom a name in another.
-const JAVA: Code = Code {
-    triple_quotes: true,
+const JAVA_LIKE: CodeSyntax = CodeSyntax {
+    has_triple_quotes: true,
     keywords: "abstract as async await base bool boolean break byte case catch char class companion const continue data def default \
                defer do double echo else enum export extends extension false final finally float for foreach fun func function guard \
                if implements import in init inout int interface internal is let lock long namespace native new nil null object \
                operator out override package private protected protocol public readonly record ref return sealed self short static \
                string struct super switch this throw throws trait true try type typealias use using val var virtual void volatile when \
                where while with yield",
-    ..C
+    ..C_LIKE
 };
 
-const CSS: Code = Code {
+const CSS: CodeSyntax = CodeSyntax {
     line_comments: &[],
     keywords: "!important @charset @container @font-face @import @keyframes @layer @media @namespace @page @property @supports",
-    keys: true,
-    ..C
+    has_keys: true,
+    ..C_LIKE
 };
 
-const PYTHON: Code = Code {
+const PYTHON: CodeSyntax = CodeSyntax {
     line_comments: &["#"],
-    block_comments: false,
-    triple_quotes: true,
+    has_block_comments: false,
+    has_triple_quotes: true,
     keywords: "False None True and as assert async await break case class continue def del elif else except finally for from global \
                if import in is lambda match nonlocal not or pass raise return self try while with yield",
-    ..C
+    ..C_LIKE
 };
 
 /// Ruby, Perl, R, Julia, Elixir, Nim.
-const HASH: Code = Code {
+const RUBY_LIKE: CodeSyntax = CodeSyntax {
     keywords: "BEGIN END FALSE NULL TRUE alias and begin break case catch class const def defmodule do elif else elseif elsif end \
                ensure export false fn for foreach function global if import in let local loop macro module my mutable nil next not or \
                our package proc quote redo require rescue return self sub super then true try undef unless until use using var when \
                while with yield",
-    triple_quotes: false,
+    has_triple_quotes: false,
     ..PYTHON
 };
 
 /// Lua, Haskell, Elm, Ada.
-const DASHES: Code = Code {
+const LUA_LIKE: CodeSyntax = CodeSyntax {
     line_comments: &["--"],
     keywords: "and begin break case class data deriving do else elseif end false for function goto if import in instance is let local \
                loop module nil not of or procedure repeat return then true type until where while",
-    ..HASH
+    ..RUBY_LIKE
 };
 
-const SQL: Code = Code {
+const SQL: CodeSyntax = CodeSyntax {
     line_comments: &["--"],
     keywords: "add all alter and any as asc between by case check column constraint create cross current database default delete desc \
                distinct drop else end escape exists explain false fetch first foreign from full group having if ilike in index inner \
@@ -125,62 +125,62 @@ const SQL: Code = Code {
                recursive references returning right select set table then top true union unique update using values view when where \
                window with",
     ignores_case: true,
-    ..C
+    ..C_LIKE
 };
 
-const SHELL: Code = Code {
+const SHELL: CodeSyntax = CodeSyntax {
     line_comments: &["#"],
-    block_comments: false,
+    has_block_comments: false,
     keywords: "alias break case cd continue do done echo elif else esac eval exec exit export fi for function if in local printf read \
                return set shift source sudo test then trap unset until while",
     sigil: Some('$'),
-    ..C
+    ..C_LIKE
 };
 
-const JSON: Code = Code {
+const JSON: CodeSyntax = CodeSyntax {
     quotes: "\"",
     keywords: "true false null",
-    keys: true,
-    ..C
+    has_keys: true,
+    ..C_LIKE
 };
 
 /// What is asked of a search engine.
-const QUERY: Code = Code {
+const SEARCH_QUERY: CodeSyntax = CodeSyntax {
     line_comments: &[],
-    block_comments: false,
+    has_block_comments: false,
     quotes: "\"",
     keywords: "AND OR NOT NEAR ADJ TO",
-    keys: true,
-    ..C
+    has_keys: true,
+    ..C_LIKE
 };
 
 /// The syntax of a language, by any of its names.
-pub fn of(language: &str) -> Syntax {
+pub fn for_language(language: &str) -> Syntax {
     let is_in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-');
     let end = language.find(|c| !is_in_name(c)).unwrap_or(language.len());
     let name = language[..end].to_ascii_lowercase();
     match &*name {
         "c" | "h" | "cpp" | "c++" | "cc" | "hpp" | "objc" | "glsl" | "wgsl" | "cuda" | "arduino" | "zig" => {
-            Syntax::Code(&C)
+            Syntax::Code(&C_LIKE)
         }
         "rust" | "rs" => Syntax::Code(&RUST),
         "go" | "golang" => Syntax::Code(&GO),
         "js" | "javascript" | "jsx" | "mjs" | "ts" | "typescript" | "tsx" | "svelte" | "vue" => {
-            Syntax::Code(&SCRIPT)
+            Syntax::Code(&JAVASCRIPT)
         }
         "java" | "kotlin" | "kt" | "cs" | "c#" | "csharp" | "swift" | "scala" | "dart" | "php" | "groovy" => {
-            Syntax::Code(&JAVA)
+            Syntax::Code(&JAVA_LIKE)
         }
         "css" | "scss" | "less" => Syntax::Code(&CSS),
         "py" | "python" | "python3" | "starlark" => Syntax::Code(&PYTHON),
         "rb" | "ruby" | "perl" | "pl" | "r" | "julia" | "jl" | "elixir" | "ex" | "nim" | "coffee"
-        | "powershell" | "ps1" => Syntax::Code(&HASH),
-        "lua" | "haskell" | "hs" | "elm" | "ada" => Syntax::Code(&DASHES),
+        | "powershell" | "ps1" => Syntax::Code(&RUBY_LIKE),
+        "lua" | "haskell" | "hs" | "elm" | "ada" => Syntax::Code(&LUA_LIKE),
         "sql" | "sqlite" | "postgres" | "postgresql" | "pgsql" | "mysql" | "plsql" => Syntax::Code(&SQL),
         "sh" | "bash" | "zsh" | "shell" | "console" | "fish" | "dockerfile" | "docker" | "make"
         | "makefile" => Syntax::Code(&SHELL),
         "json" | "jsonc" | "json5" | "jsonl" | "ndjson" => Syntax::Code(&JSON),
-        "query" => Syntax::Code(&QUERY),
+        "query" => Syntax::Code(&SEARCH_QUERY),
         "html" | "xml" | "svg" | "xhtml" | "rss" | "plist" => Syntax::Markup,
         "yaml" | "yml" | "toml" | "ini" | "conf" | "properties" | "env" | "dotenv" => Syntax::Settings,
         "diff" | "patch" => Syntax::Diff,

@@ -3,7 +3,7 @@ use std::cell::Cell;
 use fuzzing::properties;
 use proptest::prelude::*;
 
-use super::{Kind::*, *};
+use super::{TokenKind::*, *};
 
 /// Names of all families, and of none.
 const LANGUAGES: [&str; 20] = [
@@ -30,18 +30,18 @@ const LANGUAGES: [&str; 20] = [
 ];
 
 /// What in a text is not plain.
-fn coloured<'a>(text: &'a str, language: &str) -> Vec<(Kind, &'a str)> {
+fn non_plain_tokens<'a>(text: &'a str, language: &str) -> Vec<(TokenKind, &'a str)> {
     let mut pieces = highlight(text, language);
     pieces.retain(|(kind, _)| *kind != Plain);
     pieces
 }
 
 #[test]
-fn words_texts_numbers_and_comments_are_told_apart() {
+fn distinguishes_words_strings_numbers_comments() {
     let rust =
         "fn f<'a>(x: &'a str) -> char { g(x, 0x1F, 'y', \"z // \\\" \") } // end\n/* a\nb */ let s = r;";
     assert_eq!(
-        coloured(rust, "rust"),
+        non_plain_tokens(rust, "rust"),
         [
             (Keyword, "fn"),
             (Name, "g"),
@@ -56,7 +56,7 @@ fn words_texts_numbers_and_comments_are_told_apart() {
     let python =
         "@cached\ndef f(n=1_000):  # why\n    \"\"\"Long\n    text.\"\"\"\n    return None if n else 'x'";
     assert_eq!(
-        coloured(python, "Python"),
+        non_plain_tokens(python, "Python"),
         [
             (Keyword, "def"),
             (Name, "f"),
@@ -73,10 +73,10 @@ fn words_texts_numbers_and_comments_are_told_apart() {
 }
 
 #[test]
-fn what_is_asked_of_tools_has_colours() {
+fn highlights_search_queries() {
     let json = "{\n  \"query\": \"a \\\" b\",\n  \"count\": -15.5,\n  \"deep\": [true, null]\n}";
     assert_eq!(
-        coloured(json, "json"),
+        non_plain_tokens(json, "json"),
         [
             (Name, "\"query\""),
             (Text, "\"a \\\" b\""),
@@ -89,7 +89,7 @@ fn what_is_asked_of_tools_has_colours() {
     );
     let query = "(\"base editing\"[Title] AND 2024[dp]) NOT site:example.org";
     assert_eq!(
-        coloured(query, "query"),
+        non_plain_tokens(query, "query"),
         [
             (Text, "\"base editing\""),
             (Keyword, "AND"),
@@ -100,7 +100,7 @@ fn what_is_asked_of_tools_has_colours() {
     );
     let sql = "select Count(*) FROM t WHERE a = 'it''s' -- all\n";
     assert_eq!(
-        coloured(sql, "sql"),
+        non_plain_tokens(sql, "sql"),
         [
             (Keyword, "select"),
             (Name, "Count"),
@@ -112,7 +112,7 @@ fn what_is_asked_of_tools_has_colours() {
     );
     let shell = "for f in *.txt; do echo \"$f\" $HOME ${#f}#no; done # yes";
     assert_eq!(
-        coloured(shell, "sh"),
+        non_plain_tokens(shell, "sh"),
         [
             (Keyword, "for"),
             (Keyword, "in"),
@@ -128,10 +128,10 @@ fn what_is_asked_of_tools_has_colours() {
 }
 
 #[test]
-fn markup_settings_and_changes_have_colours() {
+fn highlights_markup_settings_and_diffs() {
     let html = "<!-- a --><a href='x>y' data-b>a < b &amp; c</a>";
     assert_eq!(
-        coloured(html, "html"),
+        non_plain_tokens(html, "html"),
         [
             (Comment, "<!-- a -->"),
             (Keyword, "a"),
@@ -143,7 +143,7 @@ fn markup_settings_and_changes_have_colours() {
     );
     let yaml = "# note\n- name: \"x\" # why\n  port: 80\n[table]\nkey.sub = true\n; old";
     assert_eq!(
-        coloured(yaml, "toml"),
+        non_plain_tokens(yaml, "toml"),
         [
             (Comment, "# note"),
             (Name, "name"),
@@ -159,7 +159,7 @@ fn markup_settings_and_changes_have_colours() {
     );
     let diff = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z\n";
     assert_eq!(
-        coloured(diff, "diff"),
+        non_plain_tokens(diff, "diff"),
         [
             (Comment, "--- a\n+++ b\n"),
             (Keyword, "@@ -1 +1 @@\n"),
@@ -170,23 +170,23 @@ fn markup_settings_and_changes_have_colours() {
 }
 
 #[test]
-fn what_is_not_finished_ends_with_its_line_or_the_text() {
+fn unfinished_tokens_end_with_line_or_text() {
     assert_eq!(
-        coloured("let a = \"x\nlet", "js"),
+        non_plain_tokens("let a = \"x\nlet", "js"),
         [(Keyword, "let"), (Text, "\"x"), (Keyword, "let")]
     );
-    assert_eq!(coloured("/* x\n", "js"), [(Comment, "/* x\n")]);
-    assert_eq!(coloured("`x\ny", "js"), [(Text, "`x\ny")]);
-    assert_eq!(coloured("let x", "klingon"), []);
+    assert_eq!(non_plain_tokens("/* x\n", "js"), [(Comment, "/* x\n")]);
+    assert_eq!(non_plain_tokens("`x\ny", "js"), [(Text, "`x\ny")]);
+    assert_eq!(non_plain_tokens("let x", "klingon"), []);
 }
 
 thread_local! {
     /// How many bytes searches have gone through in this thread.
-    pub static LOOKED: Cell<usize> = const { Cell::new(0) };
+    pub static SCANNED_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 #[test]
-fn the_work_is_in_proportion_to_the_text() {
+fn work_is_linear() {
     let hard = [
         "\"", "'", "`", "/*", "/* ", "<", "<a ", "a:", "#", "\"\"\"", "\"a\" ", "a ", "[\n", "\\", "\" \n",
         "é(", "$", " ", "\n", "<!--", "<a b=\"", "-", "a\t",
@@ -194,9 +194,9 @@ fn the_work_is_in_proportion_to_the_text() {
     for begin in hard {
         for language in LANGUAGES {
             let text = begin.repeat(40_000 / begin.len());
-            let before = LOOKED.get();
+            let before = SCANNED_BYTES.get();
             let pieces = highlight(&text, language).len();
-            let looked = LOOKED.get() - before;
+            let looked = SCANNED_BYTES.get() - before;
             // Each byte by what takes it, by what looks at its line, and by what looks behind itself for it.
             assert!(
                 looked <= 3 * text.len(),
@@ -208,7 +208,7 @@ fn the_work_is_in_proportion_to_the_text() {
 }
 
 /// Text that looks like code of some kind.
-fn anything() -> impl Strategy<Value = String> {
+fn code_like_text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "\"", "'", "`", "\\", "/*", "*/", "//", "#", "--", "<", ">", "</", "<!--", "-->", "=", ":", "\n",
         " ", "\t", "a", "fn", "SELECT", "12", ".5", "é", "😀", "\u{301}", "$", "{", "}", "(", "[x]", "+",
@@ -224,7 +224,7 @@ properties! {
     256;
 
     #[test]
-    fn joined_the_pieces_are_the_text(text in anything(), language in prop::sample::select(LANGUAGES.to_vec())) {
+    fn joined_tokens_equal_the_text(text in code_like_text(), language in prop::sample::select(LANGUAGES.to_vec())) {
         let pieces = highlight(&text, language);
         let joined: String = pieces.iter().map(|(_, piece)| *piece).collect();
         prop_assert_eq!(&joined, &text);

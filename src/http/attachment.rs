@@ -11,21 +11,21 @@ use axum::{
 };
 
 use super::{
-    disposition::disposition,
+    disposition::content_disposition,
     problem::{self, Problem},
 };
 use crate::{
     app::{Caller, not_found},
-    protocol::{Attachment, AttachmentId, attachment::Shown},
+    protocol::{Attachment, AttachmentId, attachment::AttachmentDisplay},
     storage::StoredAttachment,
 };
 
 /// In a tab of its own a file is nobody's page: no scripts, no forms, no origin. The styles are those with which browsers
 /// themselves show an image.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+const ATTACHMENT_CSP: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
 /// What has an id stays as it is.
-const CACHED: &str = "private, max-age=31536000, immutable";
+const CACHE_CONTROL_IMMUTABLE: &str = "private, max-age=31536000, immutable";
 
 /// `GET /api/attachments/{id}`: what is in a file.
 pub async fn get(
@@ -33,7 +33,7 @@ pub async fn get(
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id: AttachmentId = problem::id(path)?;
+    let id: AttachmentId = problem::parse_id(path)?;
     let stored = caller.app.storage.attachment(caller.user_id, id).await?;
     let StoredAttachment { attachment, data } = stored.ok_or_else(not_found)?;
     let tag = format!("\"{id}\"");
@@ -41,12 +41,12 @@ pub async fn get(
     let mut response = if headers.get(header::IF_NONE_MATCH).is_some_and(is_known) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        content(&attachment, data, headers.get(header::RANGE))
+        file_response(&attachment, data, headers.get(header::RANGE))
     };
     let kept = [
         (header::ETAG, &*tag),
-        (header::CACHE_CONTROL, CACHED),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CACHE_CONTROL, CACHE_CONTROL_IMMUTABLE),
+        (header::CONTENT_SECURITY_POLICY, ATTACHMENT_CSP),
         (header::ACCEPT_RANGES, "bytes"),
     ];
     for (name, value) in kept {
@@ -57,8 +57,8 @@ pub async fn get(
     Ok(response)
 }
 
-fn content(attachment: &Attachment, data: Bytes, range: Option<&HeaderValue>) -> Response {
-    let is_saved = Shown::of(&attachment.media_type) == Shown::Saved;
+fn file_response(attachment: &Attachment, data: Bytes, range: Option<&HeaderValue>) -> Response {
+    let is_saved = AttachmentDisplay::for_media_type(&attachment.media_type) == AttachmentDisplay::Download;
     let (media_type, how) = if is_saved {
         ("application/octet-stream", "attachment")
     } else {
@@ -66,11 +66,14 @@ fn content(attachment: &Attachment, data: Bytes, range: Option<&HeaderValue>) ->
     };
     let headers = [
         (header::CONTENT_TYPE, media_type.to_owned()),
-        (header::CONTENT_DISPOSITION, disposition(how, &attachment.name)),
+        (
+            header::CONTENT_DISPOSITION,
+            content_disposition(how, &attachment.name),
+        ),
     ];
     // Some browsers play no sound that they can't have in parts.
     let length = data.len();
-    match range.and_then(|range| part(range.to_str().ok()?, length)) {
+    match range.and_then(|range| parse_range(range.to_str().ok()?, length)) {
         Some((from, to)) => {
             let range = [(header::CONTENT_RANGE, format!("bytes {from}-{}/{length}", to - 1))];
             (StatusCode::PARTIAL_CONTENT, headers, range, data.slice(from..to)).into_response()
@@ -80,7 +83,7 @@ fn content(attachment: &Attachment, data: Bytes, range: Option<&HeaderValue>) ->
 }
 
 /// The one part that a request is for: from where, and to where. Whoever asks for several, or for what is not there, gets all.
-fn part(range: &str, length: usize) -> Option<(usize, usize)> {
+fn parse_range(range: &str, length: usize) -> Option<(usize, usize)> {
     let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
     let (from, to) = if from.is_empty() {
         (length.saturating_sub(to.parse().ok()?), length)
@@ -96,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_one_that_is_there() {
+    fn range_lies_within_the_file() {
         for (range, expected) in [
             ("bytes=0-", Some((0, 10))),
             ("bytes=2-4", Some((2, 5))),
@@ -111,8 +114,8 @@ mod tests {
             ("lines=0-", None),
             ("bytes=", None),
         ] {
-            assert_eq!(part(range, 10), expected, "{range}");
+            assert_eq!(parse_range(range, 10), expected, "{range}");
         }
-        assert_eq!(part("bytes=0-", 0), None);
+        assert_eq!(parse_range("bytes=0-", 0), None);
     }
 }

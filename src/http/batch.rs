@@ -14,21 +14,21 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     chat_stream::{self, ChatRequest},
-    payload::Answer,
+    payload::RunResult,
     problem::{self, Problem},
 };
 use crate::{
     app::{AppState, Caller, not_found, tokens},
-    hub::{Followed, Follower, Topic},
+    hub::{Follower, FollowerItem, Topic},
     protocol::{
-        ApiError, ConversationId, ErrorCode, EventBody, Json as RawJson, Message, MessageId, RunError,
-        RunStatus, ToolStatus, intent::Started,
+        ApiError, ConversationId, ErrorCode, EventBody, Message, MessageId, RawJson, RunError, RunStatus,
+        ToolStatus, intent::StartedRun,
     },
     storage::StorageError,
 };
 
 /// How long it may take to read how a run has ended when Parlor stops: shorter than connections are kept.
-const LAST_LOOK: Duration = Duration::from_millis(500);
+const FINAL_READ_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Saves the message, starts the run and waits for its end.
 pub async fn start(
@@ -36,39 +36,43 @@ pub async fn start(
     headers: HeaderMap,
     request: Result<Json<ChatRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let (started, with_diagnostics) = chat_stream::begin(&caller, &headers, request).await?;
+    let (started, with_diagnostics) = chat_stream::start_turn(&caller, &headers, request).await?;
     tokio::select! {
         biased;
-        ended = caller.app.tokens.ended(caller.access.clone()) => Ok(shut_out(&started, ended)),
-        response = answer(&caller, &started, with_diagnostics) => match response {
-            Err(error) if error.code == ErrorCode::Unavailable => Ok(unread(&started)),
+        ended = caller.app.tokens.access_end(caller.access.clone()) => Ok(token_ended_response(&started, ended)),
+        response = wait_for_answer(&caller, &started, with_diagnostics) => match response {
+            Err(error) if error.code == ErrorCode::Unavailable => Ok(unavailable_response(&started)),
             response => Ok(response?),
         },
-        () = stopped(&caller) => Ok(stopping(&started)),
+        () = wait_for_shutdown(&caller) => Ok(shutdown_response(&started)),
     }
 }
 
 /// Waits for the answer, but not for ever.
-async fn answer(caller: &Caller, started: &Started, with_diagnostics: bool) -> Result<Response, ApiError> {
+async fn wait_for_answer(
+    caller: &Caller,
+    started: &StartedRun,
+    with_diagnostics: bool,
+) -> Result<Response, ApiError> {
     let patience = Duration::from_secs_f64(caller.app.settings.timeouts.batch_seconds);
     let run = started.assistant_message_id;
-    let message = match timeout(patience, settled(caller, run)).await {
+    let message = match timeout(patience, wait_until_settled(caller, run)).await {
         Ok(message) => message?,
-        Err(_) => found(caller, run).await?,
+        Err(_) => load_message(caller, run).await?,
     };
     respond(caller, started, &message, with_diagnostics).await
 }
 
 /// Parlor stops. The runs were ended before that, and who waits for one is to hear of it.
-async fn stopped(caller: &Caller) {
+async fn wait_for_shutdown(caller: &Caller) {
     caller.app.shutdown.cancelled().await;
-    sleep(LAST_LOOK).await;
+    sleep(FINAL_READ_TIMEOUT).await;
 }
 
 /// Waits until nothing more comes of a run by itself: it has ended, or a person is asked.
-async fn settled(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
+async fn wait_until_settled(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
     let app = &caller.app;
-    let after = app.storage.head(caller.user_id).await?;
+    let after = app.storage.last_position(caller.user_id).await?;
     // From before the message is read on, so that nothing can fall between the two.
     let mut follower = Follower::new(
         app.hub.clone(),
@@ -77,25 +81,25 @@ async fn settled(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
         after,
     );
     loop {
-        let message = found(caller, run).await?;
+        let message = load_message(caller, run).await?;
         if message
             .assistant()
             .is_none_or(|answer| answer.status != RunStatus::Running)
         {
             return Ok(message);
         }
-        may_have_settled(app, &mut follower).await?;
+        wait_for_settling_event(app, &mut follower).await?;
     }
 }
 
 /// Waits for an event with which a run may have settled. A conversation that is deleted takes its runs with it and says
 /// nothing to who follows one of them, so now and then it is worth a look.
-async fn may_have_settled(app: &AppState, follower: &mut Follower) -> Result<(), ApiError> {
+async fn wait_for_settling_event(app: &AppState, follower: &mut Follower) -> Result<(), ApiError> {
     let look = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
     let settles = async {
         loop {
             match follower.next().await? {
-                Followed::Event(logged) => {
+                FollowerItem::Event(logged) => {
                     let body = &logged.event.body;
                     if body.terminal_status().is_some()
                         || matches!(body, EventBody::Waiting { .. } | EventBody::Damaged)
@@ -103,21 +107,21 @@ async fn may_have_settled(app: &AppState, follower: &mut Follower) -> Result<(),
                         return Ok(());
                     }
                 }
-                Followed::Reset => std::future::pending().await,
+                FollowerItem::Reset => std::future::pending().await,
             }
         }
     };
     timeout(look, settles).await.unwrap_or(Ok(()))
 }
 
-async fn found(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
+async fn load_message(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
     let found = caller.app.storage.message(caller.user_id, run).await?;
     found.map(|(_, message)| message).ok_or_else(not_found)
 }
 
 async fn respond(
     caller: &Caller,
-    started: &Started,
+    started: &StartedRun,
     message: &Message,
     with_diagnostics: bool,
 ) -> Result<Response, ApiError> {
@@ -126,27 +130,27 @@ async fn respond(
         .map(|answer| answer.status)
         .ok_or_else(not_found)?;
     if !status.is_terminal() {
-        return Ok(later(started, message, status));
+        return Ok(pending_response(started, message, status));
     }
-    let answer = Answer::of(caller, started.conversation_id, message, with_diagnostics).await?;
+    let answer = RunResult::load(caller, started.conversation_id, message, with_diagnostics).await?;
     let payload = answer.ok_or_else(not_found)?;
     let error = message.assistant().and_then(|answer| answer.error.clone());
     Ok(match (status, error) {
-        (RunStatus::Failed | RunStatus::Interrupted, Some(error)) => failed(status, error, payload),
+        (RunStatus::Failed | RunStatus::Interrupted, Some(error)) => failed_response(status, error, payload),
         _ => Json(payload).into_response(),
     })
 }
 
 /// Where the answer is, or will be.
 #[derive(Serialize)]
-struct Place {
+struct AnswerLocation {
     conversation_id: ConversationId,
     user_message_id: MessageId,
     message_id: MessageId,
 }
 
-impl From<&Started> for Place {
-    fn from(started: &Started) -> Self {
+impl From<&StartedRun> for AnswerLocation {
+    fn from(started: &StartedRun) -> Self {
         Self {
             conversation_id: started.conversation_id,
             user_message_id: started.user_message_id,
@@ -157,16 +161,16 @@ impl From<&Started> for Place {
 
 /// Where to find what there is not yet.
 #[derive(Serialize)]
-struct Later {
+struct PendingAnswer {
     #[serde(flatten)]
-    place: Place,
+    place: AnswerLocation,
     status: RunStatus,
     /// The tool calls that a person has to allow first.
-    approvals: Vec<Asked>,
+    approvals: Vec<PendingApproval>,
 }
 
 #[derive(Serialize)]
-struct Asked {
+struct PendingApproval {
     index: usize,
     tool: String,
     input: RawJson,
@@ -174,93 +178,98 @@ struct Asked {
     detail: Option<String>,
 }
 
-fn later(started: &Started, message: &Message, status: RunStatus) -> Response {
+fn pending_response(started: &StartedRun, message: &Message, status: RunStatus) -> Response {
     let calls = message
         .assistant()
         .into_iter()
         .flat_map(|answer| answer.tool_calls());
     let asked = calls.filter(|call| call.status == ToolStatus::Waiting);
-    let approvals = asked.map(|call| Asked {
+    let approvals = asked.map(|call| PendingApproval {
         index: call.index,
         tool: call.tool.clone(),
         input: call.input.clone(),
         label: call.label.clone(),
         detail: call.detail.clone(),
     });
-    let later = Later {
+    let later = PendingAnswer {
         place: started.into(),
         status,
         approvals: approvals.collect(),
     };
     let mut response = (StatusCode::ACCEPTED, Json(later)).into_response();
-    say_where(&mut response, started.assistant_message_id);
+    set_location(&mut response, started.assistant_message_id);
     response
 }
 
-fn say_where(response: &mut Response, message_id: MessageId) {
+fn set_location(response: &mut Response, message_id: MessageId) {
     if let Ok(place) = HeaderValue::from_str(&format!("/api/messages/{message_id}")) {
         response.headers_mut().insert(header::LOCATION, place);
     }
 }
 
 /// A problem that says where the answer will be found: the run was begun, and goes on or was ended without its caller.
-fn elsewhere(started: &Started, error: &ApiError) -> Response {
+fn problem_with_location(started: &StartedRun, error: &ApiError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let place = Place::from(started);
+    let place = AnswerLocation::from(started);
     let mut response = problem::respond(status, error.code.as_str(), &error.message, &place);
-    say_where(&mut response, place.message_id);
+    set_location(&mut response, place.message_id);
     response
 }
 
 /// The token that the request came with is not taken any more, or can't be read.
-fn shut_out(started: &Started, ended: Result<(), StorageError>) -> Response {
+fn token_ended_response(started: &StartedRun, ended: Result<(), StorageError>) -> Response {
     if let Err(error) = ended {
         tracing::error!(%error, "a token can't be read");
-        return unread(started);
+        return unavailable_response(started);
     }
     let run = started.assistant_message_id;
-    elsewhere(
+    problem_with_location(
         started,
-        &tokens::refused(&format!(
+        &tokens::unauthorized(&format!(
             "This API token was revoked, or has expired, while the answer was made. The answer goes on, and is kept as message {run}."
         )),
     )
 }
 
 /// Storage does not work just now.
-fn unread(started: &Started) -> Response {
+fn unavailable_response(started: &StartedRun) -> Response {
     let run = started.assistant_message_id;
     let message = format!(
         "Parlor's database does not work just now. The answer goes on, and is kept as soon as that is possible: GET \
          /api/messages/{run} has it then. The log says more."
     );
-    elsewhere(started, &ApiError::new(ErrorCode::Unavailable, message))
+    problem_with_location(started, &ApiError::new(ErrorCode::Unavailable, message))
 }
 
 /// For who waits for a run that could not be ended before Parlor was.
-fn stopping(started: &Started) -> Response {
+fn shutdown_response(started: &StartedRun) -> Response {
     let run = started.assistant_message_id;
     let message = format!(
         "Parlor is being stopped. What the answer had come to is kept: when Parlor is there again, GET /api/messages/{run} \
          has it."
     );
-    elsewhere(started, &ApiError::new(ErrorCode::Unavailable, message))
+    problem_with_location(started, &ApiError::new(ErrorCode::Unavailable, message))
 }
 
 /// What had come of an answer all the same.
 #[derive(Serialize)]
-struct Failed {
+struct FailedAnswer {
     error: RunError,
-    payload: Answer,
+    payload: RunResult,
 }
 
-fn failed(status: RunStatus, error: RunError, payload: Answer) -> Response {
+fn failed_response(status: RunStatus, error: RunError, payload: RunResult) -> Response {
     let code = match status {
         RunStatus::Interrupted => "run_interrupted",
         _ => "run_failed",
     };
     let detail = error.message.clone();
-    problem::respond(StatusCode::BAD_GATEWAY, code, &detail, &Failed { error, payload })
+    problem::respond(
+        StatusCode::BAD_GATEWAY,
+        code,
+        &detail,
+        &FailedAnswer { error, payload },
+    )
 }
 
 #[cfg(test)]
@@ -270,8 +279,8 @@ mod tests {
 
     use super::{super::problem::PROBLEM_JSON, *};
 
-    fn started() -> Started {
-        Started {
+    fn started() -> StartedRun {
+        StartedRun {
             conversation_id: ConversationId::new(),
             user_message_id: MessageId::new(),
             assistant_message_id: MessageId::new(),
@@ -279,7 +288,7 @@ mod tests {
     }
 
     /// Checks that a response is a problem that says where the answer is, and gives its code.
-    async fn code(response: Response, started: &Started) -> (u16, Value) {
+    async fn code(response: Response, started: &StartedRun) -> (u16, Value) {
         let message_id = started.assistant_message_id;
         let (parts, body) = response.into_parts();
         assert_eq!(
@@ -300,19 +309,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn if_a_run_can_t_be_ended_before_parlor_is_who_waits_is_told_where_it_is() {
+    async fn shutdown_response_names_the_answers_location() {
         let started = started();
-        let told = code(stopping(&started), &started).await;
+        let told = code(shutdown_response(&started), &started).await;
         assert_eq!(told, (503, json!("unavailable")));
     }
 
     #[tokio::test]
-    async fn a_token_that_can_t_be_read_is_not_called_revoked() {
+    async fn unreadable_token_is_not_reported_as_revoked() {
         let started = started();
-        let told = code(shut_out(&started, Ok(())), &started).await;
+        let told = code(token_ended_response(&started, Ok(())), &started).await;
         assert_eq!(told, (401, json!("unauthorized")));
         let broken = StorageError::Database(sqlx::Error::PoolClosed);
-        let told = code(shut_out(&started, Err(broken)), &started).await;
+        let told = code(token_ended_response(&started, Err(broken)), &started).await;
         assert_eq!(told, (503, json!("unavailable")));
     }
 }

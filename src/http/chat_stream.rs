@@ -17,10 +17,10 @@ use serde_json::Value;
 
 use super::{
     event_stream::{self, Projection},
-    interaction::HowSaid,
-    marks::{AddedEvent, Frame, Marks},
+    interaction::InteractionFields,
+    marks::{Frame, InsertedEvent, ToolMarkers},
     parameters::ParametersBody,
-    payload::{Answer, LastEvent},
+    payload::{FinalEvent, RunResult},
     problem::{self, Problem, bad_request},
 };
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
     hub::{Follower, Topic},
     protocol::{
         ConversationId, Event, EventBody, IntentId, MessageId, PageContext, Position,
-        intent::{Continue, Regenerate, SendMessage, Started},
+        intent::{ContinueRun, Regenerate, SendMessage, StartedRun},
     },
     storage::{LoggedEvent, RunKey, StoredRun},
 };
@@ -53,7 +53,7 @@ pub struct ChatRequest {
     /// What the person is looking at.
     context: Option<PageContext>,
     #[serde(flatten)]
-    how_said: HowSaid,
+    how_said: InteractionFields,
     /// Whether the answer's payload says how it was made. No part of what is asked for: the same request with another wish is the same.
     #[serde(default, skip_serializing)]
     diagnostics: bool,
@@ -68,16 +68,16 @@ pub async fn start(
     headers: HeaderMap,
     request: Result<Json<ChatRequest>, JsonRejection>,
 ) -> Result<Response, Problem> {
-    let (started, diagnostics) = begin(&caller, &headers, request).await?;
+    let (started, diagnostics) = start_turn(&caller, &headers, request).await?;
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
 
 /// Saves the message and starts the run. Says whether the answer's diagnostics are wanted, too.
-pub async fn begin(
+pub async fn start_turn(
     caller: &Caller,
     headers: &HeaderMap,
     request: Result<Json<ChatRequest>, JsonRejection>,
-) -> Result<(Started, bool), Problem> {
+) -> Result<(StartedRun, bool), Problem> {
     let Json(request) = request?;
     if request.conversation_history.is_some() {
         return Err(bad_request(
@@ -85,16 +85,16 @@ pub async fn begin(
              conversation_id.",
         ));
     }
-    let interaction = request.how_said.read()?;
+    let interaction = request.how_said.parse()?;
     let fingerprint = fingerprint(&request)?;
     let intent = SendMessage {
-        intent_id: intent_id(headers)?,
+        intent_id: parse_intent_id(headers)?,
         conversation_id: request.conversation_id.unwrap_or_default(),
         user_message_id: MessageId::new(),
         text: request.message,
         model: request.model,
         force_tools: request.force_tools,
-        parameters: request.parameters.map(ParametersBody::asked),
+        parameters: request.parameters.map(ParametersBody::into_raw),
         context: request.context,
         interaction,
     };
@@ -103,20 +103,24 @@ pub async fn begin(
 }
 
 /// Goes on with an answer that did not come to its end, and streams that.
-pub async fn go_on(
+pub async fn continue_run(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (run, diagnostics) = once_more(&caller, path, query).await?;
-    let intent = Continue {
-        intent_id: intent_id(&headers)?,
+    let (run, diagnostics) = load_addressed_run(&caller, path, query).await?;
+    let intent = ContinueRun {
+        intent_id: parse_intent_id(&headers)?,
         conversation_id: run.conversation_id,
         message_id: run.message_id,
     };
     let fingerprint = fingerprint(&intent)?;
-    let started = caller.app.runs.go_on(caller.user_id, intent, fingerprint).await?;
+    let started = caller
+        .app
+        .runs
+        .continue_run(caller.user_id, intent, fingerprint)
+        .await?;
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
 
@@ -127,9 +131,9 @@ pub async fn regenerate(
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (run, diagnostics) = once_more(&caller, path, query).await?;
+    let (run, diagnostics) = load_addressed_run(&caller, path, query).await?;
     let intent = Regenerate {
-        intent_id: intent_id(&headers)?,
+        intent_id: parse_intent_id(&headers)?,
         conversation_id: run.conversation_id,
         message_id: run.message_id,
         model: None,
@@ -140,12 +144,12 @@ pub async fn regenerate(
 }
 
 /// The run that an address names, and whether its diagnostics are wanted.
-async fn once_more(
+async fn load_addressed_run(
     caller: &Caller,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
 ) -> Result<(RunKey, bool), Problem> {
-    let message_id = problem::message_id(path)?;
+    let message_id = problem::parse_message_id(path)?;
     let diagnostics = wants_diagnostics(&query?.0)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
     Ok((run.ok_or_else(not_found)?.key, diagnostics))
@@ -167,9 +171,9 @@ pub async fn resume(
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let run = problem::message_id(path)?;
+    let run = problem::parse_message_id(path)?;
     let Query(query) = query?;
-    let after = event_stream::position(&query, &headers)?.unwrap_or_default();
+    let after = event_stream::parse_position(&query, &headers)?.unwrap_or_default();
     stream(caller, run, after, wants_diagnostics(&query)?).await
 }
 
@@ -210,17 +214,17 @@ async fn stream(
         begin,
     );
     let (app, access) = (app.clone(), access.clone());
-    let one_run = OneRun {
+    let one_run = RunProjection {
         caller,
         run: key,
         after,
-        marks: Marks::default(),
+        marks: ToolMarkers::default(),
         diagnostics,
     };
     Ok(event_stream::respond(follower, &app, access, one_run))
 }
 
-pub(super) fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
+pub(super) fn parse_intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
         return Ok(IntentId::new());
     };
@@ -232,17 +236,17 @@ pub(super) fn intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
 }
 
 /// The events of one run; the last one brings the whole answer.
-struct OneRun {
+struct RunProjection {
     caller: Caller,
     run: RunKey,
     /// The position of the last event that the reader has seen.
     after: Position,
-    marks: Marks,
+    marks: ToolMarkers,
     /// How it was made, too.
     diagnostics: bool,
 }
 
-impl OneRun {
+impl RunProjection {
     /// Whether this is the run's last event. One that looks like it is not if the run was continued after it; one that can't be
     /// read may be.
     async fn is_last(&self, logged: &LoggedEvent) -> bool {
@@ -258,9 +262,9 @@ impl OneRun {
     }
 }
 
-impl Projection for OneRun {
+impl Projection for RunProjection {
     async fn frames(&mut self, logged: &LoggedEvent) -> (Vec<String>, bool) {
-        let frames = self.marked(logged).await;
+        let frames = self.frames_with_markers(logged).await;
         if logged.event.position <= self.after {
             return (Vec::new(), false);
         }
@@ -273,8 +277,8 @@ impl Projection for OneRun {
                     is_last = last;
                     json
                 }
-                Frame::Delta { offset, text } => delta(&logged.event, offset, text),
-                Frame::Added(addition) => json(&AddedEvent::with(&logged.event, &addition)),
+                Frame::Delta { offset, text } => text_delta_json(&logged.event, offset, text),
+                Frame::Inserted(addition) => to_json(&InsertedEvent::new(&logged.event, &addition)),
             });
         }
         (data, is_last)
@@ -293,9 +297,9 @@ impl Projection for OneRun {
     }
 }
 
-impl OneRun {
+impl RunProjection {
     /// The frames of an event, with what is added to it.
-    async fn marked(&mut self, logged: &LoggedEvent) -> Vec<Frame> {
+    async fn frames_with_markers(&mut self, logged: &LoggedEvent) -> Vec<Frame> {
         let body = &logged.event.body;
         if self.marks.is_behind(body) {
             let storage = &self.caller.app.storage;
@@ -322,8 +326,8 @@ impl OneRun {
             } = self.run;
             let storage = &self.caller.app.storage;
             let (_, message) = storage.message(user_id, message_id).await.ok()??;
-            let answer = Answer::of(&self.caller, conversation_id, &message, self.diagnostics).await;
-            let last = LastEvent {
+            let answer = RunResult::load(&self.caller, conversation_id, &message, self.diagnostics).await;
+            let last = FinalEvent {
                 event: &logged.event,
                 payload: answer.ok()??,
             };
@@ -334,7 +338,7 @@ impl OneRun {
 }
 
 /// A part of a text's event.
-fn delta(event: &Event, offset: usize, text: String) -> String {
+fn text_delta_json(event: &Event, offset: usize, text: String) -> String {
     let mut event = event.clone();
     if let EventBody::TextDelta {
         offset: old_offset,
@@ -344,10 +348,10 @@ fn delta(event: &Event, offset: usize, text: String) -> String {
     {
         (*old_offset, *old_text) = (offset, text);
     }
-    json(&event)
+    to_json(&event)
 }
 
 /// Nothing that is written here can fail to be JSON.
-fn json(event: &impl Serialize) -> String {
+fn to_json(event: &impl Serialize) -> String {
     serde_json::to_string(event).unwrap_or_default()
 }

@@ -37,7 +37,7 @@ pub async fn serve(mut listener: TcpListener, routes: Router, settings: &Setting
             () = down.cancelled() => break,
             // It has errors behind it when it is ready: without sockets left it waits a moment.
             (stream, _) = Listener::accept(&mut listener) => {
-                connections.spawn(answer(http.clone(), stream, routes.clone(), pace, down.clone()));
+                connections.spawn(serve_connection(http.clone(), stream, routes.clone(), pace, down.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
@@ -46,7 +46,7 @@ pub async fn serve(mut listener: TcpListener, routes: Router, settings: &Setting
     while connections.join_next().await.is_some() {}
 }
 
-async fn answer(
+async fn serve_connection(
     http: http1::Builder,
     stream: TcpStream,
     routes: Router,
@@ -57,7 +57,7 @@ async fn answer(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY");
     }
-    let service = routes.map_request(move |request: Request<Incoming>| paced(request, pace));
+    let service = routes.map_request(move |request: Request<Incoming>| with_upload_pace(request, pace));
     let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
     pin!(connection);
     let ended = tokio::select! {
@@ -72,7 +72,7 @@ async fn answer(
     }
 }
 
-fn paced(request: Request<Incoming>, pace: UploadPace) -> Request<Body> {
+fn with_upload_pace(request: Request<Incoming>, pace: UploadPace) -> Request<Body> {
     let (mut parts, body) = request.into_parts();
     let body = PacedBody::new(body, pace);
     parts.extensions.insert(body.slow());

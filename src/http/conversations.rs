@@ -22,7 +22,7 @@ use crate::{
 
 /// Which part of the list.
 #[derive(Debug, Deserialize)]
-pub struct ListPage {
+pub struct ListQuery {
     /// The `activity` of the last conversation of the page before.
     before: Option<Position>,
     limit: Option<usize>,
@@ -31,10 +31,10 @@ pub struct ListPage {
 /// `GET /api/conversations`: newest activity first.
 pub async fn list(
     caller: Caller,
-    page: Result<Query<ListPage>, QueryRejection>,
+    page: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Json<ConversationList>, Problem> {
-    let Query(ListPage { before, limit }) = page?;
-    let limit = within(limit, caller.app.settings.limits.conversations_page)?;
+    let Query(ListQuery { before, limit }) = page?;
+    let limit = clamp_limit(limit, caller.app.settings.limits.conversations_page)?;
     let before = before.map(|activity| ListCursor { activity });
     let storage = &caller.app.storage;
     Ok(Json(storage.conversations(caller.user_id, before, limit).await?))
@@ -61,13 +61,13 @@ pub async fn get(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Conversation>, Problem> {
     Ok(Json(
-        conversation(&caller, problem::conversation_id(path)?).await?,
+        load_conversation(&caller, problem::parse_conversation_id(path)?).await?,
     ))
 }
 
 /// Which part of a conversation.
 #[derive(Debug, Deserialize)]
-pub struct MessagesPage {
+pub struct MessagesQuery {
     /// The message that the page leads up to: `next_before` of the page that came before it.
     before: Option<MessageId>,
     limit: Option<usize>,
@@ -87,13 +87,13 @@ pub struct Messages {
 pub async fn messages(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    page: Result<Query<MessagesPage>, QueryRejection>,
+    page: Result<Query<MessagesQuery>, QueryRejection>,
 ) -> Result<Json<Messages>, Problem> {
-    let conversation_id = problem::conversation_id(path)?;
-    let Query(MessagesPage { before, limit }) = page?;
-    let page = caller.messages_page();
+    let conversation_id = problem::parse_conversation_id(path)?;
+    let Query(MessagesQuery { before, limit }) = page?;
+    let page = caller.message_page_size();
     let page = PageSize {
-        messages: within(limit, page.messages)?,
+        messages: clamp_limit(limit, page.messages)?,
         ..page
     };
     let (user_id, storage) = (caller.user_id, &caller.app.storage);
@@ -121,7 +121,7 @@ pub async fn messages(
 /// What can be changed of a conversation.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Changes {
+pub struct ConversationPatch {
     title: String,
 }
 
@@ -129,19 +129,19 @@ pub struct Changes {
 pub async fn rename(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    changes: Result<Json<Changes>, JsonRejection>,
+    changes: Result<Json<ConversationPatch>, JsonRejection>,
 ) -> Result<Json<Conversation>, Problem> {
-    let conversation_id = problem::conversation_id(path)?;
-    let Json(Changes { title }) = changes?;
-    let (user_id, title) = (caller.user_id, caller.title(&title)?);
+    let conversation_id = problem::parse_conversation_id(path)?;
+    let Json(ConversationPatch { title }) = changes?;
+    let (user_id, title) = (caller.user_id, caller.parse_title(&title)?);
     caller
-        .change(Change::Rename {
+        .commit(Change::RenameConversation {
             user_id,
             conversation_id,
             title,
         })
         .await?;
-    Ok(Json(conversation(&caller, conversation_id).await?))
+    Ok(Json(load_conversation(&caller, conversation_id).await?))
 }
 
 /// `DELETE /api/conversations/{id}`: deletes it with all that is in it, and stops its run. What is gone stays gone.
@@ -152,12 +152,12 @@ pub async fn delete(
     caller
         .app
         .runs
-        .delete(caller.user_id, problem::conversation_id(path)?)
+        .delete(caller.user_id, problem::parse_conversation_id(path)?)
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn conversation(caller: &Caller, id: ConversationId) -> Result<Conversation, Problem> {
+async fn load_conversation(caller: &Caller, id: ConversationId) -> Result<Conversation, Problem> {
     let found = caller.app.storage.conversation(caller.user_id, id).await?;
     let StoredConversation {
         summary,
@@ -178,7 +178,7 @@ async fn conversation(caller: &Caller, id: ConversationId) -> Result<Conversatio
 }
 
 /// How much of something to give: what was asked for, and never more than the setting.
-fn within(asked: Option<usize>, setting: usize) -> Result<usize, Problem> {
+fn clamp_limit(asked: Option<usize>, setting: usize) -> Result<usize, Problem> {
     match asked {
         Some(0) => Err(bad_request("A limit is a whole number from 1 on.")),
         asked => Ok(asked.unwrap_or(setting).min(setting)),

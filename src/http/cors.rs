@@ -16,19 +16,19 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-const METHODS: &str = "GET, POST, PUT, PATCH, DELETE";
+const ALLOWED_METHODS: &str = "GET, POST, PUT, PATCH, DELETE";
 
 /// What the contract reads of a request, besides what every page may send.
-const HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id";
+const ALLOWED_HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id";
 
 /// What the contract says in headers, besides what every page may read.
-const READABLE: &str = "location, retry-after, www-authenticate";
+const EXPOSED_HEADERS: &str = "location, retry-after, www-authenticate";
 
 /// For how many seconds a browser need not ask again.
-const ASKED_EVERY: &str = "600";
+const MAX_AGE_SECONDS: &str = "600";
 
 /// Whether a browser asks if a page may send a token.
-pub fn asks(method: &Method, headers: &HeaderMap) -> bool {
+pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     let mut wanted = headers
         .get_all(ACCESS_CONTROL_REQUEST_HEADERS)
         .iter()
@@ -41,18 +41,21 @@ pub fn asks(method: &Method, headers: &HeaderMap) -> bool {
 }
 
 /// It may.
-pub fn yes() -> Response {
+pub fn preflight_response() -> Response {
     let headers = [
-        (ACCESS_CONTROL_ALLOW_METHODS, METHODS),
-        (ACCESS_CONTROL_ALLOW_HEADERS, HEADERS),
-        (ACCESS_CONTROL_MAX_AGE, ASKED_EVERY),
+        (ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
+        (ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS),
+        (ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS),
         (ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
 /// Lets the page read an answer.
-pub fn let_read(headers: &mut HeaderMap) {
+pub fn add_cors_headers(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READABLE));
+    headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static(EXPOSED_HEADERS),
+    );
 }

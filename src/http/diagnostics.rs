@@ -16,6 +16,6 @@ pub async fn get(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Diagnostics>, Problem> {
-    let message_id = problem::message_id(path)?;
+    let message_id = problem::parse_message_id(path)?;
     Ok(Json(app::diagnostics::load(&caller, message_id).await?))
 }

@@ -4,7 +4,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// `inline` or `attachment`, with a name in any letters: the second form is for those who know it (RFC 8187), which all
 /// browsers do, the first for all others.
-pub fn disposition(how: &str, name: &str) -> String {
+pub fn content_disposition(how: &str, name: &str) -> String {
     let plain: String = name
         .chars()
         .map(|c| {
@@ -24,13 +24,16 @@ pub fn disposition(how: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::disposition;
+    use super::content_disposition;
 
     #[test]
-    fn a_name_is_told_in_letters_that_headers_have_and_in_its_own() {
-        assert_eq!(disposition("inline", "a b.png"), "inline; filename=\"a b.png\"");
+    fn name_is_given_in_ascii_and_utf8() {
         assert_eq!(
-            disposition("attachment", "Übung \"1\"\r\n.md"),
+            content_disposition("inline", "a b.png"),
+            "inline; filename=\"a b.png\""
+        );
+        assert_eq!(
+            content_disposition("attachment", "Übung \"1\"\r\n.md"),
             "attachment; filename=\"_bung _1___.md\"; filename*=UTF-8''%C3%9Cbung%20%221%22%0D%0A%2Emd"
         );
     }

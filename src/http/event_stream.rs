@@ -17,28 +17,28 @@ use super::problem::{Problem, bad_request};
 use crate::{
     app::{
         AppState, Caller,
-        tokens::{Access, Ended},
+        tokens::{Access, AccessEnd},
     },
-    hub::{Followed, Follower, Topic},
+    hub::{Follower, FollowerItem, Topic},
     protocol::error::excerpt,
-    protocol::{Notice, Position, sse},
+    protocol::{Position, StreamNotice, sse},
     storage::LoggedEvent,
 };
 
 /// How much may be joined into one write when several events are there already.
-const CHUNK: usize = 32 << 10;
+const MAX_CHUNK_BYTES: usize = 32 << 10;
 
 /// `GET /api/events?after=N`, and `/rpc/events` for the page: everything that happens to the user after a position. Without one, what
 /// happens from now on.
-pub async fn of_user(
+pub async fn stream_user_log(
     caller: Caller,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let Query(query) = query?;
-    let after = match position(&query, &headers)? {
+    let after = match parse_position(&query, &headers)? {
         Some(after) => after,
-        None => caller.app.storage.head(caller.user_id).await?,
+        None => caller.app.storage.last_position(caller.user_id).await?,
     };
     let app = &caller.app;
     let follower = Follower::new(
@@ -47,11 +47,14 @@ pub async fn of_user(
         Topic::User(caller.user_id),
         after,
     );
-    Ok(respond(follower, app, caller.access, AsLogged))
+    Ok(respond(follower, app, caller.access, LogProjection))
 }
 
 /// The position after which a client wants to go on: `?after=N`, or the standard's `Last-Event-ID`.
-pub fn position(query: &HashMap<String, String>, headers: &HeaderMap) -> Result<Option<Position>, Problem> {
+pub fn parse_position(
+    query: &HashMap<String, String>,
+    headers: &HeaderMap,
+) -> Result<Option<Position>, Problem> {
     let mut values = headers.get_all("last-event-id").iter();
     let header = values
         .next()
@@ -84,9 +87,9 @@ pub trait Projection: Send + 'static {
 }
 
 /// Every event as it stands in the log.
-struct AsLogged;
+struct LogProjection;
 
-impl Projection for AsLogged {
+impl Projection for LogProjection {
     async fn frames(&mut self, logged: &LoggedEvent) -> (Vec<String>, bool) {
         (vec![logged.json.clone()], false)
     }
@@ -96,15 +99,15 @@ impl Projection for AsLogged {
     }
 }
 
-struct Streaming<P> {
+struct EventStreamBody<P> {
     follower: Follower,
     projection: P,
     heartbeat: Duration,
-    beat_at: Instant,
+    next_heartbeat_at: Instant,
     shutdown: CancellationToken,
     /// Ready when the token that the request came with is not taken any more.
-    ended: Ended,
-    over: bool,
+    access_end: AccessEnd,
+    is_over: bool,
 }
 
 /// The response that streams what a follower gives.
@@ -115,15 +118,15 @@ pub fn respond(
     projection: impl Projection,
 ) -> Response {
     let heartbeat = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
-    let streaming = Streaming {
+    let streaming = EventStreamBody {
         follower,
         projection,
         heartbeat,
         // The first beat at once: the client learns that it is connected, whatever stands between.
-        beat_at: Instant::now(),
+        next_heartbeat_at: Instant::now(),
         shutdown: app.shutdown.clone(),
-        ended: app.tokens.ended(access),
-        over: false,
+        access_end: app.tokens.access_end(access),
+        is_over: false,
     };
     let chunks = stream::unfold(streaming, |mut streaming| async move {
         let chunk = streaming.next_chunk().await?;
@@ -144,44 +147,44 @@ pub fn respond(
     response
 }
 
-impl<P: Projection> Streaming<P> {
+impl<P: Projection> EventStreamBody<P> {
     /// Nothing at the end. An event may become no frame at all.
     async fn next_chunk(&mut self) -> Option<String> {
         loop {
-            let chunk = self.chunk().await?;
+            let chunk = self.read_chunk().await?;
             if !chunk.is_empty() {
                 return Some(chunk);
             }
         }
     }
 
-    async fn chunk(&mut self) -> Option<String> {
-        if self.over {
+    async fn read_chunk(&mut self) -> Option<String> {
+        if self.is_over {
             return None;
         }
         let followed = tokio::select! {
             biased;
             () = self.shutdown.cancelled() => return None,
-            ended = &mut self.ended => return match ended {
+            ended = &mut self.access_end => return match ended {
                 Ok(()) => None,
                 Err(error) => {
                     tracing::error!(%error, "a token can't be read");
-                    Some(self.last_words(Notice::Unavailable))
+                    Some(self.final_notice(StreamNotice::Unavailable))
                 }
             },
             followed = self.follower.next() => followed,
-            () = sleep_until(self.beat_at) => {
-                self.beat_at = Instant::now() + self.heartbeat;
+            () = sleep_until(self.next_heartbeat_at) => {
+                self.next_heartbeat_at = Instant::now() + self.heartbeat;
                 return if self.projection.is_over().await { None } else { Some(sse::HEARTBEAT.to_owned()) };
             }
         };
-        self.beat_at = Instant::now() + self.heartbeat;
+        self.next_heartbeat_at = Instant::now() + self.heartbeat;
         let first = match followed {
-            Ok(Followed::Event(event)) => event,
-            Ok(Followed::Reset) => return Some(self.last_words(Notice::Reset)),
+            Ok(FollowerItem::Event(event)) => event,
+            Ok(FollowerItem::Reset) => return Some(self.final_notice(StreamNotice::Reset)),
             Err(error) => {
                 tracing::error!(%error, "the log can't be read");
-                return Some(self.last_words(Notice::Unavailable));
+                return Some(self.final_notice(StreamNotice::Unavailable));
             }
         };
         let mut chunk = String::new();
@@ -189,10 +192,10 @@ impl<P: Projection> Streaming<P> {
         while let Some(logged) = next {
             let (frames, over) = self.projection.frames(&logged).await;
             for data in frames {
-                chunk += &sse::encode(Some(logged.event.position.0), None, &data);
+                chunk += &sse::encode_frame(Some(logged.event.position.0), None, &data);
             }
-            self.over = over;
-            next = if over || chunk.len() > CHUNK {
+            self.is_over = over;
+            next = if over || chunk.len() > MAX_CHUNK_BYTES {
                 None
             } else {
                 self.follower.try_next()
@@ -201,8 +204,8 @@ impl<P: Projection> Streaming<P> {
         Some(chunk)
     }
 
-    fn last_words(&mut self, notice: Notice) -> String {
-        self.over = true;
-        sse::encode(None, None, &serde_json::to_string(&notice).unwrap_or_default())
+    fn final_notice(&mut self, notice: StreamNotice) -> String {
+        self.is_over = true;
+        sse::encode_frame(None, None, &serde_json::to_string(&notice).unwrap_or_default())
     }
 }

@@ -20,7 +20,7 @@ use crate::{
 /// The composer's fields. The ids come with the page: the form sent twice is one message.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Composed {
+pub struct ComposerForm {
     message: String,
     intent_id: String,
     conversation_id: String,
@@ -33,33 +33,42 @@ pub struct Composed {
 }
 
 /// `POST /send`: saves the message and starts its run, or stops one, and shows the conversation.
-pub async fn send(State(app): State<AppState>, composed: Result<Form<Composed>, FormRejection>) -> Response {
+pub async fn send(
+    State(app): State<AppState>,
+    composed: Result<Form<ComposerForm>, FormRejection>,
+) -> Response {
     let composed = match composed {
         Ok(Form(composed)) => composed,
-        Err(rejection) => return refused(&unreadable(&rejection), Composed::default(), Vec::new()),
+        Err(rejection) => {
+            return rejection_page(&invalid_form(&rejection), ComposerForm::default(), Vec::new());
+        }
     };
     let models = app.models.clone();
-    match done(Caller::local(app), &composed).await {
+    match submit(Caller::local(app), &composed).await {
         Ok(path) => Redirect::to(&path).into_response(),
         Err(error) if error.code == ErrorCode::UnknownModel => {
-            refused(&error, composed, models.list().await.models)
+            rejection_page(&error, composed, models.list().await.models)
         }
-        Err(error) => refused(&error, composed, Vec::new()),
+        Err(error) => rejection_page(&error, composed, Vec::new()),
     }
 }
 
 /// Does what was asked for, and gives the path of where that can be seen.
-async fn done(caller: Caller, composed: &Composed) -> Result<String, ApiError> {
-    let conversation_id: ConversationId = id(&composed.conversation_id)?;
+async fn submit(caller: Caller, composed: &ComposerForm) -> Result<String, ApiError> {
+    let conversation_id: ConversationId = parse_id(&composed.conversation_id)?;
     let path = format!("/c/{conversation_id}");
     if !composed.stop.is_empty() {
-        caller.app.runs.stop(caller.user_id, id(&composed.stop)?).await?;
+        caller
+            .app
+            .runs
+            .stop(caller.user_id, parse_id(&composed.stop)?)
+            .await?;
         return Ok(path);
     }
     let intent = SendMessage {
-        intent_id: id(&composed.intent_id)?,
+        intent_id: parse_id(&composed.intent_id)?,
         conversation_id,
-        user_message_id: id(&composed.message_id)?,
+        user_message_id: parse_id(&composed.message_id)?,
         text: composed.message.clone(),
         model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
         force_tools: Vec::new(),
@@ -72,7 +81,7 @@ async fn done(caller: Caller, composed: &Composed) -> Result<String, ApiError> {
 }
 
 /// An id of the form; a new one where there is none.
-fn id<T: Default + std::str::FromStr>(text: &str) -> Result<T, ApiError> {
+fn parse_id<T: Default + std::str::FromStr>(text: &str) -> Result<T, ApiError> {
     if text.is_empty() {
         return Ok(T::default());
     }
@@ -84,7 +93,7 @@ fn id<T: Default + std::str::FromStr>(text: &str) -> Result<T, ApiError> {
     })
 }
 
-fn unreadable(rejection: &FormRejection) -> ApiError {
+fn invalid_form(rejection: &FormRejection) -> ApiError {
     if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
         let message = "The message is longer than Parlor takes (setting limits.request_bytes). It was not sent: go \
                        back, where your browser still has it, and make it shorter.";
@@ -94,7 +103,7 @@ fn unreadable(rejection: &FormRejection) -> ApiError {
 }
 
 /// A small page that says what happened, keeps the text, and offers to send it again, perhaps to one of these models.
-fn refused(error: &ApiError, mut composed: Composed, models: Vec<ModelInfo>) -> Response {
+fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<ModelInfo>) -> Response {
     if error.code == ErrorCode::IntentReused {
         // The first message with these ids is there; what is in the form now is another one.
         composed.intent_id = IntentId::new().to_string();
@@ -105,7 +114,7 @@ fn refused(error: &ApiError, mut composed: Composed, models: Vec<ModelInfo>) -> 
         _ => "/".into(),
     };
     let message = error.message.clone();
-    let Composed {
+    let ComposerForm {
         message: text,
         intent_id,
         conversation_id,
@@ -185,11 +194,11 @@ mod tests {
     use axum::body::to_bytes;
 
     use super::*;
-    use crate::ui::hydration_tests::xss::{Made, batches, collections, made};
+    use crate::ui::hydration_tests::xss::{ParsedHtml, batches, collections, parse_html};
 
     /// The page that says that a text was not sent.
-    async fn page(text: &str) -> Made {
-        let composed = Composed {
+    async fn rejection_html(text: &str) -> ParsedHtml {
+        let composed = ComposerForm {
             message: text.into(),
             intent_id: text.into(),
             conversation_id: text.into(),
@@ -203,16 +212,16 @@ mod tests {
             name: text.into(),
             endpoint: text.into(),
         }];
-        let response = refused(&ApiError::new(ErrorCode::UnknownModel, text), composed, models);
+        let response = rejection_page(&ApiError::new(ErrorCode::UnknownModel, text), composed, models);
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
-        made(std::str::from_utf8(&body).unwrap())
+        parse_html(std::str::from_utf8(&body).unwrap())
     }
 
     #[tokio::test]
-    async fn refused_texts_are_no_markup() {
-        let allowed = page("text").await.names;
+    async fn rejected_text_is_not_markup() {
+        let allowed = rejection_html("text").await.names;
         for text in batches(&collections()) {
-            let made = page(&text).await;
+            let made = rejection_html(&text).await;
             assert_eq!(made.names, allowed);
             let shown = text.replace("\r\n", "\n").replace('\r', "\n");
             assert!(made.text.contains(&shown));

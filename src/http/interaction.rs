@@ -8,18 +8,18 @@ use crate::protocol::Interaction;
 
 /// The fields of a request that say it.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct HowSaid {
+pub struct InteractionFields {
     interaction_type: Option<String>,
     /// The action whose button was pressed, and what goes with it, as the answer had them.
     action: Option<String>,
     data: Option<Value>,
 }
 
-impl HowSaid {
+impl InteractionFields {
     /// # Errors
     ///
     /// If there is no such type, or an action without its name.
-    pub fn read(&self) -> Result<Interaction, Problem> {
+    pub fn parse(&self) -> Result<Interaction, Problem> {
         match (self.interaction_type.as_deref(), &self.action) {
             (None | Some("text_input"), None) => Ok(Interaction::TextInput),
             (Some("value_selected"), None) => Ok(Interaction::ValueSelected),
@@ -42,14 +42,14 @@ mod tests {
     use super::*;
 
     fn read(request: Value) -> Option<Interaction> {
-        serde_json::from_value::<HowSaid>(request)
+        serde_json::from_value::<InteractionFields>(request)
             .expect("the fields")
-            .read()
+            .parse()
             .ok()
     }
 
     #[test]
-    fn a_message_was_typed_unless_something_else_is_said() {
+    fn message_counts_as_typed_by_default() {
         assert_eq!(read(json!({})), Some(Interaction::TextInput));
         let pressed = json!({"interaction_type": "action_executed", "action": "save", "data": {"a": 1}});
         assert_eq!(

@@ -13,13 +13,13 @@ use crate::protocol::{
 };
 
 /// The beginning of a mark.
-pub const MARK: &str = "[[tool:";
+pub const MARKER_PREFIX: &str = "[[tool:";
 
 /// The same in the model's text. Markdown, but for its code, takes the backslash away again.
-pub const ESCAPED: &str = "[[tool\\:";
+pub const ESCAPED_PREFIX: &str = "[[tool\\:";
 
 /// The part of [`MARK`] before the place of the backslash.
-const BEFORE_ESCAPE: &str = "[[tool";
+const PREFIX_BEFORE_ESCAPE: &str = "[[tool";
 
 /// What stands between two texts, or a text and a mark.
 pub const SEPARATOR: &str = "\n\n";
@@ -34,12 +34,12 @@ pub enum Frame {
         offset: usize,
         text: String,
     },
-    Added(Addition),
+    Inserted(InsertedDelta),
 }
 
 /// A delta that is none of the model's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Addition {
+pub struct InsertedDelta {
     pub node: usize,
     pub part: usize,
     /// The call whose mark this is.
@@ -50,17 +50,17 @@ pub struct Addition {
 
 /// An addition as an event of the stream. It has the position of the event that it comes with.
 #[derive(Serialize)]
-pub struct AddedEvent<'a> {
+pub struct InsertedEvent<'a> {
     position: Position,
     conversation_id: ConversationId,
     message_id: Option<MessageId>,
     r#type: &'static str,
     #[serde(flatten)]
-    addition: &'a Addition,
+    addition: &'a InsertedDelta,
 }
 
-impl<'a> AddedEvent<'a> {
-    pub fn with(event: &Event, addition: &'a Addition) -> Self {
+impl<'a> InsertedEvent<'a> {
+    pub fn new(event: &Event, addition: &'a InsertedDelta) -> Self {
         Self {
             position: event.position,
             conversation_id: event.conversation_id,
@@ -73,10 +73,10 @@ impl<'a> AddedEvent<'a> {
 
 /// The text of an answer as far as it has been streamed.
 #[derive(Debug, Default)]
-pub struct Marks {
-    last: Option<Place>,
+pub struct ToolMarkers {
+    last: Option<PartPosition>,
     /// The node before ended with a text, which the present one goes on with.
-    is_broken_off: bool,
+    is_text_interrupted: bool,
     /// There is a mark, or text of a node before the present one.
     has_before: bool,
     /// There is text of the present node.
@@ -86,27 +86,27 @@ pub struct Marks {
     /// The same, where the present node began.
     tail_before: String,
     /// Calls that have no mark yet, in their order.
-    queue: VecDeque<Queued>,
+    queue: VecDeque<QueuedCall>,
     /// All calls that have a mark, or are in the queue.
-    seen: BTreeSet<usize>,
+    known_calls: BTreeSet<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct PartPosition {
     node: usize,
     part: usize,
     is_text: bool,
 }
 
 #[derive(Debug)]
-struct Queued {
+struct QueuedCall {
     node: usize,
     part: usize,
     index: usize,
     has_ended: bool,
 }
 
-impl Marks {
+impl ToolMarkers {
     /// Returns true if something of the answer came before this event that this has not seen: see [`catch_up`](Self::catch_up).
     pub fn is_behind(&self, body: &EventBody) -> bool {
         if self.last.is_some() {
@@ -114,13 +114,13 @@ impl Marks {
         }
         match body {
             EventBody::ToolComplete { .. } => true,
-            body => place(body).is_some_and(|place| place != (0, 0)),
+            body => event_position(body).is_some_and(|place| place != (0, 0)),
         }
     }
 
     /// Takes for streamed what an answer has before the place of an event.
     pub fn catch_up(&mut self, answer: &AssistantMessage, body: &EventBody) {
-        let Some(until) = place(body).or_else(|| place_of_end(answer, body)) else {
+        let Some(until) = event_position(body).or_else(|| completed_call_position(answer, body)) else {
             return;
         };
         let is_of_call = matches!(
@@ -132,32 +132,32 @@ impl Marks {
                 match content {
                     // Calls of one node go on at the same time.
                     Part::ToolCall(call) if is_of_call && (node, part) >= until && node == until.0 => {
-                        self.begin(node, part, Kind::Other);
-                        self.queue(node, part, call.index, has_ended(call.status));
+                        self.enter_part(node, part, PartKind::Other);
+                        self.queue_call(node, part, call.index, is_terminal(call.status));
                     }
                     Part::Text { text } if (node, part) == until => {
                         if let EventBody::TextDelta { offset: 1.., .. } = body {
-                            self.begin(node, part, Kind::Text);
+                            self.enter_part(node, part, PartKind::Text);
                             self.has_text = true;
-                            self.remember(before(text, body));
+                            self.update_tail(text_before_delta(text, body));
                         }
                     }
                     _ if (node, part) >= until => {}
                     Part::ToolCall(call) => {
-                        self.begin(node, part, Kind::Other);
-                        self.seen.insert(call.index);
+                        self.enter_part(node, part, PartKind::Other);
+                        self.known_calls.insert(call.index);
                         self.has_before = true;
                     }
                     Part::Text { text } => {
-                        self.begin(node, part, Kind::Text);
+                        self.enter_part(node, part, PartKind::Text);
                         self.has_text = true;
-                        self.remember(text);
+                        self.update_tail(text);
                     }
                     Part::Thinking { .. } => {
-                        self.begin(node, part, Kind::Thinking);
+                        self.enter_part(node, part, PartKind::Thinking);
                     }
                     Part::Payload { .. } => {
-                        self.begin(node, part, Kind::Other);
+                        self.enter_part(node, part, PartKind::Other);
                     }
                 }
             }
@@ -169,14 +169,14 @@ impl Marks {
         let mut frames = Vec::new();
         match body {
             EventBody::Thinking { node, part, .. } => {
-                self.begin(*node, *part, Kind::Thinking);
+                self.enter_part(*node, *part, PartKind::Thinking);
             }
             EventBody::PayloadMade { node, part, .. } => {
-                self.begin(*node, *part, Kind::Other);
+                self.enter_part(*node, *part, PartKind::Other);
             }
             EventBody::ApprovalRequested(call) | EventBody::ToolStart { call, .. } => {
-                self.begin(call.node, call.part, Kind::Other);
-                self.queue(call.node, call.part, call.index, false);
+                self.enter_part(call.node, call.part, PartKind::Other);
+                self.queue_call(call.node, call.part, call.index, false);
             }
             EventBody::ToolComplete { index, .. } => {
                 frames.push(Frame::Logged);
@@ -184,7 +184,7 @@ impl Marks {
                     call.has_ended |= call.index == *index;
                 }
                 while self.queue.front().is_some_and(|call| call.has_ended) {
-                    self.mark_next(&mut frames);
+                    self.insert_next_marker(&mut frames);
                 }
                 return frames;
             }
@@ -194,17 +194,17 @@ impl Marks {
                 offset,
                 text,
             } => {
-                self.mark_all(&mut frames);
-                let is_new = self.begin(*node, *part, Kind::Text);
+                self.insert_all_markers(&mut frames);
+                let is_new = self.enter_part(*node, *part, PartKind::Text);
                 if is_new && (self.has_before || self.has_text) {
-                    frames.push(added(*node, *part, None, SEPARATOR));
+                    frames.push(inserted_frame(*node, *part, None, SEPARATOR));
                 }
                 self.has_text = true;
-                self.split(*node, *part, *offset, text, &mut frames);
+                self.push_escaped(*node, *part, *offset, text, &mut frames);
                 return frames;
             }
             EventBody::TextWasThinking { node } => self.take_back(*node),
-            body if body.terminal_status().is_some() => self.mark_all(&mut frames),
+            body if body.terminal_status().is_some() => self.insert_all_markers(&mut frames),
             _ => {}
         }
         frames.push(Frame::Logged);
@@ -212,21 +212,21 @@ impl Marks {
     }
 
     /// Takes a part of the answer, perhaps a new one. Returns true if a new text begins with it.
-    fn begin(&mut self, node: usize, part: usize, kind: Kind) -> bool {
+    fn enter_part(&mut self, node: usize, part: usize, kind: PartKind) -> bool {
         let last = self.last;
         if last.is_some_and(|last| (last.node, last.part) >= (node, part)) {
             return false;
         }
         if last.is_none_or(|last| last.node != node) {
-            self.is_broken_off = last.is_some_and(|last| last.node + 1 == node && last.is_text);
+            self.is_text_interrupted = last.is_some_and(|last| last.node + 1 == node && last.is_text);
             self.has_before |= std::mem::take(&mut self.has_text);
             self.tail_before.clone_from(&self.tail);
         }
-        let is_text = kind == Kind::Text;
-        self.last = Some(Place { node, part, is_text });
+        let is_text = kind == PartKind::Text;
+        self.last = Some(PartPosition { node, part, is_text });
         // Thinking may come before a text that goes on.
-        self.is_broken_off &= kind != Kind::Other;
-        let goes_on = self.is_broken_off && !self.has_text;
+        self.is_text_interrupted &= kind != PartKind::Other;
+        let goes_on = self.is_text_interrupted && !self.has_text;
         let is_new = is_text && !goes_on;
         if is_new {
             self.tail.clear();
@@ -243,9 +243,9 @@ impl Marks {
         }
     }
 
-    fn queue(&mut self, node: usize, part: usize, index: usize, has_ended: bool) {
-        if self.seen.insert(index) {
-            self.queue.push_back(Queued {
+    fn queue_call(&mut self, node: usize, part: usize, index: usize, has_ended: bool) {
+        if self.known_calls.insert(index) {
+            self.queue.push_back(QueuedCall {
                 node,
                 part,
                 index,
@@ -254,34 +254,34 @@ impl Marks {
         }
     }
 
-    fn mark_all(&mut self, frames: &mut Vec<Frame>) {
+    fn insert_all_markers(&mut self, frames: &mut Vec<Frame>) {
         while !self.queue.is_empty() {
-            self.mark_next(frames);
+            self.insert_next_marker(frames);
         }
     }
 
-    fn mark_next(&mut self, frames: &mut Vec<Frame>) {
-        let Some(Queued {
+    fn insert_next_marker(&mut self, frames: &mut Vec<Frame>) {
+        let Some(QueuedCall {
             node, part, index, ..
         }) = self.queue.pop_front()
         else {
             return;
         };
         if self.has_before || self.has_text {
-            frames.push(added(node, part, None, SEPARATOR));
+            frames.push(inserted_frame(node, part, None, SEPARATOR));
         }
         self.has_before = true;
-        frames.push(added(node, part, Some(index), &mark(index)));
+        frames.push(inserted_frame(node, part, Some(index), &tool_marker(index)));
     }
 
     /// The text of a delta, with a backslash in each mark.
-    fn split(&mut self, node: usize, part: usize, offset: usize, text: &str, frames: &mut Vec<Frame>) {
+    fn push_escaped(&mut self, node: usize, part: usize, offset: usize, text: &str, frames: &mut Vec<Frame>) {
         let mut begin = 0;
         for (at, _) in text.match_indices(':') {
             let before = &text[..at];
-            let is_mark = match before.len() < BEFORE_ESCAPE.len() {
-                true => (self.tail.clone() + before).ends_with(BEFORE_ESCAPE),
-                false => before.ends_with(BEFORE_ESCAPE),
+            let is_mark = match before.len() < PREFIX_BEFORE_ESCAPE.len() {
+                true => (self.tail.clone() + before).ends_with(PREFIX_BEFORE_ESCAPE),
+                false => before.ends_with(PREFIX_BEFORE_ESCAPE),
             };
             if !is_mark {
                 continue;
@@ -292,11 +292,11 @@ impl Marks {
                     text: text[begin..at].to_owned(),
                 });
             }
-            frames.push(added(node, part, None, "\\"));
+            frames.push(inserted_frame(node, part, None, "\\"));
             begin = at;
         }
         frames.push(match begin {
-            0 if !matches!(frames.last(), Some(Frame::Added(Addition { text, .. })) if text == "\\") => {
+            0 if !matches!(frames.last(), Some(Frame::Inserted(InsertedDelta { text, .. })) if text == "\\") => {
                 Frame::Logged
             }
             _ => Frame::Delta {
@@ -304,30 +304,30 @@ impl Marks {
                 text: text[begin..].to_owned(),
             },
         });
-        self.remember(text);
+        self.update_tail(text);
     }
 
-    fn remember(&mut self, text: &str) {
+    fn update_tail(&mut self, text: &str) {
         self.tail.push_str(text);
-        let keep = self.tail.len().saturating_sub(BEFORE_ESCAPE.len());
+        let keep = self.tail.len().saturating_sub(PREFIX_BEFORE_ESCAPE.len());
         self.tail.drain(..self.tail.floor_char_boundary(keep));
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PartKind {
     Text,
     Thinking,
     Other,
 }
 
 /// The mark of a call.
-pub fn mark(index: usize) -> String {
-    format!("{MARK}{index}]]")
+pub fn tool_marker(index: usize) -> String {
+    format!("{MARKER_PREFIX}{index}]]")
 }
 
-fn added(node: usize, part: usize, marker: Option<usize>, text: &str) -> Frame {
-    Frame::Added(Addition {
+fn inserted_frame(node: usize, part: usize, marker: Option<usize>, text: &str) -> Frame {
+    Frame::Inserted(InsertedDelta {
         node,
         part,
         marker,
@@ -335,7 +335,7 @@ fn added(node: usize, part: usize, marker: Option<usize>, text: &str) -> Frame {
     })
 }
 
-fn place(body: &EventBody) -> Option<(usize, usize)> {
+fn event_position(body: &EventBody) -> Option<(usize, usize)> {
     match body {
         EventBody::Thinking { node, part, .. }
         | EventBody::TextDelta { node, part, .. }
@@ -348,7 +348,7 @@ fn place(body: &EventBody) -> Option<(usize, usize)> {
 }
 
 /// The part of a text that came before a delta of it.
-fn before<'a>(text: &'a str, body: &EventBody) -> &'a str {
+fn text_before_delta<'a>(text: &'a str, body: &EventBody) -> &'a str {
     match body {
         EventBody::TextDelta { offset, .. } => text.get(..*offset).unwrap_or(text),
         _ => text,
@@ -356,7 +356,7 @@ fn before<'a>(text: &'a str, body: &EventBody) -> &'a str {
 }
 
 /// The place of the call that has ended.
-fn place_of_end(answer: &AssistantMessage, body: &EventBody) -> Option<(usize, usize)> {
+fn completed_call_position(answer: &AssistantMessage, body: &EventBody) -> Option<(usize, usize)> {
     let EventBody::ToolComplete { index, .. } = body else {
         return None;
     };
@@ -366,7 +366,7 @@ fn place_of_end(answer: &AssistantMessage, body: &EventBody) -> Option<(usize, u
     })
 }
 
-fn has_ended(status: ToolStatus) -> bool {
+fn is_terminal(status: ToolStatus) -> bool {
     !matches!(
         status,
         ToolStatus::Waiting | ToolStatus::Allowed | ToolStatus::Running

@@ -1,7 +1,7 @@
-use super::{super::payload::text as message, *};
-use crate::protocol::{AskedCall, Json, Node, Timestamp, ToolCall};
+use super::{super::payload::text_with_markers as message, *};
+use crate::protocol::{Node, RawJson, RequestedCall, Timestamp, ToolCall};
 
-fn said(node: usize, part: usize, offset: usize, text: &str) -> EventBody {
+fn text_delta(node: usize, part: usize, offset: usize, text: &str) -> EventBody {
     let text = text.into();
     EventBody::TextDelta {
         node,
@@ -11,7 +11,7 @@ fn said(node: usize, part: usize, offset: usize, text: &str) -> EventBody {
     }
 }
 
-fn thought(node: usize, part: usize) -> EventBody {
+fn thinking_delta(node: usize, part: usize) -> EventBody {
     EventBody::Thinking {
         node,
         part,
@@ -20,15 +20,15 @@ fn thought(node: usize, part: usize) -> EventBody {
     }
 }
 
-fn start(node: usize, part: usize, index: usize) -> EventBody {
+fn tool_start(node: usize, part: usize, index: usize) -> EventBody {
     EventBody::ToolStart {
-        call: AskedCall {
+        call: RequestedCall {
             node,
             part,
             index,
             tool_use_id: "c".into(),
             tool: "look".into(),
-            input: Json::or_string("{}"),
+            input: RawJson::parse_or_quote("{}"),
             label: "Looking".into(),
             detail: None,
         },
@@ -36,7 +36,7 @@ fn start(node: usize, part: usize, index: usize) -> EventBody {
     }
 }
 
-fn end(index: usize) -> EventBody {
+fn tool_complete(index: usize) -> EventBody {
     EventBody::ToolComplete {
         index,
         tool_use_id: "c".into(),
@@ -50,7 +50,7 @@ fn end(index: usize) -> EventBody {
     }
 }
 
-fn complete() -> EventBody {
+fn run_complete() -> EventBody {
     EventBody::Complete {
         finish_reason: None,
         ended_at: Timestamp(0),
@@ -59,7 +59,7 @@ fn complete() -> EventBody {
 }
 
 /// All deltas, joined, but for those of a node whose text was thinking.
-fn joined(marks: &mut Marks, events: &[EventBody]) -> String {
+fn join_deltas(marks: &mut ToolMarkers, events: &[EventBody]) -> String {
     let mut texts: Vec<(usize, String)> = Vec::new();
     for event in events {
         for frame in marks.frames(event) {
@@ -80,70 +80,70 @@ fn joined(marks: &mut Marks, events: &[EventBody]) -> String {
                     texts.push((*node, delta));
                 }
                 (Frame::Delta { .. }, event) => panic!("no text: {event:?}"),
-                (Frame::Added(addition), _) => texts.push((addition.node, addition.text)),
+                (Frame::Inserted(addition), _) => texts.push((addition.node, addition.text)),
             }
         }
     }
     texts.into_iter().map(|(_, text)| text).collect()
 }
 
-fn part(text: &str) -> Part {
+fn text_part(text: &str) -> Part {
     Part::Text { text: text.into() }
 }
 
-fn thinking() -> Part {
+fn thinking_part() -> Part {
     Part::Thinking { text: "Hm.".into() }
 }
 
-fn call(index: usize, status: ToolStatus) -> Part {
-    let call = ToolCall::of("look", status);
+fn tool_call_part(index: usize, status: ToolStatus) -> Part {
+    let call = ToolCall::for_test("look", status);
     Part::ToolCall(Box::new(ToolCall { index, ..call }))
 }
 
-fn answer(nodes: Vec<Vec<Part>>) -> AssistantMessage {
-    let mut answer = AssistantMessage::started("x/m");
+fn assistant_message(nodes: Vec<Vec<Part>>) -> AssistantMessage {
+    let mut answer = AssistantMessage::new("x/m");
     answer.nodes = nodes.into_iter().map(|parts| Node { parts }).collect();
     answer
 }
 
 /// An answer with two calls, of which the second ends first, and a text that was broken off; and its events.
-fn whole() -> (AssistantMessage, Vec<EventBody>) {
+fn sample_answer() -> (AssistantMessage, Vec<EventBody>) {
     let done = ToolStatus::Complete;
-    let answer = answer(vec![
+    let answer = assistant_message(vec![
         vec![
-            thinking(),
-            part("I look[[tool:7]]."),
-            call(0, done),
-            call(1, done),
+            thinking_part(),
+            text_part("I look[[tool:7]]."),
+            tool_call_part(0, done),
+            tool_call_part(1, done),
         ],
-        vec![part("Fou")],
-        vec![thinking(), part("nd [[to"), part("more")],
-        vec![call(2, ToolStatus::Stopped)],
+        vec![text_part("Fou")],
+        vec![thinking_part(), text_part("nd [[to"), text_part("more")],
+        vec![tool_call_part(2, ToolStatus::Stopped)],
     ]);
     let events = vec![
-        thought(0, 0),
-        said(0, 1, 0, "I look[[to"),
-        said(0, 1, 10, "ol:7]]."),
-        start(0, 2, 0),
-        start(0, 3, 1),
-        end(1),
-        end(0),
-        said(1, 0, 0, "Fou"),
-        thought(2, 0),
-        said(2, 1, 0, "nd [[to"),
-        said(2, 2, 0, "more"),
-        start(3, 0, 2),
-        complete(),
+        thinking_delta(0, 0),
+        text_delta(0, 1, 0, "I look[[to"),
+        text_delta(0, 1, 10, "ol:7]]."),
+        tool_start(0, 2, 0),
+        tool_start(0, 3, 1),
+        tool_complete(1),
+        tool_complete(0),
+        text_delta(1, 0, 0, "Fou"),
+        thinking_delta(2, 0),
+        text_delta(2, 1, 0, "nd [[to"),
+        text_delta(2, 2, 0, "more"),
+        tool_start(3, 0, 2),
+        run_complete(),
     ];
     (answer, events)
 }
 
 #[test]
-fn deltas_joined_are_the_message() {
-    let (answer, events) = whole();
+fn joined_deltas_equal_the_message() {
+    let (answer, events) = sample_answer();
     let expected = "I look[[tool\\:7]].\n\n[[tool:0]]\n\n[[tool:1]]\n\nFound [[to\n\nmore\n\n[[tool:2]]";
     assert_eq!(message(&answer), expected);
-    assert_eq!(joined(&mut Marks::default(), &events), expected);
+    assert_eq!(join_deltas(&mut ToolMarkers::default(), &events), expected);
 }
 
 #[test]
@@ -151,46 +151,50 @@ fn text_that_was_thinking_leaves_nothing() {
     let done = ToolStatus::Complete;
     let was_thinking = |node| EventBody::TextWasThinking { node };
     let first = (
-        answer(vec![vec![thinking(), part("Hello.")]]),
-        vec![said(0, 0, 0, "Hm."), was_thinking(0), said(0, 1, 0, "Hello.")],
+        assistant_message(vec![vec![thinking_part(), text_part("Hello.")]]),
+        vec![
+            text_delta(0, 0, 0, "Hm."),
+            was_thinking(0),
+            text_delta(0, 1, 0, "Hello."),
+        ],
     );
     let after_a_call = (
-        answer(vec![
-            vec![call(0, done)],
-            vec![thinking(), part("ol:1]]."), call(1, done)],
+        assistant_message(vec![
+            vec![tool_call_part(0, done)],
+            vec![thinking_part(), text_part("ol:1]]."), tool_call_part(1, done)],
         ]),
         vec![
-            start(0, 0, 0),
-            end(0),
-            said(1, 0, 0, "Hm[[to"),
+            tool_start(0, 0, 0),
+            tool_complete(0),
+            text_delta(1, 0, 0, "Hm[[to"),
             was_thinking(1),
-            said(1, 1, 0, "ol:1]]."),
-            start(1, 2, 1),
-            end(1),
-            complete(),
+            text_delta(1, 1, 0, "ol:1]]."),
+            tool_start(1, 2, 1),
+            tool_complete(1),
+            run_complete(),
         ],
     );
     let broken_off = (
-        answer(vec![
-            vec![part("Fou[[to")],
-            vec![thinking(), part("ol:1]]nd")],
-            vec![thinking()],
-            vec![part("More")],
+        assistant_message(vec![
+            vec![text_part("Fou[[to")],
+            vec![thinking_part(), text_part("ol:1]]nd")],
+            vec![thinking_part()],
+            vec![text_part("More")],
         ]),
         vec![
-            said(0, 0, 0, "Fou[[to"),
-            said(1, 0, 0, "Hm."),
+            text_delta(0, 0, 0, "Fou[[to"),
+            text_delta(1, 0, 0, "Hm."),
             was_thinking(1),
-            said(1, 1, 0, "ol:1]]nd"),
-            said(2, 0, 0, "Hm."),
+            text_delta(1, 1, 0, "ol:1]]nd"),
+            text_delta(2, 0, 0, "Hm."),
             was_thinking(2),
-            said(3, 0, 0, "More"),
-            complete(),
+            text_delta(3, 0, 0, "More"),
+            run_complete(),
         ],
     );
     for (answer, events) in [first, after_a_call, broken_off] {
         assert_eq!(
-            joined(&mut Marks::default(), &events),
+            join_deltas(&mut ToolMarkers::default(), &events),
             message(&answer),
             "{events:?}"
         );
@@ -198,37 +202,47 @@ fn text_that_was_thinking_leaves_nothing() {
 }
 
 #[test]
-fn a_mark_comes_after_its_calls_end() {
-    let mut marks = Marks::default();
-    let frames: Vec<_> = [start(0, 0, 0), start(0, 1, 1), end(1), end(0)]
-        .iter()
-        .map(|event| marks.frames(event))
-        .collect();
-    let mark = |index| added(0, index, Some(index), &mark(index));
+fn marker_follows_the_end_of_its_call() {
+    let mut marks = ToolMarkers::default();
+    let frames: Vec<_> = [
+        tool_start(0, 0, 0),
+        tool_start(0, 1, 1),
+        tool_complete(1),
+        tool_complete(0),
+    ]
+    .iter()
+    .map(|event| marks.frames(event))
+    .collect();
+    let mark = |index| inserted_frame(0, index, Some(index), &mark(index));
     let expected = [
         vec![Frame::Logged],
         vec![Frame::Logged],
         vec![Frame::Logged],
-        vec![Frame::Logged, mark(0), added(0, 1, None, SEPARATOR), mark(1)],
+        vec![
+            Frame::Logged,
+            mark(0),
+            inserted_frame(0, 1, None, SEPARATOR),
+            mark(1),
+        ],
     ];
     assert_eq!(frames, expected);
 }
 
 #[test]
-fn a_stream_that_begins_in_the_middle_goes_on() {
-    let (answer, events) = whole();
+fn resumes_in_the_middle_of_an_answer() {
+    let (answer, events) = sample_answer();
     // Not in the middle of calls at the same time: which of them have a mark can't be told then. Streams begin where a run begins or
     // goes on.
     for begin in (0..events.len() - 1).filter(|begin| !(4..6).contains(begin)) {
-        let mut before = Marks::default();
-        let first = joined(&mut before, &events[..begin]);
-        let mut marks = Marks::default();
+        let mut before = ToolMarkers::default();
+        let first = join_deltas(&mut before, &events[..begin]);
+        let mut marks = ToolMarkers::default();
         let mut second = String::new();
         for event in &events[begin..] {
             if marks.is_behind(event) {
                 marks.catch_up(&answer, event);
             }
-            second += &joined(&mut marks, std::slice::from_ref(event));
+            second += &join_deltas(&mut marks, std::slice::from_ref(event));
         }
         assert_eq!(first + &second, message(&answer), "from event {begin}");
     }

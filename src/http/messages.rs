@@ -17,19 +17,22 @@ use crate::{
     protocol::{
         ConversationId, Message, MessageId, Position, RunStatus, chat::ModelList, intent::ApprovalAnswer,
     },
-    storage::Approval,
+    storage::ApprovalDecision,
 };
 
 /// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
-pub async fn get(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Found>, Problem> {
-    let message_id = problem::message_id(path)?;
+pub async fn get(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<LocatedMessage>, Problem> {
+    let message_id = problem::parse_message_id(path)?;
     let (conversation_id, message) = caller
         .app
         .storage
         .message(caller.user_id, message_id)
         .await?
         .ok_or_else(not_found)?;
-    Ok(Json(Found {
+    Ok(Json(LocatedMessage {
         conversation_id,
         message,
     }))
@@ -37,7 +40,7 @@ pub async fn get(caller: Caller, path: Result<Path<String>, PathRejection>) -> R
 
 /// A message and where it is. Not a `serde_json::Value`: what a model asks a tool may be nested deeper than that can be.
 #[derive(Serialize)]
-pub struct Found {
+pub struct LocatedMessage {
     conversation_id: ConversationId,
     message: Message,
 }
@@ -54,8 +57,11 @@ pub struct Run {
 }
 
 /// `GET /api/runs/{id}`: where a run stands. Its id is that of the answer that it makes.
-pub async fn run(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Run>, Problem> {
-    let message_id = problem::message_id(path)?;
+pub async fn get_run(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<Run>, Problem> {
+    let message_id = problem::parse_message_id(path)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
     let run = run.ok_or_else(not_found)?;
     Ok(Json(Run {
@@ -68,13 +74,16 @@ pub async fn run(caller: Caller, path: Result<Path<String>, PathRejection>) -> R
 }
 
 /// `GET /api/models`: the models that can be chosen now.
-pub async fn models(Caller { app, .. }: Caller) -> Json<ModelList> {
+pub async fn list_models(Caller { app, .. }: Caller) -> Json<ModelList> {
     Json(app::models::list(&app).await)
 }
 
 /// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.
-pub async fn stop(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Json<Value>, Problem> {
-    let message_id = problem::message_id(path)?;
+pub async fn stop_run(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<Value>, Problem> {
+    let message_id = problem::parse_message_id(path)?;
     let status = caller
         .app
         .runs
@@ -86,21 +95,21 @@ pub async fn stop(caller: Caller, path: Result<Path<String>, PathRejection>) -> 
 
 /// Whether a tool call may begin.
 #[derive(Debug, Deserialize)]
-pub struct Answer {
+pub struct ApprovalRequest {
     /// Which call of the run.
     index: usize,
     answer: ApprovalAnswer,
 }
 
 /// `POST /api/runs/{id}/approvals`: answers whether a tool call may begin. The first answer counts.
-pub async fn answer(
+pub async fn answer_approval(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    answer: Result<Json<Answer>, JsonRejection>,
+    answer: Result<Json<ApprovalRequest>, JsonRejection>,
 ) -> Result<StatusCode, Problem> {
-    let run = problem::message_id(path)?;
-    let Json(Answer { index, answer }) = answer?;
-    let approval = Approval { run, index, answer };
-    caller.app.runs.answer(caller.user_id, approval).await?;
+    let run = problem::parse_message_id(path)?;
+    let Json(ApprovalRequest { index, answer }) = answer?;
+    let approval = ApprovalDecision { run, index, answer };
+    caller.app.runs.answer_approval(caller.user_id, approval).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -44,7 +44,7 @@ mod upload;
 pub use self::connections::serve;
 
 /// The public contract: all of its addresses. `docs/openapi.json` describes each.
-fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {
+fn contract_routes() -> Vec<(&'static str, MethodRouter<AppState>)> {
     vec![
         ("/api/attachments/{attachment_id}", get(attachment::get)),
         ("/api/chat/batch", post(batch::start)),
@@ -74,19 +74,22 @@ fn contract() -> Vec<(&'static str, MethodRouter<AppState>)> {
         ),
         (
             "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
-            post(panel::judged),
+            post(panel::post_verdict),
         ),
-        ("/api/events", get(event_stream::of_user)),
+        ("/api/events", get(event_stream::stream_user_log)),
         ("/api/messages/{message_id}", get(messages::get)),
         ("/api/messages/{message_id}/diagnostics", get(diagnostics::get)),
-        ("/api/models", get(messages::models)),
+        ("/api/models", get(messages::list_models)),
         ("/api/openapi.json", get(openapi::get)),
-        ("/api/runs/{message_id}", get(messages::run)),
-        ("/api/runs/{message_id}/approvals", post(messages::answer)),
-        ("/api/runs/{message_id}/continue", post(chat_stream::go_on)),
+        ("/api/runs/{message_id}", get(messages::get_run)),
+        (
+            "/api/runs/{message_id}/approvals",
+            post(messages::answer_approval),
+        ),
+        ("/api/runs/{message_id}/continue", post(chat_stream::continue_run)),
         ("/api/runs/{message_id}/events", get(chat_stream::resume)),
         ("/api/runs/{message_id}/regenerate", post(chat_stream::regenerate)),
-        ("/api/runs/{message_id}/stop", post(messages::stop)),
+        ("/api/runs/{message_id}/stop", post(messages::stop_run)),
     ]
 }
 
@@ -101,7 +104,7 @@ pub fn router(app: AppState) -> Router {
         .and(NotForContentType::new("audio/"))
         .and(NotForContentType::new("application/octet-stream"));
     let compression = CompressionLayer::new().compress_when(worth_it);
-    contract()
+    contract_routes()
         .into_iter()
         .fold(Router::new(), |router, (path, methods)| {
             router.route(path, methods)
@@ -115,7 +118,7 @@ pub fn router(app: AppState) -> Router {
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/send", post(form::send))
         .merge(page)
-        .method_not_allowed_fallback(refusal::wrong_method)
+        .method_not_allowed_fallback(refusal::method_not_allowed)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
         .layer(middleware::from_fn_with_state(app.clone(), security::guard))

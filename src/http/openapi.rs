@@ -21,15 +21,15 @@ mod tests {
     use jsonschema::Draft;
     use serde_json::{Value, json};
 
-    use super::{super::contract, DOCUMENT};
-    use crate::protocol::examples::{logged, of_every_kind};
+    use super::{super::contract_routes, DOCUMENT};
+    use crate::protocol::examples::{logged_event, of_every_kind};
 
     fn document() -> Value {
         serde_json::from_str(DOCUMENT).unwrap()
     }
 
     #[test]
-    fn every_address_of_the_contract_is_described_and_no_other() {
+    fn document_lists_exactly_the_contracts_routes() {
         let document = document();
         let described: BTreeSet<&str> = document["paths"]
             .as_object()
@@ -37,7 +37,7 @@ mod tests {
             .keys()
             .map(String::as_str)
             .collect();
-        let contract = contract();
+        let contract = contract_routes();
         let served: BTreeSet<&str> = contract.iter().map(|(path, _)| *path).collect();
         assert_eq!(described, served);
         // There is no other way to an address than through the table.
@@ -51,13 +51,13 @@ mod tests {
     }
 
     #[test]
-    fn every_event_is_described() {
+    fn document_describes_every_event() {
         let document = document();
         let description = &document["components"]["schemas"]["Event"];
         let mapping = description["discriminator"]["mapping"].as_object().unwrap();
         let events: Vec<Value> = of_every_kind()
             .into_iter()
-            .map(|body| serde_json::to_value(logged(body)).unwrap())
+            .map(|body| serde_json::to_value(logged_event(body)).unwrap())
             .collect();
         let kinds: BTreeSet<&str> = events
             .iter()

@@ -8,11 +8,11 @@ use super::security::is_rpc;
 use crate::protocol::{ApiError, ErrorCode};
 
 /// The beginnings of addresses that are not pages: nobody is led there from another site.
-const NOT_PAGES: [&str; 5] = ["/api", "/v1", "/rpc", "/send", "/pkg"];
+const NON_PAGE_PREFIXES: [&str; 5] = ["/api", "/v1", "/rpc", "/send", "/pkg"];
 
 /// A request without its body.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct RequestHead<'a> {
     pub method: &'a Method,
     pub uri: &'a Uri,
     pub headers: &'a HeaderMap,
@@ -22,7 +22,7 @@ fn forbidden(reason: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::Forbidden, reason)
 }
 
-impl Asked<'_> {
+impl RequestHead<'_> {
     /// Returns the host that the client believes it talks with.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Asked<'_> {
         let host: Authority = named.ok_or_else(|| forbidden("The request names no host."))?;
         // An address in the first line of a request stands above the header Host.
         for name in [Some(&host), self.uri.authority()].into_iter().flatten() {
-            if !is_loopback(name) && !is_among(allowed, name.as_str()) {
+            if !is_loopback(name) && !is_allowed_host(allowed, name.as_str()) {
                 return Err(forbidden(format!(
                     "Parlor was asked as “{name}”, and answers only under a loopback name, such as http://127.0.0.1 or \
                      http://localhost. If you reach it through a proxy under that name, add \"{name}\" to the setting \
@@ -59,7 +59,7 @@ impl Asked<'_> {
         // Chromium sends an Origin along for modules. Behind a proxy that sets Host they load all the same, so that the page can say
         // what is wrong: they are the same for everybody.
         let is_own_code =
-            self.uri.path().starts_with("/pkg/") && self.is_each("sec-fetch-site", &["same-origin"]);
+            self.uri.path().starts_with("/pkg/") && self.has_only("sec-fetch-site", &["same-origin"]);
         if is_own_code {
             return Ok(());
         }
@@ -77,12 +77,13 @@ impl Asked<'_> {
             // An Origin ends with its host.
             let end = rest.find('/').filter(|_| named_by == header::REFERER);
             let authority = &rest[..end.unwrap_or(rest.len())];
-            let is_here = authority.eq_ignore_ascii_case(host.as_str()) || is_among(allowed, authority);
+            let is_here =
+                authority.eq_ignore_ascii_case(host.as_str()) || is_allowed_host(allowed, authority);
             if !is_here || !matches!(scheme, "http" | "https") {
-                return Err(another_origin(authority, host));
+                return Err(cross_origin_error(authority, host));
             }
         }
-        if self.is_of_another_site() && !self.leads_here() {
+        if self.is_cross_site() && !self.is_page_navigation() {
             return Err(forbidden("The request came from another site. Nothing was done."));
         }
         Ok(())
@@ -98,31 +99,33 @@ impl Asked<'_> {
     }
 
     /// Whether a page of another site leads to a search or to an article without a person's click. Opening those has PubMed asked.
-    pub fn is_led_to_a_search(self) -> bool {
+    pub fn is_cross_site_search(self) -> bool {
         let path = self.uri.path();
         let is_search = path.starts_with("/literature/articles")
             || path.starts_with("/literature") && self.uri.query().is_some();
-        is_search && self.is_of_another_site() && !self.is_each("sec-fetch-user", &["?1"])
+        is_search && self.is_cross_site() && !self.has_only("sec-fetch-user", &["?1"])
     }
 
-    fn is_of_another_site(self) -> bool {
+    fn is_cross_site(self) -> bool {
         self.headers.contains_key("sec-fetch-site")
-            && !self.is_each("sec-fetch-site", &["same-origin", "none"])
+            && !self.has_only("sec-fetch-site", &["same-origin", "none"])
     }
 
     /// Whether the person leaves a page for one of ours. One that is loaded in a frame, or in advance, is not seen to be ours.
-    fn leads_here(self) -> bool {
+    fn is_page_navigation(self) -> bool {
         let path = self.uri.path();
         matches!(*self.method, Method::GET | Method::HEAD)
-            && !NOT_PAGES.iter().any(|beginning| path.starts_with(beginning))
-            && self.is_each("sec-fetch-mode", &["navigate"])
-            && self.is_each("sec-fetch-dest", &["document"])
+            && !NON_PAGE_PREFIXES
+                .iter()
+                .any(|beginning| path.starts_with(beginning))
+            && self.has_only("sec-fetch-mode", &["navigate"])
+            && self.has_only("sec-fetch-dest", &["document"])
             && !self.headers.contains_key("sec-purpose")
             && !self.headers.contains_key("purpose")
     }
 
     /// Whether a header is there, with nothing but these values.
-    fn is_each(self, name: &str, allowed: &[&str]) -> bool {
+    fn has_only(self, name: &str, allowed: &[&str]) -> bool {
         let mut values = self.headers.get_all(name).iter().peekable();
         values.peek().is_some()
             && values.all(|value| {
@@ -133,7 +136,7 @@ impl Asked<'_> {
     }
 }
 
-fn another_origin(authority: &str, host: &Authority) -> ApiError {
+fn cross_origin_error(authority: &str, host: &Authority) -> ApiError {
     let is_name = authority.parse::<Authority>().is_ok();
     forbidden(if is_name {
         format!(
@@ -145,7 +148,7 @@ fn another_origin(authority: &str, host: &Authority) -> ApiError {
     })
 }
 
-fn is_among(allowed: &[String], name: &str) -> bool {
+fn is_allowed_host(allowed: &[String], name: &str) -> bool {
     allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 

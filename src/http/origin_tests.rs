@@ -4,15 +4,19 @@ use axum::http::{HeaderName, HeaderValue};
 
 use super::*;
 
-const HERE: (&str, &str) = ("host", "localhost:8080");
+const LOCAL_HOST: (&str, &str) = ("host", "localhost:8080");
 
-fn checked_at(method: Method, uri: &'static str, headers: &[(&'static str, &str)]) -> Result<(), ApiError> {
+fn check_site_at(
+    method: Method,
+    uri: &'static str,
+    headers: &[(&'static str, &str)],
+) -> Result<(), ApiError> {
     let value = |value: &str| HeaderValue::from_bytes(value.as_bytes()).unwrap();
     let mut map = HeaderMap::new();
     for (name, text) in headers {
         map.append(HeaderName::from_static(name), value(text));
     }
-    let asked = Asked {
+    let asked = RequestHead {
         method: &method,
         uri: &Uri::from_static(uri),
         headers: &map,
@@ -22,15 +26,15 @@ fn checked_at(method: Method, uri: &'static str, headers: &[(&'static str, &str)
     asked.check_site(&host, &allowed)
 }
 
-fn checked(method: Method, headers: &[(&'static str, &str)]) -> bool {
-    checked_at(method, "/x", headers).is_ok()
+fn is_accepted(method: Method, headers: &[(&'static str, &str)]) -> bool {
+    check_site_at(method, "/x", headers).is_ok()
 }
 
-fn with_host(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
-    [HERE].into_iter().chain(more.iter().copied()).collect()
+fn with_host_header(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    [LOCAL_HOST].into_iter().chain(more.iter().copied()).collect()
 }
 
-fn fetched(mode: &'static str, dest: &'static str) -> Vec<(&'static str, &'static str)> {
+fn fetch_headers(mode: &'static str, dest: &'static str) -> Vec<(&'static str, &'static str)> {
     vec![
         ("sec-fetch-site", "same-site"),
         ("sec-fetch-mode", mode),
@@ -49,7 +53,7 @@ fn answers_under_loopback_and_allowed_names_only() {
         "parlor.lan",
         "Parlor.LAN:8443",
     ] {
-        assert!(checked(Method::GET, &[("host", host)]), "{host}");
+        assert!(is_accepted(Method::GET, &[("host", host)]), "{host}");
     }
     for host in [
         "example.com",
@@ -62,25 +66,25 @@ fn answers_under_loopback_and_allowed_names_only() {
         "parlor.lan:81",
         "a.parlor.lan",
     ] {
-        assert!(!checked(Method::GET, &[("host", host)]), "{host}");
+        assert!(!is_accepted(Method::GET, &[("host", host)]), "{host}");
     }
-    assert!(!checked(Method::GET, &[]));
-    assert!(!checked(Method::GET, &[HERE, HERE]), "twice");
-    let absolute = |uri| checked_at(Method::GET, uri, &[HERE]).is_ok();
+    assert!(!is_accepted(Method::GET, &[]));
+    assert!(!is_accepted(Method::GET, &[LOCAL_HOST, LOCAL_HOST]), "twice");
+    let absolute = |uri| check_site_at(Method::GET, uri, &[LOCAL_HOST]).is_ok();
     assert!(absolute("http://localhost:8080/x") && !absolute("http://example.com/x"));
 }
 
 #[test]
-fn a_refused_host_is_named_with_its_setting() {
-    let error = checked_at(Method::GET, "/", &[("host", "chat.example:81")]).unwrap_err();
+fn rejected_host_error_names_the_setting() {
+    let error = check_site_at(Method::GET, "/", &[("host", "chat.example:81")]).unwrap_err();
     assert!(
         error
             .message
             .contains("\"chat.example:81\" to the setting server.allowed_hosts"),
         "{error}"
     );
-    let page = [HERE, ("origin", "https://chat.example")];
-    let error = checked_at(Method::POST, "/rpc/x", &page).unwrap_err();
+    let page = [LOCAL_HOST, ("origin", "https://chat.example")];
+    let error = check_site_at(Method::POST, "/rpc/x", &page).unwrap_err();
     assert!(
         error
             .message
@@ -90,7 +94,7 @@ fn a_refused_host_is_named_with_its_setting() {
 }
 
 #[test]
-fn another_origin_is_refused_with_every_method() {
+fn rejects_cross_origin_for_every_method() {
     let cases: [(&[(&str, &str)], bool); 12] = [
         (&[], true),
         (&[("origin", "http://localhost:8080")], true),
@@ -119,7 +123,11 @@ fn another_origin_is_refused_with_every_method() {
     ];
     for (more, allowed) in cases {
         for method in [Method::GET, Method::HEAD, Method::POST, Method::OPTIONS] {
-            assert_eq!(checked(method, &[&[HERE], more].concat()), allowed, "{more:?}");
+            assert_eq!(
+                is_accepted(method, &[&[LOCAL_HOST], more].concat()),
+                allowed,
+                "{more:?}"
+            );
         }
     }
 }
@@ -154,7 +162,7 @@ fn pages_of_other_origins_are_refused_by_their_referer() {
         ),
     ];
     let at = |path, more: &[(&'static str, &'static str)]| {
-        checked_at(Method::GET, path, &[&[("host", "parlor.lan")], more].concat()).is_ok()
+        check_site_at(Method::GET, path, &[&[("host", "parlor.lan")], more].concat()).is_ok()
     };
     for (more, allowed) in cases {
         assert_eq!(at("/rpc/search_articles?query=x", more), allowed, "{more:?}");
@@ -164,39 +172,42 @@ fn pages_of_other_origins_are_refused_by_their_referer() {
 }
 
 #[test]
-fn own_code_loads_behind_a_proxy_that_sets_host() {
+fn own_assets_load_behind_a_rewriting_proxy() {
     let theirs = ("origin", "https://chat.example");
-    let module = with_host(&[
+    let module = with_host_header(&[
         theirs,
         ("sec-fetch-site", "same-origin"),
         ("sec-fetch-mode", "cors"),
     ]);
-    assert!(checked_at(Method::GET, "/pkg/parlor.js", &module).is_ok());
+    assert!(check_site_at(Method::GET, "/pkg/parlor.js", &module).is_ok());
     for path in ["/", "/rpc/models", "/pkgs"] {
-        assert!(checked_at(Method::GET, path, &module).is_err(), "{path}");
+        assert!(check_site_at(Method::GET, path, &module).is_err(), "{path}");
     }
-    let of_another = with_host(&[theirs, ("sec-fetch-site", "cross-site")]);
-    assert!(checked_at(Method::GET, "/pkg/parlor.js", &of_another).is_err());
-    assert!(checked_at(Method::GET, "/pkg/parlor.js", &with_host(&[theirs])).is_err());
+    let of_another = with_host_header(&[theirs, ("sec-fetch-site", "cross-site")]);
+    assert!(check_site_at(Method::GET, "/pkg/parlor.js", &of_another).is_err());
+    assert!(check_site_at(Method::GET, "/pkg/parlor.js", &with_host_header(&[theirs])).is_err());
 }
 
 #[test]
-fn another_site_is_refused_with_every_method() {
+fn rejects_cross_site_for_every_method() {
     for site in ["cross-site", "same-site", "", "same-origin, none", "é"] {
         for method in [Method::GET, Method::POST, Method::OPTIONS] {
-            assert!(!checked(method, &[HERE, ("sec-fetch-site", site)]), "{site}");
+            assert!(
+                !is_accepted(method, &[LOCAL_HOST, ("sec-fetch-site", site)]),
+                "{site}"
+            );
         }
     }
-    let twice = with_host(&[
+    let twice = with_host_header(&[
         ("sec-fetch-site", "same-origin"),
         ("sec-fetch-site", "cross-site"),
     ]);
-    assert!(!checked(Method::GET, &twice));
+    assert!(!is_accepted(Method::GET, &twice));
 }
 
 #[test]
-fn other_sites_lead_here_and_load_nothing() {
-    let leads = fetched("navigate", "document");
+fn other_sites_may_link_but_not_load() {
+    let leads = fetch_headers("navigate", "document");
     let cases = [
         (
             vec![("sec-fetch-site", "none"), ("sec-fetch-dest", "image")],
@@ -206,9 +217,9 @@ fn other_sites_lead_here_and_load_nothing() {
             vec![("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")],
             true,
         ),
-        (fetched("no-cors", "image"), false),
-        (fetched("cors", "empty"), false),
-        (fetched("navigate", "iframe"), false),
+        (fetch_headers("no-cors", "image"), false),
+        (fetch_headers("cors", "empty"), false),
+        (fetch_headers("navigate", "iframe"), false),
         (leads.clone(), true),
         ([leads.clone(), vec![("sec-purpose", "prefetch")]].concat(), false),
         ([leads.clone(), vec![("purpose", "prefetch")]].concat(), false),
@@ -220,7 +231,7 @@ fn other_sites_lead_here_and_load_nothing() {
     ];
     for (more, allowed) in cases {
         for method in [Method::GET, Method::HEAD] {
-            assert_eq!(checked(method, &with_host(&more)), allowed, "{more:?}");
+            assert_eq!(is_accepted(method, &with_host_header(&more)), allowed, "{more:?}");
         }
     }
     for path in [
@@ -230,28 +241,31 @@ fn other_sites_lead_here_and_load_nothing() {
         "/v1/models",
     ] {
         assert!(
-            checked_at(Method::GET, path, &with_host(&leads)).is_err(),
+            check_site_at(Method::GET, path, &with_host_header(&leads)).is_err(),
             "{path}"
         );
     }
-    assert!(!checked(Method::POST, &with_host(&leads)), "a form of theirs");
+    assert!(
+        !is_accepted(Method::POST, &with_host_header(&leads)),
+        "a form of theirs"
+    );
 }
 
 #[test]
-fn only_a_click_leads_to_a_search() {
+fn only_a_click_opens_a_search() {
     let is_led = |uri, more: &[(&'static str, &'static str)]| {
-        let headers = with_host(more);
+        let headers = with_host_header(more);
         let pairs = headers
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-        Asked {
+        RequestHead {
             method: &Method::GET,
             uri: &Uri::from_static(uri),
             headers: &pairs.collect(),
         }
-        .is_led_to_a_search()
+        .is_cross_site_search()
     };
-    let leads = fetched("navigate", "document");
+    let leads = fetch_headers("navigate", "document");
     let clicked = [leads.clone(), vec![("sec-fetch-user", "?1")]].concat();
     assert!(is_led("/literature?q=x", &leads));
     assert!(!is_led("/literature?q=x", &clicked));
@@ -264,12 +278,12 @@ fn only_a_click_leads_to_a_search() {
 }
 
 #[test]
-fn upgrades_are_told_from_offers_of_http_2() {
+fn distinguishes_upgrades_from_h2c_offers() {
     let is_upgrade = |headers: &[(&'static str, &'static str)]| {
         let pairs = headers
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-        Asked {
+        RequestHead {
             method: &Method::GET,
             uri: &Uri::from_static("/"),
             headers: &pairs.collect(),

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Sets the theme that was chosen before anything is painted, so that no page flashes in the wrong one.
-const THEME: &str = "try{const t=localStorage.getItem('parlor-theme');\
+const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('parlor-theme');\
                      if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
 
 /// The pages, the server functions that they call, and what they are made of.
@@ -41,7 +41,7 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .leptos_routes_with_context(app, pages, context, shell)
         // The page's own ways to what the API has as well. An `Authorization` that a proxy's password has browsers send is
         // refused there, and not looked at here.
-        .route("/rpc/events", get(event_stream::of_user))
+        .route("/rpc/events", get(event_stream::stream_user_log))
         .route("/rpc/attachments/{attachment_id}", get(attachment::get))
         .route(
             "/rpc/conversations/{conversation_id}/payloads/{payload_id}/file",
@@ -52,19 +52,19 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .route("/rpc/{*unknown}", any(|| async { StatusCode::NOT_FOUND }))
         // Server functions read their bodies themselves, past the limit of the other handlers.
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
-        .layer(middleware::from_fn(rpc::surround))
+        .layer(middleware::from_fn(rpc::check_and_format_errors))
         .layer(middleware::from_fn(replace_nul))
         .merge(assets::router())
 }
 
 /// Shows the end of a conversation at once, as the page will once it is taken over.
-const SHOW_THE_END: &str = "document.querySelector('.transcript')?.scrollTo(0,1e9)";
+const SCROLL_TO_END_SCRIPT: &str = "document.querySelector('.transcript')?.scrollTo(0,1e9)";
 
 /// Loads the browser half and has it take over the page, or makes the page one without scripts.
-const START: &str = include_str!("start.js");
+const START_SCRIPT: &str = include_str!("start.js");
 
 /// What there is of scripts on the page without the browser half.
-const PLAIN: &str = include_str!("plain.js");
+const PLAIN_SCRIPT: &str = include_str!("plain.js");
 
 /// The parameter in an address that asks for the page without the browser half, as [`START`] does when that has failed.
 const PLAIN_PARAMETER: &str = "plain";
@@ -81,7 +81,7 @@ fn shell() -> impl IntoView {
         (seconds * 1000.0).ceil().to_string()
     });
     let uri = use_context::<Parts>().map(|parts| parts.uri).unwrap_or_default();
-    let is_plain = asks_for_plain(&uri);
+    let is_plain = is_plain_requested(&uri);
     // Behind the interface, which the browser takes over from the first element of the body on; the style sheet has them first.
     let found = use_context::<AppState>().map_or(Vec::new(), |app| app.notices.all());
     let found = (!found.is_empty()).then(|| {
@@ -92,7 +92,7 @@ fn shell() -> impl IntoView {
     // A conversation is not taken over without it, and is not to wait for it after all else.
     let markdown = wasm.rsplit_once('/').filter(|_| uri.path().starts_with("/c/"));
     let markdown = markdown.map(|(folder, _)| [folder, "/split_markdown.wasm"].concat());
-    let start = format!("const js = {js:?}, wasm = {wasm:?};\n{START}");
+    let start = format!("const js = {js:?}, wasm = {wasm:?};\n{START_SCRIPT}");
     let preloaded = (!is_plain).then(|| {
         view! {
             <link rel="modulepreload" href=js/>
@@ -100,7 +100,7 @@ fn shell() -> impl IntoView {
             {markdown.map(|file| view! { <link rel="preload" href=file r#as="fetch" r#type="application/wasm" crossorigin=""/> })}
         }
     });
-    let script = if is_plain { PLAIN.to_owned() } else { start };
+    let script = if is_plain { PLAIN_SCRIPT.to_owned() } else { start };
     view! {
         <!DOCTYPE html>
         <html lang="en" data-long-answer-ms=long_answer data-state=is_plain.then_some("plain")>
@@ -108,7 +108,7 @@ fn shell() -> impl IntoView {
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content"/>
                 <meta name="color-scheme" content="light dark"/>
-                <script nonce=nonce.clone()>{THEME}</script>
+                <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
                 <link rel="stylesheet" href=css/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 {preloaded}
@@ -118,9 +118,9 @@ fn shell() -> impl IntoView {
             </head>
             <body>
                 <Root/>
-                {notices(without_plain(&uri))}
+                {start_failure_notices(interactive_address(&uri))}
                 {found}
-                <script nonce=nonce>{SHOW_THE_END}</script>
+                <script nonce=nonce>{SCROLL_TO_END_SCRIPT}</script>
             </body>
         </html>
     }
@@ -128,7 +128,7 @@ fn shell() -> impl IntoView {
 
 /// What is said when the browser half has not started or has stopped; the style sheet shows it then. The links have a target so that
 /// what is left of the browser half does not follow them.
-fn notices(again: String) -> impl IntoView {
+fn start_failure_notices(again: String) -> impl IntoView {
     let separator = if again.contains('?') { "&" } else { "?" };
     let plain = [again.as_str(), separator, PLAIN_PARAMETER, "="].concat();
     view! {
@@ -150,21 +150,22 @@ fn notices(again: String) -> impl IntoView {
     }
 }
 
-fn is_plain(parameter: &str) -> bool {
+fn is_plain_parameter(parameter: &str) -> bool {
     parameter.split('=').next() == Some(PLAIN_PARAMETER)
 }
 
-fn asks_for_plain(uri: &Uri) -> bool {
-    uri.query().is_some_and(|query| query.split('&').any(is_plain))
+fn is_plain_requested(uri: &Uri) -> bool {
+    uri.query()
+        .is_some_and(|query| query.split('&').any(is_plain_parameter))
 }
 
 /// The address of the page with the browser half.
-fn without_plain(uri: &Uri) -> String {
+fn interactive_address(uri: &Uri) -> String {
     // Two slashes would begin the name of another host.
     let path = uri.path().trim_start_matches(['/', '\\']);
     let query = uri.query().unwrap_or_default().split('&');
     let rest: Vec<_> = query
-        .filter(|parameter| !parameter.is_empty() && !is_plain(parameter))
+        .filter(|parameter| !parameter.is_empty() && !is_plain_parameter(parameter))
         .collect();
     let separator = if rest.is_empty() { "" } else { "?" };
     ["/", path, separator, &rest.join("&")].concat()
@@ -181,11 +182,11 @@ async fn replace_nul(request: Request, next: Next) -> Response {
     }
     let (mut parts, body) = response.into_parts();
     parts.headers.remove(header::CONTENT_LENGTH);
-    let chunks = body.into_data_stream().map_ok(without_nul);
+    let chunks = body.into_data_stream().map_ok(replace_nul_bytes);
     Response::from_parts(parts, Body::from_stream(chunks))
 }
 
-fn without_nul(chunk: Bytes) -> Bytes {
+fn replace_nul_bytes(chunk: Bytes) -> Bytes {
     if !chunk.contains(&0) {
         return chunk;
     }
@@ -208,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_pages_lead_back() {
+    fn plain_page_links_to_the_interactive_one() {
         for (address, plain, again) in [
             ("/c/1?plain=", true, "/c/1"),
             ("/c/1?before=2&plain=&q=%3C", true, "/c/1?before=2&q=%3C"),
@@ -218,15 +219,15 @@ mod tests {
             ("/plain", false, "/plain"),
         ] {
             let uri = address.parse().unwrap();
-            assert_eq!(asks_for_plain(&uri), plain, "{address}");
-            assert_eq!(without_plain(&uri), again, "{address}");
+            assert_eq!(is_plain_requested(&uri), plain, "{address}");
+            assert_eq!(interactive_address(&uri), again, "{address}");
         }
     }
 
     #[test]
-    fn nul_becomes_a_character_that_is_kept() {
-        let replaced = without_nul(Bytes::from_static(b"\0<p>a\0\0b\0</p>"));
+    fn nul_becomes_the_replacement_character() {
+        let replaced = replace_nul_bytes(Bytes::from_static(b"\0<p>a\0\0b\0</p>"));
         assert_eq!(replaced, "\u{fffd}<p>a\u{fffd}\u{fffd}b\u{fffd}</p>");
-        assert_eq!(without_nul(Bytes::from_static(b"<p></p>")), "<p></p>");
+        assert_eq!(replace_nul_bytes(Bytes::from_static(b"<p></p>")), "<p></p>");
     }
 }

@@ -11,31 +11,31 @@ use axum::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    chat_stream::intent_id,
+    chat_stream::parse_intent_id,
     problem::{self, Problem},
 };
 use crate::{
     app::{self, Caller, fingerprint, not_found},
-    protocol::{AskedParameters, Parameters, intent::SetParameters, json},
+    protocol::{ParameterInput, Parameters, intent::SetParameters, json},
 };
 
 /// Parameters as a client writes them: numbers, or the same as text. What is missing is not set.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParametersBody {
-    temperature: Option<json::Json>,
+    temperature: Option<json::RawJson>,
     thinking_level: Option<String>,
-    max_completion_tokens: Option<json::Json>,
+    max_completion_tokens: Option<json::RawJson>,
 }
 
 impl ParametersBody {
     /// The same as a person would have typed it.
-    pub fn asked(self) -> AskedParameters {
-        let typed = |value: Option<json::Json>| {
+    pub fn into_raw(self) -> ParameterInput {
+        let typed = |value: Option<json::RawJson>| {
             let text = value.map(|value| value.as_str().trim_matches('"').to_owned());
             text.filter(|text| text != "null").unwrap_or_default()
         };
-        AskedParameters {
+        ParameterInput {
             temperature: typed(self.temperature),
             thinking_level: self.thinking_level.unwrap_or_default(),
             max_completion_tokens: typed(self.max_completion_tokens),
@@ -51,7 +51,7 @@ pub async fn get(
     let parameters = caller
         .app
         .storage
-        .parameters(caller.user_id, problem::conversation_id(path)?)
+        .parameters(caller.user_id, problem::parse_conversation_id(path)?)
         .await?;
     Ok(Json(parameters.ok_or_else(not_found)?))
 }
@@ -65,9 +65,9 @@ pub async fn put(
 ) -> Result<Json<Parameters>, Problem> {
     let Json(body) = body?;
     let intent = SetParameters {
-        intent_id: intent_id(&headers)?,
-        conversation_id: problem::conversation_id(path)?,
-        parameters: body.asked(),
+        intent_id: parse_intent_id(&headers)?,
+        conversation_id: problem::parse_conversation_id(path)?,
+        parameters: body.into_raw(),
     };
     let conversation_id = intent.conversation_id;
     let fingerprint = fingerprint(&intent)?;

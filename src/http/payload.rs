@@ -5,35 +5,35 @@
 
 use serde::Serialize;
 
-use super::marks::{ESCAPED, MARK, SEPARATOR, mark};
+use super::marks::{ESCAPED_PREFIX, MARKER_PREFIX, SEPARATOR, tool_marker};
 use crate::{
     app::{Caller, diagnostics},
     diagnostics::Diagnostics,
     protocol::{
-        ActionHandler, ActionStyle, ApiError, AssistantMessage, ConversationId, Event, FinishReason, Json,
-        Message, MessageId, Part, Payload, PayloadRef, PieceKind, RunError, RunStatus, Source,
-        SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
+        ActionHandler, ActionStyle, ApiError, AssistantMessage, CitedSource, ConversationId, Event,
+        FinishReason, Message, MessageId, MessagePieceKind, Part, Payload, PayloadRef, RawJson, RunError,
+        RunStatus, SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
     },
 };
 
 /// A run's last event, with its payload.
 #[derive(Serialize)]
-pub struct LastEvent<'a> {
+pub struct FinalEvent<'a> {
     #[serde(flatten)]
     pub event: &'a Event,
-    pub payload: Answer,
+    pub payload: RunResult,
 }
 
 /// What a run has come to.
 #[derive(Serialize)]
-pub struct Answer {
+pub struct RunResult {
     message: String,
     suggested_values: Vec<SuggestedValue>,
-    suggested_actions: Vec<Action>,
+    suggested_actions: Vec<NextAction>,
     /// The last that a tool has made; else the last that the model has made.
     custom_payload: Option<Payload>,
-    tool_history: Vec<Tool>,
-    sources: Vec<Source>,
+    tool_history: Vec<ToolRecord>,
+    sources: Vec<CitedSource>,
     conversation_id: ConversationId,
     /// The message that this answers.
     user_message_id: Option<MessageId>,
@@ -51,32 +51,32 @@ pub struct Answer {
 
 /// Something to do next. Unlike in the events, its data are JSON here.
 #[derive(Serialize)]
-struct Action {
+struct NextAction {
     label: String,
     action: String,
     handler: ActionHandler,
-    data: Option<Json>,
+    data: Option<RawJson>,
     style: ActionStyle,
     /// Done already, and not offered any more.
     taken: bool,
 }
 
 #[derive(Serialize)]
-struct Tool {
+struct ToolRecord {
     tool_name: String,
     tool_use_id: String,
-    input: Json,
+    input: RawJson,
     output: Option<String>,
     status: ToolStatus,
 }
 
-impl Answer {
+impl RunResult {
     /// What an answer has come to; nothing of a person's message.
     ///
     /// # Errors
     ///
     /// If storage does not work.
-    pub async fn of(
+    pub async fn load(
         caller: &Caller,
         conversation_id: ConversationId,
         message: &Message,
@@ -85,7 +85,7 @@ impl Answer {
         let Some(answer) = message.assistant() else {
             return Ok(None);
         };
-        let custom_payload = match made(answer) {
+        let custom_payload = match final_payload(answer) {
             Some(made) => {
                 let storage = &caller.app.storage;
                 let made = &made.payload_id;
@@ -100,11 +100,11 @@ impl Answer {
             None
         };
         Ok(Some(Self {
-            message: text(answer),
+            message: text_with_markers(answer),
             suggested_values: answer.suggested_values.clone(),
-            suggested_actions: answer.suggested_actions.iter().map(action).collect(),
+            suggested_actions: answer.suggested_actions.iter().map(next_action).collect(),
             custom_payload,
-            tool_history: answer.tool_calls().map(tool).collect(),
+            tool_history: answer.tool_calls().map(tool_record).collect(),
             sources: answer.sources.clone(),
             conversation_id,
             user_message_id: message.parent_id,
@@ -118,7 +118,7 @@ impl Answer {
 }
 
 /// What was made for the person: what a tool has made wins over what the model has.
-fn made(answer: &AssistantMessage) -> Option<&PayloadRef> {
+fn final_payload(answer: &AssistantMessage) -> Option<&PayloadRef> {
     let by_tool = answer.tool_calls().rev().find_map(|call| call.payload.as_ref());
     by_tool.or_else(|| {
         let parts = answer.nodes.iter().flat_map(|node| &node.parts);
@@ -130,18 +130,18 @@ fn made(answer: &AssistantMessage) -> Option<&PayloadRef> {
 }
 
 /// All text, with `[[tool:N]]` where call N was made.
-pub(super) fn text(answer: &AssistantMessage) -> String {
+pub(super) fn text_with_markers(answer: &AssistantMessage) -> String {
     let pieces = answer.pieces().into_iter();
     let texts = pieces.filter_map(|piece| match piece.kind {
-        PieceKind::Thinking | PieceKind::Payload(_) => None,
-        PieceKind::Text => Some(piece.texts.concat().replace(MARK, ESCAPED)),
-        PieceKind::Tool(call) => Some(mark(call.index)),
+        MessagePieceKind::Thinking | MessagePieceKind::Payload(_) => None,
+        MessagePieceKind::Text => Some(piece.texts.concat().replace(MARKER_PREFIX, ESCAPED_PREFIX)),
+        MessagePieceKind::ToolCall(call) => Some(tool_marker(call.index)),
     });
     texts.collect::<Vec<_>>().join(SEPARATOR)
 }
 
-fn tool(call: &ToolCall) -> Tool {
-    Tool {
+fn tool_record(call: &ToolCall) -> ToolRecord {
+    ToolRecord {
         tool_name: call.tool.clone(),
         tool_use_id: call.tool_use_id.clone(),
         input: call.input.clone(),
@@ -150,12 +150,12 @@ fn tool(call: &ToolCall) -> Tool {
     }
 }
 
-fn action(action: &SuggestedAction) -> Action {
-    Action {
+fn next_action(action: &SuggestedAction) -> NextAction {
+    NextAction {
         label: action.label.clone(),
         action: action.action.clone(),
         handler: action.handler,
-        data: action.data.as_deref().map(Json::or_string),
+        data: action.data.as_deref().map(RawJson::parse_or_quote),
         style: action.style,
         taken: action.taken,
     }
@@ -167,13 +167,16 @@ mod tests {
     use crate::protocol::Node;
 
     #[test]
-    fn a_mark_that_the_model_wrote_is_not_one() {
-        let mut answer = AssistantMessage::started("x/m");
+    fn escapes_markers_written_by_the_model() {
+        let mut answer = AssistantMessage::new("x/m");
         let said = r"See [[tool:0]] and \[[tool:0]] and [[tool]].".into();
         answer.nodes.push(Node {
             parts: vec![Part::Text { text: said }],
         });
-        assert_eq!(text(&answer), r"See [[tool\:0]] and \[[tool\:0]] and [[tool]].");
+        assert_eq!(
+            text_with_markers(&answer),
+            r"See [[tool\:0]] and \[[tool\:0]] and [[tool]]."
+        );
     }
 
     fn payload(id: &str) -> PayloadRef {
@@ -184,29 +187,32 @@ mod tests {
         }
     }
 
-    fn call(made: Option<PayloadRef>) -> Part {
+    fn tool_call_part(made: Option<PayloadRef>) -> Part {
         Part::ToolCall(Box::new(ToolCall {
             output: Some("made".into()),
             payload: made,
-            ..ToolCall::of("make", ToolStatus::Complete)
+            ..ToolCall::for_test("make", ToolStatus::Complete)
         }))
     }
 
     #[test]
-    fn the_last_thing_that_a_tool_made_wins_over_what_the_model_made() {
-        let mut answer = AssistantMessage::started("x/m");
-        assert_eq!(made(&answer), None);
+    fn last_tool_payload_precedes_the_models_payload() {
+        let mut answer = AssistantMessage::new("x/m");
+        assert_eq!(final_payload(&answer), None);
         let by_model = |id| Part::Payload { payload: payload(id) };
         answer.nodes.push(Node {
-            parts: vec![by_model("one"), by_model("two"), call(None)],
+            parts: vec![by_model("one"), by_model("two"), tool_call_part(None)],
         });
-        assert_eq!(made(&answer), Some(&payload("two")));
+        assert_eq!(final_payload(&answer), Some(&payload("two")));
         answer.nodes.push(Node {
-            parts: vec![call(Some(payload("three"))), call(Some(payload("four")))],
+            parts: vec![
+                tool_call_part(Some(payload("three"))),
+                tool_call_part(Some(payload("four"))),
+            ],
         });
         answer.nodes.push(Node {
             parts: vec![by_model("five")],
         });
-        assert_eq!(made(&answer), Some(&payload("four")));
+        assert_eq!(final_payload(&answer), Some(&payload("four")));
     }
 }

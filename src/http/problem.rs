@@ -24,7 +24,7 @@ pub const RETRY_AFTER: header::HeaderValue = header::HeaderValue::from_static("2
 /// The media type of problems.
 pub const PROBLEM_JSON: header::HeaderValue = header::HeaderValue::from_static("application/problem+json");
 /// How a request says whose it is (RFC 6750).
-const WHAT_IS_TAKEN: header::HeaderValue =
+const BEARER_CHALLENGE: header::HeaderValue =
     header::HeaderValue::from_static("Bearer realm=\"Parlor\", error=\"invalid_token\"");
 
 /// An [`ApiError`] as the public contract shows it.
@@ -41,7 +41,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let ApiError { code, message } = &self.0;
         let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = respond(status, code.as_str(), message, &NoMore {});
+        let mut response = respond(status, code.as_str(), message, &NoExtensions {});
         // Under `/rpc`, errors have another form.
         response.extensions_mut().insert(self.0);
         response
@@ -61,7 +61,7 @@ struct Body<'a, M> {
 }
 
 #[derive(Serialize)]
-struct NoMore {}
+struct NoExtensions {}
 
 /// A problem that says more than others do: `more` is an object whose fields stand beside the others.
 pub fn respond(status: StatusCode, code: &str, detail: &str, more: &impl Serialize) -> Response {
@@ -80,13 +80,13 @@ pub fn respond(status: StatusCode, code: &str, detail: &str, more: &impl Seriali
         headers.insert(header::RETRY_AFTER, RETRY_AFTER);
     }
     if status == StatusCode::UNAUTHORIZED {
-        headers.insert(header::WWW_AUTHENTICATE, WHAT_IS_TAKEN);
+        headers.insert(header::WWW_AUTHENTICATE, BEARER_CHALLENGE);
     }
     response
 }
 
 /// A request that is longer than the limit of all requests.
-pub fn too_large() -> ApiError {
+pub fn request_too_large() -> ApiError {
     ApiError::new(
         ErrorCode::TooLarge,
         "The request is longer than Parlor takes (setting limits.request_bytes). Nothing was changed.",
@@ -107,7 +107,7 @@ impl From<QueryRejection> for ApiError {
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> Self {
         match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+            StatusCode::PAYLOAD_TOO_LARGE => request_too_large(),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
                 ErrorCode::UnsupportedMediaType,
                 "The request's body has to be JSON, with Content-Type: application/json. Nothing was changed.",
@@ -118,25 +118,25 @@ impl From<JsonRejection> for ApiError {
 }
 
 /// The message (or run) that an address names.
-pub fn message_id(path: Result<Path<String>, PathRejection>) -> Result<MessageId, Problem> {
-    id(path)
+pub fn parse_message_id(path: Result<Path<String>, PathRejection>) -> Result<MessageId, Problem> {
+    parse_id(path)
 }
 
 /// The conversation that an address names.
-pub fn conversation_id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, Problem> {
-    id(path)
+pub fn parse_conversation_id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, Problem> {
+    parse_id(path)
 }
 
 /// The conversation that an address names, and what of it.
-pub fn within_conversation(
+pub fn parse_conversation_item(
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<(ConversationId, String), Problem> {
     let Path((conversation_id, what)) = path.map_err(|_| not_found())?;
-    Ok((id(Ok(Path(conversation_id)))?, what))
+    Ok((parse_id(Ok(Path(conversation_id)))?, what))
 }
 
 /// What an address names by its id.
-pub fn id<T: FromStr>(path: Result<Path<String>, PathRejection>) -> Result<T, Problem> {
+pub fn parse_id<T: FromStr>(path: Result<Path<String>, PathRejection>) -> Result<T, Problem> {
     let id = path.ok().and_then(|Path(id)| id.parse().ok());
     id.ok_or_else(|| Problem(not_found()))
 }

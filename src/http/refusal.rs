@@ -13,12 +13,12 @@ use super::{
     openapi, problem,
     problem::Problem,
     rpc,
-    security::{is_api, is_below, is_rpc},
+    security::{is_api, is_path_below, is_rpc},
 };
 use crate::protocol::{ApiError, ErrorCode};
 
 /// How much of an address is repeated in an answer, in characters.
-const MAX_SHOWN_PATH: usize = 200;
+const MAX_SHOWN_PATH_CHARS: usize = 200;
 
 /// Answers with an error.
 pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
@@ -27,8 +27,8 @@ pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
     if is_rpc(path) && error.code != ErrorCode::Unauthorized {
         return rpc::respond(&error);
     }
-    if !is_program(path) && wants_html(request) {
-        return page(
+    if !is_program_path(path) && accepts_html(request) {
+        return message_page(
             status(&error),
             "Parlor refused this request",
             &error.message,
@@ -39,7 +39,7 @@ pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
 }
 
 /// Answers a method that an address does not take. The router adds `Allow`.
-pub async fn wrong_method(uri: Uri, headers: HeaderMap) -> Response {
+pub async fn method_not_allowed(uri: Uri, headers: HeaderMap) -> Response {
     let why = "This address takes another method; the header Allow says which. Nothing was done.";
     respond(&uri, &headers, ApiError::new(ErrorCode::WrongMethod, why))
 }
@@ -47,16 +47,16 @@ pub async fn wrong_method(uri: Uri, headers: HeaderMap) -> Response {
 /// Answers where there is nothing for a program, and says what there is.
 pub async fn unknown_address(uri: Uri) -> Response {
     #[derive(Serialize)]
-    struct More {
+    struct UnknownAddressBody {
         addresses: &'static [String],
     }
-    let path: String = uri.path().chars().take(MAX_SHOWN_PATH).collect();
+    let path: String = uri.path().chars().take(MAX_SHOWN_PATH_CHARS).collect();
     let detail = format!(
         "There is no address {path}. Parlor’s API is under /api/: addresses lists it, and GET /api/openapi.json describes it. A turn \
          is POST /api/chat/stream."
     );
     let code = ErrorCode::NotFound.as_str();
-    let more = More {
+    let more = UnknownAddressBody {
         addresses: &ADDRESSES,
     };
     problem::respond(StatusCode::NOT_FOUND, code, &detail, &more)
@@ -75,27 +75,27 @@ static ADDRESSES: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 /// Asks a person before PubMed is asked, since a page of another site led here by itself.
-pub fn ask_before_search(uri: &Uri) -> Response {
+pub fn confirm_search_page(uri: &Uri) -> Response {
     let address = uri.path_and_query().map_or("/", |address| address.as_str());
     let message = "A page of another site wants to open a search here. Opening it asks PubMed.";
-    page(StatusCode::FORBIDDEN, "Open this search?", message, Some(address))
+    message_page(StatusCode::FORBIDDEN, "Open this search?", message, Some(address))
 }
 
 fn status(error: &ApiError) -> StatusCode {
     StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-fn is_program(path: &str) -> bool {
-    is_api(path) || is_below("/v1", path)
+fn is_program_path(path: &str) -> bool {
+    is_api(path) || is_path_below("/v1", path)
 }
 
-fn wants_html(request: &HeaderMap) -> bool {
+fn accepts_html(request: &HeaderMap) -> bool {
     let mut accepted = request.get_all(header::ACCEPT).iter();
     accepted.any(|value| value.to_str().is_ok_and(|types| types.contains("text/html")))
 }
 
 /// A page that says one thing. It has no styles: where Parlor refuses, it may refuse those as well.
-fn page(status: StatusCode, title: &str, message: &str, link: Option<&str>) -> Response {
+fn message_page(status: StatusCode, title: &str, message: &str, link: Option<&str>) -> Response {
     let message = html_escape::encode_text(message);
     let link = link.map(|address| {
         let address = html_escape::encode_double_quoted_attribute(address);

@@ -11,7 +11,7 @@ use axum::{
 };
 
 use super::{
-    problem::{RETRY_AFTER, too_large},
+    problem::{RETRY_AFTER, request_too_large},
     security::is_rpc,
 };
 use crate::protocol::{ApiError, ErrorCode};
@@ -20,7 +20,7 @@ use crate::protocol::{ApiError, ErrorCode};
 const MAX_ERROR_BYTES: usize = 256 << 10;
 
 /// Checks what comes to `/rpc`, and gives the errors there their form.
-pub async fn surround(mut request: Request, next: Next) -> Response {
+pub async fn check_and_format_errors(mut request: Request, next: Next) -> Response {
     if !is_rpc(request.uri().path()) {
         return next.run(request).await;
     }
@@ -41,7 +41,7 @@ pub async fn surround(mut request: Request, next: Next) -> Response {
         Some(error) => error,
         None => {
             let body = to_bytes(body, MAX_ERROR_BYTES).await.unwrap_or_default();
-            serde_json::from_slice(&body).unwrap_or_else(|_| error_of(parts.status, &body))
+            serde_json::from_slice(&body).unwrap_or_else(|_| error_from_status(parts.status, &body))
         }
     };
     let mut response = respond(&error);
@@ -74,9 +74,9 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The error that a status without words stands for.
-fn error_of(status: StatusCode, said: &[u8]) -> ApiError {
+fn error_from_status(status: StatusCode, said: &[u8]) -> ApiError {
     match status {
-        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+        StatusCode::PAYLOAD_TOO_LARGE => request_too_large(),
         StatusCode::NOT_FOUND => ApiError::new(
             ErrorCode::NotFound,
             "This server has no such function: it is of another version than the page. Reload the page.",

@@ -13,7 +13,7 @@ use axum::{
     response::Response,
 };
 
-use super::{cors, origin::Asked, refusal, upload::SlowUpload};
+use super::{cors, origin::RequestHead, refusal, upload::SlowUpload};
 use crate::{
     app::{
         AppState,
@@ -25,33 +25,33 @@ use crate::{
 /// Lets a request through or refuses it, and puts the headers on every answer that keep browsers careful.
 pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
     let with_token = is_api(request.uri().path()) && request.headers().contains_key(header::AUTHORIZATION);
-    let asked = Asked {
+    let asked = RequestHead {
         method: request.method(),
         uri: request.uri(),
         headers: request.headers(),
     };
     let admitted = admit(&app, asked).await;
     let mut response = match admitted {
-        Ok(Admitted::Asking) => cors::yes(),
-        Ok(Admitted::Led) => refusal::ask_before_search(request.uri()),
-        Ok(Admitted::With(access)) => {
+        Ok(Admission::Preflight) => cors::preflight_response(),
+        Ok(Admission::CrossSiteSearch) => refusal::confirm_search_page(request.uri()),
+        Ok(Admission::Granted(access)) => {
             if let Some(access) = access {
                 request.extensions_mut().insert(access);
             }
-            run(request, next).await
+            call_next(request, next).await
         }
         Err(error) => refusal::respond(request.uri(), request.headers(), error),
     };
     let headers = response.headers_mut();
     if with_token {
-        cors::let_read(headers);
+        cors::add_cors_headers(headers);
     }
-    protect(headers);
+    add_security_headers(headers);
     response
 }
 
 /// Answers a request. One whose body does not come is answered with that, whatever was made of it.
-async fn run(request: Request, next: Next) -> Response {
+async fn call_next(request: Request, next: Next) -> Response {
     let slow = request.extensions().get::<SlowUpload>().cloned();
     let (uri, headers) = (request.uri().clone(), request.headers().clone());
     let response = next.run(request).await;
@@ -64,7 +64,7 @@ async fn run(request: Request, next: Next) -> Response {
     response
 }
 
-fn protect(headers: &mut HeaderMap) {
+fn add_security_headers(headers: &mut HeaderMap) {
     let always = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
@@ -90,17 +90,17 @@ fn protect(headers: &mut HeaderMap) {
 }
 
 /// A request that may come.
-enum Admitted {
+enum Admission {
     /// A browser asks whether a page of another site may send a token.
-    Asking,
+    Preflight,
     /// A page of another site opens a search, and no person has asked for that.
-    Led,
+    CrossSiteSearch,
     /// The token that it came with.
-    With(Option<Access>),
+    Granted(Option<Access>),
 }
 
 /// Says what a request may do; an error if it may not come at all.
-async fn admit(app: &AppState, asked: Asked<'_>) -> Result<Admitted, ApiError> {
+async fn admit(app: &AppState, asked: RequestHead<'_>) -> Result<Admission, ApiError> {
     let (path, headers) = (asked.uri.path(), asked.headers);
     let allowed = &app.settings.server.allowed_hosts;
     let host = asked.check_host(allowed)?;
@@ -113,35 +113,35 @@ async fn admit(app: &AppState, asked: Asked<'_>) -> Result<Admitted, ApiError> {
         return Err(ApiError::new(ErrorCode::BadRequest, why));
     }
     if is_api(path) {
-        if cors::asks(asked.method, headers) {
-            return Ok(Admitted::Asking);
+        if cors::is_preflight(asked.method, headers) {
+            return Ok(Admission::Preflight);
         }
-        if let Some(access) = app.tokens.check(headers).await? {
-            return Ok(Admitted::With(Some(access)));
+        if let Some(access) = app.tokens.authenticate(headers).await? {
+            return Ok(Admission::Granted(Some(access)));
         }
-    } else if tokens::is_with(headers) {
-        return Err(tokens::refused("API tokens are taken under /api/ only."));
+    } else if tokens::has_authorization(headers) {
+        return Err(tokens::unauthorized("API tokens are taken under /api/ only."));
     }
     asked.check_site(&host, allowed)?;
-    Ok(if asked.is_led_to_a_search() {
-        Admitted::Led
+    Ok(if asked.is_cross_site_search() {
+        Admission::CrossSiteSearch
     } else {
-        Admitted::With(None)
+        Admission::Granted(None)
     })
 }
 
 /// Whether an address is one of the public contract. The page's own functions are not.
 pub fn is_api(path: &str) -> bool {
-    is_below("/api", path)
+    is_path_below("/api", path)
 }
 
 /// Whether an address is one of the page's own functions.
 pub fn is_rpc(path: &str) -> bool {
-    is_below("/rpc", path)
+    is_path_below("/rpc", path)
 }
 
 /// Whether a path is this one, or leads further from it.
-pub fn is_below(top: &str, path: &str) -> bool {
+pub fn is_path_below(top: &str, path: &str) -> bool {
     path.strip_prefix(top)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -25,24 +25,24 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct UploadPace {
     /// The longest silence, and the time after which the average counts.
-    pub silence: Duration,
+    pub max_silence: Duration,
     /// The least average from then on.
-    pub bytes_per_second: usize,
+    pub min_bytes_per_second: usize,
 }
 
 impl UploadPace {
     pub fn new(settings: &Settings) -> Self {
         Self {
-            silence: Duration::from_secs_f64(settings.timeouts.request_body_seconds),
-            bytes_per_second: settings.limits.request_bytes_per_second,
+            max_silence: Duration::from_secs_f64(settings.timeouts.request_body_seconds),
+            min_bytes_per_second: settings.limits.request_bytes_per_second,
         }
     }
 
     /// Returns when the next piece has to be there.
     fn deadline(self, began: Instant, last: Instant, received: u64) -> Instant {
-        let earned = received / self.bytes_per_second.max(1) as u64;
-        let by_average = began + self.silence + Duration::from_secs(earned);
-        by_average.min(last + self.silence)
+        let earned = received / self.min_bytes_per_second.max(1) as u64;
+        let by_average = began + self.max_silence + Duration::from_secs(earned);
+        by_average.min(last + self.max_silence)
     }
 }
 
@@ -80,7 +80,7 @@ pub struct PacedBody<B> {
     pace: UploadPace,
     slow: SlowUpload,
     /// When it was first waited for.
-    began: Option<Instant>,
+    started_at: Option<Instant>,
     received: u64,
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -91,7 +91,7 @@ impl<B> PacedBody<B> {
             body,
             pace,
             slow: SlowUpload::default(),
-            began: None,
+            started_at: None,
             received: 0,
             timer: None,
         }
@@ -122,7 +122,7 @@ where
             this.timer = None;
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let (pace, received, began) = (this.pace, this.received, &mut this.began);
+        let (pace, received, began) = (this.pace, this.received, &mut this.started_at);
         let timer = this.timer.get_or_insert_with(|| {
             let now = Instant::now();
             let began = *began.get_or_insert(now);
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     /// A body of pieces of this length, each so many seconds after the one before; then nothing, if it never ends.
-    fn pieces(length: usize, each: f64, count: usize, ends: bool) -> PacedBody<AxumBody> {
+    fn body_of_chunks(length: usize, each: f64, count: usize, ends: bool) -> PacedBody<AxumBody> {
         let pieces = stream::unfold(0, move |sent| async move {
             if sent == count && ends {
                 return None;
@@ -164,35 +164,38 @@ mod tests {
             Some((Ok::<_, std::convert::Infallible>(piece), sent + 1))
         });
         let pace = UploadPace {
-            silence: Duration::from_secs(30),
-            bytes_per_second: 100,
+            max_silence: Duration::from_secs(30),
+            min_bytes_per_second: 100,
         };
         PacedBody::new(AxumBody::from_stream(pieces), pace)
     }
 
-    async fn read(body: PacedBody<AxumBody>) -> Result<usize, bool> {
+    async fn read_to_end(body: PacedBody<AxumBody>) -> Result<usize, bool> {
         let slow = body.slow();
         let bytes = to_bytes(AxumBody::new(body), usize::MAX).await;
         bytes.map(|bytes| bytes.len()).map_err(|_| slow.has_ended())
     }
 
     #[tokio::test(start_paused = true)]
-    async fn slow_and_steady_uploads_are_waited_for() {
-        assert_eq!(read(pieces(3000, 29.0, 100, true)).await, Ok(300_000));
+    async fn accepts_slow_but_steady_uploads() {
         assert_eq!(
-            read(pieces(1, 1.0, 20, true)).await,
+            read_to_end(body_of_chunks(3000, 29.0, 100, true)).await,
+            Ok(300_000)
+        );
+        assert_eq!(
+            read_to_end(body_of_chunks(1, 1.0, 20, true)).await,
             Ok(20),
             "short enough to be slow"
         );
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_and_trickles_end_an_upload() {
+    async fn rejects_silent_and_trickling_uploads() {
         let began = Instant::now();
-        assert_eq!(read(pieces(3000, 1.0, 2, false)).await, Err(true));
+        assert_eq!(read_to_end(body_of_chunks(3000, 1.0, 2, false)).await, Err(true));
         assert_eq!(began.elapsed().as_secs(), 32);
         let began = Instant::now();
-        assert_eq!(read(pieces(1, 5.0, 10_000, true)).await, Err(true));
+        assert_eq!(read_to_end(body_of_chunks(1, 5.0, 10_000, true)).await, Err(true));
         assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
     }
 }

@@ -6,28 +6,28 @@ use super::*;
 use crate::{
     journal::Journal,
     protocol::{AssistantMessage, Event, EventBody, IntentId, RunStatus, Timestamp, intent::SendMessage},
-    storage::{Change, Outcome, RunKey, Start, sqlite::Sqlite},
+    storage::{Change, Outcome, RunKey, RunStart, sqlite::SqliteStorage},
 };
 
 /// How a follower behaves.
 #[derive(Clone, Copy, Debug)]
 enum Pace {
     /// Takes each event as it comes.
-    Eager,
+    Fast,
     /// Takes what is there, then lets the others work for a while: it falls behind now and then.
-    Dawdling,
+    Slow,
     /// Subscribes, and reads nothing until all is over.
-    Asleep,
+    Stalled,
 }
 
 /// Follows until the run's last event; gives the positions seen and the text of the deltas.
-async fn follow(mut follower: Follower, pace: Pace, over: CancellationToken) -> (Vec<u64>, String) {
-    if matches!(pace, Pace::Asleep) {
+async fn follow_run(mut follower: Follower, pace: Pace, over: CancellationToken) -> (Vec<u64>, String) {
+    if matches!(pace, Pace::Stalled) {
         over.cancelled().await;
     }
     let (mut positions, mut text) = (Vec::new(), String::new());
     loop {
-        let Followed::Event(logged) = follower.next().await.unwrap() else {
+        let FollowerItem::Event(logged) = follower.next().await.unwrap() else {
             panic!("the log was trimmed")
         };
         positions.push(logged.event.position.0);
@@ -44,7 +44,7 @@ async fn follow(mut follower: Follower, pace: Pace, over: CancellationToken) -> 
         if logged.event.body.terminal_status().is_some() {
             return (positions, text);
         }
-        if matches!(pace, Pace::Dawdling) && positions.len() % 7 == 0 {
+        if matches!(pace, Pace::Slow) && positions.len() % 7 == 0 {
             for _ in 0..200 {
                 tokio::task::yield_now().await;
             }
@@ -53,7 +53,7 @@ async fn follow(mut follower: Follower, pace: Pace, over: CancellationToken) -> 
 }
 
 /// Starts a run.
-async fn begin(journal: &Journal) -> RunKey {
+async fn start_run(journal: &Journal) -> RunKey {
     let user_id = UserId::LOCAL;
     let intent = SendMessage {
         intent_id: IntentId::new(),
@@ -66,8 +66,8 @@ async fn begin(journal: &Journal) -> RunKey {
         context: None,
         interaction: Default::default(),
     };
-    let start = Start {
-        looking: None,
+    let start = RunStart {
+        context_snapshot: None,
         run: MessageId::new(),
         default_model: "x/m".into(),
         parameters: None,
@@ -78,7 +78,7 @@ async fn begin(journal: &Journal) -> RunKey {
         conversation_id: intent.conversation_id,
         message_id: start.run,
     };
-    let send = Change::Send {
+    let send = Change::SendMessage {
         user_id,
         intent,
         start,
@@ -89,17 +89,17 @@ async fn begin(journal: &Journal) -> RunKey {
 }
 
 #[tokio::test]
-async fn followers_hear_of_an_end_that_is_in_no_event() {
+async fn followers_learn_of_an_abandoned_run() {
     let folder = tempfile::tempdir().unwrap();
-    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let hub = Arc::new(Hub::default());
     let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
-    let run = begin(&journal).await;
-    let head = storage.head(run.user_id).await.unwrap();
+    let run = start_run(&journal).await;
+    let head = storage.last_position(run.user_id).await.unwrap();
     let follow = |topic| Follower::new(hub.clone(), storage.clone(), topic, head);
     let mut of_user = follow(Topic::User(run.user_id));
     let mut of_run = follow(Topic::Run(run.user_id, run.message_id));
-    let give_up = Change::GiveUp {
+    let give_up = Change::AbandonRun {
         run,
         events: Vec::new(),
         status: RunStatus::Failed,
@@ -109,24 +109,28 @@ async fn followers_hear_of_an_end_that_is_in_no_event() {
     let soon = std::time::Duration::from_secs(20);
     let heard = async { (of_user.next().await, of_run.next().await) };
     let (of_user, of_run) = tokio::time::timeout(soon, heard).await.expect("they hear");
-    assert_eq!(of_user.unwrap(), Followed::Reset);
-    assert!(matches!(of_run, Err(StorageError::GivenUp)), "{of_run:?}");
+    assert_eq!(of_user.unwrap(), FollowerItem::Reset);
+    assert!(matches!(of_run, Err(StorageError::RunAbandoned)), "{of_run:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow_it_is() {
+async fn every_follower_sees_every_event_once() {
     let folder = tempfile::tempdir().unwrap();
-    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let hub = Arc::new(Hub::default());
     let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
-    let run = begin(&journal).await;
+    let run = start_run(&journal).await;
     let user_id = run.user_id;
     let over = CancellationToken::new();
     let mut followers = Vec::new();
     let mut join = |topic| {
-        for pace in [Pace::Eager, Pace::Dawdling, Pace::Asleep] {
+        for pace in [Pace::Fast, Pace::Slow, Pace::Stalled] {
             let follower = Follower::new(hub.clone(), storage.clone(), topic, Position(0));
-            followers.push((topic, pace, tokio::spawn(follow(follower, pace, over.clone()))));
+            followers.push((
+                topic,
+                pace,
+                tokio::spawn(follow_run(follower, pace, over.clone())),
+            ));
         }
     };
     let mut written = String::new();
@@ -147,7 +151,7 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
             journal.append(run, vec![delta]).await;
         } else {
             journal
-                .submit(Change::Append {
+                .submit(Change::AppendEvents {
                     run,
                     events: vec![delta],
                 })
@@ -155,13 +159,13 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
                 .unwrap();
         }
     }
-    let event = EventBody::ended(RunStatus::Complete, None, Timestamp(0), 0);
+    let event = EventBody::run_ended(RunStatus::Complete, None, Timestamp(0), 0);
     let message = AssistantMessage {
         status: RunStatus::Complete,
-        ..AssistantMessage::started("x/m")
+        ..AssistantMessage::new("x/m")
     };
     journal
-        .submit(Change::End {
+        .submit(Change::EndRun {
             run,
             events: vec![event],
             message,
@@ -169,7 +173,7 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
         .await
         .unwrap();
     over.cancel();
-    let head = storage.head(user_id).await.unwrap().0;
+    let head = storage.last_position(user_id).await.unwrap().0;
     assert!(
         head > 600,
         "the followers can't have fallen behind: {head} events"
@@ -192,17 +196,17 @@ async fn every_follower_sees_every_event_once_whenever_it_comes_and_however_slow
 }
 
 #[tokio::test]
-async fn who_reads_nothing_keeps_no_more_than_a_backlog_of_short_events_in_memory() {
+async fn stalled_follower_keeps_a_bounded_backlog() {
     let folder = tempfile::tempdir().unwrap();
-    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let hub = Arc::new(Hub::default());
     let user_id = UserId::LOCAL;
     let _asleep = Follower::new(hub.clone(), storage, Topic::User(user_id), Position(0));
     let mut published: Vec<Weak<LoggedEvent>> = Vec::new();
-    let longest = LIVE_BYTES - 200;
-    for n in 1..=4 * USER_BACKLOG {
+    let longest = MAX_LIVE_EVENT_BYTES - 200;
+    for n in 1..=4 * MAX_USER_BACKLOG {
         // At last a whole backlog of the longest that are kept.
-        let is_long = n <= 2 * USER_BACKLOG && n % 2 == 0;
+        let is_long = n <= 2 * MAX_USER_BACKLOG && n % 2 == 0;
         let text = "x".repeat(if is_long { 100_000 } else { longest });
         let event = Event {
             position: Position(n as u64),
@@ -211,23 +215,27 @@ async fn who_reads_nothing_keeps_no_more_than_a_backlog_of_short_events_in_memor
             body: EventBody::Status { message: text },
         };
         let json = serde_json::to_string(&event).unwrap();
-        assert!(json.len() > 100_000 || (longest..=LIVE_BYTES).contains(&json.len()));
+        assert!(json.len() > 100_000 || (longest..=MAX_LIVE_EVENT_BYTES).contains(&json.len()));
         let logged = Arc::new(LoggedEvent { user_id, event, json });
         published.push(Arc::downgrade(&logged));
         hub.publish(&[logged]);
-        if n == 2 * USER_BACKLOG {
+        if n == 2 * MAX_USER_BACKLOG {
             let kept: Vec<_> = published.iter().filter_map(Weak::upgrade).collect();
-            assert!(kept.iter().all(|event| event.json.len() <= LIVE_BYTES));
+            assert!(kept.iter().all(|event| event.json.len() <= MAX_LIVE_EVENT_BYTES));
         }
     }
-    let kept: Vec<usize> = published.iter().filter_map(Weak::upgrade).map(bytes).collect();
-    assert_eq!(kept.len(), USER_BACKLOG);
+    let kept: Vec<usize> = published
+        .iter()
+        .filter_map(Weak::upgrade)
+        .map(event_bytes)
+        .collect();
+    assert_eq!(kept.len(), MAX_USER_BACKLOG);
     let sum: usize = kept.iter().sum();
     assert!(sum < 1 << 20, "{sum}");
 }
 
 /// What an event takes in memory: itself, its JSON and its text.
-fn bytes(logged: Arc<LoggedEvent>) -> usize {
+fn event_bytes(logged: Arc<LoggedEvent>) -> usize {
     let text = match &logged.event.body {
         EventBody::Status { message } => message.capacity(),
         other => panic!("{other:?}"),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::protocol::{ConversationId, UserId};
 
-fn run() -> RunKey {
+fn run_key() -> RunKey {
     RunKey {
         user_id: UserId::LOCAL,
         conversation_id: ConversationId::new(),
@@ -9,7 +9,7 @@ fn run() -> RunKey {
     }
 }
 
-fn text(offset: usize, text: &str) -> EventBody {
+fn text_delta(offset: usize, text: &str) -> EventBody {
     EventBody::TextDelta {
         node: 0,
         part: 0,
@@ -18,90 +18,97 @@ fn text(offset: usize, text: &str) -> EventBody {
     }
 }
 
-fn append(run: RunKey, event: EventBody) -> Entry {
+fn append_entry(run: RunKey, event: EventBody) -> Entry {
     Entry {
-        change: Change::Append {
+        change: Change::AppendEvents {
             run,
             events: vec![event],
         },
-        done: None,
+        reply: None,
     }
 }
 
 #[test]
-fn deltas_of_one_part_are_joined_and_nothing_moves_across_another_change() {
-    let (a, b) = (run(), run());
-    let rename = || Change::Rename {
+fn merges_deltas_but_not_across_changes() {
+    let (a, b) = (run_key(), run_key());
+    let rename = || Change::RenameConversation {
         user_id: UserId::LOCAL,
         conversation_id: a.conversation_id,
         title: "x".into(),
     };
-    let merged = merge(
+    let merged = merge_appends(
         [
-            append(a, text(0, "He")),
-            append(b, text(0, "1")),
-            append(a, text(2, "llo")),
-            append(
+            append_entry(a, text_delta(0, "He")),
+            append_entry(b, text_delta(0, "1")),
+            append_entry(a, text_delta(2, "llo")),
+            append_entry(
                 b,
                 EventBody::Status {
                     message: "busy".into(),
                 },
             ),
-            append(b, text(1, "2")),
+            append_entry(b, text_delta(1, "2")),
             Entry {
                 change: rename(),
-                done: None,
+                reply: None,
             },
-            append(a, text(5, "!")),
+            append_entry(a, text_delta(5, "!")),
         ]
         .into_iter(),
     );
     let seen: Vec<String> = merged.iter().map(|entry| format!("{:?}", entry.change)).collect();
     let expected = [
-        Change::Append {
+        Change::AppendEvents {
             run: a,
-            events: vec![text(0, "Hello")],
+            events: vec![text_delta(0, "Hello")],
         },
-        Change::Append {
+        Change::AppendEvents {
             run: b,
             events: vec![
-                text(0, "1"),
+                text_delta(0, "1"),
                 EventBody::Status {
                     message: "busy".into(),
                 },
-                text(1, "2"),
+                text_delta(1, "2"),
             ],
         },
         rename(),
-        Change::Append {
+        Change::AppendEvents {
             run: a,
-            events: vec![text(5, "!")],
+            events: vec![text_delta(5, "!")],
         },
     ];
     assert_eq!(seen, expected.map(|change| format!("{change:?}")));
 }
 
 #[test]
-fn nothing_moves_across_what_is_stored() {
-    let run = run();
-    let message = AssistantMessage::started("x/m");
+fn does_not_merge_across_a_stored_message() {
+    let run = run_key();
+    let message = AssistantMessage::new("x/m");
     let store = Entry {
-        change: Change::Store { run, message },
-        done: None,
+        change: Change::StoreMessage { run, message },
+        reply: None,
     };
-    let merged = merge([append(run, text(0, "a")), store, append(run, text(1, "b"))].into_iter());
+    let merged = merge_appends(
+        [
+            append_entry(run, text_delta(0, "a")),
+            store,
+            append_entry(run, text_delta(1, "b")),
+        ]
+        .into_iter(),
+    );
     assert_eq!(merged.len(), 3, "{merged:?}");
 }
 
 #[test]
-fn deltas_are_joined_only_up_to_a_length() {
-    let run = run();
-    let piece = "x".repeat(MERGED_BYTES / 3);
-    let entries = (0..10).map(|n| append(run, text(n * piece.len(), &piece)));
-    let merged = merge(entries);
+fn merges_deltas_up_to_a_limit() {
+    let run = run_key();
+    let piece = "x".repeat(MAX_MERGED_DELTA_BYTES / 3);
+    let entries = (0..10).map(|n| append_entry(run, text_delta(n * piece.len(), &piece)));
+    let merged = merge_appends(entries);
     let [
         Entry {
-            change: Change::Append { events, .. },
+            change: Change::AppendEvents { events, .. },
             ..
         },
     ] = &merged[..]

@@ -4,44 +4,46 @@ use std::{collections::HashSet, sync::Arc};
 
 use tokio::sync::watch;
 
-use super::{Done, JournalError, Queues, RETRY, keep_output, merge, refuse};
+use super::{
+    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, merge_appends, reject, retain_run_output,
+};
 use crate::{
     clock,
     hub::Hub,
     protocol::MessageId,
-    storage::{Change, RunKey, Storage, Trouble},
+    storage::{Change, RunKey, Storage, StorageErrorKind},
 };
 
 /// The task that writes.
-pub(super) struct Writer {
+pub(super) struct JournalWriter {
     pub storage: Arc<dyn Storage>,
     pub hub: Arc<Hub>,
-    pub queues: Queues,
+    pub queues: ChangeQueues,
     /// Runs of which something was lost to a damaged database, until their end.
-    pub gives_up: watch::Sender<HashSet<MessageId>>,
+    pub abandoned_runs: watch::Sender<HashSet<MessageId>>,
 }
 
-impl Writer {
-    pub async fn write(mut self) {
+impl JournalWriter {
+    pub async fn run(mut self) {
         loop {
-            let came = self.queues.take().await;
+            let came = self.queues.recv_all().await;
             if came.is_empty() {
                 return;
             }
-            let (changes, waiting): (Vec<_>, Vec<_>) = merge(came.into_iter())
+            let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(came.into_iter())
                 .into_iter()
-                .map(|entry| (entry.change, entry.done))
+                .map(|entry| (entry.change, entry.reply))
                 .unzip();
-            crash_point!("journal::taken", if changes.iter().any(Change::is_end));
+            crash_point!("journal::taken", if changes.iter().any(Change::is_run_end));
             self.commit(changes, waiting).await;
         }
     }
 
     /// Commits all of them together. What a damaged database does not take is found by committing each of them alone.
-    async fn commit(&mut self, mut changes: Vec<Change>, mut waiting: Vec<Option<Done>>) {
-        let (mut delay, mut together) = (RETRY.0, usize::MAX);
+    async fn commit(&mut self, mut changes: Vec<Change>, mut waiting: Vec<Option<OutcomeSender>>) {
+        let (mut delay, mut together) = (RETRY_DELAY.0, usize::MAX);
         while !changes.is_empty() {
-            self.refuse_given_up(&mut changes, &mut waiting);
+            self.reject_abandoned(&mut changes, &mut waiting);
             let count = changes.len().min(together);
             let batch = &changes[..count];
             if batch.is_empty() {
@@ -49,14 +51,14 @@ impl Writer {
             }
             match self.storage.commit(clock::now(), batch).await {
                 Ok(committed) => {
-                    crash_point!("journal::committed", if batch.iter().any(Change::is_end));
+                    crash_point!("journal::committed", if batch.iter().any(Change::is_run_end));
                     self.hub.publish(&committed.events);
-                    crash_point!("journal::published", if batch.iter().any(Change::is_end));
+                    crash_point!("journal::published", if batch.iter().any(Change::is_run_end));
                     for (change, outcome) in batch.iter().zip(&committed.outcomes) {
-                        if let (Change::GiveUp { run, events, .. }, Ok(_)) = (change, outcome)
+                        if let (Change::AbandonRun { run, events, .. }, Ok(_)) = (change, outcome)
                             && events.is_empty()
                         {
-                            self.hub.give_up(*run);
+                            self.hub.abandon_run(*run);
                         }
                     }
                     for (done, outcome) in waiting.drain(..count).zip(committed.outcomes) {
@@ -65,40 +67,40 @@ impl Writer {
                             let _ = done.send(outcome.map_err(JournalError::from));
                         }
                     }
-                    crash_point!("journal::answered", if batch.iter().any(Change::is_end));
-                    self.has_ended(batch);
+                    crash_point!("journal::answered", if batch.iter().any(Change::is_run_end));
+                    self.forget_ended_runs(batch);
                     changes.drain(..count);
                 }
-                Err(error) if error.trouble() == Trouble::Damaged => {
+                Err(error) if error.kind() == StorageErrorKind::Damaged => {
                     if count > 1 {
                         together = 1;
                         continue;
                     }
                     tracing::error!(%error, "the database is damaged: something could not be stored and is lost");
                     for (change, done) in changes.drain(..count).zip(waiting.drain(..count)) {
-                        self.lose(&change, done);
+                        self.discard(&change, done);
                     }
                 }
                 Err(error) => {
                     tracing::error!(%error, "could not commit; trying again in {delay:?}");
-                    let trouble = error.trouble();
-                    (changes, waiting) = keep_output(changes, waiting, trouble);
-                    self.queues.refuse_for(delay, trouble).await;
-                    delay = (delay * 2).min(RETRY.1);
+                    let trouble = error.kind();
+                    (changes, waiting) = retain_run_output(changes, waiting, trouble);
+                    self.queues.reject_intents_for(delay, trouble).await;
+                    delay = (delay * 2).min(RETRY_DELAY.1);
                 }
             }
         }
     }
 
     /// A change is not made, and will not be.
-    fn lose(&self, change: &Change, done: Option<Done>) {
-        refuse(done, Trouble::Damaged);
-        if let Some(run) = at_work(change) {
-            self.gives_up.send_modify(|runs| {
+    fn discard(&self, change: &Change, done: Option<OutcomeSender>) {
+        reject(done, StorageErrorKind::Damaged);
+        if let Some(run) = producing_run(change) {
+            self.abandoned_runs.send_modify(|runs| {
                 runs.insert(run.message_id);
             });
         }
-        if let Change::GiveUp {
+        if let Change::AbandonRun {
             run,
             events,
             message: None,
@@ -107,34 +109,35 @@ impl Writer {
             && events.is_empty()
         {
             // Not even its status. It is not tried again before the next start.
-            self.hub.give_up(*run);
-            self.has_ended(std::slice::from_ref(change));
+            self.hub.abandon_run(*run);
+            self.forget_ended_runs(std::slice::from_ref(change));
         }
     }
 
     /// Refuses all that comes after something that was lost: it would not fit to what is stored.
-    fn refuse_given_up(&self, changes: &mut Vec<Change>, waiting: &mut Vec<Option<Done>>) {
-        let given_up = self.gives_up.borrow();
+    fn reject_abandoned(&self, changes: &mut Vec<Change>, waiting: &mut Vec<Option<OutcomeSender>>) {
+        let given_up = self.abandoned_runs.borrow();
         if given_up.is_empty() {
             return;
         }
-        let is_lost = |change: &Change| at_work(change).is_some_and(|run| given_up.contains(&run.message_id));
+        let is_lost =
+            |change: &Change| producing_run(change).is_some_and(|run| given_up.contains(&run.message_id));
         for at in (0..changes.len())
             .rev()
             .filter(|at| is_lost(&changes[*at]))
             .collect::<Vec<_>>()
         {
             changes.remove(at);
-            refuse(waiting.remove(at), Trouble::Damaged);
+            reject(waiting.remove(at), StorageErrorKind::Damaged);
         }
     }
 
     /// Forgets the runs that have ended: it matters no more that something of them was lost.
-    fn has_ended(&self, changes: &[Change]) {
-        self.gives_up.send_if_modified(|runs| {
+    fn forget_ended_runs(&self, changes: &[Change]) {
+        self.abandoned_runs.send_if_modified(|runs| {
             let before = runs.len();
             for change in changes {
-                if let Change::End { run, .. } | Change::GiveUp { run, .. } = change {
+                if let Change::EndRun { run, .. } | Change::AbandonRun { run, .. } = change {
                     runs.remove(&run.message_id);
                 }
             }
@@ -144,15 +147,15 @@ impl Writer {
 }
 
 /// The run that has produced something, unless this is its end.
-fn at_work(change: &Change) -> Option<RunKey> {
+fn producing_run(change: &Change) -> Option<RunKey> {
     match change {
-        Change::Append { run, .. }
-        | Change::Store { run, .. }
-        | Change::Keep { run, .. }
-        | Change::KeepOpaque { run, .. }
-        | Change::Summarise { run, .. }
-        | Change::Attach { run, .. }
-        | Change::Pause { run, .. } => Some(*run),
+        Change::AppendEvents { run, .. }
+        | Change::StoreMessage { run, .. }
+        | Change::StorePayload { run, .. }
+        | Change::StoreOpaque { run, .. }
+        | Change::StoreSummary { run, .. }
+        | Change::StoreAttachment { run, .. }
+        | Change::PauseRun { run, .. } => Some(*run),
         // Nothing depends on how it called its model.
         _ => None,
     }

@@ -8,23 +8,23 @@ use std::{
 use super::reading::from_pubmed;
 use crate::{
     protocol::literature::Article,
-    services::pubmed::{self, Listener},
+    services::pubmed::{self, PubmedListener},
 };
 
 /// How many there are at most: some ten megabytes, if all had long abstracts.
-const MOST: usize = 2000;
+const MAX_CACHED_ARTICLES: usize = 2000;
 
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<Articles>);
+pub(super) struct ArticleCache(Mutex<CachedArticles>);
 
 #[derive(Debug, Default)]
-struct Articles {
+struct CachedArticles {
     by_pmid: HashMap<String, (Article, Option<Vec<String>>)>,
     /// The first to be forgotten first.
     order: VecDeque<String>,
 }
 
-impl Known {
+impl ArticleCache {
     pub fn article(&self, pmid: &str) -> Option<Article> {
         self.lock().by_pmid.get(pmid).map(|(article, _)| article.clone())
     }
@@ -34,13 +34,13 @@ impl Known {
         self.lock().by_pmid.get(pmid)?.1.clone()
     }
 
-    pub fn learn(&self, article: Article) {
+    pub fn insert(&self, article: Article) {
         let mut known = self.lock();
         if let Some((old, _)) = known.by_pmid.get_mut(&article.pmid) {
             *old = article;
             return;
         }
-        if known.order.len() >= MOST
+        if known.order.len() >= MAX_CACHED_ARTICLES
             && let Some(oldest) = known.order.pop_front()
         {
             known.by_pmid.remove(&oldest);
@@ -50,27 +50,27 @@ impl Known {
     }
 
     /// The abstract of an article that is known.
-    pub fn learn_summary(&self, pmid: &str, paragraphs: Vec<String>) {
+    pub fn insert_summary(&self, pmid: &str, paragraphs: Vec<String>) {
         if let Some((_, summary)) = self.lock().by_pmid.get_mut(pmid) {
             *summary = Some(paragraphs);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Articles> {
+    fn lock(&self) -> MutexGuard<'_, CachedArticles> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Listener for Known {
-    fn article(&self, article: &pubmed::Article) {
+impl PubmedListener for ArticleCache {
+    fn article_read(&self, article: &pubmed::Article) {
         // PubMed has an answer for a number that nothing has, with nothing in it.
         if !article.title.is_empty() {
-            self.learn(from_pubmed(article));
+            self.insert(from_pubmed(article));
         }
     }
 
-    fn summary(&self, pmid: &str, text: &str) {
-        self.learn_summary(pmid, text.lines().map(str::to_owned).collect());
+    fn abstract_read(&self, pmid: &str, text: &str) {
+        self.insert_summary(pmid, text.lines().map(str::to_owned).collect());
     }
 }
 
@@ -79,19 +79,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_are_forgotten() {
-        let known = Known::default();
-        for number in 0..=MOST {
-            known.learn(Article {
+    fn evicts_the_oldest_articles() {
+        let known = ArticleCache::default();
+        for number in 0..=MAX_CACHED_ARTICLES {
+            known.insert(Article {
                 pmid: number.to_string(),
                 ..Article::default()
             });
         }
         assert!(known.article("0").is_none());
         assert!(known.article("1").is_some());
-        assert_eq!(known.lock().by_pmid.len(), MOST);
+        assert_eq!(known.lock().by_pmid.len(), MAX_CACHED_ARTICLES);
         assert_eq!(known.summary("1"), None);
-        known.learn_summary("1", vec!["What it says.".into()]);
+        known.insert_summary("1", vec!["What it says.".into()]);
         assert_eq!(known.summary("1"), Some(vec!["What it says.".into()]));
     }
 }

@@ -19,7 +19,7 @@ mod tools;
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use self::{
-    known::Known,
+    known::ArticleCache,
     reading::{Deadline, check_pmid},
 };
 use crate::{
@@ -27,39 +27,39 @@ use crate::{
     journal::{Journal, JournalError},
     protocol::{
         StreamId, Timestamp, UserId,
-        literature::{Article, Found, Library, ResearchStream, SavedArticle, Sort},
+        literature::{Article, ArticleSearchResults, ArticleSort, Library, ResearchStream, SavedArticle},
     },
     services::{
-        Fault, ServiceError,
-        pubmed::{self, LONGEST_QUERY, PubmedClient, PubmedUnavailable},
+        ServiceError, ServiceErrorKind,
+        pubmed::{self, MAX_QUERY_BYTES, PubmedClient, PubmedUnavailable},
     },
     settings,
     storage::{Change, Outcome, Storage, StorageError},
 };
 
 /// The longest that saving an article of which nothing is known waits for PubMed.
-const SAVE_PATIENCE: Duration = Duration::from_secs(10);
+const SAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// PubMed gives no more than so many of what it has found.
-const REACHABLE: usize = 9_999;
+const MAX_REACHABLE_RESULTS: usize = 9_999;
 
 /// Why something could not be done. Each is a sentence that says what happened, to the person and to the model.
 #[derive(Debug, thiserror::Error)]
 pub enum LiteratureError {
     #[error("There is no article with the PMID {0}.")]
-    NoArticle(String),
+    ArticleNotFound(String),
     #[error("There is no such stream.")]
-    NoStream,
+    StreamNotFound,
     #[error("The stream with this id is called “{0}”. Nothing was changed.")]
-    OtherStream(String),
+    StreamNameMismatch(String),
     #[error(transparent)]
-    Off(#[from] PubmedUnavailable),
-    #[error("A query has 1 to {LONGEST_QUERY} bytes.")]
-    Query,
+    PubmedUnavailable(#[from] PubmedUnavailable),
+    #[error("A query has 1 to {MAX_QUERY_BYTES} bytes.")]
+    EmptyQuery,
     #[error("{what} is too long: it may have {limit} bytes (setting literature.text_bytes).")]
     TooLong { what: &'static str, limit: usize },
     #[error("A stream needs a name.")]
-    Nameless,
+    EmptyName,
     #[error(transparent)]
     Pubmed(#[from] ServiceError),
     #[error(transparent)]
@@ -70,26 +70,26 @@ pub enum LiteratureError {
 
 impl LiteratureError {
     /// The same, with what a person can do next.
-    pub fn for_a_person(&self) -> String {
+    pub fn user_message(&self) -> String {
         match self {
-            Self::Pubmed(error) => format!("{error} {}", next(&error.fault)),
+            Self::Pubmed(error) => format!("{error} {}", advice(&error.kind)),
             error => error.to_string(),
         }
     }
 }
 
 /// What a person can do if PubMed does not answer as it should.
-fn next(fault: &Fault) -> Cow<'static, str> {
+fn advice(fault: &ServiceErrorKind) -> Cow<'static, str> {
     match fault {
-        Fault::Busy(Some(after)) => {
+        ServiceErrorKind::Busy(Some(after)) => {
             format!("Try again in {} seconds.", after.as_secs_f64().ceil().max(1.0)).into()
         }
-        Fault::Busy(None) | Fault::Crowded => "Try again in a minute.".into(),
-        Fault::TooLate(_) | Fault::Ill(_) | Fault::Unreadable => {
+        ServiceErrorKind::Busy(None) | ServiceErrorKind::QueueFull => "Try again in a minute.".into(),
+        ServiceErrorKind::Timeout(_) | ServiceErrorKind::ServerError(_) | ServiceErrorKind::Unreadable => {
             "Try again in a minute; if it stays like that, whoever runs this server finds out more in its log.".into()
         }
-        Fault::NotUnderstood(_) => "Change the query, and search again.".into(),
-        Fault::Unreachable | Fault::ShutOut(_) | Fault::Refused(_) | Fault::TooLong(_) => {
+        ServiceErrorKind::InvalidQuery(_) => "Change the query, and search again.".into(),
+        ServiceErrorKind::Unreachable | ServiceErrorKind::AccessDenied(_) | ServiceErrorKind::Refused(_) | ServiceErrorKind::TooLarge(_) => {
             "Whoever runs this server finds out why in its log; where PubMed is, says the setting tools.pubmed.base_url."
                 .into()
         }
@@ -112,8 +112,8 @@ struct Inner {
     pubmed: Result<Arc<PubmedClient>, PubmedUnavailable>,
     storage: Arc<dyn Storage>,
     journal: Journal,
-    settings: settings::Literature,
-    known: Arc<Known>,
+    settings: settings::LiteratureSettings,
+    cache: Arc<ArticleCache>,
 }
 
 impl Literature {
@@ -121,51 +121,56 @@ impl Literature {
         pubmed: Result<Arc<PubmedClient>, PubmedUnavailable>,
         storage: Arc<dyn Storage>,
         journal: Journal,
-        settings: &settings::Literature,
+        settings: &settings::LiteratureSettings,
     ) -> Self {
-        let known = Arc::new(Known::default());
+        let known = Arc::new(ArticleCache::default());
         if let Ok(pubmed) = &pubmed {
-            pubmed.tell(known.clone());
+            pubmed.set_listener(known.clone());
         }
         Self(Arc::new(Inner {
             pubmed,
             storage,
             journal,
             settings: settings.clone(),
-            known,
+            cache: known,
         }))
     }
 
     /// Searches PubMed, and gives a page of what is found, counted from 1.
-    pub async fn search(&self, query: &str, sort: Sort, page: usize) -> Result<Found, LiteratureError> {
+    pub async fn search(
+        &self,
+        query: &str,
+        sort: ArticleSort,
+        page: usize,
+    ) -> Result<ArticleSearchResults, LiteratureError> {
         let query = query.trim();
-        if query.is_empty() || query.len() > LONGEST_QUERY {
-            return Err(LiteratureError::Query);
+        if query.is_empty() || query.len() > MAX_QUERY_BYTES {
+            return Err(LiteratureError::EmptyQuery);
         }
         let on_page = self.0.settings.page.clamp(1, 100);
-        let last = REACHABLE / on_page;
+        let last = MAX_REACHABLE_RESULTS / on_page;
         let page = page.clamp(1, last);
         let pubmed = self.pubmed()?;
         let by = match sort {
-            Sort::Relevance => pubmed::Sort::Relevance,
-            Sort::Date => pubmed::Sort::Date,
+            ArticleSort::Relevance => pubmed::Sort::Relevance,
+            ArticleSort::Date => pubmed::Sort::Date,
         };
         let hits = pubmed.search(query, (page - 1) * on_page, on_page, by).await?;
         let pages =
             usize::try_from(hits.total.div_ceil(on_page as u64)).map_or(last, |pages| pages.min(last));
-        Ok(Found {
+        Ok(ArticleSearchResults {
             query: query.into(),
             sort,
             page,
             pages,
             total: hits.total,
-            articles: self.read(&hits.ids, None).await.all()?,
+            articles: self.find_articles(&hits.ids, None).await.into_result()?,
         })
     }
 
     /// PubMed did not give the abstract when the article was saved, and does now. If it can't be stored, it is asked again.
-    async fn keep_summary(&self, user_id: UserId, pmid: &str, summary: Vec<String>) {
-        let change = Change::KeepSummary {
+    async fn store_summary(&self, user_id: UserId, pmid: &str, summary: Vec<String>) {
+        let change = Change::StoreAbstract {
             user_id,
             pmid: pmid.into(),
             summary,
@@ -179,7 +184,7 @@ impl Literature {
     pub async fn library(&self, user_id: UserId) -> Result<Library, LiteratureError> {
         let library = self.0.storage.library(user_id).await?;
         Ok(Library {
-            no_search: self.no_search(),
+            no_search: self.search_unavailable_reason(),
             ..library
         })
     }
@@ -190,17 +195,21 @@ impl Literature {
         user_id: UserId,
         stream_id: StreamId,
     ) -> Result<ResearchStream, LiteratureError> {
-        let stream = self.0.storage.stream(user_id, stream_id).await?;
-        stream.ok_or(LiteratureError::NoStream)
+        let stream = self.0.storage.research_stream(user_id, stream_id).await?;
+        stream.ok_or(LiteratureError::StreamNotFound)
     }
 
     /// Says why PubMed can't be asked, if it can't.
-    pub fn no_search(&self) -> Option<String> {
+    pub fn search_unavailable_reason(&self) -> Option<String> {
         self.0.pubmed.as_ref().err().map(ToString::to_string)
     }
 
     /// Returns those of these articles that a person keeps.
-    pub async fn saved(&self, user_id: UserId, pmids: &[String]) -> Result<Vec<String>, LiteratureError> {
+    pub async fn saved_pmids(
+        &self,
+        user_id: UserId,
+        pmids: &[String],
+    ) -> Result<Vec<String>, LiteratureError> {
         let saved = self.0.storage.saved_articles(user_id, pmids).await?;
         Ok(saved.into_iter().map(|saved| saved.article.pmid).collect())
     }
@@ -216,14 +225,16 @@ impl Literature {
         note: &str,
         saved_at: Option<Timestamp>,
     ) -> Result<Kept, LiteratureError> {
-        self.check("The note", note)?;
+        self.check_length("The note", note)?;
         check_pmid(pmid)?;
         // Nothing is read after it is saved: what fails then would be told as if nothing had been.
         let (article, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
             Some((saved, summary)) => (saved.article, summary),
             None => {
-                let article = self.read_one(pmid, Some(Deadline::after(SAVE_PATIENCE))).await?;
-                (article, self.0.known.summary(pmid))
+                let article = self
+                    .find_article(pmid, Some(Deadline::after(SAVE_TIMEOUT)))
+                    .await?;
+                (article, self.0.cache.summary(pmid))
             }
         };
         let is_whole = summary.is_some();
@@ -241,7 +252,7 @@ impl Literature {
         };
         let outcome = self.0.journal.submit(save).await?;
         if !is_whole {
-            self.complete(user_id, article.clone());
+            self.fetch_missing_summary(user_id, article.clone());
         }
         let is_noted_otherwise = outcome == Outcome::NotedOtherwise;
         Ok(Kept {
@@ -251,25 +262,25 @@ impl Literature {
     }
 
     /// Fetches the abstract of an article that is kept without it. If that fails, it is fetched when the article is opened.
-    fn complete(&self, user_id: UserId, article: Article) {
+    fn fetch_missing_summary(&self, user_id: UserId, article: Article) {
         let literature = self.clone();
         tokio::spawn(async move {
-            if let Ok(summary) = literature.summary(&article, None).await {
-                literature.keep_summary(user_id, &article.pmid, summary).await;
+            if let Ok(summary) = literature.load_summary(&article, None).await {
+                literature.store_summary(user_id, &article.pmid, summary).await;
             }
         });
     }
 
     /// Writes something about an article that is kept, in place of one of these notes and of no other.
-    pub async fn note(
+    pub async fn set_note(
         &self,
         user_id: UserId,
         pmid: String,
         note: &str,
         replaces: Vec<String>,
     ) -> Result<(), LiteratureError> {
-        self.check("The note", note)?;
-        let change = Change::NoteArticle {
+        self.check_length("The note", note)?;
+        let change = Change::SetArticleNote {
             user_id,
             pmid,
             note: note.trim().into(),
@@ -282,9 +293,9 @@ impl Literature {
     pub async fn remove(&self, user_id: UserId, pmid: String) -> Result<(), LiteratureError> {
         // It may be put back, whether PubMed answers then or not.
         if let Some((saved, summary)) = self.0.storage.saved_article(user_id, &pmid).await? {
-            self.0.known.learn(saved.article);
+            self.0.cache.insert(saved.article);
             if let Some(summary) = summary {
-                self.0.known.learn_summary(&pmid, summary);
+                self.0.cache.insert_summary(&pmid, summary);
             }
         }
         let change = Change::RemoveArticle { user_id, pmid };
@@ -292,7 +303,7 @@ impl Literature {
     }
 
     /// Keeps a stream, or makes one that is kept another one.
-    pub async fn keep_stream(
+    pub async fn save_stream(
         &self,
         user_id: UserId,
         mut stream: ResearchStream,
@@ -301,14 +312,14 @@ impl Literature {
         stream.query = stream.query.trim().into();
         stream.instructions = stream.instructions.trim().into();
         if stream.name.is_empty() {
-            return Err(LiteratureError::Nameless);
+            return Err(LiteratureError::EmptyName);
         }
-        if stream.query.is_empty() || stream.query.len() > LONGEST_QUERY {
-            return Err(LiteratureError::Query);
+        if stream.query.is_empty() || stream.query.len() > MAX_QUERY_BYTES {
+            return Err(LiteratureError::EmptyQuery);
         }
-        self.check("The name", &stream.name)?;
-        self.check("The instructions", &stream.instructions)?;
-        let change = Change::KeepStream {
+        self.check_length("The name", &stream.name)?;
+        self.check_length("The instructions", &stream.instructions)?;
+        let change = Change::SaveStream {
             user_id,
             stream,
             limit: self.0.settings.streams,
@@ -321,7 +332,7 @@ impl Literature {
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
 
-    fn check(&self, what: &'static str, text: &str) -> Result<(), LiteratureError> {
+    fn check_length(&self, what: &'static str, text: &str) -> Result<(), LiteratureError> {
         let limit = self.0.settings.text_bytes;
         if text.len() > limit {
             return Err(LiteratureError::TooLong { what, limit });

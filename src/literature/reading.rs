@@ -8,36 +8,36 @@ use super::{Literature, LiteratureError};
 use crate::{
     protocol::{
         Timestamp, UserId,
-        literature::{Article, FullArticle, is_pmid},
+        literature::{Article, ArticleWithAbstract, is_pmid},
     },
     services::{
-        Fault, ServiceError,
+        ServiceError, ServiceErrorKind,
         pubmed::{self, PubmedClient},
     },
     storage::StorageError,
 };
 
 /// All that there is of an article.
-pub(super) struct Whole {
+pub(super) struct LoadedArticle {
     pub article: Article,
     /// Its abstract, by paragraphs; empty if it has none.
     pub summary: Result<Vec<String>, LiteratureError>,
     /// The person's note about it, and since when they keep it; nothing if they don't.
-    pub kept: Option<(String, Timestamp)>,
+    pub saved: Option<(String, Timestamp)>,
 }
 
 /// Until when PubMed is waited for, and how long that is in all.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     at: Instant,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Deadline {
     pub(super) fn after(patience: Duration) -> Self {
         Self {
             at: Instant::now() + patience,
-            patience,
+            timeout: patience,
         }
     }
 
@@ -46,47 +46,55 @@ impl Deadline {
         deadline: Option<Self>,
         answer: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, LiteratureError> {
-        let Some(Self { at, patience }) = deadline else {
+        let Some(Self {
+            at,
+            timeout: patience,
+        }) = deadline
+        else {
             return Ok(answer.await?);
         };
         let late = ServiceError {
             name: "PubMed",
-            fault: Fault::TooLate(patience),
+            kind: ServiceErrorKind::Timeout(patience),
         };
         Ok(timeout_at(at, answer).await.unwrap_or(Err(late))?)
     }
 }
 
 /// Some articles, as far as they are known.
-pub(super) struct Articles {
+pub(super) struct LoadedArticles {
     /// Those that are known, in the order in which they were asked for.
-    pub found: Vec<Article>,
+    pub articles: Vec<Article>,
     /// The reason that there may be more of them.
     pub problem: Option<LiteratureError>,
 }
 
 impl Literature {
     /// Returns what there is about articles by a deadline.
-    pub(super) async fn articles(
+    pub(super) async fn load_articles(
         &self,
         user_id: UserId,
         pmids: &[String],
         deadline: Deadline,
-    ) -> Result<Articles, StorageError> {
+    ) -> Result<LoadedArticles, StorageError> {
         for saved in self.0.storage.saved_articles(user_id, pmids).await? {
-            self.0.known.learn(saved.article);
+            self.0.cache.insert(saved.article);
         }
-        Ok(self.read(pmids, Some(deadline)).await)
+        Ok(self.find_articles(pmids, Some(deadline)).await)
     }
 
     /// An article with its abstract: the one that is kept, or PubMed's.
-    pub async fn article(&self, user_id: UserId, pmid: &str) -> Result<FullArticle, LiteratureError> {
-        let read = self.read_whole(user_id, pmid, None).await?;
+    pub async fn full_article(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<ArticleWithAbstract, LiteratureError> {
+        let read = self.load_article(user_id, pmid, None).await?;
         let (summary, problem) = match read.summary {
             Ok(summary) => (summary, None),
-            Err(error) => (Vec::new(), Some(error.for_a_person())),
+            Err(error) => (Vec::new(), Some(error.user_message())),
         };
-        Ok(FullArticle {
+        Ok(ArticleWithAbstract {
             article: read.article,
             summary,
             problem,
@@ -94,52 +102,52 @@ impl Literature {
     }
 
     /// The same, with what the person has written about it if it is kept.
-    pub(super) async fn read_whole(
+    pub(super) async fn load_article(
         &self,
         user_id: UserId,
         pmid: &str,
         deadline: Option<Deadline>,
-    ) -> Result<Whole, LiteratureError> {
+    ) -> Result<LoadedArticle, LiteratureError> {
         check_pmid(pmid)?;
         let (article, kept, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
             Some((saved, summary)) => {
                 let kept = Some((saved.note, saved.saved_at));
                 (saved.article, kept, summary)
             }
-            None => (self.read_one(pmid, deadline).await?, None, None),
+            None => (self.find_article(pmid, deadline).await?, None, None),
         };
         let summary = match summary {
             Some(summary) => Ok(summary),
             None => {
-                let summary = self.summary(&article, deadline).await;
+                let summary = self.load_summary(&article, deadline).await;
                 if let (Ok(summary), Some(_)) = (&summary, &kept) {
-                    self.keep_summary(user_id, pmid, summary.clone()).await;
+                    self.store_summary(user_id, pmid, summary.clone()).await;
                 }
                 summary
             }
         };
-        Ok(Whole {
+        Ok(LoadedArticle {
             article,
             summary,
-            kept,
+            saved: kept,
         })
     }
 
     /// An article's abstract, by paragraphs: what is known, or PubMed's.
-    pub(super) async fn summary(
+    pub(super) async fn load_summary(
         &self,
         article: &Article,
         deadline: Option<Deadline>,
     ) -> Result<Vec<String>, LiteratureError> {
         let pmid = &*article.pmid;
-        if let Some(summary) = self.0.known.summary(pmid) {
+        if let Some(summary) = self.0.cache.summary(pmid) {
             return Ok(summary);
         }
         let mut read = Deadline::wait(deadline, self.pubmed()?.abstracts(&[pmid])).await?;
         let text = read.remove(pmid).unwrap_or_default();
         let summary: Vec<String> = text.lines().map(str::to_owned).collect();
-        self.0.known.learn(article.clone());
-        self.0.known.learn_summary(pmid, summary.clone());
+        self.0.cache.insert(article.clone());
+        self.0.cache.insert_summary(pmid, summary.clone());
         Ok(summary)
     }
 
@@ -148,20 +156,20 @@ impl Literature {
     }
 
     /// Returns what there is about an article: what is known, or what PubMed says.
-    pub(super) async fn read_one(
+    pub(super) async fn find_article(
         &self,
         pmid: &str,
         deadline: Option<Deadline>,
     ) -> Result<Article, LiteratureError> {
-        let read = self.read(&[pmid.to_owned()], deadline).await;
-        read.all()?.pop().ok_or_else(|| no_article(pmid))
+        let read = self.find_articles(&[pmid.to_owned()], deadline).await;
+        read.into_result()?.pop().ok_or_else(|| article_not_found(pmid))
     }
 
     /// Returns what there is about articles, in their order: what is known, and the rest from PubMed.
-    pub(super) async fn read(&self, pmids: &[String], deadline: Option<Deadline>) -> Articles {
+    pub(super) async fn find_articles(&self, pmids: &[String], deadline: Option<Deadline>) -> LoadedArticles {
         let unknown: Vec<String> = pmids
             .iter()
-            .filter(|pmid| is_pmid(pmid) && self.0.known.article(pmid).is_none())
+            .filter(|pmid| is_pmid(pmid) && self.0.cache.article(pmid).is_none())
             .cloned()
             .collect();
         let (mut read, mut problem) = (Vec::new(), None);
@@ -180,33 +188,30 @@ impl Literature {
             let found = read.iter().find(|article| article.pmid == *pmid);
             // PubMed has an answer for a number that nothing has, with nothing in it.
             let found = found.filter(|article| !article.title.is_empty());
-            let article = found.map(from_pubmed).or_else(|| self.0.known.article(pmid));
+            let article = found.map(from_pubmed).or_else(|| self.0.cache.article(pmid));
             if let Some(article) = article {
-                self.0.known.learn(article.clone());
+                self.0.cache.insert(article.clone());
                 articles.push(article);
             }
         }
-        Articles {
-            found: articles,
-            problem,
-        }
+        LoadedArticles { articles, problem }
     }
 }
 
-impl Articles {
+impl LoadedArticles {
     /// The articles, if none is missing because PubMed did not answer.
-    pub(super) fn all(self) -> Result<Vec<Article>, LiteratureError> {
-        self.problem.map_or(Ok(self.found), Err)
+    pub(super) fn into_result(self) -> Result<Vec<Article>, LiteratureError> {
+        self.problem.map_or(Ok(self.articles), Err)
     }
 }
 
 pub(super) fn check_pmid(pmid: &str) -> Result<(), LiteratureError> {
-    is_pmid(pmid).then_some(()).ok_or_else(|| no_article(pmid))
+    is_pmid(pmid).then_some(()).ok_or_else(|| article_not_found(pmid))
 }
 
 /// Names the article by the beginning of what should be its number, which may be anything.
-fn no_article(pmid: &str) -> LiteratureError {
-    LiteratureError::NoArticle(pmid.chars().take(20).collect())
+fn article_not_found(pmid: &str) -> LiteratureError {
+    LiteratureError::ArticleNotFound(pmid.chars().take(20).collect())
 }
 
 pub(super) fn from_pubmed(article: &pubmed::Article) -> Article {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Literature, LiteratureError};
 use crate::{
     protocol::{StreamId, UserId, literature::ResearchStream},
-    tools::{Call, Tool, ToolError, ToolResult},
+    tools::{Tool, ToolContext, ToolError, ToolResult},
 };
 
 pub(super) struct ListStreams(pub Literature);
@@ -24,9 +24,9 @@ impl Tool for ListStreams {
     const DONE: &'static str = "Looked at the streams";
     const IS_IDEMPOTENT: bool = true;
 
-    async fn run(&self, _: Nothing, call: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, _: Nothing, call: ToolContext) -> Result<ToolResult, ToolError> {
         let library = self.0.library(call.user_id).await?;
-        let lines: Vec<String> = library.streams.iter().map(line).collect();
+        let lines: Vec<String> = library.streams.iter().map(stream_line).collect();
         Ok(if lines.is_empty() {
             "There are none.".to_owned()
         } else {
@@ -37,7 +37,7 @@ impl Tool for ListStreams {
 }
 
 /// A stream in a line.
-fn line(stream: &ResearchStream) -> String {
+fn stream_line(stream: &ResearchStream) -> String {
     let ResearchStream {
         id,
         name,
@@ -84,7 +84,7 @@ impl Tool for MakeStream {
         Some(format!("{name}: {query}{instructions}"))
     }
 
-    async fn run(&self, input: NewStream, call: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: NewStream, call: ToolContext) -> Result<ToolResult, ToolError> {
         let stream = ResearchStream {
             id: StreamId::new(),
             name: input.name,
@@ -92,7 +92,7 @@ impl Tool for MakeStream {
             instructions: input.instructions.unwrap_or_default(),
         };
         let id = stream.id;
-        self.0.keep_stream(call.user_id, stream).await?;
+        self.0.save_stream(call.user_id, stream).await?;
         Ok(format!("The stream is kept. Its id: {id}").into())
     }
 }
@@ -141,16 +141,16 @@ impl Tool for ChangeStream {
         ))
     }
 
-    async fn run(&self, input: Changed, call: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Changed, call: ToolContext) -> Result<ToolResult, ToolError> {
         let again = input.new_name.as_deref();
-        let now = named(&self.0, call.user_id, input.stream_id, &input.name, again).await?;
+        let now = load_named_stream(&self.0, call.user_id, input.stream_id, &input.name, again).await?;
         let stream = ResearchStream {
             id: now.id,
             name: input.new_name.unwrap_or(now.name),
             query: input.query.unwrap_or(now.query),
             instructions: input.instructions.unwrap_or(now.instructions),
         };
-        self.0.keep_stream(call.user_id, stream).await?;
+        self.0.save_stream(call.user_id, stream).await?;
         Ok("The stream is changed.".to_owned().into())
     }
 }
@@ -180,15 +180,15 @@ impl Tool for DeleteStream {
         Some(input.name.clone())
     }
 
-    async fn run(&self, input: Deleted, call: Call) -> Result<ToolResult, ToolError> {
-        let stream = named(&self.0, call.user_id, input.stream_id, &input.name, None).await?;
+    async fn run(&self, input: Deleted, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let stream = load_named_stream(&self.0, call.user_id, input.stream_id, &input.name, None).await?;
         self.0.delete_stream(call.user_id, stream.id).await?;
         Ok("The stream is deleted. Saved articles stay.".to_owned().into())
     }
 }
 
 /// Returns the stream if it has one of these names: a person who allowed a change to one must not lose another.
-async fn named(
+async fn load_named_stream(
     literature: &Literature,
     user_id: UserId,
     stream_id: StreamId,
@@ -200,6 +200,6 @@ async fn named(
     if is_named(name) || or.is_some_and(is_named) {
         Ok(stream)
     } else {
-        Err(LiteratureError::OtherStream(stream.name))
+        Err(LiteratureError::StreamNameMismatch(stream.name))
     }
 }

@@ -9,36 +9,36 @@ use upstream::{Page, Upstream};
 use super::*;
 use crate::{
     hub::Hub,
-    storage::sqlite::{FILE_NAME, Sqlite},
+    storage::sqlite::{DATABASE_FILE_NAME, SqliteStorage},
 };
 
-const SOON: Duration = Duration::from_secs(20);
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 const ABSTRACT: &str =
     "<PubmedArticle><PMID>11</PMID><Abstract><AbstractText>Wet.</AbstractText></Abstract></PubmedArticle>";
 
 /// The literature of a server that has PubMed here, with one article in it.
-async fn literature(abstracts: Page) -> (TempDir, Upstream, Sqlite, Literature) {
+async fn literature(abstracts: Page) -> (TempDir, Upstream, SqliteStorage, Literature) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let article = json!({ "title": "Water", "source": "J Water", "pubdate": "2024" });
     let summaries = json!({ "result": { "uids": ["11"], "11": article } });
-    upstream.page("/eutils/esummary.fcgi", Page::json(&summaries));
-    upstream.page("/eutils/efetch.fcgi", abstracts);
-    let pubmed = PubmedClient::new(&settings::Pubmed {
+    upstream.add_page("/eutils/esummary.fcgi", Page::json(&summaries));
+    upstream.add_page("/eutils/efetch.fcgi", abstracts);
+    let pubmed = PubmedClient::new(&settings::PubmedSettings {
         base_url: upstream.url_of("/eutils/"),
         ..Default::default()
     });
-    let sqlite = Sqlite::open(folder.path()).await.unwrap();
+    let sqlite = SqliteStorage::open(folder.path()).await.unwrap();
     let storage: Arc<dyn Storage> = Arc::new(sqlite.clone());
     let (journal, _running) = Journal::start(storage.clone(), Arc::new(Hub::default()));
-    let settings = settings::Literature::default();
+    let settings = settings::LiteratureSettings::default();
     let pubmed = pubmed.map(Arc::new).ok_or(PubmedUnavailable::NoCertificates);
     let literature = Literature::new(pubmed, storage, journal, &settings);
     (folder, upstream, sqlite, literature)
 }
 
-async fn until(what: &str, condition: impl AsyncFn() -> bool) {
-    let waited = timeout(SOON, async {
+async fn wait_until(what: &str, condition: impl AsyncFn() -> bool) {
+    let waited = timeout(TEST_TIMEOUT, async {
         while !condition().await {
             yield_now().await;
         }
@@ -47,19 +47,19 @@ async fn until(what: &str, condition: impl AsyncFn() -> bool) {
 }
 
 #[tokio::test]
-async fn what_was_saved_is_never_told_as_if_it_were_not() {
+async fn saved_article_is_never_reported_as_unsaved() {
     let (folder, upstream, storage, literature) = literature(Page::text(ABSTRACT)).await;
     // Another program holds the database, so that nothing can be saved yet.
-    let other = SqliteConnectOptions::new().filename(folder.path().join(FILE_NAME));
+    let other = SqliteConnectOptions::new().filename(folder.path().join(DATABASE_FILE_NAME));
     let mut other = other.connect().await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     let saving = tokio::spawn(async move { literature.save(UserId::LOCAL, "11", " Read it. ", None).await });
-    until("the article is read", async || upstream.requests().len() == 1).await;
+    wait_until("the article is read", async || upstream.requests().len() == 1).await;
     // From here on nothing can be read; then it is saved.
     let closing = storage.clone();
     let closing = tokio::spawn(async move { closing.close().await });
-    until("it can't be read", async || {
-        storage.head(UserId::LOCAL).await.is_err()
+    wait_until("it can't be read", async || {
+        storage.last_position(UserId::LOCAL).await.is_err()
     })
     .await;
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
@@ -78,7 +78,7 @@ async fn what_was_saved_is_never_told_as_if_it_were_not() {
 }
 
 #[tokio::test]
-async fn an_article_that_is_kept_keeps_the_note_that_it_has() {
+async fn saving_again_keeps_the_note() {
     let (_folder, _upstream, _storage, literature) = literature(Page::text(ABSTRACT)).await;
     let save = async |note: &str| literature.save(UserId::LOCAL, "11", note, None).await.unwrap();
     let kept = async || {
@@ -112,10 +112,10 @@ async fn of_two_notes_at_once_one_is_told_to_be_left_out() {
 }
 
 #[tokio::test]
-async fn a_person_is_told_what_they_can_do_and_not_what_a_model_can() {
+async fn user_errors_advise_the_user() {
     let ill = Page::text("").status(500).header("retry-after", "0");
     let (_folder, _upstream, _storage, literature) = literature(ill).await;
-    let article = literature.article(UserId::LOCAL, "11").await.unwrap();
+    let article = literature.full_article(UserId::LOCAL, "11").await.unwrap();
     assert_eq!(
         article.problem.as_deref(),
         Some(
@@ -125,10 +125,10 @@ async fn a_person_is_told_what_they_can_do_and_not_what_a_model_can() {
     );
     let crowded = ServiceError {
         name: "PubMed",
-        fault: Fault::Crowded,
+        kind: ServiceErrorKind::QueueFull,
     };
     assert_eq!(
-        LiteratureError::from(crowded).for_a_person(),
+        LiteratureError::from(crowded).user_message(),
         "PubMed is asked too much from here: too many requests wait for their turn already. Try again in a minute."
     );
 }

@@ -5,28 +5,28 @@ use serde::Deserialize;
 
 use super::{
     Literature, LiteratureError,
-    context::one_line,
+    context::article_line,
     stream_tools::{ChangeStream, DeleteStream, ListStreams, MakeStream},
 };
 use crate::{
     journal::JournalError,
-    storage::Refusal,
-    tools::{Call, Registry, Tool, ToolError, ToolResult},
+    storage::ChangeRejection,
+    tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
 };
 
 /// How many saved articles the model is told of at a time.
-const MOST_LISTED: usize = 50;
+const MAX_LISTED_ARTICLES: usize = 50;
 
 impl Literature {
     /// Adds the tools of the page.
-    pub fn add_tools(&self, registry: Registry) -> Registry {
+    pub fn add_tools(&self, registry: ToolRegistry) -> ToolRegistry {
         registry
-            .with_scoped(SaveArticle(self.clone()))
-            .with_scoped(ListSavedArticles(self.clone()))
-            .with_scoped(ListStreams(self.clone()))
-            .with_scoped(MakeStream(self.clone()))
-            .with_scoped(ChangeStream(self.clone()))
-            .with_scoped(DeleteStream(self.clone()))
+            .with_scoped_tool(SaveArticle(self.clone()))
+            .with_scoped_tool(ListSavedArticles(self.clone()))
+            .with_scoped_tool(ListStreams(self.clone()))
+            .with_scoped_tool(MakeStream(self.clone()))
+            .with_scoped_tool(ChangeStream(self.clone()))
+            .with_scoped_tool(DeleteStream(self.clone()))
     }
 }
 
@@ -34,7 +34,7 @@ impl From<LiteratureError> for ToolError {
     fn from(error: LiteratureError) -> Self {
         match error {
             LiteratureError::Pubmed(error) => error.into(),
-            LiteratureError::Journal(JournalError::Refused(Refusal::LibraryFull)) => Self::new(
+            LiteratureError::Journal(JournalError::Rejected(ChangeRejection::LibraryFull)) => Self::new(
                 "As many are kept as can be. Nothing was changed: tell the person, who can remove some of them.",
             ),
             LiteratureError::Storage(error) => {
@@ -74,7 +74,7 @@ impl Tool for SaveArticle {
     /// What it is called, if it was on a screen lately.
     fn detail(&self, input: &ToSave) -> Option<String> {
         let pmid = &input.pmid;
-        let known = self.0.0.known.article(pmid);
+        let known = self.0.0.cache.article(pmid);
         let article = known.map_or_else(
             || format!("PMID {pmid}"),
             |article| format!("{} (PMID {pmid})", article.title),
@@ -83,10 +83,10 @@ impl Tool for SaveArticle {
         Some(note.map_or(article.clone(), |note| format!("{article}. Note: {note}")))
     }
 
-    async fn run(&self, input: ToSave, call: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: ToSave, call: ToolContext) -> Result<ToolResult, ToolError> {
         let note = input.note.unwrap_or_default();
         let kept = self.0.save(call.user_id, &input.pmid, &note, None).await?;
-        let article = one_line(&kept.article);
+        let article = article_line(&kept.article);
         Ok(if kept.is_noted_otherwise {
             format!(
                 "It is among the saved articles already, with another note, which stays as it is: {article}"
@@ -120,28 +120,28 @@ impl Tool for ListSavedArticles {
         input.filter.clone()
     }
 
-    async fn run(&self, input: ToList, call: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: ToList, call: ToolContext) -> Result<ToolResult, ToolError> {
         let library = self.0.library(call.user_id).await?;
         let words = input.filter.unwrap_or_default();
         let found: Vec<_> = library
             .articles
             .iter()
-            .filter(|saved| saved.has(&words))
+            .filter(|saved| saved.matches(&words))
             .collect();
         let mut lines: Vec<String> = found
             .iter()
-            .take(MOST_LISTED)
+            .take(MAX_LISTED_ARTICLES)
             .map(|saved| match saved.note.as_str() {
-                "" => one_line(&saved.article),
-                note => format!("{} Note: {note}", one_line(&saved.article)),
+                "" => article_line(&saved.article),
+                note => format!("{} Note: {note}", article_line(&saved.article)),
             })
             .collect();
         match found.len() {
             0 => lines.push("There are none.".into()),
-            many if many > MOST_LISTED => {
+            many if many > MAX_LISTED_ARTICLES => {
                 lines.push(format!(
                     "{} more are not listed: use the filter.",
-                    many - MOST_LISTED
+                    many - MAX_LISTED_ARTICLES
                 ));
             }
             _ => {}
@@ -154,25 +154,25 @@ impl Tool for ListSavedArticles {
 mod tests {
     use super::*;
     use crate::{
-        storage::{StorageError, Trouble},
-        test_log::Log,
+        storage::{StorageError, StorageErrorKind},
+        test_log::CapturedLog,
     };
 
     #[test]
-    fn what_is_wrong_with_the_storage_is_said_to_the_log_and_to_no_model() {
-        let (log, _listening) = Log::listen();
+    fn storage_errors_go_to_the_log_only() {
+        let (log, _listening) = CapturedLog::capture();
         let broken = StorageError::Database(sqlx::Error::ColumnNotFound("pmid".into()));
         assert_eq!(
             ToolError::from(LiteratureError::from(broken)),
             ToolError::unavailable()
         );
-        assert!(log.says("pmid"));
-        let unavailable = JournalError::Unavailable(Trouble::Other);
+        assert!(log.contains("pmid"));
+        let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
         assert_eq!(
             ToolError::from(LiteratureError::from(unavailable)),
             ToolError::unavailable()
         );
-        let full = JournalError::Refused(Refusal::LibraryFull);
+        let full = JournalError::Rejected(ChangeRejection::LibraryFull);
         let said = ToolError::from(LiteratureError::from(full)).0;
         assert!(said.contains("remove some"), "{said}");
     }

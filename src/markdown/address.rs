@@ -1,6 +1,6 @@
 //! The part of a link in parentheses, as far as it is there.
 
-pub(super) enum Address {
+pub(super) enum LinkDestination {
     /// It is whole and this long, parentheses included.
     Complete(usize),
     /// It breaks off.
@@ -10,7 +10,7 @@ pub(super) enum Address {
 }
 
 /// Reads `(href "title")` at the begin of `text`.
-pub(super) fn address(text: &str) -> Address {
+pub(super) fn parse_destination(text: &str) -> LinkDestination {
     let bytes = text.as_bytes();
     let space = |at: usize| {
         at + bytes[at..]
@@ -22,8 +22,8 @@ pub(super) fn address(text: &str) -> Address {
     if bytes.get(at) == Some(&b'<') {
         match text[at + 1..].find(['>', '<', '\n']) {
             Some(end) if bytes[at + 1 + end] == b'>' => at += end + 2,
-            Some(_) => return Address::None,
-            None => return Address::Open,
+            Some(_) => return LinkDestination::None,
+            None => return LinkDestination::Open,
         }
     } else {
         let mut depth = 0;
@@ -40,16 +40,16 @@ pub(super) fn address(text: &str) -> Address {
         }
     }
     if at >= bytes.len() {
-        return Address::Open;
+        return LinkDestination::Open;
     }
     at = space(at);
     let close = match bytes.get(at) {
-        None => return Address::Open,
-        Some(b')') => return Address::Complete(at + 1),
+        None => return LinkDestination::Open,
+        Some(b')') => return LinkDestination::Complete(at + 1),
         Some(b'"') => b'"',
         Some(b'\'') => b'\'',
         Some(b'(') => b')',
-        Some(_) => return Address::None,
+        Some(_) => return LinkDestination::None,
     };
     at += 1;
     while let Some(&byte) = bytes.get(at) {
@@ -58,14 +58,14 @@ pub(super) fn address(text: &str) -> Address {
             byte if byte == close => {
                 let end = space(at + 1);
                 return match bytes.get(end) {
-                    None => Address::Open,
-                    Some(b')') => Address::Complete(end + 1),
-                    Some(_) => Address::None,
+                    None => LinkDestination::Open,
+                    Some(b')') => LinkDestination::Complete(end + 1),
+                    Some(_) => LinkDestination::None,
                 };
             }
             _ => {}
         }
         at += 1;
     }
-    Address::Open
+    LinkDestination::Open
 }

@@ -4,10 +4,10 @@ use super::blocks::Inline;
 use super::links;
 
 /// How a bare address begins, and what its link is to begin with besides.
-const BEGINNINGS: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
+const ADDRESS_PREFIXES: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
 
 /// Links the bare addresses in running text that is in no link itself.
-pub(super) fn link(inlines: &mut Vec<Inline>) {
+pub(super) fn link_bare_addresses(inlines: &mut Vec<Inline>) {
     let bare = |inline: &Inline| match inline {
         Inline::Text(text) => text.contains("://") || text.contains("www."),
         _ => false,
@@ -24,7 +24,7 @@ pub(super) fn link(inlines: &mut Vec<Inline>) {
             Some(_) => Some('`'),
         };
         match inline {
-            Inline::Text(text) => split(&text, after, &mut linked),
+            Inline::Text(text) => split_addresses(&text, after, &mut linked),
             other => linked.push(other),
         }
     }
@@ -32,13 +32,13 @@ pub(super) fn link(inlines: &mut Vec<Inline>) {
 }
 
 /// Adds `text`, which stands after the character `before`, with its addresses linked.
-fn split(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) {
+fn split_addresses(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) {
     let mut plain = 0;
     let mut at = 0;
     while let Some(char) = text[at..].chars().next() {
         if matches!(char, 'h' | 'H' | 'w' | 'W')
-            && may_stand_before(before)
-            && let Some((length, scheme)) = address(&text[at..])
+            && can_precede_address(before)
+            && let Some((length, scheme)) = match_address(&text[at..])
         {
             let shown = &text[at..at + length];
             let href = [scheme, shown].concat();
@@ -66,30 +66,30 @@ fn split(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) {
 }
 
 /// Scripts that put no space between words are not GitHub's concern, but ours.
-fn may_stand_before(before: Option<char>) -> bool {
+fn can_precede_address(before: Option<char>) -> bool {
     before
         .is_none_or(|char| char.is_whitespace() || matches!(char, '*' | '_' | '~' | '(') || !char.is_ascii())
 }
 
 /// How long the address is with which `text` begins, and what its link begins with besides.
-fn address(text: &str) -> Option<(usize, &'static str)> {
-    let (beginning, scheme) = BEGINNINGS.into_iter().find(|(beginning, _)| {
+fn match_address(text: &str) -> Option<(usize, &'static str)> {
+    let (beginning, scheme) = ADDRESS_PREFIXES.into_iter().find(|(beginning, _)| {
         text.get(..beginning.len())
             .is_some_and(|begin| begin.eq_ignore_ascii_case(beginning))
     })?;
     let rest = &text[beginning.len()..];
-    if !is_host(rest) {
+    if !starts_with_host(rest) {
         return None;
     }
     let end = text
         .find(|char: char| char.is_whitespace() || char == '<')
         .unwrap_or(text.len());
-    let length = without_punctuation(&text[..end]);
+    let length = length_without_punctuation(&text[..end]);
     (length > beginning.len()).then_some((length, scheme))
 }
 
 /// Whether a text begins with a host: no underscore in its last two labels.
-fn is_host(text: &str) -> bool {
+fn starts_with_host(text: &str) -> bool {
     let end = text
         .find(|char: char| !(char.is_alphanumeric() || matches!(char, '-' | '_' | '.')))
         .unwrap_or(text.len());
@@ -98,7 +98,7 @@ fn is_host(text: &str) -> bool {
 }
 
 /// How long the address is without what belongs to the sentence around it.
-fn without_punctuation(address: &str) -> usize {
+fn length_without_punctuation(address: &str) -> usize {
     let mut address = address;
     while let Some(last) = address.chars().next_back() {
         let count = |wanted| address.chars().filter(|char| *char == wanted).count();

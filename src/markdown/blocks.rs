@@ -18,13 +18,13 @@ pub enum Block {
     List {
         start: Option<u64>,
         tight: bool,
-        items: Vec<Item>,
+        items: Vec<ListItem>,
     },
     /// Every row has as many cells as there are alignments.
     Table {
         alignments: Vec<Alignment>,
-        header: Vec<Cell>,
-        rows: Vec<Vec<Cell>>,
+        header: Vec<TableCell>,
+        rows: Vec<Vec<TableCell>>,
     },
     Rule,
     Footnote {
@@ -36,11 +36,11 @@ pub enum Block {
 }
 
 /// What one table cell holds.
-pub type Cell = Vec<Inline>;
+pub type TableCell = Vec<Inline>;
 
 /// An item of a list; `task` says whether it has a checkbox, and whether that is checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Item {
+pub struct ListItem {
     pub task: Option<bool>,
     pub blocks: Vec<Block>,
 }
@@ -87,7 +87,7 @@ pub fn plain_text(inlines: &[Inline]) -> String {
 }
 
 /// A citation as it stands in the text.
-pub fn number_text(number: usize) -> String {
+pub fn citation_text(number: usize) -> String {
     ["[", &number.to_string(), "]"].concat()
 }
 
@@ -101,7 +101,7 @@ fn collect_text(inlines: &[Inline], out: &mut String) {
             | Inline::Link { children, .. } => collect_text(children, out),
             Inline::Image { alt, .. } => out.push_str(alt),
             Inline::FootnoteReference(_) => {}
-            Inline::Citation(number) => out.push_str(&number_text(*number)),
+            Inline::Citation(number) => out.push_str(&citation_text(*number)),
             Inline::HardBreak => out.push('\n'),
         }
     }

@@ -5,42 +5,42 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Tag};
 
 use super::autolink;
-use super::blocks::{Alignment, Block, Inline, Item, plain_text};
+use super::blocks::{Alignment, Block, Inline, ListItem, plain_text};
 use super::citation;
-use super::frame::{Frame, Kind};
+use super::frame::{BlockFrame, FrameKind};
 use super::links;
-use super::parse::Reading;
+use super::parse::ParsedMarkdown;
 
 /// How deep quotes and lists may stand in each other, and emphasis in emphasis. What is deeper is shown at this depth:
 /// neither our recursion nor a browser's should depend on what a model writes.
 const MAX_DEPTH: usize = 32;
 
 /// Takes the events of a text, one after the other.
-pub(super) struct Builder {
+pub(super) struct MarkdownBuilder {
     skip: usize,
-    frames: Vec<Frame>,
+    frames: Vec<BlockFrame>,
     /// For each start event without its end: whether it made a frame. One that stands too deep makes none.
-    made: Vec<bool>,
+    has_frame: Vec<bool>,
     inline_depth: usize,
     links: usize,
-    reading: Reading,
+    reading: ParsedMarkdown,
 }
 
-impl Builder {
+impl MarkdownBuilder {
     /// Leaves out the blocks that begin before `skip`.
     pub fn new(skip: usize) -> Self {
-        Builder {
+        MarkdownBuilder {
             skip,
-            frames: vec![Frame::new(Kind::Root)],
-            made: Vec::new(),
+            frames: vec![BlockFrame::new(FrameKind::Root)],
+            has_frame: Vec::new(),
             inline_depth: 0,
             links: 0,
-            reading: Reading::default(),
+            reading: ParsedMarkdown::default(),
         }
     }
 
     /// What was read, but for the definitions: they are no events.
-    pub fn finish(mut self) -> Reading {
+    pub fn finish(mut self) -> ParsedMarkdown {
         if let Some(mut root) = self.frames.pop() {
             root.close_paragraph();
             self.reading.blocks = root.blocks;
@@ -48,13 +48,13 @@ impl Builder {
         self.reading
     }
 
-    pub fn event(&mut self, event: Event<'_>, span: Range<usize>) {
+    pub fn push_event(&mut self, event: Event<'_>, span: Range<usize>) {
         if span.start < self.skip && self.frames.len() == 1 {
             // Context: nothing is kept of it, but a block that it is part of must not be entered halfway.
             match event {
-                Event::Start(_) => self.made.push(false),
+                Event::Start(_) => self.has_frame.push(false),
                 Event::End(_) => {
-                    self.made.pop();
+                    self.has_frame.pop();
                 }
                 _ => {}
             }
@@ -63,15 +63,15 @@ impl Builder {
         match event {
             Event::Start(tag) => self.start(tag, span),
             Event::End(_) => self.end(),
-            Event::Text(text) => self.text(&text, span),
-            Event::Html(text) | Event::InlineHtml(text) => self.text(&text, span),
-            Event::Code(text) => self.inline(Inline::Code(text.to_string())),
-            Event::FootnoteReference(label) => self.inline(Inline::FootnoteReference(label.to_string())),
-            Event::SoftBreak => self.inline(Inline::Text("\n".to_owned())),
-            Event::HardBreak => self.inline(Inline::HardBreak),
+            Event::Text(text) => self.push_text(&text, span),
+            Event::Html(text) | Event::InlineHtml(text) => self.push_text(&text, span),
+            Event::Code(text) => self.push_inline(Inline::Code(text.to_string())),
+            Event::FootnoteReference(label) => self.push_inline(Inline::FootnoteReference(label.to_string())),
+            Event::SoftBreak => self.push_inline(Inline::Text("\n".to_owned())),
+            Event::HardBreak => self.push_inline(Inline::HardBreak),
             Event::Rule => {
                 self.begin_block(&span);
-                self.block(Block::Rule);
+                self.push_block(Block::Rule);
             }
             Event::TaskListMarker(checked) => {
                 let item = self
@@ -79,34 +79,34 @@ impl Builder {
                     .iter_mut()
                     .rev()
                     .find_map(|frame| match &mut frame.kind {
-                        Kind::Item(task) => Some(task),
+                        FrameKind::Item(task) => Some(task),
                         _ => None,
                     });
                 if let Some(task) = item {
                     *task = Some(checked);
                 }
             }
-            Event::InlineMath(text) | Event::DisplayMath(text) => self.text(&text, span),
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.push_text(&text, span),
         }
     }
 
-    fn top(&mut self) -> &mut Frame {
+    fn current_frame(&mut self) -> &mut BlockFrame {
         if self.frames.is_empty() {
-            self.frames.push(Frame::new(Kind::Root));
+            self.frames.push(BlockFrame::new(FrameKind::Root));
         }
         let last = self.frames.len() - 1;
         &mut self.frames[last]
     }
 
-    fn inline(&mut self, inline: Inline) {
-        self.top().push_inline(inline);
+    fn push_inline(&mut self, inline: Inline) {
+        self.current_frame().push_inline(inline);
     }
 
-    fn text(&mut self, text: &str, span: Range<usize>) {
+    fn push_text(&mut self, text: &str, span: Range<usize>) {
         let outermost = self.frames.len() == 2;
-        let top = self.top();
+        let top = self.current_frame();
         match top.kind {
-            Kind::Code(_) | Kind::Html => {
+            FrameKind::Code(_) | FrameKind::Html => {
                 top.text.push_str(text);
                 if outermost {
                     let end = self.reading.code_end.unwrap_or(0).max(span.end);
@@ -119,17 +119,17 @@ impl Builder {
 
     /// To be called before any block: ends an open paragraph and notes the place of an outermost block.
     fn begin_block(&mut self, span: &Range<usize>) {
-        self.top().close_paragraph();
+        self.current_frame().close_paragraph();
         if self.frames.len() == 1 {
-            self.reading.spans.push(span.clone());
-            self.reading.ends.push(span.end);
-            self.reading.children.clear();
+            self.reading.block_spans.push(span.clone());
+            self.reading.block_ends.push(span.end);
+            self.reading.child_spans.clear();
             self.reading.code_end = None;
         }
     }
 
-    fn block(&mut self, block: Block) {
-        self.top().blocks.push(block);
+    fn push_block(&mut self, block: Block) {
+        self.current_frame().blocks.push(block);
     }
 
     fn start(&mut self, tag: Tag<'_>, span: Range<usize>) {
@@ -137,72 +137,72 @@ impl Builder {
         let kind = match tag {
             Tag::Paragraph => {
                 self.begin_block(&span);
-                self.loosen();
-                Some(Kind::Paragraph)
+                self.mark_list_loose();
+                Some(FrameKind::Paragraph)
             }
             Tag::Heading { level, .. } => {
                 self.begin_block(&span);
-                Some(Kind::Heading(level as u8))
+                Some(FrameKind::Heading(level as u8))
             }
             Tag::CodeBlock(code) => {
                 self.begin_block(&span);
-                Some(Kind::Code(match code {
+                Some(FrameKind::Code(match code {
                     CodeBlockKind::Fenced(info) => Some(info.to_string()),
                     CodeBlockKind::Indented => None,
                 }))
             }
             Tag::HtmlBlock => {
                 self.begin_block(&span);
-                Some(Kind::Html)
+                Some(FrameKind::Html)
             }
             Tag::BlockQuote(_) => {
                 self.begin_block(&span);
-                (depth < MAX_DEPTH).then_some(Kind::Quote)
+                (depth < MAX_DEPTH).then_some(FrameKind::Quote)
             }
             Tag::List(start) => {
                 self.begin_block(&span);
-                (depth < MAX_DEPTH).then_some(Kind::List { start, loose: false })
+                (depth < MAX_DEPTH).then_some(FrameKind::List { start, loose: false })
             }
             Tag::Item => {
-                self.top().close_paragraph();
+                self.current_frame().close_paragraph();
                 if depth == 2 {
-                    if let Some(end) = self.reading.ends.last_mut() {
+                    if let Some(end) = self.reading.block_ends.last_mut() {
                         *end = span.end;
                     }
-                    self.reading.children.push(span);
+                    self.reading.child_spans.push(span);
                 }
-                matches!(self.top().kind, Kind::List { .. }).then_some(Kind::Item(None))
+                matches!(self.current_frame().kind, FrameKind::List { .. }).then_some(FrameKind::Item(None))
             }
             Tag::FootnoteDefinition(label) => {
                 self.begin_block(&span);
                 self.reading.footnotes.push((label.to_string(), span.start));
-                (depth < MAX_DEPTH).then(|| Kind::Footnote(label.to_string()))
+                (depth < MAX_DEPTH).then(|| FrameKind::Footnote(label.to_string()))
             }
             Tag::Table(alignments) => {
                 self.begin_block(&span);
-                Some(Kind::Table(alignments.into_iter().map(alignment).collect()))
+                Some(FrameKind::Table(alignments.into_iter().map(alignment).collect()))
             }
-            Tag::TableHead => Some(Kind::Row { head: true }),
+            Tag::TableHead => Some(FrameKind::Row { head: true }),
             Tag::TableRow => {
                 if depth == 2 {
-                    self.reading.children.push(span);
+                    self.reading.child_spans.push(span);
                 }
-                Some(Kind::Row { head: false })
+                Some(FrameKind::Row { head: false })
             }
-            Tag::TableCell => Some(Kind::Cell),
+            Tag::TableCell => Some(FrameKind::Cell),
             inline => self.start_inline(inline),
         };
-        self.made.push(kind.is_some());
+        self.has_frame.push(kind.is_some());
         if let Some(kind) = kind {
-            self.frames.push(Frame::new(kind));
+            self.frames.push(BlockFrame::new(kind));
         }
     }
 
-    fn start_inline(&mut self, tag: Tag<'_>) -> Option<Kind> {
+    fn start_inline(&mut self, tag: Tag<'_>) -> Option<FrameKind> {
         let kind = match tag {
-            Tag::Emphasis => Kind::Emphasis,
-            Tag::Strong => Kind::Strong,
-            Tag::Strikethrough => Kind::Strikethrough,
+            Tag::Emphasis => FrameKind::Emphasis,
+            Tag::Strong => FrameKind::Strong,
+            Tag::Strikethrough => FrameKind::Strikethrough,
             Tag::Link {
                 link_type,
                 dest_url,
@@ -213,14 +213,14 @@ impl Builder {
                     LinkType::Email => format!("mailto:{dest_url}"),
                     _ => dest_url.to_string(),
                 };
-                Kind::Link {
+                FrameKind::Link {
                     href,
-                    title: some_title(title),
+                    title: non_empty_title(title),
                 }
             }
-            Tag::Image { dest_url, title, .. } => Kind::Image {
+            Tag::Image { dest_url, title, .. } => FrameKind::Image {
                 href: dest_url.to_string(),
-                title: some_title(title),
+                title: non_empty_title(title),
             },
             // Nothing else is switched on.
             _ => return None,
@@ -229,20 +229,21 @@ impl Builder {
             return None;
         }
         self.inline_depth += 1;
-        self.links += usize::from(matches!(kind, Kind::Link { .. }));
+        self.links += usize::from(matches!(kind, FrameKind::Link { .. }));
         Some(kind)
     }
 
     /// A paragraph that is said to be one, right in an item, is what tells a loose list.
-    fn loosen(&mut self) {
+    fn mark_list_loose(&mut self) {
         if let [
             ..,
-            Frame {
-                kind: Kind::List { loose, .. },
+            BlockFrame {
+                kind: FrameKind::List { loose, .. },
                 ..
             },
-            Frame {
-                kind: Kind::Item(_), ..
+            BlockFrame {
+                kind: FrameKind::Item(_),
+                ..
             },
         ] = self.frames.as_mut_slice()
         {
@@ -251,8 +252,8 @@ impl Builder {
     }
 
     fn end(&mut self) {
-        if self.made.pop() != Some(true) {
-            self.top().close_paragraph();
+        if self.has_frame.pop() != Some(true) {
+            self.current_frame().close_paragraph();
             return;
         }
         let Some(mut frame) = self.frames.pop() else {
@@ -261,49 +262,49 @@ impl Builder {
         frame.close_paragraph();
         // A link in a link is not possible.
         if self.links == 0 {
-            autolink::link(&mut frame.inlines);
-            citation::mark(&mut frame.inlines);
+            autolink::link_bare_addresses(&mut frame.inlines);
+            citation::extract_citations(&mut frame.inlines);
         }
         match frame.kind {
-            Kind::Root => {}
-            Kind::Paragraph => self.block(Block::Paragraph(frame.inlines)),
-            Kind::Heading(level) => self.block(Block::Heading {
+            FrameKind::Root => {}
+            FrameKind::Paragraph => self.push_block(Block::Paragraph(frame.inlines)),
+            FrameKind::Heading(level) => self.push_block(Block::Heading {
                 level,
                 inlines: frame.inlines,
             }),
-            Kind::Code(info) => self.block(Block::Code {
+            FrameKind::Code(info) => self.push_block(Block::Code {
                 info,
                 text: frame.text,
             }),
-            Kind::Html => self.block(Block::Html(frame.text)),
-            Kind::Quote => self.block(Block::Quote(frame.blocks)),
-            Kind::List { start, loose } => self.block(Block::List {
+            FrameKind::Html => self.push_block(Block::Html(frame.text)),
+            FrameKind::Quote => self.push_block(Block::Quote(frame.blocks)),
+            FrameKind::List { start, loose } => self.push_block(Block::List {
                 start,
                 tight: !loose,
                 items: frame.items,
             }),
-            Kind::Item(task) => self.top().items.push(Item {
+            FrameKind::Item(task) => self.current_frame().items.push(ListItem {
                 task,
                 blocks: frame.blocks,
             }),
-            Kind::Footnote(label) => self.block(Block::Footnote {
+            FrameKind::Footnote(label) => self.push_block(Block::Footnote {
                 label,
                 blocks: frame.blocks,
             }),
-            Kind::Table(alignments) => {
-                self.block(Block::Table {
+            FrameKind::Table(alignments) => {
+                self.push_block(Block::Table {
                     alignments,
                     header: frame.header,
                     rows: frame.rows,
                 });
             }
-            Kind::Row { head: true } => self.top().header = frame.cells,
-            Kind::Row { head: false } => self.top().rows.push(frame.cells),
-            Kind::Cell => self.top().cells.push(frame.inlines),
-            Kind::Emphasis => self.end_inline(Inline::Emphasis(frame.inlines)),
-            Kind::Strong => self.end_inline(Inline::Strong(frame.inlines)),
-            Kind::Strikethrough => self.end_inline(Inline::Strikethrough(frame.inlines)),
-            Kind::Link { href, title } => {
+            FrameKind::Row { head: true } => self.current_frame().header = frame.cells,
+            FrameKind::Row { head: false } => self.current_frame().rows.push(frame.cells),
+            FrameKind::Cell => self.current_frame().cells.push(frame.inlines),
+            FrameKind::Emphasis => self.end_inline(Inline::Emphasis(frame.inlines)),
+            FrameKind::Strong => self.end_inline(Inline::Strong(frame.inlines)),
+            FrameKind::Strikethrough => self.end_inline(Inline::Strikethrough(frame.inlines)),
+            FrameKind::Link { href, title } => {
                 self.links -= 1;
                 if links::is_allowed(&href) {
                     self.end_inline(Inline::Link {
@@ -314,11 +315,11 @@ impl Builder {
                 } else {
                     self.inline_depth -= 1;
                     for inline in frame.inlines {
-                        self.inline(inline);
+                        self.push_inline(inline);
                     }
                 }
             }
-            Kind::Image { href, title } => {
+            FrameKind::Image { href, title } => {
                 let alt = plain_text(&frame.inlines);
                 // A link in a link is not possible: there the picture is its description.
                 if self.links == 0 && links::is_allowed(&href) {
@@ -332,11 +333,11 @@ impl Builder {
 
     fn end_inline(&mut self, inline: Inline) {
         self.inline_depth -= 1;
-        self.inline(inline);
+        self.push_inline(inline);
     }
 }
 
-fn some_title(title: CowStr<'_>) -> Option<String> {
+fn non_empty_title(title: CowStr<'_>) -> Option<String> {
     (!title.is_empty()).then(|| title.to_string())
 }
 

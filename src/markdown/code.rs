@@ -6,25 +6,25 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::leaf::{Leaf, LeafKind};
-use super::parse::{options, push_normalized};
+use super::leaf::{LastLeaf, LeafKind};
+use super::parse::{parser_options, push_normalized};
 
 /// Stands for what comes next: words, which neither begin a block nor complete a definition.
-const NEXT: &str = "x y";
+const SAMPLE_WORDS: &str = "x y";
 
 /// A growing text, of which it can be asked whether it ends in code.
 #[derive(Clone, Debug)]
 pub struct CodeTracker {
     /// The end of the text, normalised, from a place on from which it is read like the whole.
     text: String,
-    after_cr: bool,
+    ends_with_cr: bool,
     /// The length at which closed blocks are left out.
-    full: usize,
+    compact_at: usize,
     limit: usize,
     /// The text begins with a stand-in for a long paragraph, of whose code spans nothing is known.
     is_cut: bool,
     /// A single block was longer than what may be kept: it is not known any more what it contains.
-    is_lost: bool,
+    is_unknown: bool,
     parsed_bytes: u64,
 }
 
@@ -34,11 +34,11 @@ impl CodeTracker {
     pub fn new(limit: usize) -> Self {
         Self {
             text: String::new(),
-            after_cr: false,
-            full: limit,
+            ends_with_cr: false,
+            compact_at: limit,
             limit,
             is_cut: false,
-            is_lost: false,
+            is_unknown: false,
             parsed_bytes: 0,
         }
     }
@@ -49,8 +49,8 @@ impl CodeTracker {
     }
 
     /// Whether too much was left out to be sure, so that there may be less code than it says.
-    pub fn is_unsure(&self) -> bool {
-        self.is_lost || self.is_cut
+    pub fn is_uncertain(&self) -> bool {
+        self.is_unknown || self.is_cut
     }
 
     /// How many bytes are kept: a measure of the memory used.
@@ -60,64 +60,64 @@ impl CodeTracker {
 
     /// Adds text.
     pub fn push(&mut self, mut delta: &str) {
-        while !self.is_lost && !delta.is_empty() {
+        while !self.is_unknown && !delta.is_empty() {
             let end = delta.ceil_char_boundary(self.limit / 2 + 1);
             let (piece, rest) = delta.split_at(end);
             delta = rest;
-            push_normalized(&mut self.text, piece, &mut self.after_cr);
-            if self.text.len() >= self.full {
-                self.shorten();
+            push_normalized(&mut self.text, piece, &mut self.ends_with_cr);
+            if self.text.len() >= self.compact_at {
+                self.compact();
             }
         }
     }
 
-    fn shorten(&mut self) {
+    fn compact(&mut self) {
         let before = self.text.len();
         self.parsed_bytes += before as u64;
-        self.text = without_closed(&self.text).into_owned();
+        self.text = drop_closed_blocks(&self.text).into_owned();
         self.is_cut &= self.text.len() == before;
         if self.text.len() > 2 * self.limit {
-            let cut = cut_paragraph(&self.text, self.limit);
+            let cut = shorten_paragraph(&self.text, self.limit);
             self.is_cut = cut.is_some();
-            self.is_lost = cut.is_none();
+            self.is_unknown = cut.is_none();
             self.text = cut.unwrap_or_default();
         }
         // Not before as much again has come, so that the work stays in proportion to the text.
-        self.full = self.limit.max(self.text.len() + self.limit / 2);
+        self.compact_at = self.limit.max(self.text.len() + self.limit / 2);
     }
 
     /// Whether `next`, which comes after the text and `more`, stands in code, or may turn out to: after a backtick that
     /// nothing has closed yet, it is not known. A fence that `next` begins itself does not count.
     pub fn is_code(&mut self, more: &str, next: &str) -> bool {
-        if self.is_lost {
+        if self.is_unknown {
             return true;
         }
         let mut text = self.text.clone();
-        push_normalized(&mut text, more, &mut self.after_cr.clone());
+        push_normalized(&mut text, more, &mut self.ends_with_cr.clone());
         self.parsed_bytes += (text.len() + next.len()) as u64;
-        is_code(&text, next, self.is_cut)
+        ends_in_code(&text, next, self.is_cut)
     }
 }
 
-fn is_code(text: &str, next: &str, is_cut: bool) -> bool {
+fn ends_in_code(text: &str, next: &str, is_cut: bool) -> bool {
     let at = text.len();
     // With words behind it, it is no definition.
-    let text = format!("{text}{next} {NEXT}");
-    let leaf = Leaf::last(&text);
+    let text = format!("{text}{next} {SAMPLE_WORDS}");
+    let leaf = LastLeaf::find(&text);
     match leaf.kind {
         LeafKind::Html | LeafKind::None => false,
         LeafKind::Fence => leaf.span.start < at,
         LeafKind::Code => true,
         _ if is_cut && leaf.span.start == 0 => true,
-        LeafKind::Paragraph | LeafKind::Heading | LeafKind::Cell => may_be_span(&text, at, &leaf),
+        LeafKind::Paragraph | LeafKind::Heading | LeafKind::Cell => can_be_in_code_span(&text, at, &leaf),
     }
 }
 
 /// Whether this place in running text may be in a code span.
-fn may_be_span(text: &str, at: usize, leaf: &Leaf) -> bool {
+fn can_be_in_code_span(text: &str, at: usize, leaf: &LastLeaf) -> bool {
     let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
     let mut end = leaf.span.start;
-    for (event, span) in Parser::new_ext(text, options()).into_offset_iter() {
+    for (event, span) in Parser::new_ext(text, parser_options()).into_offset_iter() {
         if span.start < leaf.span.start || span.start >= at {
             continue;
         }
@@ -147,8 +147,8 @@ fn may_be_span(text: &str, at: usize, leaf: &Leaf) -> bool {
 
 /// Returns a shorter paragraph in place of a long one that may go on, if the text is one. Its last two lines are kept where
 /// they are short enough: the one may be a table's head, and the other may yet be anything.
-fn cut_paragraph(text: &str, limit: usize) -> Option<String> {
-    let leaf = Leaf::last(&format!("{text}{NEXT}"));
+fn shorten_paragraph(text: &str, limit: usize) -> Option<String> {
+    let leaf = LastLeaf::find(&format!("{text}{SAMPLE_WORDS}"));
     if leaf.kind != LeafKind::Paragraph || !text[..leaf.span.start].trim().is_empty() {
         return None;
     }
@@ -162,37 +162,37 @@ fn cut_paragraph(text: &str, limit: usize) -> Option<String> {
         .rfind('\n')
         .map_or(0, |at| at + 1);
     if text.len() - last <= limit {
-        return Some(format!("{NEXT}\n{}", &text[last..]));
+        return Some(format!("{SAMPLE_WORDS}\n{}", &text[last..]));
     }
     if text[last..].contains('|') {
         return None;
     }
     if text.len() - partial <= limit {
-        return Some(format!("{NEXT}\n{}", &text[partial..]));
+        return Some(format!("{SAMPLE_WORDS}\n{}", &text[partial..]));
     }
     // A pipe may come in this line. Only a paragraph's first line can become a table's head then, and not if it is escaped.
     let before = if partial == 0 { "" } else { "x\n" };
     let backslashes = text.len() - text.trim_end_matches('\\').len();
     let escape = if backslashes % 2 == 1 { "\\" } else { "" };
-    Some(format!("{before}{NEXT}{escape}"))
+    Some(format!("{before}{SAMPLE_WORDS}{escape}"))
 }
 
 /// A shorter text after which everything is read as it would be after `text`: without the blocks, items, rows and lines
 /// of code that are closed. It is `text` itself if there is no such thing, as in a long paragraph.
-fn without_closed(text: &str) -> Cow<'_, str> {
+fn drop_closed_blocks(text: &str) -> Cow<'_, str> {
     // Only whole lines close anything.
     let whole = text.rfind('\n').map_or(0, |at| at + 1);
     let mut depth = 0;
     let mut keep = 0;
     let mut last = None;
-    for (event, span) in Parser::new_ext(&text[..whole], options()).into_offset_iter() {
+    for (event, span) in Parser::new_ext(&text[..whole], parser_options()).into_offset_iter() {
         match event {
             Event::Start(tag) => {
                 if depth == 0 {
                     if follows_blank(text, span.start) {
                         keep = span.start;
                     }
-                    last = lines_of_head(&tag).map(|lines| (lines, span));
+                    last = head_line_count(&tag).map(|lines| (lines, span));
                 } else if depth == 1 && matches!(tag, Tag::Item) && is_line_start(text, span.start) {
                     keep = span.start;
                 }
@@ -202,14 +202,14 @@ fn without_closed(text: &str) -> Cow<'_, str> {
             _ => {}
         }
     }
-    match last.and_then(|(lines, span)| head(&text[..whole], lines, span)) {
+    match last.and_then(|(lines, span)| open_block_head(&text[..whole], lines, span)) {
         Some(head) => Cow::Owned(format!("{head}{}", &text[whole..])),
         None => Cow::Borrowed(&text[keep..]),
     }
 }
 
 /// The lines at a block's begin that say what its further lines are.
-fn lines_of_head(tag: &Tag<'_>) -> Option<usize> {
+fn head_line_count(tag: &Tag<'_>) -> Option<usize> {
     match tag {
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) => Some(1),
         Tag::Table(_) => Some(2),
@@ -218,7 +218,7 @@ fn lines_of_head(tag: &Tag<'_>) -> Option<usize> {
 }
 
 /// The head of the block at `span`, if it is still open and has more than that.
-fn head(text: &str, lines: usize, span: Range<usize>) -> Option<&str> {
+fn open_block_head(text: &str, lines: usize, span: Range<usize>) -> Option<&str> {
     let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let end: usize = text[start..]
         .split_inclusive('\n')
@@ -227,8 +227,8 @@ fn head(text: &str, lines: usize, span: Range<usize>) -> Option<&str> {
         .sum();
     let head = &text[start..start + end];
     let goes_on = match lines {
-        1 => is_code(text, NEXT, false),
-        _ => Leaf::last(&format!("{text}{NEXT}")).kind == LeafKind::Cell,
+        1 => ends_in_code(text, SAMPLE_WORDS, false),
+        _ => LastLeaf::find(&format!("{text}{SAMPLE_WORDS}")).kind == LeafKind::Cell,
     };
     // After a definition the head of a table may look like the begin of an item or of code.
     let stands_alone = head.starts_with(['`', '~', '|']);

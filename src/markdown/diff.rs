@@ -2,21 +2,21 @@
 //!
 //! The trees compared are small: the open tail of a document before and after a push.
 
-use super::blocks::{Block, Cell, Inline, Item};
-use super::part::{self, Open};
-use super::patch::{Patch, Path};
+use super::blocks::{Block, Inline, ListItem, TableCell};
+use super::part::{self, OpenContainer};
+use super::patch::{BlockPath, Patch};
 
 /// Makes the children of `old`, a container that is closed in part, equal to those of `new`, its rest.
-pub(super) fn children(
+pub(super) fn diff_children(
     index: usize,
     old: &mut Block,
-    open: &Open,
+    open: &OpenContainer,
     new: Block,
-    rest: Rest,
+    rest: ExtraChildren,
     out: &mut Vec<Patch>,
 ) {
     let mut path = vec![index];
-    let kept = open.kept;
+    let kept = open.closed_length;
     let mut anew = false;
     match (&mut *old, new) {
         (
@@ -29,12 +29,12 @@ pub(super) fn children(
                 ..
             },
         ) => {
-            if rest == Rest::Drop {
-                let loose = open.loose || !newer;
-                let paragraphs = open.paragraphs || part::has_paragraphs(&new);
+            if rest == ExtraChildren::Drop {
+                let loose = open.is_loose || !newer;
+                let paragraphs = open.has_item_paragraphs || part::has_paragraphs(&new);
                 set_tight(&path, tight, !(loose && paragraphs), out);
             }
-            items(&mut path, old, kept, new, rest, out);
+            diff_items(&mut path, old, kept, new, rest, out);
         }
         (
             Block::Table {
@@ -46,17 +46,18 @@ pub(super) fn children(
                 ..
             },
         ) => {
-            rows(&path, old, kept, new, rest, out);
-            if open.lead.is_empty() && *header != newer {
+            diff_rows(&path, old, kept, new, rest, out);
+            if open.lead_text.is_empty() && *header != newer {
                 *header = newer;
                 anew = true;
             }
         }
         (Block::Code { text: old, .. }, Block::Code { text: new, .. }) => {
             let shown = old.get(kept..).unwrap_or_default();
-            let is_there = shown.starts_with(&new) && (rest == Rest::Keep || shown.len() == new.len());
+            let is_there =
+                shown.starts_with(&new) && (rest == ExtraChildren::Keep || shown.len() == new.len());
             if let Some(more) = new.strip_prefix(shown) {
-                append(&path, old, more, out);
+                append_text(&path, old, more, out);
             } else if !is_there {
                 old.truncate(kept);
                 old.push_str(&new);
@@ -75,23 +76,23 @@ pub(super) fn children(
 
 /// What happens to the children of the older tree that come after those that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(super) enum ExtraChildren {
     Keep,
     Drop,
 }
 
 /// Makes `old[from..]` equal to `new`, or with [`Rest::Keep`] its begin.
-pub(super) fn blocks(
-    path: &mut Path,
+pub(super) fn diff_blocks(
+    path: &mut BlockPath,
     old: &mut Vec<Block>,
     from: usize,
     new: Vec<Block>,
-    keep: Rest,
+    keep: ExtraChildren,
     out: &mut Vec<Patch>,
 ) {
     let end = from + new.len();
-    let rest = overlay(path, old, from, new, out);
-    if !rest.is_empty() || (old.len() > end && keep == Rest::Drop) {
+    let rest = diff_common_blocks(path, old, from, new, out);
+    if !rest.is_empty() || (old.len() > end && keep == ExtraChildren::Drop) {
         let from = end - rest.len();
         old.truncate(from);
         old.extend(rest.iter().cloned());
@@ -104,8 +105,8 @@ pub(super) fn blocks(
 }
 
 /// Makes the blocks of `old` that have a counterpart in `new` equal to it and returns those of `new` that have none.
-fn overlay(
-    path: &mut Path,
+fn diff_common_blocks(
+    path: &mut BlockPath,
     old: &mut [Block],
     from: usize,
     new: Vec<Block>,
@@ -115,19 +116,19 @@ fn overlay(
     for (index, old) in old.iter_mut().enumerate().skip(from) {
         let Some(newer) = new.next() else { break };
         path.push(index);
-        block(path, old, newer, out);
+        diff_block(path, old, newer, out);
         path.pop();
     }
     new.collect()
 }
 
 /// Makes `old` equal to `new`.
-pub(super) fn block(path: &mut Path, old: &mut Block, new: Block, out: &mut Vec<Patch>) {
+pub(super) fn diff_block(path: &mut BlockPath, old: &mut Block, new: Block, out: &mut Vec<Patch>) {
     if *old == new {
         return;
     }
     match (old, new) {
-        (Block::Paragraph(old), Block::Paragraph(new)) => inlines(path, old, new, out),
+        (Block::Paragraph(old), Block::Paragraph(new)) => diff_inlines(path, old, new, out),
         (
             Block::Heading { level, inlines: old },
             Block::Heading {
@@ -135,7 +136,7 @@ pub(super) fn block(path: &mut Path, old: &mut Block, new: Block, out: &mut Vec<
                 inlines: new,
             },
         ) if *level == newer => {
-            inlines(path, old, new, out);
+            diff_inlines(path, old, new, out);
         }
         (
             Block::Code { info, text: old },
@@ -144,12 +145,12 @@ pub(super) fn block(path: &mut Path, old: &mut Block, new: Block, out: &mut Vec<
                 text: new,
             },
         ) if *info == newer && new.starts_with(old.as_str()) => {
-            append(path, old, &new[old.len()..], out);
+            append_text(path, old, &new[old.len()..], out);
         }
         (Block::Html(old), Block::Html(new)) if new.starts_with(old.as_str()) => {
-            append(path, old, &new[old.len()..], out);
+            append_text(path, old, &new[old.len()..], out);
         }
-        (Block::Quote(old), Block::Quote(new)) => blocks(path, old, 0, new, Rest::Drop, out),
+        (Block::Quote(old), Block::Quote(new)) => diff_blocks(path, old, 0, new, ExtraChildren::Drop, out),
         (
             Block::Footnote { label, blocks: old },
             Block::Footnote {
@@ -157,7 +158,7 @@ pub(super) fn block(path: &mut Path, old: &mut Block, new: Block, out: &mut Vec<
                 blocks: new,
             },
         ) if *label == newer => {
-            blocks(path, old, 0, new, Rest::Drop, out);
+            diff_blocks(path, old, 0, new, ExtraChildren::Drop, out);
         }
         (
             Block::List {
@@ -172,7 +173,7 @@ pub(super) fn block(path: &mut Path, old: &mut Block, new: Block, out: &mut Vec<
             },
         ) if *start == newer => {
             set_tight(path, tight, new_tight, out);
-            items(path, old, 0, new, Rest::Drop, out);
+            diff_items(path, old, 0, new, ExtraChildren::Drop, out);
         }
         (
             Block::Table {
@@ -185,7 +186,9 @@ pub(super) fn block(path: &mut Path, old: &mut Block, new: Block, out: &mut Vec<
                 header: new_header,
                 rows: new,
             },
-        ) if *alignments == newer && *header == new_header => rows(path, old, 0, new, Rest::Drop, out),
+        ) if *alignments == newer && *header == new_header => {
+            diff_rows(path, old, 0, new, ExtraChildren::Drop, out)
+        }
         (old, new) => {
             old.clone_from(&new);
             out.push(Patch::Replace {
@@ -196,7 +199,7 @@ pub(super) fn block(path: &mut Path, old: &mut Block, new: Block, out: &mut Vec<
     }
 }
 
-pub(super) fn set_tight(path: &Path, old: &mut bool, new: bool, out: &mut Vec<Patch>) {
+pub(super) fn set_tight(path: &BlockPath, old: &mut bool, new: bool, out: &mut Vec<Patch>) {
     if *old != new {
         *old = new;
         out.push(Patch::Tight {
@@ -207,12 +210,12 @@ pub(super) fn set_tight(path: &Path, old: &mut bool, new: bool, out: &mut Vec<Pa
 }
 
 /// As [`blocks`]. From an item whose checkbox changed on, all are made anew.
-pub(super) fn items(
-    path: &mut Path,
-    old: &mut Vec<Item>,
+pub(super) fn diff_items(
+    path: &mut BlockPath,
+    old: &mut Vec<ListItem>,
     from: usize,
-    new: Vec<Item>,
-    keep: Rest,
+    new: Vec<ListItem>,
+    keep: ExtraChildren,
     out: &mut Vec<Patch>,
 ) {
     let end = from + new.len();
@@ -223,13 +226,15 @@ pub(super) fn items(
             break;
         };
         path.push(at);
-        blocks(path, &mut older.blocks, 0, newer.blocks, Rest::Drop, out);
+        diff_blocks(path, &mut older.blocks, 0, newer.blocks, ExtraChildren::Drop, out);
         path.pop();
         at += 1;
     }
-    if at < end || (old.len() > end && keep == Rest::Drop) {
-        let after = old.drain(end.min(old.len())..).filter(|_| keep == Rest::Keep);
-        let rest: Vec<Item> = new.chain(after).collect();
+    if at < end || (old.len() > end && keep == ExtraChildren::Drop) {
+        let after = old
+            .drain(end.min(old.len())..)
+            .filter(|_| keep == ExtraChildren::Keep);
+        let rest: Vec<ListItem> = new.chain(after).collect();
         old.truncate(at);
         old.extend(rest.iter().cloned());
         out.push(Patch::Items {
@@ -241,12 +246,12 @@ pub(super) fn items(
 }
 
 /// As [`blocks`]; rows are small, so that a changed one is made anew with all that follow.
-pub(super) fn rows(
-    path: &Path,
-    old: &mut Vec<Vec<Cell>>,
+pub(super) fn diff_rows(
+    path: &BlockPath,
+    old: &mut Vec<Vec<TableCell>>,
     from: usize,
-    new: Vec<Vec<Cell>>,
-    keep: Rest,
+    new: Vec<Vec<TableCell>>,
+    keep: ExtraChildren,
     out: &mut Vec<Patch>,
 ) {
     let same = old
@@ -255,11 +260,11 @@ pub(super) fn rows(
         .zip(&new)
         .take_while(|(old, new)| old == new)
         .count();
-    if new.len() != same || (old.len() != from + same && keep == Rest::Drop) {
+    if new.len() != same || (old.len() != from + same && keep == ExtraChildren::Drop) {
         let after = old
             .drain((from + new.len()).min(old.len())..)
-            .filter(|_| keep == Rest::Keep);
-        let rest: Vec<Vec<Cell>> = new.into_iter().skip(same).chain(after).collect();
+            .filter(|_| keep == ExtraChildren::Keep);
+        let rest: Vec<Vec<TableCell>> = new.into_iter().skip(same).chain(after).collect();
         old.truncate(from + same);
         old.extend(rest.iter().cloned());
         out.push(Patch::Rows {
@@ -270,13 +275,13 @@ pub(super) fn rows(
     }
 }
 
-fn inlines(path: &Path, old: &mut Vec<Inline>, new: Vec<Inline>, out: &mut Vec<Patch>) {
+fn diff_inlines(path: &BlockPath, old: &mut Vec<Inline>, new: Vec<Inline>, out: &mut Vec<Patch>) {
     let mut same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     if same + 1 == old.len()
         && let (Some(Inline::Text(old)), Some(Inline::Text(new))) = (old.last_mut(), new.get(same))
         && let Some(more) = new.strip_prefix(old.as_str())
     {
-        append(path, old, more, out);
+        append_text(path, old, more, out);
         same += 1;
     }
     if old.len() != same || new.len() != same {
@@ -291,7 +296,7 @@ fn inlines(path: &Path, old: &mut Vec<Inline>, new: Vec<Inline>, out: &mut Vec<P
     }
 }
 
-fn append(path: &Path, old: &mut String, more: &str, out: &mut Vec<Patch>) {
+fn append_text(path: &BlockPath, old: &mut String, more: &str, out: &mut Vec<Patch>) {
     if !more.is_empty() {
         old.push_str(more);
         out.push(Patch::Append {

@@ -8,39 +8,39 @@
 use std::ops::Range;
 
 use super::blocks::Block;
-use super::closing::Closing;
-use super::diff::{self, Rest};
-use super::parse::{self, Reading};
-use super::part::{self, Context, Kind, Open, Part};
+use super::closing::SettledLines;
+use super::diff::{self, ExtraChildren};
+use super::parse::{self, ParsedMarkdown};
+use super::part::{self, ClosedPart, ContainerKind, OpenContainer, PartContext};
 use super::patch::Patch;
-use super::references::{self, Mentions, References};
+use super::references::{self, LabelMentions, ReferenceTable};
 use super::tail;
 
 /// Markdown that is still arriving.
 #[derive(Debug, Default)]
-pub struct Document {
+pub struct MarkdownDocument {
     /// All that was pushed, normalised as `parse` does it.
     source: String,
-    after_cr: bool,
+    ends_with_cr: bool,
     /// What is shown: closed blocks, then those of the open tail.
     blocks: Vec<Block>,
     /// How many of `blocks` are closed.
-    closed: usize,
+    closed_blocks: usize,
     /// Set if the first open block is closed in part.
-    open: Option<Open>,
+    open_container: Option<OpenContainer>,
     /// Where in `source` the open tail begins; always at a line's begin.
-    tail: usize,
+    tail_start: usize,
     /// Up to where `source` has been looked at for something to close.
-    settled: usize,
+    settled_end: usize,
     /// What the closed part defines.
-    references: References,
+    references: ReferenceTable,
     /// The closed parts that a definition to come could change.
-    mentioning: Vec<Part>,
-    finished: bool,
+    parts_with_mentions: Vec<ClosedPart>,
+    is_finished: bool,
     parsed_bytes: u64,
 }
 
-impl Document {
+impl MarkdownDocument {
     pub fn new() -> Self {
         Self::default()
     }
@@ -62,7 +62,7 @@ impl Document {
 
     /// Whether nothing that is shown can grow any more: what comes next begins something of its own.
     pub fn is_closed(&self) -> bool {
-        self.closed == self.blocks.len()
+        self.closed_blocks == self.blocks.len()
     }
 
     /// Adds text and returns what that changed.
@@ -71,24 +71,24 @@ impl Document {
         if delta.is_empty() {
             return patches;
         }
-        if self.finished {
+        if self.is_finished {
             self.reopen();
         }
-        parse::push_normalized(&mut self.source, delta, &mut self.after_cr);
+        parse::push_normalized(&mut self.source, delta, &mut self.ends_with_cr);
         self.settle(&mut patches);
-        self.show(&mut patches);
+        self.render_tail(&mut patches);
         patches
     }
 
     /// Ends the text: what was shown ahead of its time is now shown as it really stands there.
     pub fn finish(&mut self) -> Vec<Patch> {
         let mut patches = Vec::new();
-        if !self.finished {
-            self.finished = true;
-            let reading = self.show(&mut patches);
-            let new = self.define(reading, usize::MAX);
-            self.refresh(&mut patches, 0, |mentions| {
-                !mentions.footnotes.is_empty() || new.meet(mentions)
+        if !self.is_finished {
+            self.is_finished = true;
+            let reading = self.render_tail(&mut patches);
+            let new = self.add_definitions(reading, usize::MAX);
+            self.reparse_mentions(&mut patches, 0, |mentions| {
+                !mentions.footnotes.is_empty() || new.intersects(mentions)
             });
         }
         patches
@@ -97,43 +97,43 @@ impl Document {
     /// For more text after the end, whose definitions counted as complete: begins anew with the text so far. The
     /// blocks shown stay; what is read now is compared with them.
     fn reopen(&mut self) {
-        *self = Document {
+        *self = MarkdownDocument {
             source: std::mem::take(&mut self.source),
-            after_cr: self.after_cr,
+            ends_with_cr: self.ends_with_cr,
             blocks: std::mem::take(&mut self.blocks),
             parsed_bytes: self.parsed_bytes,
-            ..Document::default()
+            ..MarkdownDocument::default()
         };
     }
 
     /// Shows the open tail, ahead of its time unless the text is finished.
-    fn show(&mut self, patches: &mut Vec<Patch>) -> Reading {
-        let open = self.open.clone();
-        let text = &self.source[self.tail..];
-        let lead = open.as_ref().map_or("", |open| open.lead.as_str());
-        let text = if self.finished {
+    fn render_tail(&mut self, patches: &mut Vec<Patch>) -> ParsedMarkdown {
+        let open = self.open_container.clone();
+        let text = &self.source[self.tail_start..];
+        let lead = open.as_ref().map_or("", |open| open.lead_text.as_str());
+        let text = if self.is_finished {
             text.into()
         } else {
-            tail::complete(lead, text, &mut self.parsed_bytes)
+            tail::complete_tail(lead, text, &mut self.parsed_bytes)
         };
-        let mentions = Mentions::find(&text);
-        let (mut reading, bytes) = part::read(&text, &mentions, self.context(open.as_ref()));
+        let mentions = LabelMentions::find(&text);
+        let (mut reading, bytes) = part::parse_part(&text, &mentions, self.parse_context(open.as_ref()));
         self.parsed_bytes += bytes as u64;
 
         let mut blocks = std::mem::take(&mut reading.blocks).into_iter();
-        let mut from = self.closed;
+        let mut from = self.closed_blocks;
         if let Some(open) = &open
             && let Some(first) = blocks.next()
         {
-            self.put(from, Some(open), first, Rest::Drop, patches);
+            self.replace_block(from, Some(open), first, ExtraChildren::Drop, patches);
             from += 1;
         }
-        diff::blocks(
+        diff::diff_blocks(
             &mut Vec::new(),
             &mut self.blocks,
             from,
             blocks.collect(),
-            Rest::Drop,
+            ExtraChildren::Drop,
             patches,
         );
         reading
@@ -142,81 +142,91 @@ impl Document {
     /// Closes what the whole lines that have come allow to close.
     fn settle(&mut self, patches: &mut Vec<Patch>) {
         let end = self.source.rfind('\n').map_or(0, |at| at + 1);
-        if end <= self.settled {
+        if end <= self.settled_end {
             return;
         }
-        self.settled = end;
-        let before = self.open.clone();
-        let text = &self.source[self.tail..end];
-        let (mut reading, bytes) = part::read(text, &Mentions::find(text), self.context(before.as_ref()));
+        self.settled_end = end;
+        let before = self.open_container.clone();
+        let text = &self.source[self.tail_start..end];
+        let (mut reading, bytes) = part::parse_part(
+            text,
+            &LabelMentions::find(text),
+            self.parse_context(before.as_ref()),
+        );
         self.parsed_bytes += bytes as u64;
-        let (closing, bytes) = Closing::of(&reading, text, before.as_ref());
+        let (closing, bytes) = SettledLines::from_reading(&reading, text, before.as_ref());
         self.parsed_bytes += bytes as u64;
 
-        let (start, first) = (self.tail, self.closed);
-        let fresh = self.mentioning.len();
+        let (start, first) = (self.tail_start, self.closed_blocks);
+        let fresh = self.parts_with_mentions.len();
         let blocks = std::mem::take(&mut reading.blocks);
         let mut from = (start, 0);
         let mut first_within = None;
-        for (index, (block, &stop)) in blocks.into_iter().zip(&closing.stops).enumerate() {
+        for (index, (block, &stop)) in blocks.into_iter().zip(&closing.block_ends).enumerate() {
             let mut within = before.clone().filter(|_| index == 0);
             let mut block = block;
-            let mut rest = Rest::Drop;
-            if let Some(open) = closing.open.as_ref().filter(|_| index == closing.closed) {
-                let begin = within.get_or_insert_with(|| open.at_begin());
-                block = closed_children(block, open.kept - begin.kept);
-                rest = Rest::Keep;
+            let mut rest = ExtraChildren::Drop;
+            if let Some(open) = closing
+                .open_container
+                .as_ref()
+                .filter(|_| index == closing.closed_blocks)
+            {
+                let begin = within.get_or_insert_with(|| open.from_start());
+                block = truncate_children(block, open.closed_length - begin.closed_length);
+                rest = ExtraChildren::Keep;
             }
-            self.put(first + index, within.as_ref(), block, rest, patches);
+            self.replace_block(first + index, within.as_ref(), block, rest, patches);
             first_within = first_within.or(within);
             if let Some(stop) = stop {
                 let (source, part) = std::mem::replace(&mut from, (start + stop, index + 1));
-                self.note(source..start + stop, first + part, first_within.take());
+                self.record_part(source..start + stop, first + part, first_within.take());
             }
         }
-        self.closed += closing.closed;
-        self.open = closing.open;
-        self.tail = start + closing.tail;
+        self.closed_blocks += closing.closed_blocks;
+        self.open_container = closing.open_container;
+        self.tail_start = start + closing.tail_start;
 
         // What was closed now has been read with all definitions in sight, also with those of the open tail, which may
         // yet change: it must not have used those.
-        let unsure = open_definitions(&reading, closing.tail);
-        self.refresh(patches, fresh, |mentions| {
+        let unsure = unsettled_definitions(&reading, closing.tail_start);
+        self.reparse_mentions(patches, fresh, |mentions| {
             unsure.iter().any(|key| mentions.links.contains(key))
         });
-        let new = self.define(reading, closing.tail);
-        self.refresh(patches, 0, |mentions| new.meet(mentions));
+        let new = self.add_definitions(reading, closing.tail_start);
+        self.reparse_mentions(patches, 0, |mentions| new.intersects(mentions));
     }
 
-    fn context<'a>(&'a self, open: Option<&'a Open>) -> Context<'a> {
-        Context {
+    fn parse_context<'a>(&'a self, open: Option<&'a OpenContainer>) -> PartContext<'a> {
+        PartContext {
             references: &self.references,
-            assume_footnotes: !self.finished,
-            open,
+            assume_footnotes: !self.is_finished,
+            container: open,
         }
     }
 
     /// Remembers a part that was closed, if a definition could change it.
-    fn note(&mut self, source: Range<usize>, block: usize, within: Option<Open>) {
-        let fence = within.as_ref().is_some_and(|open| open.kind == Kind::Fence);
+    fn record_part(&mut self, source: Range<usize>, block: usize, within: Option<OpenContainer>) {
+        let fence = within
+            .as_ref()
+            .is_some_and(|open| open.kind == ContainerKind::Fence);
         let mentions = if fence {
-            Mentions::default()
+            LabelMentions::default()
         } else {
-            Mentions::find(&self.source[source.clone()])
+            LabelMentions::find(&self.source[source.clone()])
         };
         if !mentions.is_empty() {
-            self.mentioning.push(Part {
+            self.parts_with_mentions.push(ClosedPart {
                 source,
                 mentions,
                 block,
-                within,
+                container: within,
             });
         }
     }
 
     /// Takes over the definitions that end before `tail` and returns the new ones.
-    fn define(&mut self, reading: Reading, tail: usize) -> Mentions {
-        let mut new = Mentions::default();
+    fn add_definitions(&mut self, reading: ParsedMarkdown, tail: usize) -> LabelMentions {
+        let mut new = LabelMentions::default();
         for (definition, _) in reading.definitions.into_iter().filter(|(_, end)| *end <= tail) {
             new.links.extend(self.references.define(definition));
         }
@@ -229,33 +239,46 @@ impl Document {
     }
 
     /// Reads those closed parts again (from the one with this index on) whose mentions ask for it.
-    fn refresh(&mut self, patches: &mut Vec<Patch>, from: usize, wanted: impl Fn(&Mentions) -> bool) {
-        let parts = std::mem::take(&mut self.mentioning);
+    fn reparse_mentions(
+        &mut self,
+        patches: &mut Vec<Patch>,
+        from: usize,
+        wanted: impl Fn(&LabelMentions) -> bool,
+    ) {
+        let parts = std::mem::take(&mut self.parts_with_mentions);
         for part in parts.iter().skip(from).filter(|part| wanted(&part.mentions)) {
             let text = &self.source[part.source.clone()];
-            let (reading, bytes) = part::read(text, &part.mentions, self.context(part.within.as_ref()));
+            let (reading, bytes) =
+                part::parse_part(text, &part.mentions, self.parse_context(part.container.as_ref()));
             self.parsed_bytes += bytes as u64;
             for (index, block) in reading.blocks.into_iter().enumerate() {
-                let within = part.within.as_ref().filter(|_| index == 0);
-                self.put(part.block + index, within, block, Rest::Keep, patches);
+                let within = part.container.as_ref().filter(|_| index == 0);
+                self.replace_block(part.block + index, within, block, ExtraChildren::Keep, patches);
             }
         }
-        self.mentioning = parts;
+        self.parts_with_mentions = parts;
     }
 
     /// Makes the block at `index`, or if it is closed in part what comes after that part, equal to `new`.
-    fn put(&mut self, index: usize, within: Option<&Open>, new: Block, rest: Rest, patches: &mut Vec<Patch>) {
+    fn replace_block(
+        &mut self,
+        index: usize,
+        within: Option<&OpenContainer>,
+        new: Block,
+        rest: ExtraChildren,
+        patches: &mut Vec<Patch>,
+    ) {
         if let (Some(open), Some(old)) = (within, self.blocks.get_mut(index))
-            && open.goes_on(old, &new)
+            && open.continues(old, &new)
         {
-            diff::children(index, old, open, new, rest, patches);
+            diff::diff_children(index, old, open, new, rest, patches);
         } else {
-            diff::blocks(
+            diff::diff_blocks(
                 &mut Vec::new(),
                 &mut self.blocks,
                 index,
                 vec![new],
-                Rest::Keep,
+                ExtraChildren::Keep,
                 patches,
             );
         }
@@ -263,7 +286,7 @@ impl Document {
 }
 
 /// A list or table with only its first `count` items or rows.
-fn closed_children(mut block: Block, count: usize) -> Block {
+fn truncate_children(mut block: Block, count: usize) -> Block {
     match &mut block {
         Block::List { items, .. } => items.truncate(count),
         Block::Table { rows, .. } => rows.truncate(count),
@@ -273,8 +296,8 @@ fn closed_children(mut block: Block, count: usize) -> Block {
 }
 
 /// The keys of the links that are defined after `tail`.
-fn open_definitions(reading: &Reading, tail: usize) -> Vec<String> {
+fn unsettled_definitions(reading: &ParsedMarkdown, tail: usize) -> Vec<String> {
     let open = reading.definitions.iter().filter(|(_, end)| *end > tail);
-    open.map(|(definition, _)| references::key(&definition.label))
+    open.map(|(definition, _)| references::label_key(&definition.label))
         .collect()
 }

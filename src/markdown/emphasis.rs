@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// A run of delimiters that may begin emphasis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Opener {
+pub(super) struct DelimiterRun {
     pub at: usize,
     byte: u8,
     /// How many of the run, from `at` on, are not closed.
@@ -12,16 +12,16 @@ pub(super) struct Opener {
     /// How long the run was.
     length: usize,
     /// Whether it could close as well.
-    both: bool,
+    can_close: bool,
 }
 
-impl Opener {
+impl DelimiterRun {
     pub fn end(&self) -> usize {
         self.at + self.open
     }
 
     /// Writes what closes it.
-    pub fn close(&self, out: &mut String) {
+    pub fn write_closer(&self, out: &mut String) {
         for _ in 0..self.open {
             out.push(char::from(self.byte));
         }
@@ -30,19 +30,19 @@ impl Opener {
 
 /// The open runs of a text, the outermost first.
 #[derive(Debug, Default)]
-pub(super) struct Emphasis {
-    openers: Vec<Opener>,
+pub(super) struct EmphasisStack {
+    openers: Vec<DelimiterRun>,
     /// Below which opener there is none for a closer of this kind: looking there again and again would take long.
     bottoms: HashMap<(u8, bool, usize), usize>,
 }
 
-impl Emphasis {
-    pub fn openers(&self) -> &[Opener] {
+impl EmphasisStack {
+    pub fn openers(&self) -> &[DelimiterRun] {
         &self.openers
     }
 
     /// Takes the run that stands at `at`, between `before` and `after`.
-    pub fn take(&mut self, at: usize, run: &str, before: &str, after: &str) {
+    pub fn push_run(&mut self, at: usize, run: &str, before: &str, after: &str) {
         let Some(&byte) = run.as_bytes().first() else {
             return;
         };
@@ -50,26 +50,26 @@ impl Emphasis {
         if byte == b'~' && run.len() != 2 {
             return;
         }
-        let (can_open, can_close) = flanks(byte, before, after);
+        let (can_open, can_close) = can_open_and_close(byte, before, after);
         let left = if can_close {
-            self.close(byte, run.len(), can_open)
+            self.match_closer(byte, run.len(), can_open)
         } else {
             run.len()
         };
         if can_open && left > 0 {
             let at = at + run.len() - left;
-            self.openers.push(Opener {
+            self.openers.push(DelimiterRun {
                 at,
                 byte,
                 open: left,
                 length: run.len(),
-                both: can_close,
+                can_close,
             });
         }
     }
 
     /// Matches a closing run with the openers before it and returns how much of the run is left.
-    fn close(&mut self, byte: u8, length: usize, both: bool) -> usize {
+    fn match_closer(&mut self, byte: u8, length: usize, both: bool) -> usize {
         let mut left = length;
         let key = (byte, both, length % 3);
         let bottom = self.bottoms.get(&key).copied().unwrap_or(0);
@@ -77,7 +77,7 @@ impl Emphasis {
         while left > 0 && index > bottom {
             index -= 1;
             let opener = self.openers[index];
-            let odd = (opener.both || both)
+            let odd = (opener.can_close || both)
                 && (opener.length + length).is_multiple_of(3)
                 && !(opener.length.is_multiple_of(3) && length.is_multiple_of(3));
             if opener.byte != byte || odd || (byte == b'~' && opener.length != length) {
@@ -110,7 +110,7 @@ impl Emphasis {
 }
 
 /// Whether a run between these texts can open and can close.
-fn flanks(byte: u8, before: &str, after: &str) -> (bool, bool) {
+fn can_open_and_close(byte: u8, before: &str, after: &str) -> (bool, bool) {
     let punctuation = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
     let before = before.chars().next_back().unwrap_or(' ');
     let after = after.chars().next().unwrap_or(' ');

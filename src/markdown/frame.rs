@@ -1,11 +1,11 @@
 //! Blocks and inlines that have begun and not ended.
 
 use super::autolink;
-use super::blocks::{Alignment, Block, Cell, Inline, Item};
+use super::blocks::{Alignment, Block, Inline, ListItem, TableCell};
 use super::citation;
 
 /// What a frame will become when it ends.
-pub(super) enum Kind {
+pub(super) enum FrameKind {
     Root,
     Paragraph,
     Heading(u8),
@@ -26,20 +26,20 @@ pub(super) enum Kind {
 }
 
 /// A block or an inline that has begun. Which of its lists are in use follows from its kind.
-pub(super) struct Frame {
-    pub kind: Kind,
+pub(super) struct BlockFrame {
+    pub kind: FrameKind,
     pub blocks: Vec<Block>,
-    pub items: Vec<Item>,
-    pub header: Vec<Cell>,
-    pub rows: Vec<Vec<Cell>>,
-    pub cells: Vec<Cell>,
+    pub items: Vec<ListItem>,
+    pub header: Vec<TableCell>,
+    pub rows: Vec<Vec<TableCell>>,
+    pub cells: Vec<TableCell>,
     pub inlines: Vec<Inline>,
     pub text: String,
 }
 
-impl Frame {
-    pub fn new(kind: Kind) -> Self {
-        Frame {
+impl BlockFrame {
+    pub fn new(kind: FrameKind) -> Self {
+        BlockFrame {
             kind,
             blocks: Vec::new(),
             items: Vec::new(),
@@ -54,8 +54,8 @@ impl Frame {
     /// Inlines that stand in a container itself are a paragraph: this is how the parser gives a tight list.
     pub fn close_paragraph(&mut self) {
         if !self.inlines.is_empty() && self.is_container() {
-            autolink::link(&mut self.inlines);
-            citation::mark(&mut self.inlines);
+            autolink::link_bare_addresses(&mut self.inlines);
+            citation::extract_citations(&mut self.inlines);
             self.blocks
                 .push(Block::Paragraph(std::mem::take(&mut self.inlines)));
         }
@@ -64,7 +64,7 @@ impl Frame {
     fn is_container(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Root | Kind::Quote | Kind::Item(_) | Kind::Footnote(_)
+            FrameKind::Root | FrameKind::Quote | FrameKind::Item(_) | FrameKind::Footnote(_)
         )
     }
 

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-use super::parse::options;
+use super::parse::parser_options;
 
 /// The last block of a text that has text in it.
 #[derive(Debug)]
-pub(super) struct Leaf {
+pub(super) struct LastLeaf {
     pub kind: LeafKind,
     pub span: Range<usize>,
 }
@@ -25,9 +25,9 @@ pub(super) enum LeafKind {
     Html,
 }
 
-impl Leaf {
-    pub fn last(text: &str) -> Self {
-        let mut last = Leaf {
+impl LastLeaf {
+    pub fn find(text: &str) -> Self {
+        let mut last = LastLeaf {
             kind: LeafKind::None,
             span: 0..0,
         };
@@ -35,11 +35,11 @@ impl Leaf {
         // own, as those of tight lists.
         let mut begun = false;
         let mut bare = false;
-        for (event, span) in Parser::new_ext(text, options()).into_offset_iter() {
+        for (event, span) in Parser::new_ext(text, parser_options()).into_offset_iter() {
             let kind = match &event {
-                Event::Start(tag) => begins(tag),
+                Event::Start(tag) => kind_of_tag(tag),
                 Event::Rule => Some(LeafKind::None),
-                Event::End(end) if ends_block(end) => {
+                Event::End(end) if is_block_end(end) => {
                     (begun, bare) = (false, false);
                     continue;
                 }
@@ -51,13 +51,13 @@ impl Leaf {
                 Some(kind) => {
                     begun = kind != LeafKind::None;
                     bare = false;
-                    last = Leaf { kind, span };
+                    last = LastLeaf { kind, span };
                 }
                 None if begun => {}
                 None if bare => last.span.end = last.span.end.max(span.end),
                 None => {
                     bare = true;
-                    last = Leaf {
+                    last = LastLeaf {
                         kind: LeafKind::Paragraph,
                         span,
                     };
@@ -69,7 +69,7 @@ impl Leaf {
 }
 
 /// What begins with a tag, if that is a block.
-fn begins(tag: &Tag<'_>) -> Option<LeafKind> {
+fn kind_of_tag(tag: &Tag<'_>) -> Option<LeafKind> {
     Some(match tag {
         Tag::Paragraph => LeafKind::Paragraph,
         Tag::Heading { .. } => LeafKind::Heading,
@@ -83,7 +83,7 @@ fn begins(tag: &Tag<'_>) -> Option<LeafKind> {
     })
 }
 
-fn ends_block(end: &TagEnd) -> bool {
+fn is_block_end(end: &TagEnd) -> bool {
     !matches!(
         end,
         TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image

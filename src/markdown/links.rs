@@ -3,8 +3,8 @@
 use super::unseen::is_unseen;
 
 /// Schemes with a host that a link may name.
-const WEB: [&str; 2] = ["http", "https"];
-const MAIL: &str = "mailto";
+const WEB_SCHEMES: [&str; 2] = ["http", "https"];
+const MAIL_SCHEME: &str = "mailto";
 
 /// Whether a link to `href` may be made. `href` is the address as it would stand in the attribute: escapes and entities
 /// are already decoded.
@@ -24,10 +24,13 @@ pub fn is_allowed(href: &str) -> bool {
     match href.find([':', '/', '\\', '?', '#']) {
         Some(end) if href[end..].starts_with(':') => {
             let (scheme, rest) = (&href[..end], &href[end + 1..]);
-            if scheme.eq_ignore_ascii_case(MAIL) {
+            if scheme.eq_ignore_ascii_case(MAIL_SCHEME) {
                 return true;
             }
-            WEB.iter().any(|allowed| scheme.eq_ignore_ascii_case(allowed)) && names_a_host(rest)
+            WEB_SCHEMES
+                .iter()
+                .any(|allowed| scheme.eq_ignore_ascii_case(allowed))
+                && starts_with_host(rest)
         }
         _ => !["//", "/\\", "\\/", "\\\\"]
             .iter()
@@ -36,7 +39,7 @@ pub fn is_allowed(href: &str) -> bool {
 }
 
 /// Whether `//host/…`, the part of an address behind its scheme, begins with a host and nothing that hides it.
-fn names_a_host(rest: &str) -> bool {
+fn starts_with_host(rest: &str) -> bool {
     let Some(rest) = rest.strip_prefix("//") else {
         return false;
     };

@@ -39,13 +39,13 @@ mod unseen;
 #[cfg(test)]
 mod tests;
 
-pub use blocks::{Alignment, Block, Cell, Inline, Item, number_text, plain_text};
+pub use blocks::{Alignment, Block, Inline, ListItem, TableCell, citation_text, plain_text};
 pub use code::CodeTracker;
-pub use document::Document;
+pub use document::MarkdownDocument;
 pub use links::is_allowed as is_allowed_link;
 pub use parse::parse;
-pub use patch::{Patch, Path, apply};
-pub use references::key as label_key;
+pub use patch::{BlockPath, Patch, apply};
+pub use references::label_key;
 #[cfg(test)]
 pub(crate) use tests::shows_as_code;
 pub use unseen::is_unseen;

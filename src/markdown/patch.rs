@@ -1,10 +1,10 @@
 //! What changed in a tree, for a mirror of it.
 
-use super::blocks::{Block, Cell, Inline, Item};
+use super::blocks::{Block, Inline, ListItem, TableCell};
 
 /// Where a block is: its index among the outermost blocks, then for each level down the index of a child. A list has
 /// two indices, of the item and of the block in it. The empty path is the document itself.
-pub type Path = Vec<usize>;
+pub type BlockPath = Vec<usize>;
 
 /// One change. Patches are to be applied in the order in which they came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,34 +12,34 @@ pub enum Patch {
     /// In the container at `path` (the document, a quote, a footnote, an item of a list) the blocks from index `from`
     /// on give way to `blocks`.
     Blocks {
-        path: Path,
+        path: BlockPath,
         from: usize,
         blocks: Vec<Block>,
     },
     /// The block at `path` gives way to `block`.
-    Replace { path: Path, block: Block },
+    Replace { path: BlockPath, block: Block },
     /// In the list at `path` the items from index `from` on give way to `items`.
     Items {
-        path: Path,
+        path: BlockPath,
         from: usize,
-        items: Vec<Item>,
+        items: Vec<ListItem>,
     },
     /// The list at `path` became tight or loose.
-    Tight { path: Path, tight: bool },
+    Tight { path: BlockPath, tight: bool },
     /// In the table at `path` the rows from index `from` on give way to `rows`.
     Rows {
-        path: Path,
+        path: BlockPath,
         from: usize,
-        rows: Vec<Vec<Cell>>,
+        rows: Vec<Vec<TableCell>>,
     },
     /// In the paragraph or heading at `path` the inlines from index `from` on give way to `inlines`.
     Inlines {
-        path: Path,
+        path: BlockPath,
         from: usize,
         inlines: Vec<Inline>,
     },
     /// The text that ends the block at `path` grew: its code, its raw HTML, or the text that is its last inline.
-    Append { path: Path, text: String },
+    Append { path: BlockPath, text: String },
 }
 
 /// Brings `blocks`, a mirror of a document's blocks, up to date.
@@ -52,13 +52,13 @@ pub fn apply(blocks: &mut Vec<Block>, patch: &Patch) {
             from,
             blocks: new,
         } => {
-            if let Some(list) = container(blocks, path) {
+            if let Some(list) = find_container(blocks, path) {
                 list.truncate(*from);
                 list.extend(new.iter().cloned());
             }
         }
         Patch::Replace { path, block } => {
-            if let Some(old) = find(blocks, path) {
+            if let Some(old) = find_block(blocks, path) {
                 old.clone_from(block);
             }
         }
@@ -67,13 +67,13 @@ pub fn apply(blocks: &mut Vec<Block>, patch: &Patch) {
             from,
             items: new,
         } => {
-            if let Some(Block::List { items, .. }) = find(blocks, path) {
+            if let Some(Block::List { items, .. }) = find_block(blocks, path) {
                 items.truncate(*from);
                 items.extend(new.iter().cloned());
             }
         }
         Patch::Tight { path, tight: new } => {
-            if let Some(Block::List { tight, .. }) = find(blocks, path) {
+            if let Some(Block::List { tight, .. }) = find_block(blocks, path) {
                 *tight = *new;
             }
         }
@@ -82,7 +82,7 @@ pub fn apply(blocks: &mut Vec<Block>, patch: &Patch) {
             from,
             rows: new,
         } => {
-            if let Some(Block::Table { rows, .. }) = find(blocks, path) {
+            if let Some(Block::Table { rows, .. }) = find_block(blocks, path) {
                 rows.truncate(*from);
                 rows.extend(new.iter().cloned());
             }
@@ -92,12 +92,13 @@ pub fn apply(blocks: &mut Vec<Block>, patch: &Patch) {
             from,
             inlines: new,
         } => {
-            if let Some(Block::Paragraph(inlines) | Block::Heading { inlines, .. }) = find(blocks, path) {
+            if let Some(Block::Paragraph(inlines) | Block::Heading { inlines, .. }) = find_block(blocks, path)
+            {
                 inlines.truncate(*from);
                 inlines.extend(new.iter().cloned());
             }
         }
-        Patch::Append { path, text: new } => match find(blocks, path) {
+        Patch::Append { path, text: new } => match find_block(blocks, path) {
             Some(Block::Code { text, .. } | Block::Html(text)) => text.push_str(new),
             Some(Block::Paragraph(inlines) | Block::Heading { inlines, .. }) => {
                 if let Some(Inline::Text(text)) = inlines.last_mut() {
@@ -110,32 +111,32 @@ pub fn apply(blocks: &mut Vec<Block>, patch: &Patch) {
 }
 
 /// The block at `path`.
-pub(super) fn find<'a>(blocks: &'a mut [Block], path: &[usize]) -> Option<&'a mut Block> {
+pub(super) fn find_block<'a>(blocks: &'a mut [Block], path: &[usize]) -> Option<&'a mut Block> {
     let (&first, rest) = path.split_first()?;
     let block = blocks.get_mut(first)?;
     if rest.is_empty() {
         return Some(block);
     }
     match block {
-        Block::Quote(blocks) | Block::Footnote { blocks, .. } => find(blocks, rest),
+        Block::Quote(blocks) | Block::Footnote { blocks, .. } => find_block(blocks, rest),
         Block::List { items, .. } => {
             let (&item, rest) = rest.split_first()?;
-            find(&mut items.get_mut(item)?.blocks, rest)
+            find_block(&mut items.get_mut(item)?.blocks, rest)
         }
         _ => None,
     }
 }
 
 /// The blocks in the container at `path`.
-fn container<'a>(blocks: &'a mut Vec<Block>, path: &[usize]) -> Option<&'a mut Vec<Block>> {
+fn find_container<'a>(blocks: &'a mut Vec<Block>, path: &[usize]) -> Option<&'a mut Vec<Block>> {
     let Some((&first, rest)) = path.split_first() else {
         return Some(blocks);
     };
     match blocks.get_mut(first)? {
-        Block::Quote(blocks) | Block::Footnote { blocks, .. } => container(blocks, rest),
+        Block::Quote(blocks) | Block::Footnote { blocks, .. } => find_container(blocks, rest),
         Block::List { items, .. } => {
             let (&item, rest) = rest.split_first()?;
-            container(&mut items.get_mut(item)?.blocks, rest)
+            find_container(&mut items.get_mut(item)?.blocks, rest)
         }
         _ => None,
     }

@@ -9,15 +9,15 @@ use unicase::UniCase;
 
 /// A link definition, `[label]: href "title"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Definition {
+pub(super) struct LinkDefinition {
     pub label: String,
     pub href: String,
     pub title: Option<String>,
 }
 
-impl Definition {
+impl LinkDefinition {
     /// Writes the definition so that it reads back as itself.
-    fn write(&self, out: &mut String) {
+    fn write_to(&self, out: &mut String) {
         out.push('[');
         out.push_str(&self.label);
         out.push_str("]: <");
@@ -47,7 +47,7 @@ fn escape(text: &str, out: &mut String) {
 
 /// A key under which labels that mean the same are equal. Some that don't may be equal too: the key only chooses what
 /// the parser gets to see, and the parser compares the labels themselves.
-pub fn key(label: &str) -> String {
+pub fn label_key(label: &str) -> String {
     let bare: String = label
         .chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, '>' | '\\'))
@@ -58,18 +58,18 @@ pub fn key(label: &str) -> String {
 
 /// The brackets of a text that may be references.
 #[derive(Debug, Default)]
-pub(super) struct Mentions {
+pub(super) struct LabelMentions {
     /// Keys of labels.
     pub links: HashSet<String>,
     /// Labels of footnotes by their keys, `^` left out.
     pub footnotes: HashMap<String, String>,
 }
 
-impl Mentions {
+impl LabelMentions {
     /// All that the parser might take for a label, and some more: it honours backslashes before brackets, but not
     /// always, so both readings are mentions.
     pub fn find(text: &str) -> Self {
-        let mut mentions = Mentions::default();
+        let mut mentions = LabelMentions::default();
         mentions.find_brackets(text, true);
         if text.contains('\\') {
             mentions.find_brackets(text, false);
@@ -105,17 +105,17 @@ impl Mentions {
         match label.strip_prefix('^') {
             Some(note) if !note.is_empty() => {
                 if !note.contains('\n') {
-                    self.footnotes.insert(key(note), note.to_owned());
+                    self.footnotes.insert(label_key(note), note.to_owned());
                 }
             }
             _ => {
-                self.links.insert(key(label));
+                self.links.insert(label_key(label));
             }
         }
     }
 
     /// Whether one of `others` is among these.
-    pub fn meet(&self, others: &Mentions) -> bool {
+    pub fn intersects(&self, others: &LabelMentions) -> bool {
         self.links.iter().any(|key| others.links.contains(key))
             || self
                 .footnotes
@@ -130,16 +130,16 @@ impl Mentions {
 
 /// What the closed part of a text has defined.
 #[derive(Debug, Default)]
-pub(super) struct References {
+pub(super) struct ReferenceTable {
     /// By key, in the order of the text: of two with the same label the first counts.
-    definitions: HashMap<String, Vec<Definition>>,
+    definitions: HashMap<String, Vec<LinkDefinition>>,
     footnotes: HashMap<String, Vec<String>>,
 }
 
-impl References {
+impl ReferenceTable {
     /// Returns the key if this label was not defined before.
-    pub fn define(&mut self, definition: Definition) -> Option<String> {
-        let key = key(&definition.label);
+    pub fn define(&mut self, definition: LinkDefinition) -> Option<String> {
+        let key = label_key(&definition.label);
         let known = self.definitions.entry(key.clone()).or_default();
         if known.iter().any(|other| other.label == definition.label) {
             return None;
@@ -150,7 +150,7 @@ impl References {
 
     /// Returns the key if this footnote was not defined before.
     pub fn define_footnote(&mut self, label: &str) -> Option<String> {
-        let key = key(label);
+        let key = label_key(label);
         let known = self.footnotes.entry(key.clone()).or_default();
         if known.iter().any(|other| other == label) {
             return None;
@@ -161,7 +161,7 @@ impl References {
 
     /// The text to put before a part with these mentions. With `assume_footnotes` those not defined yet count as
     /// defined: while a text grows its notes stand at an end that has not come.
-    pub fn context(&self, mentions: &Mentions, assume_footnotes: bool) -> String {
+    pub fn definitions_for(&self, mentions: &LabelMentions, assume_footnotes: bool) -> String {
         let mut context = String::new();
         for definition in mentions
             .links
@@ -169,7 +169,7 @@ impl References {
             .filter_map(|key| self.definitions.get(key))
             .flatten()
         {
-            definition.write(&mut context);
+            definition.write_to(&mut context);
         }
         for (key, label) in &mentions.footnotes {
             if assume_footnotes {

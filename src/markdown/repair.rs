@@ -7,15 +7,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::address::{Address, address};
-use super::emphasis::Emphasis;
+use super::address::{LinkDestination, parse_destination};
+use super::emphasis::EmphasisStack;
 
 /// How long an open bracket is held back. What is longer will hardly become a link.
-pub(super) const LONGEST_BRACKET: usize = 300;
+pub(super) const MAX_HELD_BRACKET_BYTES: usize = 300;
 
 /// Where the text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TextContext {
     /// With `cut_at_pipe`, the paragraph may turn out to be a table's head: it is shown up to the first pipe.
     Paragraph {
         cut_at_pipe: bool,
@@ -25,89 +25,89 @@ pub(super) enum Place {
 }
 
 /// Appends `text` to `out`, completed.
-pub(super) fn complete(text: &str, place: Place, out: &mut String) {
+pub(super) fn complete_inline(text: &str, place: TextContext, out: &mut String) {
     let text = match place {
         // `# Title #`: what may close the heading is not its text.
-        Place::Heading => {
+        TextContext::Heading => {
             let title = text.trim_end().trim_end_matches('#');
             if title.ends_with([' ', '\t']) { title } else { text }
         }
         // It may be the half of an escaped pipe, even in code.
-        Place::Cell => text.strip_suffix('\\').unwrap_or(text),
-        Place::Paragraph { .. } => text,
+        TextContext::Cell => text.strip_suffix('\\').unwrap_or(text),
+        TextContext::Paragraph { .. } => text,
     };
-    let mut scan = Scan {
+    let mut scan = InlineScanner {
         text,
         bytes: text.as_bytes(),
-        cut_at_pipe: place == Place::Paragraph { cut_at_pipe: true },
-        solid: text.trim_end().len(),
+        cut_at_pipe: place == TextContext::Paragraph { cut_at_pipe: true },
+        trimmed_end: text.trim_end().len(),
         end: text.len(),
-        ..Scan::default()
+        ..InlineScanner::default()
     };
-    let code = scan.run();
-    scan.write(code, out);
+    let code = scan.scan();
+    scan.write_repaired(code, out);
 }
 
 #[derive(Debug, Default)]
-struct Scan<'a> {
+struct InlineScanner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     cut_at_pipe: bool,
     /// Where the space at the text's end begins.
-    solid: usize,
+    trimmed_end: usize,
     /// What comes from here on is not shown.
     end: usize,
-    emphasis: Emphasis,
+    emphasis: EmphasisStack,
     /// Where `[` and `![` stand that are not closed.
     brackets: Vec<usize>,
     /// Brackets of links whose address breaks off: markup that is left out.
     dropped: Option<Range<usize>>,
 }
 
-impl Scan<'_> {
+impl InlineScanner<'_> {
     /// Looks through the text. Returns where a code span begins that is not closed.
-    fn run(&mut self) -> Option<usize> {
+    fn scan(&mut self) -> Option<usize> {
         let last_of_run = self.backtick_runs();
         let mut at = 0;
         while at < self.end {
             match self.bytes[at] {
-                b'\\' if at + 1 >= self.solid => self.end = at,
+                b'\\' if at + 1 >= self.trimmed_end => self.end = at,
                 b'\\' => at += 1 + self.text[at + 1..].chars().next().map_or(1, char::len_utf8),
                 b'`' => {
                     let length = self.run_length(at);
                     if at + length == self.bytes.len() {
                         self.end = at;
                     } else if last_of_run.get(&length).is_some_and(|&last| last > at) {
-                        at = self.after_code(at, length);
+                        at = self.code_span_end(at, length);
                     } else {
-                        return Some(at).filter(|_| !self.hold_bracket());
+                        return Some(at).filter(|_| !self.hold_back_bracket());
                     }
                 }
-                b'*' | b'_' | b'~' => at = self.delimiters(at),
+                b'*' | b'_' | b'~' => at = self.scan_delimiters(at),
                 b'!' if at + 1 == self.bytes.len() => self.end = at,
                 b'!' if self.bytes[at + 1] == b'[' => {
                     self.brackets.push(at);
                     at += 2;
                 }
-                b'[' if self.bytes.get(at + 1) == Some(&b'^') => at = self.footnote(at),
+                b'[' if self.bytes.get(at + 1) == Some(&b'^') => at = self.scan_footnote(at),
                 b'[' => {
                     self.brackets.push(at);
                     at += 1;
                 }
-                b']' => at = self.after_bracket(at),
-                b'<' => at = self.angle(at),
-                b'&' if self.is_half_entity(at) => self.end = at,
+                b']' => at = self.scan_closing_bracket(at),
+                b'<' => at = self.scan_angle(at),
+                b'&' if self.is_incomplete_entity(at) => self.end = at,
                 b'|' if self.cut_at_pipe => self.end = at,
                 _ => at += 1,
             }
         }
-        self.hold_bracket();
+        self.hold_back_bracket();
         None
     }
 
     /// Holds back what follows an open bracket, if there is one and it is not too long ago.
-    fn hold_bracket(&mut self) -> bool {
-        let reach = self.text.len().saturating_sub(LONGEST_BRACKET);
+    fn hold_back_bracket(&mut self) -> bool {
+        let reach = self.text.len().saturating_sub(MAX_HELD_BRACKET_BYTES);
         let open = self
             .brackets
             .iter()
@@ -139,7 +139,7 @@ impl Scan<'_> {
     }
 
     /// The end of the code span that the run at `at` opens. There is one.
-    fn after_code(&self, at: usize, length: usize) -> usize {
+    fn code_span_end(&self, at: usize, length: usize) -> usize {
         let mut at = at + length;
         while let Some(next) = self.text[at..].find('`') {
             at += next;
@@ -153,23 +153,24 @@ impl Scan<'_> {
     }
 
     /// Takes a run of delimiters and returns where it ends.
-    fn delimiters(&mut self, at: usize) -> usize {
+    fn scan_delimiters(&mut self, at: usize) -> usize {
         let run = &self.text[at..at + self.run_length(at)];
         let after = at + run.len();
-        if after >= self.solid {
+        if after >= self.trimmed_end {
             self.end = at;
         } else {
-            self.emphasis.take(at, run, &self.text[..at], &self.text[after..]);
+            self.emphasis
+                .push_run(at, run, &self.text[..at], &self.text[after..]);
         }
         after
     }
 
     /// `[^label`: returns where it ends, or leaves it out if it breaks off.
-    fn footnote(&mut self, at: usize) -> usize {
+    fn scan_footnote(&mut self, at: usize) -> usize {
         match self.text[at + 1..].find([']', '[', '\n']) {
             Some(end) => at + 1 + end + usize::from(self.bytes[at + 1 + end] == b']'),
             None => {
-                if self.text.len() - at < LONGEST_BRACKET {
+                if self.text.len() - at < MAX_HELD_BRACKET_BYTES {
                     self.end = at;
                 }
                 self.text.len()
@@ -178,22 +179,22 @@ impl Scan<'_> {
     }
 
     /// `]`: returns where what follows from it ends.
-    fn after_bracket(&mut self, at: usize) -> usize {
+    fn scan_closing_bracket(&mut self, at: usize) -> usize {
         let Some(open) = self.brackets.pop() else {
             return at + 1;
         };
         match self.bytes.get(at + 1) {
             // It may still be followed by an address.
             None => {
-                if at - open < LONGEST_BRACKET {
+                if at - open < MAX_HELD_BRACKET_BYTES {
                     self.end = open;
                 }
                 at + 1
             }
-            Some(b'(') => match address(&self.text[at + 1..]) {
-                Address::Complete(length) => at + 1 + length,
-                Address::None => at + 1,
-                Address::Open => {
+            Some(b'(') => match parse_destination(&self.text[at + 1..]) {
+                LinkDestination::Complete(length) => at + 1 + length,
+                LinkDestination::None => at + 1,
+                LinkDestination::Open => {
                     let marker = if self.bytes[open] == b'!' { 2 } else { 1 };
                     self.dropped = Some(open..open + marker);
                     self.end = at;
@@ -213,7 +214,7 @@ impl Scan<'_> {
     }
 
     /// `<`: an address or a tag, maybe.
-    fn angle(&mut self, at: usize) -> usize {
+    fn scan_angle(&mut self, at: usize) -> usize {
         let rest = &self.text[at + 1..];
         if !rest.is_empty()
             && !rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
@@ -231,7 +232,7 @@ impl Scan<'_> {
     }
 
     /// Whether `&` begins an entity that breaks off.
-    fn is_half_entity(&self, at: usize) -> bool {
+    fn is_incomplete_entity(&self, at: usize) -> bool {
         let rest = &self.bytes[at + 1..];
         rest.len() < 33
             && rest
@@ -240,7 +241,7 @@ impl Scan<'_> {
     }
 
     /// Writes what is to be shown. `code` is where an open code span begins.
-    fn write(&mut self, code: Option<usize>, out: &mut String) {
+    fn write_repaired(&mut self, code: Option<usize>, out: &mut String) {
         let mut tail = String::new();
         if let Some(at) = code {
             let length = self.run_length(at);
@@ -276,7 +277,7 @@ impl Scan<'_> {
             .rev()
             .filter(|opener| opener.at < end)
         {
-            opener.close(out);
+            opener.write_closer(out);
         }
     }
 

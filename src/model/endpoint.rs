@@ -9,7 +9,7 @@ use crate::{protocol::chat::ModelInfo, settings::PromptLength};
 
 /// What a server has not refused so far, for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manners {
+pub struct ServerCapabilities {
     /// It is asked for the token counts at the end.
     pub usage: bool,
     /// It is told in a field of its own which tool has to be used; else in words.
@@ -22,7 +22,7 @@ pub struct Manners {
     pub system: bool,
 }
 
-impl Manners {
+impl ServerCapabilities {
     /// Nothing was refused.
     pub const ALL: Self = Self {
         usage: true,
@@ -35,7 +35,7 @@ impl Manners {
 
 /// What a call sends, and where to.
 #[derive(Debug, Default)]
-pub struct Sent {
+pub struct RequestPreview {
     /// The endpoint's address without user info and query; empty if nothing leaves Parlor.
     pub address: String,
     /// The body of the request, an object.
@@ -49,7 +49,7 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>>
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListedModels {
     /// Those that a person can choose, the one to choose first at the front.
-    pub offered: Vec<ModelInfo>,
+    pub selectable: Vec<ModelInfo>,
     /// The names there of all of them, also of those that are not offered.
     pub ids: Vec<String>,
 }
@@ -75,13 +75,13 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     }
 
     /// What the server has not refused so far: as long as it is the same, so is what a call sends.
-    fn manners(&self, _model: &str) -> Manners {
-        Manners::ALL
+    fn capabilities(&self, _model: &str) -> ServerCapabilities {
+        ServerCapabilities::ALL
     }
 
     /// What [`call`](Self::call) would send, for who wants to know; nothing that is secret is in it. `model` is the model's name
     /// here.
-    fn sends(&self, model: &str, request: &ModelRequest) -> Sent;
+    fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview;
 
     /// Calls a model by its name here. The stream ends after [`ModelEvent::Finished`] or an error.
     ///

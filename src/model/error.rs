@@ -22,5 +22,5 @@ pub enum ModelErrorKind {
     /// its first event, after `after` if the server said so.
     Unavailable { after: Option<Duration> },
     /// The stream broke off after it had begun.
-    Broken,
+    StreamBroken,
 }

@@ -1,6 +1,6 @@
 //! What a model says in one call.
 
-use crate::protocol::{FinishReason, Opaque, Source};
+use crate::protocol::{CitedSource, FinishReason, Opaque};
 
 /// What a model says, in the order in which it says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,18 +18,18 @@ pub enum ModelEvent {
     /// All text of the present answer so far was reasoning: its end came, and no beginning was marked.
     TextWasThinking,
     /// Where the answer has it from, as the server says: all of it so far, numbered as the text cites it.
-    Sources(Vec<Source>),
+    Sources(Vec<CitedSource>),
     /// What only this provider understands, and wants to see again.
-    Opaque { beside: Beside, data: Opaque },
+    Opaque { beside: OpaqueTarget, data: Opaque },
     /// A piece of the answer that can't be taken in, and the beginning of it as it came.
-    Unread { what: Unread, raw: String },
+    Unreadable { what: UnreadableContent, raw: String },
     /// It said why it stopped. A stream that ends without this has broken off.
     Finished(FinishReason),
 }
 
 /// Which piece of the present answer [`Opaque`] data belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum OpaqueTarget {
     /// The answer as a whole.
     Answer,
     /// The thinking or the text that came last.
@@ -40,7 +40,7 @@ pub enum Beside {
 
 /// A piece of an answer that can't be taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unread {
+pub enum UnreadableContent {
     Image,
     /// Sound without its words.
     Audio,
@@ -50,7 +50,7 @@ pub enum Unread {
     TooLarge(String),
 }
 
-impl Unread {
+impl UnreadableContent {
     /// The name of what could not be taken in.
     pub fn name(&self) -> &str {
         match self {

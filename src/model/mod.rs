@@ -9,10 +9,10 @@ pub mod tokens;
 mod tool;
 
 pub use self::{
-    endpoint::{Endpoint, ListedModels, Manners, ModelStream, Sent},
+    endpoint::{Endpoint, ListedModels, ModelStream, RequestPreview, ServerCapabilities},
     error::{ModelError, ModelErrorKind},
-    event::{Beside, Cost, ModelEvent, Unread, Usage},
+    event::{Cost, ModelEvent, OpaqueTarget, UnreadableContent, Usage},
     request::{ModelMessage, ModelRequest},
-    tool::{Done, Made, ToolPlan, ToolSpec, ToolUse, Toolbox},
+    tool::{ToolArtifacts, ToolOutcome, ToolPlan, ToolSpec, ToolUse, Toolbox},
 };
 pub use crate::protocol::FinishReason;

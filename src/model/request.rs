@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ToolSpec, ToolUse};
-use crate::protocol::{Json, Opaque, Parameters};
+use crate::protocol::{Opaque, Parameters, RawJson};
 
 /// A call of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ impl ModelRequest {
             let of_calls = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
             for data in opaque.iter_mut().chain(of_calls) {
                 let told = format!("(for the provider alone: {} bytes)", data.value.as_str().len());
-                data.value = Json::or_string(&told);
+                data.value = RawJson::parse_or_quote(&told);
             }
         }
         request

@@ -49,17 +49,17 @@ pub struct ToolPlan {
 
 /// What a tool call has come to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Done {
+pub struct ToolOutcome {
     /// What the tool has done, for the person: "Searched".
     pub label: String,
     /// What the model is told; the error, if it is one.
     pub output: Result<String, String>,
-    pub made: Made,
+    pub artifacts: ToolArtifacts,
 }
 
 /// What a tool has made for the person, which is kept already.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Made {
+pub struct ToolArtifacts {
     /// For the panel.
     pub payload: Option<PayloadRef>,
     /// Files.

@@ -6,36 +6,36 @@
 pub struct ClientAction {
     pub name: &'static str,
     /// With which data, for the model; empty if it needs none. What it does is in its name.
-    pub data: &'static str,
+    pub data_instructions: &'static str,
 }
 
 /// On the page *Literature*.
 pub const OPEN_ARTICLE: ClientAction = ClientAction {
     name: "open_article",
-    data: "{\"pmid\": \"its PMID\"}",
+    data_instructions: "{\"pmid\": \"its PMID\"}",
 };
 
 /// What every page does: nothing that could not be undone.
-pub const EVERYWHERE: [&ClientAction; 4] = [
+pub const COMMON_ACTIONS: [&ClientAction; 4] = [
     &ClientAction {
         name: "close_chat",
-        data: "",
+        data_instructions: "",
     },
     &ClientAction {
         name: "new_conversation",
-        data: "",
+        data_instructions: "",
     },
     &ClientAction {
         name: "copy_answer",
-        data: "",
+        data_instructions: "",
     },
     &ClientAction {
         name: "open_payload",
-        data: "{\"payload_id\": \"its id\"}",
+        data_instructions: "{\"payload_id\": \"its id\"}",
     },
 ];
 
-const HOW: &str = "Or with buttons for what to do next:\n\
+const INSTRUCTIONS_INTRO: &str = "Or with buttons for what to do next:\n\
      SUGGESTED_ACTIONS: [{\"label\": \"Shorten it\", \"action\": \"shorten\", \"handler\": \"server\", \"data\": {\"words\": 100}, \"style\": \"primary\"}]\n\
      A \"server\" action comes back to you, with its data, as the person's next turn. Style: primary, secondary, or warning if it can't \
      be undone. A \"client\" action is done by the page, which knows only";
@@ -44,12 +44,12 @@ const HOW: &str = "Or with buttons for what to do next:\n\
 pub fn instructions(actions: &[&ClientAction]) -> String {
     let known: Vec<String> = actions
         .iter()
-        .map(|action| match action.data {
+        .map(|action| match action.data_instructions {
             "" => action.name.to_owned(),
             data => format!("{} (data: {data})", action.name),
         })
         .collect();
-    format!("{HOW} {}.", known.join(", "))
+    format!("{INSTRUCTIONS_INTRO} {}.", known.join(", "))
 }
 
 #[cfg(test)]
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documented_action_is_one() {
+    fn documented_action_exists() {
         let docs = include_str!("../../docs/tools.md");
         let named: Vec<&str> = docs
             .split("\"action\": \"")
@@ -66,7 +66,7 @@ mod tests {
             .collect();
         assert!(!named.is_empty());
         for name in named {
-            assert!(EVERYWHERE.iter().any(|action| action.name == name), "{name}");
+            assert!(COMMON_ACTIONS.iter().any(|action| action.name == name), "{name}");
         }
     }
 }

@@ -46,15 +46,15 @@ pub struct Scope {
 }
 
 /// What there is everywhere. Tools are the registry's to offer.
-const EVERYWHERE: Scope = Scope {
+const COMMON_SCOPE: Scope = Scope {
     tools: &[],
-    payloads: &payload_config::EVERYWHERE,
-    actions: &actions::EVERYWHERE,
+    payloads: &payload_config::COMMON_PAYLOADS,
+    actions: &actions::COMMON_ACTIONS,
 };
 
 impl Scope {
     /// Nothing more than there is anyway.
-    pub const NOTHING: Self = Self {
+    pub const EMPTY: Self = Self {
         tools: &[],
         payloads: &[],
         actions: &[],
@@ -63,7 +63,7 @@ impl Scope {
 
 /// What there is where a person is: everywhere, on the page, in its tab and in its subtab, without repeats.
 #[derive(Debug)]
-pub struct Here {
+pub struct ResolvedScope {
     pub page: &'static Page,
     pub tools: Vec<&'static str>,
     pub payloads: Vec<&'static PayloadConfig>,
@@ -77,30 +77,30 @@ impl Page {
     }
 
     /// What there is on the page, in a tab and a subtab of it. What it does not have adds nothing.
-    pub fn here(&'static self, tab: Option<&str>, subtab: Option<&str>) -> Here {
+    pub fn resolve(&'static self, tab: Option<&str>, subtab: Option<&str>) -> ResolvedScope {
         let tab = tab.and_then(|name| self.tab(name));
         let subtab = tab.zip(subtab).and_then(|(tab, name)| tab.subtab(name));
         let scopes = [
-            Some(EVERYWHERE),
+            Some(COMMON_SCOPE),
             Some(self.scope),
             tab.map(|tab| tab.scope),
             subtab.map(|subtab| subtab.scope),
         ];
         let scopes: Vec<Scope> = scopes.into_iter().flatten().collect();
         let of = || scopes.iter();
-        Here {
+        ResolvedScope {
             page: self,
-            tools: once(of().flat_map(|scope| scope.tools), |name| name),
-            payloads: once(of().flat_map(|scope| scope.payloads), |config| {
+            tools: dedup_by_name(of().flat_map(|scope| scope.tools), |name| name),
+            payloads: dedup_by_name(of().flat_map(|scope| scope.payloads), |config| {
                 config.payload_type
             }),
-            actions: once(of().flat_map(|scope| scope.actions), |action| action.name),
+            actions: dedup_by_name(of().flat_map(|scope| scope.actions), |action| action.name),
         }
     }
 }
 
 /// Each once, by its name: the first.
-fn once<T: Copy + 'static>(
+fn dedup_by_name<T: Copy + 'static>(
     all: impl Iterator<Item = &'static T>,
     name: impl Fn(&T) -> &'static str,
 ) -> Vec<T> {
@@ -127,40 +127,40 @@ mod tests {
         *,
     };
 
-    const fn tools(tools: &'static [&'static str]) -> Scope {
+    const fn scope_with_tools(tools: &'static [&'static str]) -> Scope {
         Scope {
             tools,
-            ..Scope::NOTHING
+            ..Scope::EMPTY
         }
     }
 
-    static DESK: Page = Page {
+    static TEST_PAGE: Page = Page {
         name: "desk",
         identity: "You tidy up.",
         brief_identity: "You tidy up.",
         scope: Scope {
             payloads: &[&QUERY_SUGGESTION, &TABLE],
-            ..tools(&["sweep"])
+            ..scope_with_tools(&["sweep"])
         },
         tabs: &[
             Tab {
                 name: "drawers",
-                scope: tools(&["open", "sweep"]),
+                scope: scope_with_tools(&["open", "sweep"]),
                 subtabs: &[Subtab {
                     name: "left",
-                    scope: tools(&["sort"]),
+                    scope: scope_with_tools(&["sort"]),
                 }],
             },
             Tab {
                 name: "top",
-                scope: Scope::NOTHING,
+                scope: Scope::EMPTY,
                 subtabs: &[],
             },
         ],
     };
 
     #[test]
-    fn what_there_is_in_a_place_is_that_of_its_page_its_tab_and_its_subtab() {
+    fn scope_combines_page_tab_and_subtab() {
         let cases: [(Option<&str>, Option<&str>, &[&str]); 6] = [
             (None, None, &["sweep"]),
             (Some("top"), None, &["sweep"]),
@@ -170,11 +170,11 @@ mod tests {
             (None, Some("left"), &["sweep"]),
         ];
         for (tab, subtab, tools) in cases {
-            let here = DESK.here(tab, subtab);
+            let here = TEST_PAGE.resolve(tab, subtab);
             assert_eq!(here.tools, tools, "{tab:?} {subtab:?}");
             let payloads: Vec<&str> = here.payloads.iter().map(|config| config.payload_type).collect();
             assert_eq!(payloads, ["text_document", "table", "chart", "query_suggestion"]);
-            assert_eq!(here.actions.len(), actions::EVERYWHERE.len());
+            assert_eq!(here.actions.len(), actions::COMMON_ACTIONS.len());
         }
     }
 }

@@ -1,13 +1,13 @@
 //! What was made for the panel so far, as the model is told of it.
 
-use crate::protocol::{Judged, PayloadRef, Verdict};
+use crate::protocol::{PayloadRef, PayloadVerdict, Verdict};
 
 /// Payloads beyond so many newest ones are not listed.
-const MOST: usize = 30;
+const MAX_LISTED_PAYLOADS: usize = 30;
 
 /// A line for each, with what the person thinks of it.
-pub fn manifest(payloads: &[PayloadRef], verdicts: &[Judged]) -> String {
-    let newest = &payloads[payloads.len().saturating_sub(MOST)..];
+pub fn list_payloads(payloads: &[PayloadRef], verdicts: &[PayloadVerdict]) -> String {
+    let newest = &payloads[payloads.len().saturating_sub(MAX_LISTED_PAYLOADS)..];
     let line = |payload: &PayloadRef| {
         let judged = verdicts
             .iter()
@@ -38,13 +38,13 @@ mod tests {
     }
 
     #[test]
-    fn each_has_a_line_with_what_the_person_did() {
-        let verdicts = [(0, Verdict::Accepted), (2, Verdict::Rejected)].map(|(id, verdict)| Judged {
+    fn each_line_states_the_verdict() {
+        let verdicts = [(0, Verdict::Accepted), (2, Verdict::Rejected)].map(|(id, verdict)| PayloadVerdict {
             payload_id: payload(id).payload_id,
             verdict,
         });
         assert_eq!(
-            manifest(&[payload(0), payload(1), payload(2)], &verdicts),
+            list_payloads(&[payload(0), payload(1), payload(2)], &verdicts),
             "- id0 (table): Table (3). The person accepted it.\n\
              - id1 (table): Table (3)\n\
              - id2 (table): Table (3). The person rejected it."
@@ -52,10 +52,10 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_of_many_are_listed() {
+    fn lists_the_newest_payloads() {
         let many: Vec<PayloadRef> = (0..100).map(payload).collect();
-        let listed = manifest(&many, &[]);
-        assert_eq!(listed.lines().count(), MOST);
+        let listed = list_payloads(&many, &[]);
+        assert_eq!(listed.lines().count(), MAX_LISTED_PAYLOADS);
         assert!(listed.starts_with("- id70 "), "{listed}");
     }
 }

@@ -19,11 +19,11 @@ mod registry;
 mod tool_servers;
 
 pub use self::{
-    config::{Here, Page, Scope, Subtab, Tab},
-    fence::fenced,
-    interactions::interactions,
-    prompt::{Instructions, Known, Listener, Prompt},
-    registry::{Built, ContextBuilder, ContextError, Pages},
+    config::{Page, ResolvedScope, Scope, Subtab, Tab},
+    fence::fence_text,
+    interactions::list_interactions,
+    prompt::{Instructions, Prompt, PromptInput, PromptTarget},
+    registry::{BuiltContext, ContextBuilder, ContextError, Pages},
 };
 
 /// The conversation alone.
@@ -31,7 +31,7 @@ pub static CHAT: Page = Page {
     name: "chat",
     brief_identity: "You are a helpful assistant.",
     identity: "You are a helpful assistant. You talk with a person through Parlor, a chat that they run themselves.",
-    scope: Scope::NOTHING,
+    scope: Scope::EMPTY,
     tabs: &[],
 };
 
@@ -75,12 +75,12 @@ pub static LITERATURE_WITHOUT_PUBMED: Page = Page {
 const LITERATURE_TABS: &[Tab] = &[
     Tab {
         name: "search",
-        scope: Scope::NOTHING,
+        scope: Scope::EMPTY,
         subtabs: &[],
     },
     Tab {
         name: "saved",
-        scope: Scope::NOTHING,
+        scope: Scope::EMPTY,
         subtabs: &[],
     },
 ];

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{CHAT, Here, Page};
+use super::{CHAT, Page, ResolvedScope};
 use crate::{
     protocol::{PageContext, UserId},
-    storage::{Looking, StorageError},
+    storage::{PageContextSnapshot, StorageError},
 };
 
 /// Loads what a person is looking at.
@@ -26,12 +26,12 @@ pub trait ContextBuilder: Send + Sync {
     /// # Errors
     ///
     /// If storage does not work.
-    async fn build(&self, user_id: UserId, context: &PageContext) -> Result<Built, StorageError>;
+    async fn build(&self, user_id: UserId, context: &PageContext) -> Result<BuiltContext, StorageError>;
 }
 
 /// What the model is told of what a person is looking at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Built {
+pub struct BuiltContext {
     /// What is there. What others have written stands in it [fenced](super::fenced).
     pub text: String,
     /// What the person wants of the assistant there.
@@ -57,7 +57,7 @@ pub enum ContextError {
     },
     /// In words for the person, as a sentence.
     #[error("{0}")]
-    NotThere(String),
+    NotFound(String),
     #[error("The context has {length} bytes; Parlor takes {limit} (setting limits.context_bytes).")]
     TooLarge { length: usize, limit: usize },
     #[error(transparent)]
@@ -69,7 +69,7 @@ pub enum ContextError {
 pub struct Pages {
     pages: Vec<(&'static Page, Option<Arc<dyn ContextBuilder>>)>,
     /// The most bytes that a context may have.
-    limit: usize,
+    max_context_bytes: usize,
 }
 
 impl Pages {
@@ -77,12 +77,12 @@ impl Pages {
     pub fn new(limit: usize) -> Self {
         Self {
             pages: vec![(&CHAT, None)],
-            limit,
+            max_context_bytes: limit,
         }
     }
 
     /// Adds a page.
-    pub fn with(mut self, page: &'static Page, builder: Arc<dyn ContextBuilder>) -> Self {
+    pub fn with_page(mut self, page: &'static Page, builder: Arc<dyn ContextBuilder>) -> Self {
         self.pages.push((page, Some(builder)));
         self
     }
@@ -92,25 +92,25 @@ impl Pages {
     /// # Errors
     ///
     /// If there is no such place, or something that is said to be open is not there.
-    pub async fn look(
+    pub async fn snapshot(
         &self,
         user_id: UserId,
         context: Option<&PageContext>,
-    ) -> Result<Option<Looking>, ContextError> {
+    ) -> Result<Option<PageContextSnapshot>, ContextError> {
         let Some(context) = context else { return Ok(None) };
         let length = serde_json::to_vec(context).map_or(0, |json| json.len());
-        if length > self.limit {
+        if length > self.max_context_bytes {
             return Err(ContextError::TooLarge {
                 length,
-                limit: self.limit,
+                limit: self.max_context_bytes,
             });
         }
-        if let Some(builder) = self.find(context)? {
+        if let Some(builder) = self.find_builder(context)? {
             builder.check(user_id, context).await?;
         }
-        Ok(Some(Looking {
+        Ok(Some(PageContextSnapshot {
             context: context.clone(),
-            ..Looking::default()
+            ..PageContextSnapshot::default()
         }))
     }
 
@@ -119,22 +119,26 @@ impl Pages {
     /// # Errors
     ///
     /// If storage does not work.
-    pub async fn build(&self, user_id: UserId, context: &PageContext) -> Result<Option<Built>, StorageError> {
+    pub async fn build(
+        &self,
+        user_id: UserId,
+        context: &PageContext,
+    ) -> Result<Option<BuiltContext>, StorageError> {
         // A page may be gone since the message was stored.
-        match self.find(context) {
+        match self.find_builder(context) {
             Ok(Some(builder)) => Ok(Some(builder.build(user_id, context).await?)),
             Ok(None) | Err(_) => Ok(None),
         }
     }
 
     /// What there is at a place; at one that is not known (any more), what there is everywhere.
-    pub fn resolve(&self, context: Option<&PageContext>) -> Here {
+    pub fn resolve(&self, context: Option<&PageContext>) -> ResolvedScope {
         let found = context.and_then(|context| Some((self.page(&context.current_page)?.0, context)));
         match found {
             Some((page, context)) => {
-                page.here(context.active_tab.as_deref(), context.active_subtab.as_deref())
+                page.resolve(context.active_tab.as_deref(), context.active_subtab.as_deref())
             }
-            None => CHAT.here(None, None),
+            None => CHAT.resolve(None, None),
         }
     }
 
@@ -143,26 +147,26 @@ impl Pages {
     }
 
     /// Who loads what is open at a place, if anybody has to.
-    fn find(&self, context: &PageContext) -> Result<Option<&dyn ContextBuilder>, ContextError> {
+    fn find_builder(&self, context: &PageContext) -> Result<Option<&dyn ContextBuilder>, ContextError> {
         let Some((page, builder)) = self.page(&context.current_page) else {
             return Err(ContextError::UnknownPage {
-                page: shortened(&context.current_page),
-                pages: listed(self.pages.iter().map(|(page, _)| page.name)),
+                page: shorten_name(&context.current_page),
+                pages: join_names(self.pages.iter().map(|(page, _)| page.name)),
             });
         };
         if let Some(name) = &context.active_tab {
             let tab = page.tab(name).ok_or_else(|| ContextError::UnknownTab {
                 page: page.name,
-                tab: shortened(name),
-                tabs: listed(page.tabs.iter().map(|tab| tab.name)),
+                tab: shorten_name(name),
+                tabs: join_names(page.tabs.iter().map(|tab| tab.name)),
             })?;
             if let Some(name) = &context.active_subtab
                 && tab.subtab(name).is_none()
             {
                 return Err(ContextError::UnknownSubtab {
                     tab: tab.name,
-                    subtab: shortened(name),
-                    subtabs: listed(tab.subtabs.iter().map(|subtab| subtab.name)),
+                    subtab: shorten_name(name),
+                    subtabs: join_names(tab.subtabs.iter().map(|subtab| subtab.name)),
                 });
             }
         }
@@ -170,7 +174,7 @@ impl Pages {
     }
 }
 
-fn listed(names: impl Iterator<Item = &'static str>) -> String {
+fn join_names(names: impl Iterator<Item = &'static str>) -> String {
     let names: Vec<&str> = names.collect();
     if names.is_empty() {
         return "none".into();
@@ -179,7 +183,7 @@ fn listed(names: impl Iterator<Item = &'static str>) -> String {
 }
 
 /// Enough of a name to know it by.
-fn shortened(name: &str) -> String {
+fn shorten_name(name: &str) -> String {
     name.chars().take(60).collect()
 }
 
@@ -194,13 +198,13 @@ mod tests {
     impl ContextBuilder for Nothing {
         async fn check(&self, _: UserId, context: &PageContext) -> Result<(), ContextError> {
             match &context.article_id {
-                Some(id) => Err(ContextError::NotThere(format!("There is no {id}."))),
+                Some(id) => Err(ContextError::NotFound(format!("There is no {id}."))),
                 None => Ok(()),
             }
         }
 
-        async fn build(&self, _: UserId, _: &PageContext) -> Result<Built, StorageError> {
-            Ok(Built {
+        async fn build(&self, _: UserId, _: &PageContext) -> Result<BuiltContext, StorageError> {
+            Ok(BuiltContext {
                 text: "Nothing is open.".into(),
                 instructions: "Be quick.".into(),
             })
@@ -208,40 +212,40 @@ mod tests {
     }
 
     fn pages() -> Pages {
-        Pages::new(200).with(&LITERATURE, Arc::new(Nothing))
+        Pages::new(200).with_page(&LITERATURE, Arc::new(Nothing))
     }
 
-    async fn refusal(context: PageContext) -> String {
-        let looked = pages().look(UserId::LOCAL, Some(&context)).await;
+    async fn rejection_text(context: PageContext) -> String {
+        let looked = pages().snapshot(UserId::LOCAL, Some(&context)).await;
         looked.expect_err("refused").to_string()
     }
 
     #[tokio::test]
-    async fn what_is_looked_at_is_kept_with_what_there_was() {
+    async fn snapshot_keeps_context_and_text() {
         let context = PageContext {
             active_tab: Some("saved".into()),
-            ..PageContext::of("literature")
+            ..PageContext::for_page("literature")
         };
-        let looking = pages().look(UserId::LOCAL, Some(&context)).await.unwrap();
+        let looking = pages().snapshot(UserId::LOCAL, Some(&context)).await.unwrap();
         let here = pages().resolve(Some(&context));
         assert!(here.tools.contains(&"list_saved_articles"));
         let built = pages().build(UserId::LOCAL, &context).await.unwrap();
-        let expected = Built {
+        let expected = BuiltContext {
             text: "Nothing is open.".into(),
             instructions: "Be quick.".into(),
         };
         assert_eq!(built, Some(expected));
-        let looking_at = Looking {
+        let looking_at = PageContextSnapshot {
             context,
-            ..Looking::default()
+            ..PageContextSnapshot::default()
         };
         assert_eq!(looking, Some(looking_at));
-        assert_eq!(pages().look(UserId::LOCAL, None).await.unwrap(), None);
+        assert_eq!(pages().snapshot(UserId::LOCAL, None).await.unwrap(), None);
     }
 
     #[tokio::test]
-    async fn a_place_that_is_not_there_is_refused_with_the_names_of_those_that_are() {
-        let of = PageContext::of;
+    async fn unknown_place_error_lists_known_places() {
+        let of = PageContext::for_page;
         let tab = |page: &str, tab: &str| PageContext {
             active_tab: Some(tab.into()),
             ..of(page)
@@ -273,15 +277,15 @@ mod tests {
             ),
             (article, "There is no 11."),
         ] {
-            assert_eq!(refusal(context).await, words);
+            assert_eq!(rejection_text(context).await, words);
         }
-        let long = refusal(of(&"x".repeat(300))).await;
+        let long = rejection_text(of(&"x".repeat(300))).await;
         assert!(long.contains("limits.context_bytes"), "{long}");
     }
 
     #[test]
-    fn a_page_that_is_gone_is_the_chat() {
-        let here = pages().resolve(Some(&PageContext::of("reports")));
+    fn removed_page_resolves_to_chat() {
+        let here = pages().resolve(Some(&PageContext::for_page("reports")));
         assert_eq!((here.page.name, here.tools.len()), ("chat", 0));
     }
 }

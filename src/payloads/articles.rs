@@ -6,31 +6,31 @@ use serde_json::Value;
 
 use super::{
     links,
-    words::{self, Line, count},
+    words::{self, Line, format_count},
 };
 use crate::protocol::{
     literature::is_pmid,
-    panel::{Article, Articles, Labelled, PanelBody},
-    words::grouped,
+    panel::{ArticleListView, ArticleView, LinkedText, PanelBody},
+    words::group_digits,
 };
 
 /// How many articles of a list are shown.
-const ARTICLES: usize = 1000;
+const MAX_ARTICLES: usize = 1000;
 /// How many authors are named.
-const AUTHORS: usize = 8;
+const MAX_AUTHORS: usize = 8;
 /// The longest abstract, in characters.
-const ABSTRACT: usize = 20_000;
+const MAX_ABSTRACT_CHARS: usize = 20_000;
 
 #[derive(Deserialize)]
-struct List {
+struct ArticleListData {
     #[serde(default)]
     query: Line,
     total: Option<u64>,
-    articles: Vec<Data>,
+    articles: Vec<ArticleData>,
 }
 
 #[derive(Deserialize)]
-struct Data {
+struct ArticleData {
     title: Line,
     #[serde(default)]
     pmid: Line,
@@ -46,34 +46,34 @@ struct Data {
     summary: Option<String>,
 }
 
-pub fn list(data: &Value) -> Option<PanelBody> {
-    let List {
+pub fn read_list(data: &Value) -> Option<PanelBody> {
+    let ArticleListData {
         query,
         total,
         mut articles,
-    } = List::deserialize(data).ok()?;
+    } = ArticleListData::deserialize(data).ok()?;
     let total = total.unwrap_or_default().max(articles.len() as u64);
-    articles.truncate(ARTICLES);
-    let mut of_all = count(total, "article", "articles");
+    articles.truncate(MAX_ARTICLES);
+    let mut of_all = format_count(total, "article", "articles");
     if total > articles.len() as u64 {
-        of_all = format!("{} of {of_all}", grouped(articles.len() as u64));
+        of_all = format!("{} of {of_all}", group_digits(articles.len() as u64));
     }
-    Some(PanelBody::Articles(Articles {
+    Some(PanelBody::Articles(ArticleListView {
         query: query.0,
         count: of_all,
-        articles: articles.into_iter().map(Data::shown).collect(),
+        articles: articles.into_iter().map(ArticleData::into_article).collect(),
     }))
 }
 
-pub fn article(data: &Value) -> Option<PanelBody> {
-    let data = Data::deserialize(data).ok()?;
-    Some(PanelBody::Article(data.shown()))
+pub fn read_article(data: &Value) -> Option<PanelBody> {
+    let data = ArticleData::deserialize(data).ok()?;
+    Some(PanelBody::Article(data.into_article()))
 }
 
-impl Data {
-    fn shown(self) -> Article {
+impl ArticleData {
+    fn into_article(self) -> ArticleView {
         let (pmid, doi) = (self.pmid.0, self.doi.0);
-        let (pubmed, doi_url) = (links::pubmed(&pmid), links::doi(&doi));
+        let (pubmed, doi_url) = (links::pubmed_link(&pmid), links::doi_link(&doi));
         let known = Some(pmid.clone()).filter(|pmid| is_pmid(pmid));
         let url = pubmed.clone().or_else(|| doi_url.clone());
         let ids = [("PMID", pmid, pubmed), ("DOI", doi, doi_url)].into_iter();
@@ -84,15 +84,15 @@ impl Data {
         };
         let published = [self.journal.0, self.date.0];
         let published = published.into_iter().filter(|text| !text.is_empty());
-        let summary = words::shortened(&self.summary.unwrap_or_default(), ABSTRACT);
-        Article {
+        let summary = words::shorten(&self.summary.unwrap_or_default(), MAX_ABSTRACT_CHARS);
+        ArticleView {
             title,
             url,
-            authors: authors(&self.authors),
+            authors: format_authors(&self.authors),
             published: published.collect::<Vec<_>>().join(" · "),
             ids: ids
                 .filter(|(_, id, _)| !id.is_empty())
-                .map(|(name, id, url)| Labelled {
+                .map(|(name, id, url)| LinkedText {
                     text: format!("{name} {id}"),
                     url,
                 })
@@ -110,11 +110,11 @@ impl Data {
 }
 
 /// The first ones by name, the others by number.
-fn authors(authors: &[Line]) -> String {
-    let named = authors.iter().take(AUTHORS).map(|Line(name)| name.as_str());
+fn format_authors(authors: &[Line]) -> String {
+    let named = authors.iter().take(MAX_AUTHORS).map(|Line(name)| name.as_str());
     let mut line = named.collect::<Vec<_>>().join(", ");
-    if authors.len() > AUTHORS {
-        line.push_str(&format!(" and {} more", authors.len() - AUTHORS));
+    if authors.len() > MAX_AUTHORS {
+        line.push_str(&format!(" and {} more", authors.len() - MAX_AUTHORS));
     }
     line
 }
@@ -126,14 +126,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_says_how_many_there_are_and_links_each() {
+    fn list_states_the_total_and_links_articles() {
         let data = json!({
             "query": "CRISPR  babies", "total": 1204, "articles": [{
                 "pmid": "31", "title": "A title", "authors": ["Doe J", "Roe R"], "journal": "Nature", "date": "2024 Jan 3",
                 "doi": "10.1/x", "abstract": "One.\n\nTwo."
             }, { "title": "", "pmid": 7, "authors": [], "journal": null }]
         });
-        let link = |text: &str, url: &str| Labelled {
+        let link = |text: &str, url: &str| LinkedText {
             text: text.into(),
             url: Some(url.into()),
         };
@@ -141,11 +141,11 @@ mod tests {
             "https://pubmed.ncbi.nlm.nih.gov/31/",
             "https://pubmed.ncbi.nlm.nih.gov/7/",
         );
-        let expected = Articles {
+        let expected = ArticleListView {
             query: "CRISPR babies".into(),
             count: "2 of 1,204 articles".into(),
             articles: vec![
-                Article {
+                ArticleView {
                     title: "A title".into(),
                     url: Some(first.into()),
                     authors: "Doe J, Roe R".into(),
@@ -158,7 +158,7 @@ mod tests {
                     pmid: Some("31".into()),
                     is_saved: false,
                 },
-                Article {
+                ArticleView {
                     title: "(no title)".into(),
                     url: Some(second.into()),
                     authors: String::new(),
@@ -170,22 +170,22 @@ mod tests {
                 },
             ],
         };
-        assert_eq!(list(&data), Some(PanelBody::Articles(expected)));
+        assert_eq!(read_list(&data), Some(PanelBody::Articles(expected)));
     }
 
     #[test]
-    fn hostile_articles_lead_nowhere() {
+    fn hostile_articles_get_no_links() {
         let data = json!({
             "title": "<script>alert(1)</script>", "pmid": "../../x", "doi": "javascript:alert(1)",
             "authors": vec!["A"; 100], "abstract": "x".repeat(100_000)
         });
-        let Some(PanelBody::Article(article)) = article(&data) else {
+        let Some(PanelBody::Article(article)) = read_article(&data) else {
             panic!("no article");
         };
         assert_eq!(article.title, "<script>alert(1)</script>");
         assert_eq!((article.url, article.pmid), (None, None));
         assert!(article.ids.iter().all(|id| id.url.is_none()));
         assert_eq!(article.authors, "A, A, A, A, A, A, A, A and 92 more");
-        assert_eq!(article.summary[0].chars().count(), ABSTRACT + 1);
+        assert_eq!(article.summary[0].chars().count(), MAX_ABSTRACT_CHARS + 1);
     }
 }

@@ -7,37 +7,37 @@ mod scale;
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::scale::{FULL, Scale};
+use self::scale::{CHART_SIZE, Scale};
 use super::{
     table,
-    words::{Line, shortened},
+    words::{Line, shorten},
 };
-use crate::protocol::panel::{AxisLabel, Bar, Chart, Marks, PanelBody, Point, Series};
+use crate::protocol::panel::{AxisLabel, ChartBar, ChartPoint, ChartView, PanelBody, Series, SeriesMarks};
 
 /// How many series are told from each other by their colours.
-const SERIES: usize = 6;
+const MAX_SERIES: usize = 6;
 /// How many bars, and how many points of a line, have room beside each other.
-const BARS: usize = 200;
-const POINTS: usize = 2000;
+const MAX_BARS: usize = 200;
+const MAX_POINTS: usize = 2000;
 /// How many labels have room, and how long one may be.
-const LABELS: usize = 8;
-const LABEL: usize = 24;
+const MAX_LABELS: usize = 8;
+const MAX_LABEL_CHARS: usize = 24;
 
 /// A chart of more numbers is none, nor is it a table.
-const CELLS: usize = 200_000;
+const MAX_CELLS: usize = 200_000;
 
 #[derive(Deserialize)]
-struct Data {
+struct ChartData {
     #[serde(default)]
     title: Line,
-    kind: Kind,
+    kind: ChartKind,
     x: Vec<Line>,
     series: Vec<SeriesData>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum ChartKind {
     Bar,
     Line,
 }
@@ -50,18 +50,18 @@ struct SeriesData {
 }
 
 pub fn read(data: &Value) -> Option<PanelBody> {
-    let chart = Data::of(data)?;
+    let chart = ChartData::parse(data)?;
     let PanelBody::Table(table) = table::read(&chart.as_table(data))? else {
         return None;
     };
-    if chart.series.len() > SERIES || chart.x.len() > chart.kind.room() {
+    if chart.series.len() > MAX_SERIES || chart.x.len() > chart.kind.max_points() {
         return Some(PanelBody::Table(table));
     }
     let Some(scale) = chart.scale() else {
         return Some(PanelBody::Table(table));
     };
     let series = chart.series.iter().enumerate();
-    Some(PanelBody::Chart(Chart {
+    Some(PanelBody::Chart(ChartView {
         series: series
             .map(|(index, series)| Series {
                 name: series.name.0.clone(),
@@ -69,32 +69,32 @@ pub fn read(data: &Value) -> Option<PanelBody> {
             })
             .collect(),
         ticks: scale.ticks(),
-        zero: scale.place(0.0),
-        labels: labels(&chart.x),
+        zero: scale.position(0.0),
+        labels: axis_labels(&chart.x),
         data: table,
     }))
 }
 
 /// The numbers as they were given, after a row with the series' names.
 pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
-    table::rows(&Data::of(data)?.as_table(data))
+    table::rows(&ChartData::parse(data)?.as_table(data))
 }
 
-impl Kind {
-    fn room(self) -> usize {
+impl ChartKind {
+    fn max_points(self) -> usize {
         match self {
-            Self::Bar => BARS,
-            Self::Line => POINTS,
+            Self::Bar => MAX_BARS,
+            Self::Line => MAX_POINTS,
         }
     }
 }
 
-impl Data {
-    fn of(data: &Value) -> Option<Self> {
+impl ChartData {
+    fn parse(data: &Value) -> Option<Self> {
         let chart = Self::deserialize(data).ok()?;
         let longest = chart.series.iter().map(|series| series.values.len()).max()?;
         let cells = chart.x.len().saturating_mul(chart.series.len());
-        (longest <= chart.x.len() && cells <= CELLS).then_some(chart)
+        (longest <= chart.x.len() && cells <= MAX_CELLS).then_some(chart)
     }
 
     /// The numbers as they were given: read as numbers they would be written differently.
@@ -113,29 +113,29 @@ impl Data {
     fn scale(&self) -> Option<Scale> {
         let values = self.series.iter().flat_map(|series| &series.values);
         // A bar begins at zero.
-        let zero = (self.kind == Kind::Bar).then_some(0.0);
-        Scale::of(values.flatten().copied().chain(zero))
+        let zero = (self.kind == ChartKind::Bar).then_some(0.0);
+        Scale::from_values(values.flatten().copied().chain(zero))
     }
 
-    fn marks(&self, scale: &Scale, series: usize, values: &[Option<f64>]) -> Marks {
+    fn marks(&self, scale: &Scale, series: usize, values: &[Option<f64>]) -> SeriesMarks {
         match self.kind {
-            Kind::Bar => Marks::Bars(self.bars(scale, series, values)),
-            Kind::Line => Marks::Lines(self.lines(scale, values)),
+            ChartKind::Bar => SeriesMarks::Bars(self.bars(scale, series, values)),
+            ChartKind::Line => SeriesMarks::Lines(self.lines(scale, values)),
         }
     }
 
     /// The series' bars at one place stand side by side, with a gap to the next place.
-    fn bars(&self, scale: &Scale, series: usize, values: &[Option<f64>]) -> Vec<Bar> {
+    fn bars(&self, scale: &Scale, series: usize, values: &[Option<f64>]) -> Vec<ChartBar> {
         let places = self.x.len() as u32;
         let of_all = self.series.len() as u32;
         // Ten parts a place: one free on each side, eight for the bars.
         let part = |place: u32, bar: u32| {
-            (place * 10 + 1) * FULL / (places * 10) + bar * 8 * FULL / (places * 10 * of_all)
+            (place * 10 + 1) * CHART_SIZE / (places * 10) + bar * 8 * CHART_SIZE / (places * 10 * of_all)
         };
         let bar = |(place, value): (u32, &Option<f64>)| {
             let left = part(place, series as u32);
-            let (value, zero) = (scale.place((*value)?), scale.place(0.0));
-            Some(Bar {
+            let (value, zero) = (scale.position((*value)?), scale.position(0.0));
+            Some(ChartBar {
                 left,
                 top: value.min(zero),
                 width: (part(place, series as u32 + 1) - left).max(1),
@@ -145,14 +145,14 @@ impl Data {
         (0..).zip(values).filter_map(bar).collect()
     }
 
-    fn lines(&self, scale: &Scale, values: &[Option<f64>]) -> Vec<Vec<Point>> {
+    fn lines(&self, scale: &Scale, values: &[Option<f64>]) -> Vec<Vec<ChartPoint>> {
         let places = self.x.len() as u32;
         let mut lines = vec![Vec::new()];
         for (place, value) in (0..).zip(values) {
             match (value, lines.last_mut()) {
-                (Some(value), Some(line)) => line.push(Point {
-                    left: (2 * place + 1) * FULL / (2 * places),
-                    top: scale.place(*value),
+                (Some(value), Some(line)) => line.push(ChartPoint {
+                    left: (2 * place + 1) * CHART_SIZE / (2 * places),
+                    top: scale.position(*value),
                 }),
                 _ => lines.push(Vec::new()),
             }
@@ -163,15 +163,15 @@ impl Data {
 }
 
 /// As many labels as there is room for.
-fn labels(x: &[Line]) -> Vec<AxisLabel> {
+fn axis_labels(x: &[Line]) -> Vec<AxisLabel> {
     let label = |places: &[Line]| AxisLabel {
         text: places
             .first()
-            .map(|Line(text)| shortened(text, LABEL))
+            .map(|Line(text)| shorten(text, MAX_LABEL_CHARS))
             .unwrap_or_default(),
         places: places.len() as u32,
     };
-    x.chunks(x.len().div_ceil(LABELS).max(1)).map(label).collect()
+    x.chunks(x.len().div_ceil(MAX_LABELS).max(1)).map(label).collect()
 }
 
 #[cfg(test)]
@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    fn chart(data: &Value) -> Chart {
+    fn chart(data: &Value) -> ChartView {
         match read(data) {
             Some(PanelBody::Chart(chart)) => chart,
             other => panic!("{other:?} is no chart"),
@@ -188,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn bars_begin_at_zero_and_stand_side_by_side() {
+    fn bars_start_at_zero_side_by_side() {
         let chart = chart(&json!({
             "title": "T", "kind": "bar", "x": ["a", 2020],
             "series": [{"name": "one", "values": [10, -10]}, {"name": "two", "values": [null, 5.5]}]
         }));
-        let bar = |left, top, width, height| Bar {
+        let bar = |left, top, width, height| ChartBar {
             left,
             top,
             width,
@@ -203,29 +203,29 @@ mod tests {
         assert_eq!(chart.zero, 5000);
         assert_eq!(
             chart.series[0].marks,
-            Marks::Bars(vec![bar(500, 0, 2000, 5000), bar(5500, 5000, 2000, 5000)])
+            SeriesMarks::Bars(vec![bar(500, 0, 2000, 5000), bar(5500, 5000, 2000, 5000)])
         );
         assert_eq!(
             chart.series[1].marks,
-            Marks::Bars(vec![bar(7500, 2250, 2000, 2750)])
+            SeriesMarks::Bars(vec![bar(7500, 2250, 2000, 2750)])
         );
         assert_eq!(chart.data.title.as_deref(), Some("T"));
         assert_eq!(chart.data.rows, [["a", "10", ""], ["2020", "-10", "5.5"]]);
     }
 
     #[test]
-    fn a_line_breaks_where_nothing_is_known() {
+    fn line_breaks_at_missing_values() {
         let values = json!([1, 2, null, null, 3]);
         let chart = chart(&json!({
             "kind": "line", "x": ["a", "b", "c", "d", "e"], "series": [{"name": "s", "values": values}]
         }));
-        let point = |left, top| Point { left, top };
+        let point = |left, top| ChartPoint { left, top };
         let lines = vec![vec![point(1000, 10_000), point(3000, 5000)], vec![point(9000, 0)]];
-        assert_eq!(chart.series[0].marks, Marks::Lines(lines));
+        assert_eq!(chart.series[0].marks, SeriesMarks::Lines(lines));
     }
 
     #[test]
-    fn there_are_as_many_labels_as_there_is_room_for() {
+    fn labels_are_thinned_to_fit() {
         let x: Vec<u32> = (2000..2030).collect();
         let values = vec![1; 30];
         let chart = chart(&json!({"kind": "line", "x": x, "series": [{"values": values}]}));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_a_table_and_what_does_not_match_is_nothing() {
+    fn undrawable_charts_become_tables() {
         let series = |count: usize| vec![json!({"name": "s", "values": [1]}); count];
         let drawn = |series: Value| read(&json!({"kind": "bar", "x": ["a"], "series": series}));
         assert!(matches!(drawn(json!(series(6))), Some(PanelBody::Chart(_))));

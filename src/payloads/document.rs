@@ -6,21 +6,21 @@ use serde::Deserialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::words::{Line, count, shortened};
-use crate::protocol::panel::{DiffLine, Document, LineChange, PanelBody, Version};
+use super::words::{Line, format_count, shorten};
+use crate::protocol::panel::{DiffLine, DocumentVersion, DocumentView, LineChange, PanelBody};
 
 /// How many versions are shown: the newest.
-const VERSIONS: usize = 20;
+const MAX_VERSIONS: usize = 20;
 /// How long all comparisons may take. What could not be compared by then is shown as removed and added.
-const PATIENCE: Duration = Duration::from_millis(500);
+const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 /// How many lines that are the same are shown around one that is not.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 /// How many lines a comparison has, and how long one is, in characters.
-const LINES: usize = 2000;
-const LONGEST: usize = 1000;
+const MAX_DIFF_LINES: usize = 2000;
+const MAX_LINE_CHARS: usize = 1000;
 
 #[derive(Deserialize)]
-struct Data {
+struct DocumentData {
     #[serde(default)]
     title: Line,
     text: Option<String>,
@@ -36,73 +36,75 @@ struct VersionData {
 }
 
 pub fn read(data: &Value) -> Option<PanelBody> {
-    let Data {
+    let DocumentData {
         title,
         text,
         mut versions,
-    } = Data::deserialize(data).ok()?;
+    } = DocumentData::deserialize(data).ok()?;
     if versions.is_empty() {
         let label = Line::default();
         versions.push(VersionData { text: text?, label });
     }
-    let deadline = Instant::now() + PATIENCE;
-    let older = versions.len().saturating_sub(VERSIONS);
+    let deadline = Instant::now() + DIFF_TIMEOUT;
+    let older = versions.len().saturating_sub(MAX_VERSIONS);
     let compared = |index: usize| match index.checked_sub(1).and_then(|before| versions.get(before)) {
-        Some(before) => changes(&before.text, &versions[index].text, deadline),
+        Some(before) => diff_lines(&before.text, &versions[index].text, deadline),
         None => Vec::new(),
     };
     let changes: Vec<_> = (older..versions.len()).map(compared).collect();
     let shown = (older..).zip(versions.into_iter().skip(older)).zip(changes);
-    Some(PanelBody::Document(Document {
+    Some(PanelBody::Document(DocumentView {
         title: Some(title.0).filter(|title| !title.is_empty()),
         versions: shown
-            .map(|((index, VersionData { text, label }), changes)| Version {
-                label: if label.0.is_empty() {
-                    format!("Version {}", index + 1)
-                } else {
-                    label.0
+            .map(
+                |((index, VersionData { text, label }), changes)| DocumentVersion {
+                    label: if label.0.is_empty() {
+                        format!("Version {}", index + 1)
+                    } else {
+                        label.0
+                    },
+                    text,
+                    changes,
                 },
-                text,
-                changes,
-            })
+            )
             .collect(),
     }))
 }
 
 /// The text of the newest version.
-pub fn latest(data: &Value) -> Option<String> {
-    let Data { text, versions, .. } = Data::deserialize(data).ok()?;
+pub fn latest_text(data: &Value) -> Option<String> {
+    let DocumentData { text, versions, .. } = DocumentData::deserialize(data).ok()?;
     let newest = versions.into_iter().next_back();
     newest.map(|version| version.text).or(text)
 }
 
 /// What has changed from one text to the next, line by line.
-fn changes(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
+fn diff_lines(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
     let diff = TextDiff::configure().deadline(deadline).diff_lines(before, after);
     let mut lines = Vec::new();
     // Lines of the old text up to here are shown or skipped.
     let mut told = 0;
-    for group in diff.grouped_ops(AROUND) {
+    for group in diff.grouped_ops(CONTEXT_LINES) {
         let begin = group.first().map_or(told, |op| op.old_range().start);
-        lines.extend(skipped(begin - told));
+        lines.extend(skipped_line(begin - told));
         told = group.last().map_or(told, |op| op.old_range().end);
         for op in &group {
-            let room = (LINES + 1).saturating_sub(lines.len());
+            let room = (MAX_DIFF_LINES + 1).saturating_sub(lines.len());
             lines.extend(diff.iter_changes(op).take(room).map(|change| DiffLine {
                 change: match change.tag() {
                     ChangeTag::Equal => LineChange::Same,
                     ChangeTag::Insert => LineChange::Added,
                     ChangeTag::Delete => LineChange::Removed,
                 },
-                text: shortened(change.value().trim_end_matches(['\n', '\r']), LONGEST),
+                text: shorten(change.value().trim_end_matches(['\n', '\r']), MAX_LINE_CHARS),
             }));
         }
     }
     if !lines.is_empty() {
-        lines.extend(skipped(diff.old_len() - told));
+        lines.extend(skipped_line(diff.old_len() - told));
     }
-    if lines.len() > LINES {
-        lines.truncate(LINES);
+    if lines.len() > MAX_DIFF_LINES {
+        lines.truncate(MAX_DIFF_LINES);
         lines.push(DiffLine {
             change: LineChange::Skipped,
             text: "More lines have changed; they are not shown here".into(),
@@ -112,10 +114,10 @@ fn changes(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
 }
 
 /// Stands for lines that are the same.
-fn skipped(lines: usize) -> Option<DiffLine> {
+fn skipped_line(lines: usize) -> Option<DiffLine> {
     (lines > 0).then(|| DiffLine {
         change: LineChange::Skipped,
-        text: count(lines as u64, "line is the same", "lines are the same"),
+        text: format_count(lines as u64, "line is the same", "lines are the same"),
     })
 }
 
@@ -125,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    fn document(data: &Value) -> Document {
+    fn document(data: &Value) -> DocumentView {
         match read(data) {
             Some(PanelBody::Document(document)) => document,
             other => panic!("{other:?} is no document"),
@@ -148,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_its_only_version() {
-        let expected = Document {
+    fn plain_text_is_a_single_version() {
+        let expected = DocumentView {
             title: Some("T".into()),
-            versions: vec![Version {
+            versions: vec![DocumentVersion {
                 label: "Version 1".into(),
                 text: "# Hello\n".into(),
                 changes: vec![],
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn each_version_says_what_has_changed_since_the_one_before() {
+    fn versions_have_diffs_to_their_predecessor() {
         let before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
         let after = before.replace('5', "five\r");
         assert_eq!(
@@ -186,10 +188,10 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_versions_are_shown_under_their_own_numbers() {
+    fn newest_versions_keep_their_numbers() {
         let versions: Vec<_> = (0..25).map(|index| json!({"text": index.to_string()})).collect();
         let document = document(&json!({ "versions": versions }));
-        assert_eq!(document.versions.len(), VERSIONS);
+        assert_eq!(document.versions.len(), MAX_VERSIONS);
         assert_eq!(
             (
                 document.versions[0].label.as_str(),
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_have_nothing_in_common_are_compared_in_time() {
+    fn unrelated_texts_are_diffed_in_time() {
         let lines = |from: u32| {
             (from..from + 60_000)
                 .map(|line| format!("{line}\n"))
@@ -209,7 +211,7 @@ mod tests {
         };
         let began = Instant::now();
         let changes = diff(&lines(0), &lines(100_000));
-        assert_eq!(changes.len(), LINES + 1);
-        assert!(began.elapsed() < PATIENCE * 10, "{:?}", began.elapsed());
+        assert_eq!(changes.len(), MAX_DIFF_LINES + 1);
+        assert!(began.elapsed() < DIFF_TIMEOUT * 10, "{:?}", began.elapsed());
     }
 }

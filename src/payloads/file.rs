@@ -7,45 +7,47 @@ use super::{chart, document, table};
 use crate::protocol::{Payload, json};
 
 /// The longest name, in characters.
-const NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 /// A file to save.
 #[derive(Debug, PartialEq, Eq)]
-pub struct File {
+pub struct PayloadFile {
     pub name: String,
     pub media_type: &'static str,
     pub content: String,
 }
 
 /// All of a payload, not only what there is room for in the panel.
-pub fn file(payload: &Payload) -> File {
+pub fn to_file(payload: &Payload) -> PayloadFile {
     let raw = payload.data.as_str();
     let data: Value = serde_json::from_str(raw).unwrap_or_default();
     let known = match payload.kind.as_str() {
-        "text_document" => document::latest(&data).map(|text| ("md", "text/markdown; charset=utf-8", text)),
-        "table" => table::rows(&data).map(|rows| ("csv", CSV, csv(&rows))),
-        "chart" => chart::rows(&data).map(|rows| ("csv", CSV, csv(&rows))),
+        "text_document" => {
+            document::latest_text(&data).map(|text| ("md", "text/markdown; charset=utf-8", text))
+        }
+        "table" => table::rows(&data).map(|rows| ("csv", CSV_MEDIA_TYPE, to_csv(&rows))),
+        "chart" => chart::rows(&data).map(|rows| ("csv", CSV_MEDIA_TYPE, to_csv(&rows))),
         _ => None,
     };
     let (extension, media_type, content) =
-        known.unwrap_or_else(|| ("json", "application/json", json::pretty(raw)));
-    let title = name(data["title"].as_str().unwrap_or_default());
+        known.unwrap_or_else(|| ("json", "application/json", json::pretty_print(raw)));
+    let title = file_name(data["title"].as_str().unwrap_or_default());
     let title = if title.is_empty() {
         &payload.payload_id
     } else {
         &title
     };
-    File {
+    PayloadFile {
         name: format!("{title}.{extension}"),
         media_type,
         content,
     }
 }
 
-const CSV: &str = "text/csv; charset=utf-8; header=present";
+const CSV_MEDIA_TYPE: &str = "text/csv; charset=utf-8; header=present";
 
 /// What a file may be called everywhere.
-fn name(title: &str) -> String {
+fn file_name(title: &str) -> String {
     let letters = |c: char| {
         if c.is_alphanumeric() || "-_,()".contains(c) {
             c
@@ -55,26 +57,26 @@ fn name(title: &str) -> String {
     };
     let words: String = title.chars().map(letters).collect();
     let words: Vec<&str> = words.split_whitespace().collect();
-    let name: String = words.join(" ").chars().take(NAME).collect();
+    let name: String = words.join(" ").chars().take(MAX_NAME_CHARS).collect();
     name.trim().to_owned()
 }
 
 /// What a formula begins with, also in wide letters.
-const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+const FORMULA_STARTS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 /// Rows of values, the first with the names of the columns, as RFC 4180 has them. The mark at the beginning tells Excel that it is
 /// UTF-8.
-fn csv(rows: &[Vec<Value>]) -> String {
+fn to_csv(rows: &[Vec<Value>]) -> String {
     let mut csv = String::from("\u{feff}");
     for row in rows {
-        let cells: Vec<String> = row.iter().map(cell).collect();
+        let cells: Vec<String> = row.iter().map(csv_cell).collect();
         csv.push_str(&cells.join(","));
         csv.push_str("\r\n");
     }
     csv
 }
 
-fn cell(value: &Value) -> String {
+fn csv_cell(value: &Value) -> String {
     let mut text = match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -82,7 +84,7 @@ fn cell(value: &Value) -> String {
     };
     // A spreadsheet takes such a text for a formula, and what is in it comes from anywhere
     // (https://owasp.org/www-community/attacks/CSV_Injection). A number it is to take for one.
-    if value.is_string() && text.starts_with(FORMULA) && text.parse::<f64>().is_err() {
+    if value.is_string() && text.starts_with(FORMULA_STARTS) && text.parse::<f64>().is_err() {
         text.insert(0, '\'');
     }
     // Some spreadsheets part cells at a semicolon or a tab as well.
@@ -97,73 +99,76 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::protocol::Json;
+    use crate::protocol::RawJson;
 
-    fn of(kind: &str, data: &Value) -> File {
-        file(&Payload {
+    fn file_of(kind: &str, data: &Value) -> PayloadFile {
+        to_file(&Payload {
             payload_id: "abc12345".into(),
             kind: kind.into(),
             summary: String::new(),
-            data: Json::or_string(&data.to_string()),
+            data: RawJson::parse_or_quote(&data.to_string()),
         })
     }
 
     #[test]
-    fn a_document_is_the_text_of_its_newest_version() {
-        let file = of(
+    fn document_file_is_its_newest_text() {
+        let file = file_of(
             "text_document",
             &json!({"title": "Brief / an \"Ann\"", "versions": [{"text": "a"}, {"text": "# b\n"}]}),
         );
         assert_eq!((&*file.name, &*file.content), ("Brief an Ann.md", "# b\n"));
-        assert_eq!(of("text_document", &json!({"text": "a"})).name, "abc12345.md");
+        assert_eq!(
+            file_of("text_document", &json!({"text": "a"})).name,
+            "abc12345.md"
+        );
     }
 
     #[test]
-    fn a_table_has_all_of_its_rows_as_they_were_given() {
+    fn table_file_has_all_rows() {
         let table = json!({"columns": ["Name", "Told, \"so\""], "rows": [["=HYPERLINK(1)", "-1.5"], [null, -2.5], ["a\nb", {"c": [1]}, true]]});
         let expected = "\u{feff}Name,\"Told, \"\"so\"\"\",\r\n'=HYPERLINK(1),-1.5,\r\n,-2.5,\r\n\"a\nb\",\"{\"\"c\"\":[1]}\",true\r\n";
-        assert_eq!(of("table", &table).content, expected);
+        assert_eq!(file_of("table", &table).content, expected);
         let cells = json!({"columns": ["", "-", "；"], "rows": [["a;=B1", "＝B1", "\n=B1"]]});
         assert_eq!(
-            of("table", &cells).content,
+            file_of("table", &cells).content,
             "\u{feff},'-,；\r\n\"a;=B1\",'＝B1,\"'\n=B1\"\r\n"
         );
         let many = json!({"rows": vec![json!({"a": 1}); 30_000]});
-        assert_eq!(of("table", &many).content.lines().count(), 30_001);
+        assert_eq!(file_of("table", &many).content.lines().count(), 30_001);
     }
 
     #[test]
-    fn what_is_small_as_data_and_endless_as_a_table_is_json() {
+    fn huge_sparse_table_becomes_json() {
         let mut rows = vec![json!([]); 10_000];
         rows.push(vec![1; 16_000].into());
         let sparse: Vec<_> = (0..2000).map(|n| json!({ format!("c{n}"): n })).collect();
         for table in [json!({"columns": ["a"], "rows": rows}), json!({ "rows": sparse })] {
-            let file = of("table", &table);
+            let file = file_of("table", &table);
             assert_eq!(file.media_type, "application/json");
             assert!(file.content.len() < 1 << 20);
         }
     }
 
     #[test]
-    fn a_chart_is_its_numbers_by_what_they_are_of() {
+    fn chart_file_lists_its_numbers() {
         let chart = json!({"kind": "bar", "x": ["2024", "2025"], "series": [{"name": "A", "values": [1.5, null]}, {"name": "B", "values": [2]}]});
         assert_eq!(
-            of("chart", &chart).content,
+            file_of("chart", &chart).content,
             "\u{feff},A,B\r\n2024,1.5,2\r\n2025,,\r\n"
         );
     }
 
     #[test]
-    fn whatever_does_not_fit_or_is_of_another_type_is_json() {
+    fn other_payloads_become_json() {
         for (kind, data) in [
             ("table", json!({"rows": 1})),
             ("pubmed_article", json!({"title": "T"})),
             ("chart", json!(null)),
         ] {
-            let file = of(kind, &data);
+            let file = file_of(kind, &data);
             assert_eq!(
                 (file.media_type, file.content),
-                ("application/json", json::pretty(&data.to_string())),
+                ("application/json", json::pretty_print(&data.to_string())),
                 "{kind}"
             );
         }

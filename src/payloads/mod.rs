@@ -16,20 +16,20 @@ mod words;
 
 use serde_json::Value;
 
-pub use self::file::{File, file};
+pub use self::file::{PayloadFile, to_file};
 use crate::protocol::{
     Payload,
     panel::{PanelBody, PanelView},
 };
 
 /// Reads data of a type; nothing if they don't fit it.
-type Read = fn(&Value) -> Option<PanelBody>;
+type ReadPayload = fn(&Value) -> Option<PanelBody>;
 
 /// The types that are known.
-const TYPES: [(&str, Read); 7] = [
+const PAYLOAD_TYPES: [(&str, ReadPayload); 7] = [
     ("chart", chart::read),
-    ("pubmed_article", articles::article),
-    ("pubmed_search_results", articles::list),
+    ("pubmed_article", articles::read_article),
+    ("pubmed_search_results", articles::read_list),
     ("query_suggestion", query::read),
     ("table", table::read),
     ("text_document", document::read),
@@ -37,8 +37,8 @@ const TYPES: [(&str, Read); 7] = [
 ];
 
 /// Whether data can be shown as a type.
-pub fn fits(kind: &str, data: &Value) -> bool {
-    let known = TYPES.iter().find(|(known, _)| *known == kind);
+pub fn is_valid(kind: &str, data: &Value) -> bool {
+    let known = PAYLOAD_TYPES.iter().find(|(known, _)| *known == kind);
     let body = known.and_then(|(_, read)| read(data));
     body.is_some_and(|body| !matches!(body, PanelBody::Tree(_)))
 }
@@ -46,10 +46,10 @@ pub fn fits(kind: &str, data: &Value) -> bool {
 /// Whether a payload is something that the person may accept or reject.
 pub fn is_proposal(payload: &Payload) -> bool {
     let data: Value = serde_json::from_str(payload.data.as_str()).unwrap_or_default();
-    proposes(&payload.kind, &data)
+    is_proposal_data(&payload.kind, &data)
 }
 
-fn proposes(kind: &str, data: &Value) -> bool {
+fn is_proposal_data(kind: &str, data: &Value) -> bool {
     match kind {
         "query_suggestion" => query::read(data).is_some(),
         // A new version of another.
@@ -63,14 +63,14 @@ pub fn view(payload: &Payload) -> PanelView {
     let data = payload.data.as_str();
     // What is nested too deeply to be read is still a text.
     let data: Value = serde_json::from_str(data).unwrap_or_else(|_| data.into());
-    let known = TYPES.iter().find(|(kind, _)| *kind == payload.kind);
+    let known = PAYLOAD_TYPES.iter().find(|(kind, _)| *kind == payload.kind);
     PanelView {
         summary: payload.summary.clone(),
-        is_proposal: proposes(&payload.kind, &data),
+        is_proposal: is_proposal_data(&payload.kind, &data),
         obstacle: None,
         body: known
             .and_then(|(_, read)| read(&data))
-            .unwrap_or_else(|| PanelBody::Tree(tree::of(&data))),
+            .unwrap_or_else(|| PanelBody::Tree(tree::build(&data))),
     }
 }
 
@@ -79,19 +79,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::protocol::{Json, json};
+    use crate::protocol::{RawJson, json};
 
     fn view_of(kind: &str, data: &Value) -> PanelView {
         view(&Payload {
             payload_id: "abc12345".into(),
             kind: kind.into(),
             summary: "A line".into(),
-            data: Json::or_string(&data.to_string()),
+            data: RawJson::parse_or_quote(&data.to_string()),
         })
     }
 
     /// Data that fit each type.
-    fn fitting() -> [(&'static str, Value); 7] {
+    fn sample_payloads() -> [(&'static str, Value); 7] {
         [
             ("pubmed_article", json!({"title": "T"})),
             (
@@ -116,17 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_its_type_is_shown_as_that_and_reads_back_in_the_page() {
-        for (kind, data) in fitting() {
+    fn valid_data_round_trips_to_the_page() {
+        for (kind, data) in sample_payloads() {
             let view = view_of(kind, &data);
             assert!(!matches!(view.body, PanelBody::Tree(_)), "{kind}");
             let sent = serde_json::to_vec(&view).unwrap();
-            assert_eq!(json::read(&sent), Ok(view), "{kind}");
+            assert_eq!(json::parse(&sent), Ok(view), "{kind}");
         }
     }
 
     #[test]
-    fn what_does_not_fit_and_what_is_not_known_is_a_tree() {
+    fn mismatched_and_unknown_data_become_trees() {
         let odd = [
             json!(null),
             json!(1.5),
@@ -137,31 +137,31 @@ mod tests {
             json!({"articles": {}, "results": 1, "rows": "x", "series": null, "versions": [], "query": []}),
             json!({"title": ["x"], "query": "", "text": 1, "columns": {}, "rows": [1], "x": [], "series": []}),
         ];
-        let kinds = TYPES.map(|(kind, _)| kind);
+        let kinds = PAYLOAD_TYPES.map(|(kind, _)| kind);
         for data in &odd {
             for kind in kinds.iter().chain(&["unheard_of", ""]) {
                 let view = view_of(kind, data);
                 assert!(matches!(view.body, PanelBody::Tree(_)), "{kind} {data}");
                 let sent = serde_json::to_vec(&view).unwrap();
-                assert_eq!(json::read(&sent), Ok(view), "{kind} {data}");
+                assert_eq!(json::parse(&sent), Ok(view), "{kind} {data}");
             }
         }
     }
 
     #[test]
-    fn a_query_and_a_new_version_of_a_document_are_proposals() {
+    fn queries_and_document_versions_are_proposals() {
         let is_proposal = |kind: &str, data: Value| {
             let view = view_of(kind, &data);
             let payload = Payload {
                 payload_id: "abc12345".into(),
                 kind: kind.into(),
                 summary: String::new(),
-                data: Json::or_string(&data.to_string()),
+                data: RawJson::parse_or_quote(&data.to_string()),
             };
             assert_eq!(view.is_proposal, super::is_proposal(&payload));
             view.is_proposal
         };
-        for (kind, data) in fitting() {
+        for (kind, data) in sample_payloads() {
             assert_eq!(is_proposal(kind, data), kind == "query_suggestion", "{kind}");
         }
         let version = json!({"of": "abc12345", "versions": [{"text": "a"}, {"text": "b"}]});
@@ -171,28 +171,28 @@ mod tests {
     }
 
     #[test]
-    fn data_of_any_other_type_harm_no_type() {
-        for (_, data) in fitting() {
-            for (kind, _) in TYPES {
+    fn data_of_other_types_is_harmless() {
+        for (_, data) in sample_payloads() {
+            for (kind, _) in PAYLOAD_TYPES {
                 view_of(kind, &data);
             }
         }
     }
 
     #[test]
-    fn what_is_nested_without_an_end_is_a_text() {
+    fn deeply_nested_data_becomes_text() {
         let data = ["[".repeat(10_000), "]".repeat(10_000)].concat();
         let view = view(&Payload {
             payload_id: "abc12345".into(),
             kind: "table".into(),
             summary: String::new(),
-            data: Json::or_string(&data),
+            data: RawJson::parse_or_quote(&data),
         });
         assert!(matches!(view.body, PanelBody::Tree(_)));
     }
 
     #[test]
-    fn a_megabyte_of_anything_is_shown_within_bounds() {
+    fn views_of_large_data_stay_bounded() {
         let many = 80_000;
         let hostile = [
             (

@@ -3,26 +3,26 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::words::shortened;
+use super::words::shorten;
 use crate::protocol::panel::{PanelBody, QuerySuggestion};
 
 /// The longest query and the longest explanation, in characters.
-const LONGEST: usize = 20_000;
+const MAX_TEXT_CHARS: usize = 20_000;
 
 #[derive(Deserialize)]
-struct Data {
+struct QueryData {
     query: String,
     explanation: Option<String>,
 }
 
 pub fn read(data: &Value) -> Option<PanelBody> {
-    let Data { query, explanation } = Data::deserialize(data).ok()?;
+    let QueryData { query, explanation } = QueryData::deserialize(data).ok()?;
     let query = query.trim();
     (!query.is_empty()).then(|| {
         PanelBody::Query(QuerySuggestion {
-            query: shortened(query, LONGEST),
+            query: shorten(query, MAX_TEXT_CHARS),
             explanation: explanation
-                .map(|text| shortened(&text, LONGEST))
+                .map(|text| shorten(&text, MAX_TEXT_CHARS))
                 .filter(|text| !text.trim().is_empty()),
         })
     })
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_suggestion_is_a_query_and_perhaps_why() {
+    fn reads_query_and_optional_explanation() {
         let expected = |explanation: Option<&str>| {
             Some(PanelBody::Query(QuerySuggestion {
                 query: "asthma[mesh]\nAND 2024[pdat]".into(),

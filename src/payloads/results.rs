@@ -10,17 +10,17 @@ use crate::{
 };
 
 /// How many results are shown.
-const RESULTS: usize = 500;
+const MAX_RESULTS: usize = 500;
 
 #[derive(Deserialize)]
-struct Data {
+struct ResultsData {
     #[serde(default)]
     query: Line,
-    results: Vec<Found>,
+    results: Vec<ResultData>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct ResultData {
     #[serde(default)]
     title: Line,
     url: Line,
@@ -29,15 +29,19 @@ struct Found {
 }
 
 pub fn read(data: &Value) -> Option<PanelBody> {
-    let Data { query, results } = Data::deserialize(data).ok()?;
+    let ResultsData { query, results } = ResultsData::deserialize(data).ok()?;
     Some(PanelBody::Results(WebResults {
         query: query.0,
-        results: results.into_iter().take(RESULTS).map(Found::shown).collect(),
+        results: results
+            .into_iter()
+            .take(MAX_RESULTS)
+            .map(ResultData::into_result)
+            .collect(),
     }))
 }
 
-impl Found {
-    fn shown(self) -> WebResult {
+impl ResultData {
+    fn into_result(self) -> WebResult {
         let url = web_link::parse(self.url.0.trim());
         let host = url.as_ref().and_then(|url| url.host_str()).map(Into::into);
         let host: String = host.unwrap_or(self.url.0);
@@ -61,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_linked_and_says_whose_it_is_if_it_leads_to_the_web() {
+    fn web_results_have_a_link_and_host() {
         let data = json!({"query": "q", "results": [
             {"title": "One", "url": "https://a.example/x", "snippet": "a\nb"},
             {"title": "", "url": "javascript:alert(1)", "snippet": null},

@@ -5,18 +5,18 @@ use std::iter;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::words::{Line, count, in_a_line};
-use crate::protocol::panel::{Column, PanelBody, Table};
+use super::words::{Line, format_count, format_line};
+use crate::protocol::panel::{PanelBody, TableColumn, TableView};
 
 /// How many columns are shown, and how many cells in all.
-const COLUMNS: usize = 64;
-const CELLS: usize = 20_000;
+const MAX_COLUMNS: usize = 64;
+const MAX_CELLS: usize = 20_000;
 
 /// How many cells a file has at most: short rows are filled up to the longest, and what is small as data may be endless as a table.
-const CELLS_OF_FILE: usize = 400_000;
+const MAX_FILE_CELLS: usize = 400_000;
 
 #[derive(Deserialize)]
-struct Data {
+struct TableData {
     #[serde(default)]
     title: Line,
     #[serde(default)]
@@ -25,19 +25,19 @@ struct Data {
 }
 
 pub fn read(data: &Value) -> Option<PanelBody> {
-    let Data { title, columns, rows } = Data::deserialize(data).ok()?;
-    let rows = Rows::of(names(columns, &rows)?, &rows, COLUMNS, CELLS);
-    Some(PanelBody::Table(rows.table(title.0)))
+    let TableData { title, columns, rows } = TableData::deserialize(data).ok()?;
+    let rows = TableRows::collect(column_names(columns, &rows)?, &rows, MAX_COLUMNS, MAX_CELLS);
+    Some(PanelBody::Table(rows.into_table(title.0)))
 }
 
 /// All rows as they were given, after one with the columns' names. None of a table that is larger than a file may be.
 pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
-    let Data { columns, rows, .. } = Data::deserialize(data).ok()?;
-    let columns = names(columns, &rows)?;
-    if columns.len().saturating_mul(rows.len()) > CELLS_OF_FILE {
+    let TableData { columns, rows, .. } = TableData::deserialize(data).ok()?;
+    let columns = column_names(columns, &rows)?;
+    if columns.len().saturating_mul(rows.len()) > MAX_FILE_CELLS {
         return None;
     }
-    let rows = Rows::of(columns, &rows, usize::MAX, usize::MAX);
+    let rows = TableRows::collect(columns, &rows, usize::MAX, usize::MAX);
     let names = rows.columns.into_iter().map(Value::String).collect();
     let given = |cell: &Option<&Value>| cell.cloned().unwrap_or_default();
     let cells = rows.cells.iter().map(|row| row.iter().map(given).collect());
@@ -45,7 +45,7 @@ pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
 }
 
 /// What the columns of rows are called, which are of one kind: lists or objects.
-fn names(columns: Vec<Line>, rows: &[Value]) -> Option<Vec<String>> {
+fn column_names(columns: Vec<Line>, rows: &[Value]) -> Option<Vec<String>> {
     let mut columns: Vec<String> = columns.into_iter().map(|Line(name)| name).collect();
     let lists: Option<Vec<_>> = rows.iter().map(Value::as_array).collect();
     let objects: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
@@ -67,16 +67,16 @@ fn names(columns: Vec<Line>, rows: &[Value]) -> Option<Vec<String>> {
 }
 
 /// A table's rows.
-struct Rows<'a> {
+struct TableRows<'a> {
     columns: Vec<String>,
     cells: Vec<Vec<Option<&'a Value>>>,
     /// Columns and rows that are not shown.
     missing: (usize, usize),
 }
 
-impl<'a> Rows<'a> {
+impl<'a> TableRows<'a> {
     /// At most so many columns, and so many cells in all.
-    fn of(mut columns: Vec<String>, rows: &'a [Value], most_columns: usize, most_cells: usize) -> Self {
+    fn collect(mut columns: Vec<String>, rows: &'a [Value], most_columns: usize, most_cells: usize) -> Self {
         let shown = columns.len().min(most_columns);
         let missing = (
             columns.len() - shown,
@@ -98,38 +98,38 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn table(self, title: String) -> Table {
+    fn into_table(self, title: String) -> TableView {
         let is_numeric = |index: usize| {
             let mut cells = self.cells.iter().filter_map(|row| row[index]);
             let mut known = cells.by_ref().filter(|cell| !cell.is_null()).peekable();
             known.peek().is_some() && known.all(Value::is_number)
         };
         let numeric: Vec<bool> = (0..self.columns.len()).map(is_numeric).collect();
-        let names = self.columns.iter().map(|name| in_a_line(&name.as_str().into()));
-        let text = |cell: &Option<&Value>| cell.map(in_a_line).unwrap_or_default();
-        Table {
+        let names = self.columns.iter().map(|name| format_line(&name.as_str().into()));
+        let text = |cell: &Option<&Value>| cell.map(format_line).unwrap_or_default();
+        TableView {
             title: Some(title).filter(|title| !title.is_empty()),
             columns: names
                 .zip(numeric)
-                .map(|(name, numeric)| Column { name, numeric })
+                .map(|(name, numeric)| TableColumn { name, numeric })
                 .collect(),
             rows: self
                 .cells
                 .iter()
                 .map(|row| row.iter().map(text).collect())
                 .collect(),
-            missing: missing(self.missing),
+            missing: missing_note(self.missing),
         }
     }
 }
 
-fn missing((columns, rows): (usize, usize)) -> String {
+fn missing_note((columns, rows): (usize, usize)) -> String {
     let counts = [
         (rows, "more row", "more rows"),
         (columns, "more column", "more columns"),
     ];
     let counts = counts.into_iter().filter(|(number, ..)| *number > 0);
-    let counts = counts.map(|(number, one, many)| count(number as u64, one, many));
+    let counts = counts.map(|(number, one, many)| format_count(number as u64, one, many));
     counts.collect::<Vec<_>>().join(", ")
 }
 
@@ -139,27 +139,27 @@ mod tests {
 
     use super::*;
 
-    fn table(data: &Value) -> Table {
+    fn table(data: &Value) -> TableView {
         match read(data) {
             Some(PanelBody::Table(table)) => table,
             other => panic!("{other:?} is no table"),
         }
     }
 
-    fn column(name: &str, numeric: bool) -> Column {
-        Column {
+    fn column(name: &str, numeric: bool) -> TableColumn {
+        TableColumn {
             name: name.into(),
             numeric,
         }
     }
 
     #[test]
-    fn rows_of_lists_are_as_wide_as_the_widest() {
+    fn list_rows_have_the_widest_width() {
         let data = json!({
             "title": "T", "columns": ["a", 2], "rows": [["x\ny", 1.50, true], [], [null, -2, {"k": [1]}]]
         });
         let row = |cells: [&str; 3]| cells.map(Into::into).to_vec();
-        let expected = Table {
+        let expected = TableView {
             title: Some("T".into()),
             columns: vec![column("a", false), column("2", true), column("", false)],
             rows: vec![
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_objects_name_their_columns_unless_somebody_has() {
+    fn object_rows_name_columns_by_default() {
         let rows = json!([{"a": 1, "b": "x"}, {"a": 2, "c": null}]);
         let named = table(&json!({ "rows": rows }));
         assert_eq!(
@@ -186,18 +186,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_counted() {
+    fn counts_omitted_rows_and_columns() {
         let wide = table(&json!({ "columns": vec!["c"; 100], "rows": [] }));
         assert_eq!(
             (wide.columns.len(), wide.missing.as_str()),
-            (COLUMNS, "36 more columns")
+            (MAX_COLUMNS, "36 more columns")
         );
         let long = table(&json!({ "columns": ["a", "b"], "rows": vec![[1, 2]; 10_001] }));
         assert_eq!((long.rows.len(), long.missing.as_str()), (10_000, "1 more row"));
     }
 
     #[test]
-    fn rows_of_both_kinds_are_no_table() {
+    fn rejects_mixed_row_kinds() {
         assert_eq!(read(&json!({ "columns": ["a"], "rows": [[1], {"a": 1}] })), None);
         assert_eq!(read(&json!({ "rows": [[1]] })), None);
         assert_eq!(read(&json!({ "columns": [], "rows": [] })), None);

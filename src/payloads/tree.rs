@@ -2,51 +2,51 @@
 
 use serde_json::Value;
 
-use super::words::{count, in_a_line, scalar, shortened};
-use crate::protocol::panel::Branch;
-use crate::protocol::words::grouped;
+use super::words::{format_count, format_line, format_scalar, shorten};
+use crate::protocol::panel::TreeNode;
+use crate::protocol::words::group_digits;
 
 /// How deep it goes. What is deeper is there in one line.
-const DEPTH: usize = 12;
+const MAX_DEPTH: usize = 12;
 /// How many things there are in all, and in one.
-const THINGS: usize = 2000;
-const IN_ONE: usize = 200;
+const MAX_NODES: usize = 2000;
+const MAX_CHILDREN: usize = 200;
 /// The longest text, in characters, and how much all of them have together.
-const TEXT: usize = 4000;
-const TEXTS: usize = 500_000;
+const MAX_TEXT_CHARS: usize = 4000;
+const MAX_TOTAL_CHARS: usize = 500_000;
 
 /// The data as a tree.
-pub fn of(data: &Value) -> Branch {
-    let mut left = Left {
-        things: THINGS,
-        characters: TEXTS,
+pub fn build(data: &Value) -> TreeNode {
+    let mut left = Budget {
+        nodes: MAX_NODES,
+        characters: MAX_TOTAL_CHARS,
     };
-    left.branch(None, data, DEPTH)
+    left.branch(None, data, MAX_DEPTH)
 }
 
 /// What may still come.
-struct Left {
-    things: usize,
+struct Budget {
+    nodes: usize,
     characters: usize,
 }
 
-impl Left {
-    fn branch(&mut self, name: Option<&str>, value: &Value, depth: usize) -> Branch {
-        self.things = self.things.saturating_sub(1);
+impl Budget {
+    fn branch(&mut self, name: Option<&str>, value: &Value, depth: usize) -> TreeNode {
+        self.nodes = self.nodes.saturating_sub(1);
         let name = name.map(|name| self.text(name));
         let (text, size) = match value {
-            Value::Array(items) => (count(items.len() as u64, "item", "items"), items.len()),
-            Value::Object(fields) => (count(fields.len() as u64, "field", "fields"), fields.len()),
+            Value::Array(items) => (format_count(items.len() as u64, "item", "items"), items.len()),
+            Value::Object(fields) => (format_count(fields.len() as u64, "field", "fields"), fields.len()),
             _ => {
                 let text = match value {
                     Value::Null => "null".into(),
-                    _ => scalar(value).unwrap_or_default(),
+                    _ => format_scalar(value).unwrap_or_default(),
                 };
                 (self.text(&text), 0)
             }
         };
         if size > 0 && depth == 0 {
-            let text = self.text(&in_a_line(value));
+            let text = self.text(&format_line(value));
             return leaf(name, text);
         }
         let mut branches = Vec::new();
@@ -60,9 +60,9 @@ impl Left {
         }
         let missing = match size - branches.len() {
             0 => String::new(),
-            more => format!("{} more", grouped(more as u64)),
+            more => format!("{} more", group_digits(more as u64)),
         };
-        Branch {
+        TreeNode {
             name,
             text,
             branches,
@@ -72,12 +72,12 @@ impl Left {
 
     fn fill<'a>(
         &mut self,
-        branches: &mut Vec<Branch>,
+        branches: &mut Vec<TreeNode>,
         things: impl Iterator<Item = (Option<&'a str>, &'a Value)>,
         depth: usize,
     ) {
-        for (name, value) in things.take(IN_ONE) {
-            if self.things == 0 {
+        for (name, value) in things.take(MAX_CHILDREN) {
+            if self.nodes == 0 {
                 break;
             }
             branches.push(self.branch(name, value, depth - 1));
@@ -85,14 +85,14 @@ impl Left {
     }
 
     fn text(&mut self, text: &str) -> String {
-        let text = shortened(text, TEXT.min(self.characters));
+        let text = shorten(text, MAX_TEXT_CHARS.min(self.characters));
         self.characters = self.characters.saturating_sub(text.len());
         text
     }
 }
 
-fn leaf(name: Option<String>, text: String) -> Branch {
-    Branch {
+fn leaf(name: Option<String>, text: String) -> TreeNode {
+    TreeNode {
         name,
         text,
         branches: Vec::new(),
@@ -107,15 +107,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_has_names_texts_and_counts() {
+    fn tree_has_names_texts_and_counts() {
         let named = |name: &str, text: &str| leaf(Some(name.into()), text.into());
         let data = json!({"a": "x", "b": [1.5, null, {}], "c": true});
-        let expected = Branch {
+        let expected = TreeNode {
             name: None,
             text: "3 fields".into(),
             branches: vec![
                 named("a", "x"),
-                Branch {
+                TreeNode {
                     branches: vec![
                         leaf(None, "1.5".into()),
                         leaf(None, "null".into()),
@@ -127,28 +127,34 @@ mod tests {
             ],
             missing: String::new(),
         };
-        assert_eq!(of(&data), expected);
+        assert_eq!(build(&data), expected);
     }
 
-    fn things(branch: &Branch) -> usize {
-        1 + branch.branches.iter().map(things).sum::<usize>()
+    fn count_nodes(branch: &TreeNode) -> usize {
+        1 + branch.branches.iter().map(count_nodes).sum::<usize>()
     }
 
-    fn depth(branch: &Branch) -> usize {
+    fn depth(branch: &TreeNode) -> usize {
         1 + branch.branches.iter().map(depth).max().unwrap_or(0)
     }
 
     #[test]
-    fn it_is_never_too_deep_nor_too_large() {
+    fn tree_stays_within_its_limits() {
         let mut deep = json!([]);
         for _ in 0..100 {
             deep = json!([deep]);
         }
-        assert_eq!(depth(&of(&deep)), DEPTH + 1);
-        let wide = of(&json!(vec![0; 1000]));
-        assert_eq!((wide.branches.len(), wide.missing.as_str()), (IN_ONE, "800 more"));
-        let both = of(&json!(vec![vec![vec![0; 100]; 100]; 100]));
-        assert!(things(&both) <= THINGS);
-        assert_eq!(of(&json!("é".repeat(10_000))).text.chars().count(), TEXT + 1);
+        assert_eq!(depth(&build(&deep)), MAX_DEPTH + 1);
+        let wide = build(&json!(vec![0; 1000]));
+        assert_eq!(
+            (wide.branches.len(), wide.missing.as_str()),
+            (MAX_CHILDREN, "800 more")
+        );
+        let both = build(&json!(vec![vec![vec![0; 100]; 100]; 100]));
+        assert!(count_nodes(&both) <= MAX_NODES);
+        assert_eq!(
+            build(&json!("é".repeat(10_000))).text.chars().count(),
+            MAX_TEXT_CHARS + 1
+        );
     }
 }

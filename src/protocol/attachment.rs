@@ -19,28 +19,28 @@ pub struct Attachment {
 
 /// How a file is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum AttachmentDisplay {
     Image,
     Audio,
     /// Not at all, since it might be a page with scripts in it, or anything: it can be saved.
-    Saved,
+    Download,
 }
 
-impl Shown {
+impl AttachmentDisplay {
     /// How files of a type are shown.
-    pub fn of(media_type: &str) -> Self {
+    pub fn for_media_type(media_type: &str) -> Self {
         match media_type {
             "image/png" | "image/jpeg" | "image/gif" | "image/webp" => Self::Image,
             "audio/mpeg" | "audio/wav" | "audio/ogg" | "audio/flac" | "audio/mp4" | "audio/webm"
             | "audio/aac" => Self::Audio,
-            _ => Self::Saved,
+            _ => Self::Download,
         }
     }
 }
 
 impl Attachment {
     /// Where the page has it from.
-    pub fn address(&self) -> String {
+    pub fn url(&self) -> String {
         ["/rpc/attachments/", &self.id.to_string()].concat()
     }
 }

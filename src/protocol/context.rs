@@ -35,7 +35,7 @@ pub struct PageContext {
 
 impl PageContext {
     /// A page with nothing open.
-    pub fn of(page: &str) -> Self {
+    pub fn for_page(page: &str) -> Self {
         Self {
             current_page: page.into(),
             ..Self::default()
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_context_reads_back_and_what_nobody_knows_is_passed_over() {
+    fn round_trips_and_ignores_unknown_fields() {
         let context = PageContext {
             active_tab: Some("search".into()),
             query: Some("asthma".into()),
@@ -56,14 +56,14 @@ mod tests {
             results: vec!["11".into()],
             article_id: Some("11".into()),
             stream_id: Some(StreamId::new()),
-            ..PageContext::of("literature")
+            ..PageContext::for_page("literature")
         };
         let json = serde_json::to_string(&context).unwrap();
         assert_eq!(serde_json::from_str::<PageContext>(&json).unwrap(), context);
         let foreign =
             r#"{"current_page": "literature", "current_article": {"title": "Forged"}, "report_id": 7}"#;
         let context: PageContext = serde_json::from_str(foreign).unwrap();
-        assert_eq!(context, PageContext::of("literature"));
+        assert_eq!(context, PageContext::for_page("literature"));
         assert!(serde_json::from_str::<PageContext>(r#"{"active_tab": "search"}"#).is_err());
     }
 }

@@ -42,7 +42,7 @@ pub struct ListCursor {
 
 impl ConversationList {
     /// Where the next page begins, if there is one.
-    pub fn cursor(&self) -> Option<ListCursor> {
+    pub fn next_cursor(&self) -> Option<ListCursor> {
         let last = self.conversations.last().filter(|_| self.has_more)?;
         Some(ListCursor {
             activity: last.activity,
@@ -50,7 +50,7 @@ impl ConversationList {
     }
 
     /// Adds an older page. What moved up since the page was asked for is there already and stays.
-    pub fn append(&mut self, page: ConversationList) {
+    pub fn append_page(&mut self, page: ConversationList) {
         for older in page.conversations {
             if self.get(older.id).is_none() {
                 self.conversations.push(older);
@@ -66,7 +66,7 @@ impl ConversationList {
             .find(|conversation| conversation.id == id)
     }
 
-    fn change(&mut self, id: ConversationId, change: impl FnOnce(&mut ConversationSummary)) -> bool {
+    fn update(&mut self, id: ConversationId, change: impl FnOnce(&mut ConversationSummary)) -> bool {
         self.conversations
             .iter_mut()
             .find(|conversation| conversation.id == id)
@@ -75,7 +75,7 @@ impl ConversationList {
     }
 
     /// Puts a conversation where its last activity belongs: at the top.
-    fn move_up(&mut self, id: ConversationId, activity: Position, at: Timestamp) -> bool {
+    fn move_to_top(&mut self, id: ConversationId, activity: Position, at: Timestamp) -> bool {
         let Some(index) = self
             .conversations
             .iter()
@@ -93,19 +93,19 @@ impl ConversationList {
 
 /// What the reducer could make of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum ListUpdate {
     /// The list is as it was.
     Unchanged,
     Changed,
     /// Something happened in a conversation that is not in the loaded part of the list: it belongs at the
     /// top now, and its summary has to be asked for.
-    Unknown(ConversationId),
+    UnknownConversation(ConversationId),
 }
 
 /// Applies one event of the list's user.
-pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
+pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
     if event.position <= list.as_of {
-        return Listed::Unchanged;
+        return ListUpdate::Unchanged;
     }
     list.as_of = event.position;
     let id = event.conversation_id;
@@ -130,55 +130,55 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> Listed {
         }
         EventBody::ConversationRenamed { title } => {
             // A title far down the list is loaded with its page.
-            return changed(list.change(id, |conversation| conversation.title.clone_from(title)));
+            return update_if(list.update(id, |conversation| conversation.title.clone_from(title)));
         }
         EventBody::ConversationDeleted => {
             let before = list.conversations.len();
             list.conversations.retain(|conversation| conversation.id != id);
-            return changed(list.conversations.len() != before);
+            return update_if(list.conversations.len() != before);
         }
-        EventBody::UserMessageSaved { created_at, .. } => list.move_up(id, event.position, *created_at),
+        EventBody::UserMessageSaved { created_at, .. } => list.move_to_top(id, event.position, *created_at),
         EventBody::RunStarted { created_at, .. } | EventBody::RunContinued { created_at } => {
             let run = event.message_id;
-            list.move_up(id, event.position, *created_at)
-                && list.change(id, |conversation| {
+            list.move_to_top(id, event.position, *created_at)
+                && list.update(id, |conversation| {
                     conversation.active_run = run;
                     conversation.waiting = false;
                     conversation.unseen = false;
                 })
         }
         EventBody::ConversationRead => {
-            return changed(list.change(id, |conversation| conversation.unseen = false));
+            return update_if(list.update(id, |conversation| conversation.unseen = false));
         }
         EventBody::Waiting { .. } => {
-            return changed(list.change(id, |conversation| {
+            return update_if(list.update(id, |conversation| {
                 conversation.waiting = true;
                 conversation.unseen = true;
             }));
         }
         EventBody::ApprovalAnswered { .. } => {
-            return changed(list.change(id, |conversation| conversation.waiting = false));
+            return update_if(list.update(id, |conversation| conversation.waiting = false));
         }
         body if let Some(status) = body.terminal_status() => {
-            return changed(list.change(id, |conversation| {
+            return update_if(list.update(id, |conversation| {
                 conversation.active_run = None;
                 conversation.waiting = false;
-                conversation.unseen = status.is_news();
+                conversation.unseen = status.is_notifiable();
             }));
         }
-        _ => return Listed::Unchanged,
+        _ => return ListUpdate::Unchanged,
     };
     if known {
-        Listed::Changed
+        ListUpdate::Changed
     } else {
-        Listed::Unknown(id)
+        ListUpdate::UnknownConversation(id)
     }
 }
 
-fn changed(changed: bool) -> Listed {
+fn update_if(changed: bool) -> ListUpdate {
     if changed {
-        Listed::Changed
+        ListUpdate::Changed
     } else {
-        Listed::Unchanged
+        ListUpdate::Unchanged
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The longest message of an error. It has words for a person, and some repeat what was sent.
-const MAX_MESSAGE_BYTES: usize = 8 << 10;
+const MAX_ERROR_MESSAGE_BYTES: usize = 8 << 10;
 
 /// How much of what was sent, or of another's words, an error repeats.
 const MAX_EXCERPT_BYTES: usize = 500;
@@ -125,8 +125,8 @@ impl ApiError {
     /// An error with a code and words for the person. A message that is longer than anybody reads is cut.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let mut message = message.into();
-        if message.len() > MAX_MESSAGE_BYTES {
-            message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+        if message.len() > MAX_ERROR_MESSAGE_BYTES {
+            message.truncate(message.floor_char_boundary(MAX_ERROR_MESSAGE_BYTES));
             message.push('…');
         }
         Self { code, message }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedCall, Attachment, ConversationId, FinishReason, Interaction, Json, MessageId, Parameters,
-    PayloadRef, RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, ToolProgress,
+    Attachment, CitedSource, ConversationId, FinishReason, Interaction, MessageId, Parameters, PayloadRef,
+    RawJson, RequestedCall, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, ToolProgress,
     ToolStatus, Usage, Verdict, flat::Fields,
 };
 
@@ -93,7 +93,7 @@ pub enum EventBody {
     /// The text of this node so far was reasoning: its end was marked, and not its beginning.
     TextWasThinking { node: usize },
     /// A tool call that has to be allowed by a person before it begins.
-    ApprovalRequested(AskedCall),
+    ApprovalRequested(RequestedCall),
     /// A person has answered whether a tool call may begin.
     ApprovalAnswered {
         index: usize,
@@ -103,7 +103,7 @@ pub enum EventBody {
     /// A tool call begins.
     ToolStart {
         #[serde(flatten)]
-        call: AskedCall,
+        call: RequestedCall,
         started_at: Timestamp,
     },
     /// A tool says how far it is.
@@ -154,11 +154,11 @@ pub enum EventBody {
     /// A person has accepted or rejected something that was made for the panel.
     PayloadJudged { payload_id: String, verdict: Verdict },
     /// Where the answer has it from. It replaces what was said before.
-    Sources { sources: Vec<Source> },
+    Sources { sources: Vec<CitedSource> },
     /// What the latest call of the model came to. It replaces what was said before.
     Usage(Usage),
     /// The person's literature is another one: how, as `literature::Change`. It is read by those who show it.
-    LiteratureChanged { change: Json },
+    LiteratureChanged { change: RawJson },
     /// The run ended: the model finished.
     Complete {
         ended_at: Timestamp,
@@ -193,7 +193,7 @@ pub enum EventBody {
 /// What a stream says about itself. It has no position, and the stream ends with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "Fields")]
-pub enum Notice {
+pub enum StreamNotice {
     /// The log does not reach back to the position that was asked for: load snapshots again.
     Reset,
     /// The log can't be read just now: come back with the same position.
@@ -215,7 +215,12 @@ impl EventBody {
     ///
     /// `error` is what a failed or interrupted run tells the person. `worked_ms` is 0 if it
     /// is not known how long it was at work.
-    pub fn ended(status: RunStatus, error: Option<RunError>, ended_at: Timestamp, worked_ms: u64) -> Self {
+    pub fn run_ended(
+        status: RunStatus,
+        error: Option<RunError>,
+        ended_at: Timestamp,
+        worked_ms: u64,
+    ) -> Self {
         match (status, error) {
             (RunStatus::Stopped, _) => Self::Cancelled { ended_at, worked_ms },
             (status @ (RunStatus::Failed | RunStatus::Interrupted), error) => {
@@ -242,7 +247,7 @@ impl EventBody {
     }
 
     /// The same end, with why the model stopped.
-    pub fn because(mut self, reason: Option<FinishReason>) -> Self {
+    pub fn with_finish_reason(mut self, reason: Option<FinishReason>) -> Self {
         if let Self::Complete { finish_reason, .. } | Self::Error { finish_reason, .. } = &mut self {
             *finish_reason = reason;
         }
@@ -255,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_one_flat_object_with_the_names_of_the_contract() {
+    fn event_serializes_as_flat_contract_object() {
         let conversation_id = ConversationId::new();
         let message_id = MessageId::new();
         let event = Event {

@@ -35,10 +35,10 @@ kinds! {
     EventBody::ConversationDeleted => [EventBody::ConversationDeleted],
     EventBody::LeafSelected { .. } => [EventBody::LeafSelected { leaf_id: MessageId::new() }],
     EventBody::UserMessageSaved { .. } => [
-        saved(None, Interaction::TextInput),
-        saved(Some(MessageId::new()), Interaction::ValueSelected),
-        saved(None, pressed(None)),
-        saved(None, pressed(Some(r#"{"a": "\""}"#))),
+        user_message_saved(None, Interaction::TextInput),
+        user_message_saved(Some(MessageId::new()), Interaction::ValueSelected),
+        user_message_saved(None, button_interaction(None)),
+        user_message_saved(None, button_interaction(Some(r#"{"a": "\""}"#))),
     ],
     EventBody::RunStarted { .. } => [EventBody::RunStarted {
         parent_id: MessageId::new(),
@@ -50,8 +50,8 @@ kinds! {
     EventBody::Thinking { .. } => [EventBody::Thinking { node: 0, part: 1, offset: 2, text: text() }],
     EventBody::TextDelta { .. } => [EventBody::TextDelta { node: 0, part: 1, offset: 2, text: text() }],
     EventBody::ApprovalRequested(_) => [
-        EventBody::ApprovalRequested(asked_call(None)),
-        EventBody::ApprovalRequested(asked_call(Some(text()))),
+        EventBody::ApprovalRequested(requested_call(None)),
+        EventBody::ApprovalRequested(requested_call(Some(text()))),
     ],
     EventBody::ApprovalAnswered { .. } => [EventBody::ApprovalAnswered {
         index: 2,
@@ -59,8 +59,8 @@ kinds! {
         allowed: true,
     }],
     EventBody::ToolStart { .. } => [
-        EventBody::ToolStart { call: asked_call(None), started_at: AT },
-        EventBody::ToolStart { call: asked_call(Some(text())), started_at: AT },
+        EventBody::ToolStart { call: requested_call(None), started_at: AT },
+        EventBody::ToolStart { call: requested_call(Some(text())), started_at: AT },
     ],
     EventBody::ToolProgress { .. } => [EventBody::ToolProgress {
         index: 2,
@@ -91,7 +91,7 @@ kinds! {
         EventBody::Usage(Usage { estimated: false, window: None, ..usage() }),
     ],
     EventBody::LiteratureChanged { .. } => [EventBody::LiteratureChanged {
-        change: Json::or_string(r#"{"article_removed":"11"}"#),
+        change: RawJson::parse_or_quote(r#"{"article_removed":"11"}"#),
     }],
     EventBody::TextWasThinking { .. } => [EventBody::TextWasThinking { node: 1 }],
     EventBody::Complete { .. } => [
@@ -119,7 +119,7 @@ fn text() -> String {
 }
 
 /// The event of a user's log, as the server writes it: with the conversation and the run that it belongs to.
-pub fn logged(body: EventBody) -> Event {
+pub fn logged_event(body: EventBody) -> Event {
     let conversation_id = match body {
         EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
         _ => ConversationId::new(),
@@ -146,7 +146,7 @@ pub fn logged(body: EventBody) -> Event {
     }
 }
 
-fn saved(parent_id: Option<MessageId>, interaction: Interaction) -> EventBody {
+fn user_message_saved(parent_id: Option<MessageId>, interaction: Interaction) -> EventBody {
     EventBody::UserMessageSaved {
         user_message_id: MessageId::new(),
         expected_assistant_message_id: MessageId::new(),
@@ -171,14 +171,14 @@ fn tool_complete(payload: Option<PayloadRef>, attachments: Vec<Attachment>) -> E
     }
 }
 
-pub fn asked_call(detail: Option<String>) -> AskedCall {
-    AskedCall {
+pub fn requested_call(detail: Option<String>) -> RequestedCall {
+    RequestedCall {
         node: 0,
         part: 1,
         index: 2,
         tool_use_id: "1".into(),
         tool: "tool".into(),
-        input: Json::or_string(r#"{"a": [0.5, "}"]}"#),
+        input: RawJson::parse_or_quote(r#"{"a": [0.5, "}"]}"#),
         label: "Doing".into(),
         detail,
     }
@@ -188,8 +188,8 @@ pub fn progress() -> ToolProgress {
     ToolProgress {
         stage: "searching".into(),
         message: "Found 15 articles".into(),
-        progress: Some(Fraction::of_total(1, 3)),
-        data: Some(Json::or_string("[1.5]")),
+        progress: Some(Fraction::from_ratio(1, 3)),
+        data: Some(RawJson::parse_or_quote("[1.5]")),
     }
 }
 
@@ -210,8 +210,8 @@ pub fn payload() -> PayloadRef {
     }
 }
 
-pub fn source() -> Source {
-    Source {
+pub fn source() -> CitedSource {
+    CitedSource {
         number: 2,
         title: "title".into(),
         url: "https://example.org".into(),
@@ -228,7 +228,7 @@ pub fn usage() -> Usage {
     }
 }
 
-pub fn pressed(data: Option<&str>) -> Interaction {
+pub fn button_interaction(data: Option<&str>) -> Interaction {
     Interaction::ActionExecuted {
         action: "save".into(),
         data: data.map(Into::into),
@@ -247,10 +247,10 @@ fn action(data: Option<String>) -> SuggestedAction {
 }
 
 fn parameters() -> Parameters {
-    let asked = AskedParameters {
+    let asked = ParameterInput {
         temperature: "0.7".into(),
         thinking_level: "low".into(),
         max_completion_tokens: "1000".into(),
     };
-    Parameters::read(&asked).expect("they can be")
+    Parameters::parse(&asked).expect("they can be")
 }

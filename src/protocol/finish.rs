@@ -55,7 +55,7 @@ impl FinishReason {
     }
 
     /// Whether somebody decided that there should be no (more) answer.
-    pub fn is_held_back(&self) -> bool {
+    pub fn is_withheld(&self) -> bool {
         matches!(self, Self::ContentFilter | Self::Refusal | Self::Safety)
     }
 }
@@ -79,7 +79,7 @@ mod tests {
     use crate::protocol::json;
 
     #[test]
-    fn every_reason_reads_back_as_written() {
+    fn every_reason_round_trips() {
         let others = [FinishReason::Other("eos_of_the_future".into())];
         for reason in NAMES.map(|(reason, _)| reason).into_iter().chain(others) {
             let written = serde_json::to_string(&reason).unwrap();
@@ -88,7 +88,7 @@ mod tests {
                 reason,
                 "{written}"
             );
-            assert_eq!(json::read(written.as_bytes()), Ok(reason), "{written}");
+            assert_eq!(json::parse(written.as_bytes()), Ok(reason), "{written}");
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat::Fields,
-    parameters::AskedParameters,
+    parameters::ParameterInput,
 };
 
 /// Send a message and have it answered. Makes the conversation if there is none with that id yet.
@@ -23,7 +23,7 @@ pub struct SendMessage {
     pub force_tools: Vec<String>,
     /// How the model is to be asked from now on in this conversation; without it, as before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parameters: Option<AskedParameters>,
+    pub parameters: Option<ParameterInput>,
     /// How the person said it.
     #[serde(default)]
     pub interaction: Interaction,
@@ -37,7 +37,7 @@ pub struct SendMessage {
 pub struct SetParameters {
     pub intent_id: IntentId,
     pub conversation_id: ConversationId,
-    pub parameters: AskedParameters,
+    pub parameters: ParameterInput,
 }
 
 /// Answer a person's message once more: a sibling of the answer that is there.
@@ -54,7 +54,7 @@ pub struct Regenerate {
 
 /// Go on with an answer that was stopped, failed or interrupted: the same run and message, from where they stood.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Continue {
+pub struct ContinueRun {
     pub intent_id: IntentId,
     pub conversation_id: ConversationId,
     /// The answer, the last message of its branch.
@@ -73,14 +73,14 @@ pub enum ApprovalAnswer {
 
 impl ApprovalAnswer {
     /// Whether the call that was asked about may begin.
-    pub fn allows(self) -> bool {
+    pub fn is_allowed(self) -> bool {
         self != Self::Deny
     }
 }
 
 /// Accept or reject something that was made for the panel. The first verdict stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judge {
+pub struct JudgePayload {
     pub intent_id: IntentId,
     pub conversation_id: ConversationId,
     pub payload_id: String,
@@ -101,7 +101,7 @@ pub struct TakeAction {
 /// What became of an intent that starts a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
-pub struct Started {
+pub struct StartedRun {
     pub conversation_id: ConversationId,
     pub user_message_id: MessageId,
     /// The run, which is the message that it will produce.
@@ -110,14 +110,14 @@ pub struct Started {
 
 /// A title from a conversation's first message: its first 30 characters, cut at a word.
 pub fn title_from(text: &str) -> String {
-    const LENGTH: usize = 30;
+    const MAX_TITLE_CHARACTERS: usize = 30;
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
-    if line.chars().count() <= LENGTH {
+    if line.chars().count() <= MAX_TITLE_CHARACTERS {
         return line;
     }
-    let cut: String = line.chars().take(LENGTH).collect();
-    let next_is_space = line.chars().nth(LENGTH) == Some(' ');
+    let cut: String = line.chars().take(MAX_TITLE_CHARACTERS).collect();
+    let next_is_space = line.chars().nth(MAX_TITLE_CHARACTERS) == Some(' ');
     let whole_words = if next_is_space {
         Some(cut.as_str())
     } else {
@@ -132,7 +132,7 @@ mod tests {
     use super::title_from;
 
     #[test]
-    fn a_title_is_cut_at_a_word() {
+    fn cuts_a_title_at_a_word() {
         let cases = [
             ("Hello", "Hello"),
             ("  spaces \n and\tlines  ", "spaces and lines"),

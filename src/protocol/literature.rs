@@ -6,7 +6,7 @@ mod address;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::address::{Address, PATH, Tab, doi_address};
+pub use self::address::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url};
 use super::{ApiError, Position, StreamId, Timestamp};
 
 /// An article of a journal, as lists have it.
@@ -24,7 +24,7 @@ pub struct Article {
 
 /// An article with its abstract.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FullArticle {
+pub struct ArticleWithAbstract {
     pub article: Article,
     /// By paragraphs; empty if there is none.
     pub summary: Vec<String>,
@@ -67,9 +67,9 @@ pub struct Library {
 
 /// What was found, a page of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct ArticleSearchResults {
     pub query: String,
-    pub sort: Sort,
+    pub sort: ArticleSort,
     /// From 1.
     pub page: usize,
     /// How many pages can be had.
@@ -81,7 +81,7 @@ pub struct Found {
 /// Which articles come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sort {
+pub enum ArticleSort {
     /// The best matches.
     #[default]
     Relevance,
@@ -97,7 +97,7 @@ pub fn is_pmid(text: &str) -> bool {
 /// How a library has become another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum LibraryChange {
     /// An article is kept, or its note is another one.
     ArticleSaved(SavedArticle),
     ArticleRemoved(String),
@@ -108,7 +108,7 @@ pub enum Change {
 
 impl SavedArticle {
     /// Whether all of these words are somewhere in it.
-    pub fn has(&self, words: &str) -> bool {
+    pub fn matches(&self, words: &str) -> bool {
         let Article {
             pmid,
             title,
@@ -127,7 +127,7 @@ impl SavedArticle {
 
 impl Library {
     /// The saved article with this number.
-    pub fn saved(&self, pmid: &str) -> Option<&SavedArticle> {
+    pub fn saved_article(&self, pmid: &str) -> Option<&SavedArticle> {
         self.articles.iter().find(|saved| saved.article.pmid == pmid)
     }
 
@@ -147,42 +147,42 @@ impl Library {
 }
 
 /// Applies a change that stands at a position of the log.
-pub fn apply(library: &mut Library, position: Position, change: Change) {
+pub fn apply(library: &mut Library, position: Position, change: LibraryChange) {
     if position <= library.as_of {
         return;
     }
     library.as_of = position;
     match change {
-        Change::ArticleSaved(saved) => {
+        LibraryChange::ArticleSaved(saved) => {
             let pmid = &saved.article.pmid;
             library.articles.retain(|other| other.article.pmid != *pmid);
             library.articles.push(saved);
         }
-        Change::ArticleRemoved(pmid) => library.articles.retain(|saved| saved.article.pmid != pmid),
-        Change::StreamKept(stream) => {
+        LibraryChange::ArticleRemoved(pmid) => library.articles.retain(|saved| saved.article.pmid != pmid),
+        LibraryChange::StreamKept(stream) => {
             library.streams.retain(|other| other.id != stream.id);
             library.streams.push(stream);
         }
-        Change::StreamDeleted(id) => library.streams.retain(|stream| stream.id != id),
+        LibraryChange::StreamDeleted(id) => library.streams.retain(|stream| stream.id != id),
     }
     library.sort();
 }
 
 /// What the page *Literature* begins with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Opened {
+pub struct LiteraturePageData {
     pub library: Result<Library, ApiError>,
     /// What the address searches for, unless that takes too long.
-    pub found: Option<Result<Found, ApiError>>,
+    pub found: Option<Result<ArticleSearchResults, ApiError>>,
     /// The article that the address names, unless that takes too long.
-    pub article: Option<Result<FullArticle, ApiError>>,
+    pub article: Option<Result<ArticleWithAbstract, ApiError>>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn saved(pmid: &str, at: i64) -> SavedArticle {
+    fn test_article(pmid: &str, at: i64) -> SavedArticle {
         SavedArticle {
             article: Article {
                 pmid: pmid.into(),
@@ -199,28 +199,36 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_applied_once_and_the_newest_comes_first() {
+    fn applies_a_change_once_newest_first() {
         let mut library = Library::default();
         for (position, pmid) in [(1, "11"), (2, "12"), (2, "13")] {
             apply(
                 &mut library,
                 Position(position),
-                Change::ArticleSaved(saved(pmid, position as i64)),
+                LibraryChange::ArticleSaved(test_article(pmid, position as i64)),
             );
         }
         assert_eq!(pmids(&library), ["12", "11"]);
-        let mut noted = saved("11", 1);
+        let mut noted = test_article("11", 1);
         noted.note = "Read this.".into();
-        apply(&mut library, Position(3), Change::ArticleSaved(noted.clone()));
+        apply(
+            &mut library,
+            Position(3),
+            LibraryChange::ArticleSaved(noted.clone()),
+        );
         assert_eq!(pmids(&library), ["12", "11"], "what is noted stays where it is");
-        assert_eq!(library.saved("11"), Some(&noted));
-        apply(&mut library, Position(4), Change::ArticleRemoved("12".into()));
+        assert_eq!(library.saved_article("11"), Some(&noted));
+        apply(
+            &mut library,
+            Position(4),
+            LibraryChange::ArticleRemoved("12".into()),
+        );
         assert_eq!(pmids(&library), ["11"]);
     }
 
     #[test]
-    fn an_article_is_found_by_words_from_anywhere_in_it() {
-        let mut article = saved("11", 1);
+    fn finds_an_article_by_words_anywhere() {
+        let mut article = test_article("11", 1);
         article.article.title = "Asthma in Übersee".into();
         article.article.authors = vec!["Roe J".into()];
         for (words, found) in [
@@ -229,12 +237,12 @@ mod tests {
             (" 11 ", true),
             ("asthma tea", false),
         ] {
-            assert_eq!(article.has(words), found, "{words}");
+            assert_eq!(article.matches(words), found, "{words}");
         }
     }
 
     #[test]
-    fn a_stream_is_there_once_under_its_newest_name() {
+    fn a_renamed_stream_appears_once() {
         let mut library = Library::default();
         let mut stream = ResearchStream {
             id: StreamId::new(),
@@ -247,12 +255,24 @@ mod tests {
             name: "C".into(),
             ..stream.clone()
         };
-        apply(&mut library, Position(1), Change::StreamKept(stream.clone()));
-        apply(&mut library, Position(2), Change::StreamKept(other.clone()));
+        apply(
+            &mut library,
+            Position(1),
+            LibraryChange::StreamKept(stream.clone()),
+        );
+        apply(
+            &mut library,
+            Position(2),
+            LibraryChange::StreamKept(other.clone()),
+        );
         stream.name = "D".into();
-        apply(&mut library, Position(3), Change::StreamKept(stream.clone()));
+        apply(
+            &mut library,
+            Position(3),
+            LibraryChange::StreamKept(stream.clone()),
+        );
         assert_eq!(library.streams, [other.clone(), stream]);
-        apply(&mut library, Position(4), Change::StreamDeleted(other.id));
+        apply(&mut library, Position(4), LibraryChange::StreamDeleted(other.id));
         assert_eq!(library.streams.len(), 1);
     }
 }

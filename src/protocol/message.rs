@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FinishReason, Interaction, MessageId, PayloadRef, Source, SuggestedAction, SuggestedValue, Timestamp,
-    ToolCall, ToolStatus, Usage, flat::Fields,
+    CitedSource, FinishReason, Interaction, MessageId, PayloadRef, SuggestedAction, SuggestedValue,
+    Timestamp, ToolCall, ToolStatus, Usage, flat::Fields,
 };
 
 /// One message of a conversation.
@@ -62,7 +62,7 @@ pub struct AssistantMessage {
     pub suggested_actions: Vec<SuggestedAction>,
     /// Where the answer has it from: what its tools really had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Source>,
+    pub sources: Vec<CitedSource>,
     /// What the latest call of the model came to, once that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -101,26 +101,26 @@ pub enum Part {
 
 /// Something that is shown as one: a part, or a text with what continues it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct MessagePiece<'a> {
     /// The node and the part in which it begins.
     pub key: (usize, usize),
-    pub kind: PieceKind<'a>,
+    pub kind: MessagePieceKind<'a>,
     /// What it says; a tool call or a payload says nothing.
     pub texts: Vec<&'a str>,
 }
 
 /// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PieceKind<'a> {
+pub enum MessagePieceKind<'a> {
     Thinking,
     Text,
-    Tool(&'a ToolCall),
+    ToolCall(&'a ToolCall),
     Payload(&'a PayloadRef),
 }
 
-impl<'a> Piece<'a> {
+impl<'a> MessagePiece<'a> {
     /// The text after its first `bytes` bytes; `None` if it is not that long, or a character would be cut.
-    pub fn after(&self, mut bytes: usize) -> Option<Vec<&'a str>> {
+    pub fn texts_after(&self, mut bytes: usize) -> Option<Vec<&'a str>> {
         let mut after = Vec::new();
         for text in &self.texts {
             let skipped = bytes.min(text.len());
@@ -171,7 +171,7 @@ impl RunStatus {
     }
 
     /// Whether a person who was not looking should hear of this end. Their own stop is no news.
-    pub fn is_news(self) -> bool {
+    pub fn is_notifiable(self) -> bool {
         self.is_terminal() && self != Self::Stopped
     }
 
@@ -208,7 +208,7 @@ impl Message {
 
 impl AssistantMessage {
     /// A run's message before the run has produced anything.
-    pub fn started(model: impl Into<String>) -> Self {
+    pub fn new(model: impl Into<String>) -> Self {
         Self {
             model: model.into(),
             status: RunStatus::Running,
@@ -229,32 +229,36 @@ impl AssistantMessage {
     ///
     /// A text that was broken off goes on in the next node when its run is continued, though the model may think before that:
     /// the two are one piece.
-    pub fn pieces(&self) -> Vec<Piece<'_>> {
-        let mut pieces: Vec<Piece<'_>> = Vec::new();
+    pub fn pieces(&self) -> Vec<MessagePiece<'_>> {
+        let mut pieces: Vec<MessagePiece<'_>> = Vec::new();
         for (node_index, node) in self.nodes.iter().enumerate() {
             let mut broken_off = node_index
                 .checked_sub(1)
                 .and_then(|before| self.nodes[before].parts.last())
                 .filter(|last| matches!(last, Part::Text { .. }))
-                .and_then(|_| pieces.iter().rposition(|piece| piece.kind == PieceKind::Text));
+                .and_then(|_| {
+                    pieces
+                        .iter()
+                        .rposition(|piece| piece.kind == MessagePieceKind::Text)
+                });
             for (part_index, part) in node.parts.iter().enumerate() {
                 let kind = match part {
-                    Part::Thinking { .. } => PieceKind::Thinking,
-                    Part::Text { .. } => PieceKind::Text,
-                    Part::ToolCall(call) => PieceKind::Tool(call),
-                    Part::Payload { payload } => PieceKind::Payload(payload),
+                    Part::Thinking { .. } => MessagePieceKind::Thinking,
+                    Part::Text { .. } => MessagePieceKind::Text,
+                    Part::ToolCall(call) => MessagePieceKind::ToolCall(call),
+                    Part::Payload { payload } => MessagePieceKind::Payload(payload),
                 };
                 match broken_off {
-                    Some(index) if kind == PieceKind::Text => {
+                    Some(index) if kind == MessagePieceKind::Text => {
                         pieces[index].texts.push(part.text());
                         broken_off = None;
                         continue;
                     }
                     // What comes after a call is another text.
-                    Some(_) if kind != PieceKind::Thinking => broken_off = None,
+                    Some(_) if kind != MessagePieceKind::Thinking => broken_off = None,
                     _ => {}
                 }
-                pieces.push(Piece {
+                pieces.push(MessagePiece {
                     key: (node_index, part_index),
                     kind,
                     texts: vec![part.text()],
@@ -267,7 +271,7 @@ impl AssistantMessage {
     /// All text, in order, without the thinking: what the public contract calls `message`.
     pub fn text(&self) -> String {
         let pieces = self.pieces().into_iter();
-        let texts = pieces.filter(|piece| piece.kind == PieceKind::Text);
+        let texts = pieces.filter(|piece| piece.kind == MessagePieceKind::Text);
         texts
             .map(|piece| piece.texts.concat())
             .collect::<Vec<_>>()
@@ -303,7 +307,7 @@ impl AssistantMessage {
     }
 
     /// Whether a person is asked something that only they can answer.
-    pub fn is_asking(&self) -> bool {
+    pub fn is_waiting_for_person(&self) -> bool {
         self.tool_calls().any(|call| call.status == ToolStatus::Waiting)
     }
 

@@ -41,24 +41,24 @@ pub use attachment::Attachment;
 pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use error::{ApiError, ErrorCode};
-pub use event::{Event, EventBody, Notice, Position};
+pub use event::{Event, EventBody, Position, StreamNotice};
 pub use finish::FinishReason;
 pub use id::{
     AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, StreamId, TokenId, UserId,
 };
 pub use interaction::Interaction;
-pub use json::Json;
+pub use json::RawJson;
 pub use memory::Memory;
 pub use message::{
-    AssistantMessage, Message, MessageBody, Node, Part, Piece, PieceKind, RunError, RunStatus,
+    AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, RunError, RunStatus,
 };
 pub use opaque::{Opaque, PlacedOpaque};
 pub use panel::PanelView;
-pub use parameters::{AskedParameters, Parameters, ThinkingLevel};
-pub use payload::{Judged, Payload, PayloadRef, Verdict};
-pub use personal::{ApiToken, NewToken, Personal};
-pub use suggestion::{ActionHandler, ActionStyle, Source, SuggestedAction, SuggestedValue};
+pub use parameters::{ParameterInput, Parameters, ThinkingLevel};
+pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
+pub use personal::{ApiToken, NewToken, PersonalData};
+pub use suggestion::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};
 pub use time::Timestamp;
-pub use tool::{AskedCall, Fraction, ToolCall, ToolProgress, ToolStatus};
+pub use tool::{Fraction, RequestedCall, ToolCall, ToolProgress, ToolStatus};
 pub use transcript::{OlderMessages, Transcript};
 pub use usage::Usage;

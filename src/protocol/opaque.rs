@@ -1,6 +1,6 @@
 //! Data of an answer that only the provider of its model understands.
 
-use super::Json;
+use super::RawJson;
 
 /// A signature, an encrypted thought, or whatever else a model server wants to see again exactly as it said it. It stands beside the
 /// part of an answer that it belongs to, is never shown, and goes back to the endpoint that it came from and to no other.
@@ -11,7 +11,7 @@ pub struct Opaque {
     /// The field in which it came, and in which it goes back.
     pub field: String,
     /// As it came, byte for byte.
-    pub value: Json,
+    pub value: RawJson,
 }
 
 /// [`Opaque`] data, and where they belong in an answer.

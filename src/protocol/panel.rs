@@ -23,36 +23,36 @@ pub struct PanelView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PanelBody {
-    Articles(Articles),
-    Article(Article),
+    Articles(ArticleListView),
+    Article(ArticleView),
     Results(WebResults),
-    Table(Table),
-    Chart(Chart),
-    Document(Document),
+    Table(TableView),
+    Chart(ChartView),
+    Document(DocumentView),
     Query(QuerySuggestion),
     /// Data of which nothing more is known.
-    Tree(Branch),
+    Tree(TreeNode),
 }
 
 /// Articles that were found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Articles {
+pub struct ArticleListView {
     pub query: String,
     /// How many there are: "2 of 1204 articles".
     pub count: String,
-    pub articles: Vec<Article>,
+    pub articles: Vec<ArticleView>,
 }
 
 /// An article of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Article {
+pub struct ArticleView {
     pub title: String,
     pub url: Option<String>,
     pub authors: String,
     /// The journal and the date.
     pub published: String,
     /// What it is known by elsewhere: "PMID 123".
-    pub ids: Vec<Labelled>,
+    pub ids: Vec<LinkedText>,
     /// Its abstract, by paragraphs.
     pub summary: Vec<String>,
     /// Its number in PubMed, if it can be opened and saved here.
@@ -65,7 +65,7 @@ pub struct Article {
 
 impl PanelView {
     /// The articles that it shows.
-    pub fn articles_mut(&mut self) -> &mut [Article] {
+    pub fn articles_mut(&mut self) -> &mut [ArticleView] {
         match &mut self.body {
             PanelBody::Articles(found) => &mut found.articles,
             PanelBody::Article(article) => std::slice::from_mut(article),
@@ -76,7 +76,7 @@ impl PanelView {
 
 /// Words that may lead somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Labelled {
+pub struct LinkedText {
     pub text: String,
     pub url: Option<String>,
 }
@@ -100,9 +100,9 @@ pub struct WebResult {
 
 /// Rows of cells. Each row has a cell for each column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Table {
+pub struct TableView {
     pub title: Option<String>,
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     pub rows: Vec<Vec<String>>,
     /// What is not here: "3 more columns". Empty if all is.
     pub missing: String,
@@ -110,7 +110,7 @@ pub struct Table {
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Column {
+pub struct TableColumn {
     pub name: String,
     /// Whether it has numbers, and nothing else.
     pub numeric: bool,
@@ -118,7 +118,7 @@ pub struct Column {
 
 /// Numbers as a picture. Places in it are from 0 to 10000, from the left and from the top.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chart {
+pub struct ChartView {
     pub series: Vec<Series>,
     /// The lines across, from top to bottom at equal distances, the first at the top and the last at the bottom.
     pub ticks: Vec<String>,
@@ -127,27 +127,27 @@ pub struct Chart {
     /// What is written below, from left to right.
     pub labels: Vec<AxisLabel>,
     /// The same as a table, title included.
-    pub data: Table,
+    pub data: TableView,
 }
 
 /// The numbers of one name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     pub name: String,
-    pub marks: Marks,
+    pub marks: SeriesMarks,
 }
 
 /// How a series is drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Marks {
-    Bars(Vec<Bar>),
+pub enum SeriesMarks {
+    Bars(Vec<ChartBar>),
     /// Each is a line of its own: between them are numbers that are not known.
-    Lines(Vec<Vec<Point>>),
+    Lines(Vec<Vec<ChartPoint>>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bar {
+pub struct ChartBar {
     pub left: u32,
     pub top: u32,
     pub width: u32,
@@ -155,7 +155,7 @@ pub struct Bar {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
+pub struct ChartPoint {
     pub left: u32,
     pub top: u32,
 }
@@ -169,14 +169,14 @@ pub struct AxisLabel {
 
 /// A text in one or more versions, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Document {
+pub struct DocumentView {
     pub title: Option<String>,
-    pub versions: Vec<Version>,
+    pub versions: Vec<DocumentVersion>,
 }
 
 /// A version of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Version {
+pub struct DocumentVersion {
     pub label: String,
     /// Markdown.
     pub text: String,
@@ -212,12 +212,12 @@ pub struct QuerySuggestion {
 
 /// A thing in data, with what is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Branch {
+pub struct TreeNode {
     /// A field's name; nothing for the elements of a list.
     pub name: Option<String>,
     /// What it is, in a line, or how many things are in it.
     pub text: String,
-    pub branches: Vec<Branch>,
+    pub branches: Vec<TreeNode>,
     /// What of it is not here: "12 more". Empty if all is.
     pub missing: String,
 }

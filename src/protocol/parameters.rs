@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{flat::Fields, json::Json};
+use super::{flat::Fields, json::RawJson};
 
 /// The highest temperature that model servers take.
-const HOTTEST: u16 = 200;
+const MAX_TEMPERATURE_HUNDREDTHS: u16 = 200;
 
 /// No model answers at more length than this, in tokens.
-const LONGEST: usize = 10_000_000;
+const MAX_COMPLETION_TOKENS: usize = 10_000_000;
 
 /// What is set for a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Parameters {
 
 /// What a person wants to be set, as they have typed it; empty is not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct AskedParameters {
+pub struct ParameterInput {
     #[serde(default)]
     pub temperature: String,
     #[serde(default)]
@@ -68,12 +68,12 @@ impl Parameters {
     /// # Errors
     ///
     /// What is wrong, in words for the person.
-    pub fn read(asked: &AskedParameters) -> Result<Self, String> {
+    pub fn parse(asked: &ParameterInput) -> Result<Self, String> {
         let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(Self {
             temperature: set(&asked.temperature)
                 .map(|text| {
-                    Temperature::read(&text)
+                    Temperature::parse(&text)
                         .ok_or_else(|| format!("The temperature is a number from 0 to 2, not “{text}”."))
                 })
                 .transpose()?,
@@ -91,7 +91,7 @@ impl Parameters {
                 .map(|text| {
                     let tokens = text.parse().ok();
                     tokens
-                        .filter(|tokens| (1..=LONGEST).contains(tokens))
+                        .filter(|tokens| (1..=MAX_COMPLETION_TOKENS).contains(tokens))
                         .ok_or_else(|| {
                             format!(
                                 "The longest answer is a whole number of tokens, 1 or more, not “{text}”."
@@ -103,9 +103,9 @@ impl Parameters {
     }
 
     /// The same as somebody would have typed it.
-    pub fn as_asked(&self) -> AskedParameters {
+    pub fn to_input(&self) -> ParameterInput {
         let level = self.thinking_level.map(ThinkingLevel::as_str);
-        AskedParameters {
+        ParameterInput {
             temperature: self.temperature.map(Temperature::to_text).unwrap_or_default(),
             thinking_level: level.unwrap_or_default().into(),
             max_completion_tokens: self
@@ -123,7 +123,7 @@ impl Parameters {
 
 impl Temperature {
     /// Reads a decimal number, digit by digit: the page knows no fractions otherwise. A comma will do as well.
-    fn read(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = text.split_once(['.', ',']).unwrap_or((text, ""));
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number(whole) || !is_number(decimals) || (whole.is_empty() && decimals.is_empty()) {
@@ -139,7 +139,7 @@ impl Temperature {
         for (digit, worth) in decimals.bytes().zip([10, 1]) {
             hundredths += u16::from(digit - b'0') * worth;
         }
-        (hundredths <= HOTTEST).then_some(Self(hundredths))
+        (hundredths <= MAX_TEMPERATURE_HUNDREDTHS).then_some(Self(hundredths))
     }
 
     /// As it is written: "0.7".
@@ -165,8 +165,8 @@ impl Serialize for Temperature {
 
 impl<'de> Deserialize<'de> for Temperature {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Json::deserialize(deserializer)?;
-        Self::read(json.as_str()).ok_or_else(|| de::Error::custom("not a temperature"))
+        let json = RawJson::deserialize(deserializer)?;
+        Self::parse(json.as_str()).ok_or_else(|| de::Error::custom("not a temperature"))
     }
 }
 
@@ -174,8 +174,8 @@ impl<'de> Deserialize<'de> for Temperature {
 mod tests {
     use super::*;
 
-    fn asked(temperature: &str, thinking_level: &str, longest: &str) -> AskedParameters {
-        AskedParameters {
+    fn parameter_input(temperature: &str, thinking_level: &str, longest: &str) -> ParameterInput {
+        ParameterInput {
             temperature: temperature.into(),
             thinking_level: thinking_level.into(),
             max_completion_tokens: longest.into(),
@@ -183,16 +183,16 @@ mod tests {
     }
 
     #[test]
-    fn every_temperature_reads_back_as_what_was_written() {
-        for hundredths in 0..=HOTTEST {
+    fn every_temperature_round_trips() {
+        for hundredths in 0..=MAX_TEMPERATURE_HUNDREDTHS {
             let temperature = Temperature(hundredths);
             let written = serde_json::to_vec(&temperature).unwrap();
             assert_eq!(
                 serde_json::from_slice::<Temperature>(&written).unwrap(),
                 temperature
             );
-            assert_eq!(super::super::json::read(&written), Ok(temperature));
-            assert_eq!(Temperature::read(&temperature.to_text()), Some(temperature));
+            assert_eq!(super::super::json::parse(&written), Ok(temperature));
+            assert_eq!(Temperature::parse(&temperature.to_text()), Some(temperature));
         }
         assert_eq!(Temperature(70).to_text(), "0.7");
         assert_eq!(Temperature(105).to_text(), "1.05");
@@ -200,21 +200,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_read_as_people_type_and_what_is_wrong_is_named() {
-        assert_eq!(Parameters::read(&asked("", " ", "")), Ok(Parameters::default()));
-        let set = Parameters::read(&asked(" 0,7", "low", "1000 ")).unwrap();
-        assert_eq!(set.as_asked(), asked("0.7", "low", "1000"));
+    fn accepts_typed_variants_and_names_invalid_input() {
+        assert_eq!(
+            Parameters::parse(&parameter_input("", " ", "")),
+            Ok(Parameters::default())
+        );
+        let set = Parameters::parse(&parameter_input(" 0,7", "low", "1000 ")).unwrap();
+        assert_eq!(set.to_input(), parameter_input("0.7", "low", "1000"));
         for (wrong, what) in [
-            (asked("2.01", "", ""), "temperature"),
-            (asked("-1", "", ""), "temperature"),
-            (asked(".", "", ""), "temperature"),
-            (asked("1e0", "", ""), "temperature"),
-            (asked("", "huge", ""), "thinking level"),
-            (asked("", "", "0"), "longest answer"),
-            (asked("", "", "1.5"), "longest answer"),
-            (asked("", "", "99999999999999999999"), "longest answer"),
+            (parameter_input("2.01", "", ""), "temperature"),
+            (parameter_input("-1", "", ""), "temperature"),
+            (parameter_input(".", "", ""), "temperature"),
+            (parameter_input("1e0", "", ""), "temperature"),
+            (parameter_input("", "huge", ""), "thinking level"),
+            (parameter_input("", "", "0"), "longest answer"),
+            (parameter_input("", "", "1.5"), "longest answer"),
+            (parameter_input("", "", "99999999999999999999"), "longest answer"),
         ] {
-            let said = Parameters::read(&wrong).unwrap_err();
+            let said = Parameters::parse(&wrong).unwrap_err();
             assert!(said.contains(what), "{said}");
         }
     }

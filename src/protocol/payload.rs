@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Json, flat::Fields};
+use super::{RawJson, flat::Fields};
 
 /// The name of a type, also if it was stored under the name that it had once.
-pub fn current_type(name: String) -> String {
+pub fn current_type_name(name: String) -> String {
     match name.as_str() {
         "article" => "pubmed_article".into(),
         "article_list" => "pubmed_search_results".into(),
@@ -15,7 +15,7 @@ pub fn current_type(name: String) -> String {
 }
 
 fn read_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    String::deserialize(deserializer).map(current_type)
+    String::deserialize(deserializer).map(current_type_name)
 }
 
 /// A payload as messages know it.
@@ -37,7 +37,7 @@ pub struct Payload {
     #[serde(rename = "type", deserialize_with = "read_type")]
     pub kind: String,
     pub summary: String,
-    pub data: Json,
+    pub data: RawJson,
 }
 
 /// What a person thinks of something that was proposed to them.
@@ -61,13 +61,13 @@ impl Verdict {
 /// A payload that a person has judged. The first verdict stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
-pub struct Judged {
+pub struct PayloadVerdict {
     pub payload_id: String,
     pub verdict: Verdict,
 }
 
 impl Payload {
-    pub fn reference(&self) -> PayloadRef {
+    pub fn to_ref(&self) -> PayloadRef {
         PayloadRef {
             payload_id: self.payload_id.clone(),
             kind: self.kind.clone(),
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_stored_under_old_names_is_read() {
+    fn reads_old_type_names() {
         for (old, new) in [
             ("article", "pubmed_article"),
             ("article_list", "pubmed_search_results"),
@@ -91,7 +91,7 @@ mod tests {
             let stored = format!(r#"{{"payload_id":"abc12345","type":"{old}","summary":"A line"}}"#);
             let read: PayloadRef = serde_json::from_str(&stored).unwrap();
             assert_eq!(read.kind, new);
-            let read: PayloadRef = crate::protocol::json::read(stored.as_bytes()).unwrap();
+            let read: PayloadRef = crate::protocol::json::parse(stored.as_bytes()).unwrap();
             assert_eq!(read.kind, new);
             let written = serde_json::to_value(&read).unwrap();
             assert_eq!(written["type"], new);

@@ -7,7 +7,7 @@ use super::{Memory, Timestamp, flat::Fields, id::TokenId};
 /// All of it, read at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
-pub struct Personal {
+pub struct PersonalData {
     /// What the assistant is told in every conversation.
     pub instructions: String,
     /// How long that may be, in bytes.

@@ -1,7 +1,7 @@
 //! Small sorted lists. In the page's WASM this is far smaller than the standard library's sorting, once for each type.
 
 /// Puts an item where its key belongs, once.
-pub fn insert<T, K: Ord>(list: &mut Vec<T>, item: T, key: impl Fn(&T) -> K) {
+pub fn insert_sorted<T, K: Ord>(list: &mut Vec<T>, item: T, key: impl Fn(&T) -> K) {
     let wanted = key(&item);
     let place = list.partition_point(|other| key(other) < wanted);
     if list.get(place).is_none_or(|other| key(other) != wanted) {
@@ -11,13 +11,13 @@ pub fn insert<T, K: Ord>(list: &mut Vec<T>, item: T, key: impl Fn(&T) -> K) {
 
 #[cfg(test)]
 mod tests {
-    use super::insert;
+    use super::insert_sorted;
 
     #[test]
-    fn each_key_is_there_once_and_in_its_place() {
+    fn keeps_keys_unique_and_sorted() {
         let mut list = Vec::new();
         for item in [3, 1, 2, 3, 1, 5, 4] {
-            insert(&mut list, item, |item| *item);
+            insert_sorted(&mut list, item, |item| *item);
         }
         assert_eq!(list, [1, 2, 3, 4, 5]);
     }

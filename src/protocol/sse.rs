@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// One event of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
+pub struct SseFrame {
     /// The `id:` of this very frame, if it had one.
     pub id: Option<String>,
     /// The `event:` field; without it a frame is a "message".
@@ -21,7 +21,7 @@ pub struct Frame {
 pub const HEARTBEAT: &str = ": heartbeat\n\n";
 
 /// Writes one frame. `data` may have several lines.
-pub fn encode(id: Option<u64>, event: Option<&str>, data: &str) -> String {
+pub fn encode_frame(id: Option<u64>, event: Option<&str>, data: &str) -> String {
     let mut frame = String::with_capacity(data.len() + 40);
     if let Some(id) = id {
         // Writing to a string cannot fail.
@@ -47,31 +47,31 @@ pub struct FrameTooLong {
 
 /// Takes the bytes of a stream, gives its frames.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct SseDecoder {
     limit: usize,
     /// The line that has not ended yet.
     line: Vec<u8>,
     /// The last byte was a carriage return: a line feed that follows belongs to it.
-    after_cr: bool,
+    ends_with_cr: bool,
     /// Nothing but a byte order mark may have come so far.
-    at_start: bool,
-    frame: Frame,
+    is_at_start: bool,
+    frame: SseFrame,
     has_data: bool,
     /// Bytes in `line` and `frame`.
-    held: usize,
+    held_bytes: usize,
 }
 
-impl Decoder {
+impl SseDecoder {
     /// A decoder that refuses frames of more than `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
             line: Vec::new(),
-            after_cr: false,
-            at_start: true,
-            frame: Frame::default(),
+            ends_with_cr: false,
+            is_at_start: true,
+            frame: SseFrame::default(),
             has_data: false,
-            held: 0,
+            held_bytes: 0,
         }
     }
 
@@ -82,37 +82,37 @@ impl Decoder {
     /// # Errors
     ///
     /// [`FrameTooLong`]; the frames before the one that is too long have been given.
-    pub fn push(&mut self, mut bytes: &[u8], frames: &mut Vec<Frame>) -> Result<(), FrameTooLong> {
-        if self.after_cr && !bytes.is_empty() {
-            self.after_cr = false;
+    pub fn push(&mut self, mut bytes: &[u8], frames: &mut Vec<SseFrame>) -> Result<(), FrameTooLong> {
+        if self.ends_with_cr && !bytes.is_empty() {
+            self.ends_with_cr = false;
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
         while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.hold(&bytes[..end])?;
+            self.buffer(&bytes[..end])?;
             frames.extend(self.end_line());
             let crlf = bytes[end..].starts_with(b"\r\n");
-            self.after_cr = bytes[end..] == *b"\r";
+            self.ends_with_cr = bytes[end..] == *b"\r";
             bytes = &bytes[end + 1 + usize::from(crlf)..];
         }
-        self.hold(bytes)
+        self.buffer(bytes)
     }
 
-    fn hold(&mut self, bytes: &[u8]) -> Result<(), FrameTooLong> {
-        self.held += bytes.len();
-        if self.held > self.limit {
+    fn buffer(&mut self, bytes: &[u8]) -> Result<(), FrameTooLong> {
+        self.held_bytes += bytes.len();
+        if self.held_bytes > self.limit {
             return Err(FrameTooLong { limit: self.limit });
         }
         self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn end_line(&mut self) -> Option<Frame> {
+    fn end_line(&mut self) -> Option<SseFrame> {
         let mut line = std::mem::take(&mut self.line);
-        if std::mem::take(&mut self.at_start) && line.starts_with(b"\xEF\xBB\xBF") {
+        if std::mem::take(&mut self.is_at_start) && line.starts_with(b"\xEF\xBB\xBF") {
             line.drain(..3);
         }
         if line.is_empty() {
-            self.held = 0;
+            self.held_bytes = 0;
             let frame = std::mem::take(&mut self.frame);
             return std::mem::take(&mut self.has_data).then_some(frame);
         }
@@ -130,7 +130,7 @@ impl Decoder {
             "id" if !value.contains('\0') => self.frame.id = Some(value.to_owned()),
             "event" => self.frame.event = Some(value.to_owned()),
             // Comments, `retry` and what is not in the standard.
-            _ => self.held -= line.len().min(self.held),
+            _ => self.held_bytes -= line.len().min(self.held_bytes),
         }
         None
     }
@@ -143,8 +143,8 @@ mod tests {
 
     use super::*;
 
-    fn decode(chunks: &[&[u8]]) -> Vec<Frame> {
-        let mut decoder = Decoder::new(1 << 20);
+    fn decode(chunks: &[&[u8]]) -> Vec<SseFrame> {
+        let mut decoder = SseDecoder::new(1 << 20);
         let mut frames = Vec::new();
         for chunk in chunks {
             decoder.push(chunk, &mut frames).unwrap();
@@ -152,25 +152,25 @@ mod tests {
         frames
     }
 
-    fn data(text: &str) -> Frame {
-        Frame {
+    fn data(text: &str) -> SseFrame {
+        SseFrame {
             data: text.into(),
-            ..Frame::default()
+            ..SseFrame::default()
         }
     }
 
     #[test]
-    fn the_examples_of_the_standard_decode_as_it_says() {
-        let cases: [(&str, Vec<Frame>); 5] = [
+    fn decodes_the_standards_examples() {
+        let cases: [(&str, Vec<SseFrame>); 5] = [
             ("data: YHOO\ndata: +2\ndata: 10\n\n", vec![data("YHOO\n+2\n10")]),
             (
                 ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
                 vec![
-                    Frame {
+                    SseFrame {
                         id: Some("1".into()),
                         ..data("first event")
                     },
-                    Frame {
+                    SseFrame {
                         id: Some(String::new()),
                         ..data("second event")
                     },
@@ -184,7 +184,7 @@ mod tests {
             ),
             (
                 "event: reset\ndata: {}\n\n",
-                vec![Frame {
+                vec![SseFrame {
                     event: Some("reset".into()),
                     ..data("{}")
                 }],
@@ -196,9 +196,9 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_over_the_limit_is_refused_and_comments_do_not_count() {
+    fn rejects_long_frames_but_not_long_comments() {
         let mut frames = Vec::new();
-        let mut decoder = Decoder::new(10);
+        let mut decoder = SseDecoder::new(10);
         for _ in 0..100 {
             decoder.push(b": beat\n", &mut frames).unwrap();
         }
@@ -214,13 +214,13 @@ mod tests {
         256;
 
         #[test]
-        fn what_is_encoded_comes_back_however_it_is_cut(
+        fn frames_round_trip_at_any_chunking(
             texts in prop::collection::vec("[ -~\u{e9}\u{1f980}\n]{0,12}", 1..6),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
         ) {
             let mut stream = String::new();
             for (index, text) in texts.iter().enumerate() {
-                stream += &encode(Some(index as u64), None, text);
+                stream += &encode_frame(Some(index as u64), None, text);
                 stream += HEARTBEAT;
             }
             let bytes = stream.as_bytes();
@@ -228,10 +228,10 @@ mod tests {
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
             let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-            let expected: Vec<Frame> = texts
+            let expected: Vec<SseFrame> = texts
                 .iter()
                 .enumerate()
-                .map(|(index, text)| Frame { id: Some(index.to_string()), ..data(text) })
+                .map(|(index, text)| SseFrame { id: Some(index.to_string()), ..data(text) })
                 .collect();
             prop_assert_eq!(decode(&chunks), expected);
         }

@@ -53,7 +53,7 @@ pub enum ActionStyle {
 /// Where a statement comes from, as the model says. Whether a tool really returned it is for others to check, and so is
 /// whether its address may be a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct CitedSource {
     /// By which the text cites it, as in `[1]`: its place among those that the model named, of which some may be left out.
     #[serde(default)]
     pub number: usize,
@@ -68,7 +68,7 @@ mod tests {
     use crate::protocol::json;
 
     #[test]
-    fn an_action_is_read_in_the_browser_as_the_server_wrote_it() {
+    fn both_readers_agree_on_actions() {
         let action = SuggestedAction {
             label: "Save".into(),
             action: "save_article".into(),
@@ -78,11 +78,11 @@ mod tests {
             taken: false,
         };
         let wire = serde_json::to_string(&action).unwrap();
-        assert_eq!(json::read::<SuggestedAction>(wire.as_bytes()), Ok(action));
+        assert_eq!(json::parse::<SuggestedAction>(wire.as_bytes()), Ok(action));
     }
 
     #[test]
-    fn an_action_without_data_and_style_is_a_secondary_one() {
+    fn action_style_defaults_to_secondary() {
         let wire = br#"{"label":"Close","action":"close_chat","handler":"client"}"#;
         let action = SuggestedAction {
             label: "Close".into(),
@@ -92,6 +92,6 @@ mod tests {
             style: ActionStyle::Secondary,
             taken: false,
         };
-        assert_eq!(json::read::<SuggestedAction>(wire), Ok(action));
+        assert_eq!(json::parse::<SuggestedAction>(wire), Ok(action));
     }
 }

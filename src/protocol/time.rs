@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 /// The months' names, January first.
-pub const MONTHS: [&str; 12] = [
+pub const MONTH_NAMES: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -28,15 +28,15 @@ const MS_PER_DAY: i64 = 86_400_000;
 
 impl Timestamp {
     /// The day in UTC, counted from 1970-01-01.
-    pub fn day(self) -> i64 {
+    pub fn days_since_epoch(self) -> i64 {
         self.0.div_euclid(MS_PER_DAY)
     }
 
     /// Year, month (1 to 12) and day of the month in UTC.
     ///
     /// Howard Hinnant's `civil_from_days`, <https://howardhinnant.github.io/date_algorithms.html>.
-    pub fn date(self) -> (i64, u32, u32) {
-        let days = self.day() + 719_468;
+    pub fn utc_date(self) -> (i64, u32, u32) {
+        let days = self.days_since_epoch() + 719_468;
         let era = days.div_euclid(146_097);
         let day_of_era = days.rem_euclid(146_097);
         let year_of_era =
@@ -54,17 +54,17 @@ impl Timestamp {
     }
 
     /// `2026-11-21T22:27:31Z` (RFC 3339), for `<time datetime>`.
-    pub fn rfc3339(self) -> String {
-        let (year, month, day) = self.date();
+    pub fn to_rfc3339(self) -> String {
+        let (year, month, day) = self.utc_date();
         let seconds = self.0.rem_euclid(MS_PER_DAY) / 1000;
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 
     /// `21 November 2026`, for a heading or a label in UTC.
-    pub fn long_date(self) -> String {
-        let (year, month, day) = self.date();
-        format!("{day} {} {year}", MONTHS[month as usize - 1])
+    pub fn to_long_date(self) -> String {
+        let (year, month, day) = self.utc_date();
+        format!("{day} {} {year}", MONTH_NAMES[month as usize - 1])
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn matches_the_calendar() {
         let cases = [
             (0, "1970-01-01T00:00:00Z", "1 January 1970"),
             (951_782_400_000, "2000-02-29T00:00:00Z", "29 February 2000"),
@@ -83,8 +83,8 @@ mod tests {
         for (ms, rfc3339, long) in cases {
             assert_eq!(
                 (
-                    Timestamp(ms).rfc3339().as_str(),
-                    Timestamp(ms).long_date().as_str()
+                    Timestamp(ms).to_rfc3339().as_str(),
+                    Timestamp(ms).to_long_date().as_str()
                 ),
                 (rfc3339, long)
             );

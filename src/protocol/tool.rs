@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{
     Attachment, PayloadRef, Timestamp,
     flat::Fields,
-    json::{self, Json},
+    json::{self, RawJson},
 };
 
 /// A call of a tool, as a part of an answer.
@@ -18,7 +18,7 @@ pub struct ToolCall {
     /// The tool's name.
     pub tool: String,
     /// The arguments; a string if the model gave something that is not JSON.
-    pub input: Json,
+    pub input: RawJson,
     /// What the tool does or has done, for the person: "Searching the web", then "Searched".
     pub label: String,
     /// What it does that with: the query, the address.
@@ -45,21 +45,21 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// The arguments by their names, in their order. None if they are no object.
-    pub fn arguments(&self) -> Vec<(String, Json)> {
-        let fields = json::read::<Fields>(self.input.as_str().as_bytes());
-        fields.map(Fields::all).unwrap_or_default()
+    pub fn arguments(&self) -> Vec<(String, RawJson)> {
+        let fields = json::parse::<Fields>(self.input.as_str().as_bytes());
+        fields.map(Fields::into_entries).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 impl ToolCall {
     /// The first call of a run, without arguments, as it stands.
-    pub fn of(tool: &str, status: ToolStatus) -> Self {
+    pub fn for_test(tool: &str, status: ToolStatus) -> Self {
         Self {
             tool_use_id: "1".into(),
             index: 0,
             tool: tool.into(),
-            input: Json::or_string("{}"),
+            input: RawJson::parse_or_quote("{}"),
             label: tool.into(),
             detail: None,
             status,
@@ -75,23 +75,23 @@ impl ToolCall {
 
 /// A call that the model asks for, and where it stands in its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AskedCall {
+pub struct RequestedCall {
     pub node: usize,
     pub part: usize,
     /// Which call of the run it is, in the order in which the model asked.
     pub index: usize,
     pub tool_use_id: String,
     pub tool: String,
-    pub input: Json,
+    pub input: RawJson,
     /// What the tool is doing: "Searching the web".
     pub label: String,
     /// What it does that with: the query, the address.
     pub detail: Option<String>,
 }
 
-impl AskedCall {
+impl RequestedCall {
     /// The call as a part of the answer, now that it stands like this.
-    pub fn as_part(&self, status: ToolStatus, started_at: Option<Timestamp>) -> ToolCall {
+    pub fn to_tool_call(&self, status: ToolStatus, started_at: Option<Timestamp>) -> ToolCall {
         ToolCall {
             tool_use_id: self.tool_use_id.clone(),
             index: self.index,
@@ -133,7 +133,7 @@ pub enum ToolStatus {
 
 impl ToolStatus {
     /// What becomes of the call when its run ends, by a stop or otherwise.
-    pub fn when_run_ends(self, stopped: bool) -> Self {
+    pub fn at_run_end(self, stopped: bool) -> Self {
         match self {
             Self::Waiting | Self::Allowed | Self::Running if stopped => Self::Stopped,
             Self::Running => Self::Unknown,
@@ -155,7 +155,7 @@ pub struct ToolProgress {
     pub progress: Option<Fraction>,
     /// What it has found so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Json>,
+    pub data: Option<RawJson>,
 }
 
 /// From 0 to 1, in thousandths. On the wire it is a number such as 0.25.
@@ -164,7 +164,7 @@ pub struct Fraction(u16);
 
 impl Fraction {
     /// `done` of `all`, at most all of it; nothing of nothing is all.
-    pub fn of_total(done: u64, all: u64) -> Self {
+    pub fn from_ratio(done: u64, all: u64) -> Self {
         match (done.min(all) * 1000).checked_div(all) {
             // At most 1000.
             Some(thousandths) => Self(thousandths as u16),
@@ -173,7 +173,7 @@ impl Fraction {
     }
 
     /// The nearest one to a number.
-    pub fn nearest(number: f64) -> Self {
+    pub fn from_f64(number: f64) -> Self {
         // Casts stay within the range, and what is no number is 0.
         Self((number * 1000.0).round().clamp(0.0, 1000.0) as u16)
     }
@@ -192,7 +192,7 @@ impl Serialize for Fraction {
 /// Read digit by digit: the page knows no fractions otherwise.
 impl<'de> Deserialize<'de> for Fraction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Json::deserialize(deserializer)?;
+        let json = RawJson::deserialize(deserializer)?;
         let (whole, decimals) = json.as_str().split_once('.').unwrap_or((json.as_str(), ""));
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number(whole) || !is_number(decimals) || whole.is_empty() {
@@ -213,14 +213,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fraction_reads_back_as_what_was_written() {
+    fn every_fraction_round_trips() {
         for thousandths in 0..=1000 {
             let written = serde_json::to_vec(&Fraction(thousandths)).unwrap();
             assert_eq!(
                 serde_json::from_slice::<Fraction>(&written).unwrap(),
                 Fraction(thousandths)
             );
-            assert_eq!(super::super::json::read(&written), Ok(Fraction(thousandths)));
+            assert_eq!(super::super::json::parse(&written), Ok(Fraction(thousandths)));
         }
         for odd in ["-0.5", "1e3", "\"0.5\"", "null", ".5"] {
             assert!(serde_json::from_str::<Fraction>(odd).is_err(), "{odd}");
@@ -229,12 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_is_never_more_than_all() {
-        assert_eq!(Fraction::of_total(1, 3).percent(), 33);
-        assert_eq!(Fraction::of_total(4, 3).percent(), 100);
-        assert_eq!(Fraction::of_total(0, 0).percent(), 100);
-        assert_eq!(Fraction::nearest(f64::NAN), Fraction(0));
-        assert_eq!(Fraction::nearest(f64::INFINITY), Fraction(1000));
-        assert_eq!(Fraction::nearest(0.2549), Fraction(255));
+    fn fraction_is_at_most_one() {
+        assert_eq!(Fraction::from_ratio(1, 3).percent(), 33);
+        assert_eq!(Fraction::from_ratio(4, 3).percent(), 100);
+        assert_eq!(Fraction::from_ratio(0, 0).percent(), 100);
+        assert_eq!(Fraction::from_f64(f64::NAN), Fraction(0));
+        assert_eq!(Fraction::from_f64(f64::INFINITY), Fraction(1000));
+        assert_eq!(Fraction::from_f64(0.2549), Fraction(255));
     }
 }

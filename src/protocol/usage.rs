@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_full_it_is_can_be_said_only_of_a_window_that_is_known() {
+    fn percent_needs_a_known_window() {
         let usage = |window| Usage {
             input_tokens: 900,
             output_tokens: 100,

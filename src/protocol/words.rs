@@ -1,7 +1,7 @@
 //! Words that both halves say alike.
 
 /// A number with its digits in groups of three: "1,234,567".
-pub fn grouped(number: u64) -> String {
+pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -15,12 +15,12 @@ pub fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::group_digits;
 
     #[test]
-    fn numbers_are_read_in_groups() {
+    fn groups_digits_by_three() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
+            assert_eq!(group_digits(number), text);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The longest SSE frame that is taken from a model server, unless the settings say otherwise.
-pub const DEFAULT_MAX_FRAME: usize = 1 << 20;
+pub const DEFAULT_MAX_FRAME_BYTES: usize = 1 << 20;
 
 /// How long a connection to a model server may take, unless the settings say otherwise.
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,11 +45,11 @@ pub struct EndpointConfig {
     /// Where it differs from others.
     pub dialect: Dialect,
     /// The system prompt that its models are given.
-    pub prompt: PromptLength,
+    pub prompt_length: PromptLength,
     /// Whether its models take tools, if the settings say so.
-    pub tools: Option<bool>,
+    pub takes_tools: Option<bool>,
     /// The longest SSE frame that is taken, in bytes.
-    pub max_frame: usize,
+    pub max_frame_bytes: usize,
     /// How long a connection may take.
     pub connect_timeout: Duration,
 }
@@ -70,9 +70,9 @@ impl EndpointConfig {
             lists_all_models: true,
             secrets: Arc::default(),
             dialect: Dialect::default(),
-            prompt: PromptLength::default(),
-            tools: None,
-            max_frame: DEFAULT_MAX_FRAME,
+            prompt_length: PromptLength::default(),
+            takes_tools: None,
+            max_frame_bytes: DEFAULT_MAX_FRAME_BYTES,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
         }
     }
@@ -83,7 +83,7 @@ impl fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EndpointConfig")
             .field("name", &self.name)
-            .field("base_url", &Url::parse(&self.base_url).as_ref().map(redacted))
+            .field("base_url", &Url::parse(&self.base_url).as_ref().map(redact_url))
             .field("api_key", &self.api_key)
             .field("base_url_source", &self.base_url_source)
             .field("api_key_source", &self.api_key_source)
@@ -93,16 +93,16 @@ impl fmt::Debug for EndpointConfig {
             .field("context_windows", &self.context_windows)
             .field("lists_all_models", &self.lists_all_models)
             .field("dialect", &self.dialect)
-            .field("prompt", &self.prompt)
-            .field("tools", &self.tools)
-            .field("max_frame", &self.max_frame)
+            .field("prompt", &self.prompt_length)
+            .field("tools", &self.takes_tools)
+            .field("max_frame", &self.max_frame_bytes)
             .field("connect_timeout", &self.connect_timeout)
             .finish()
     }
 }
 
 /// A URL without what may be secret in it, as settings and messages show it.
-pub fn redacted(url: &Url) -> String {
+pub fn redact_url(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);

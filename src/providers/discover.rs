@@ -11,11 +11,11 @@ use super::EndpointConfig;
 use crate::outgoing::is_loopback;
 
 /// How long a candidate may take to list its models. It is on this machine.
-pub const PATIENCE: Duration = Duration::from_millis(300);
+pub const DISCOVERY_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The candidates without Parlor itself, which may have been told to listen where a model server usually does: asking oneself for
 /// models while one makes the list of models would never end.
-pub fn without_self(candidates: Vec<EndpointConfig>, own: Option<SocketAddr>) -> Vec<EndpointConfig> {
+pub fn exclude_self(candidates: Vec<EndpointConfig>, own: Option<SocketAddr>) -> Vec<EndpointConfig> {
     let is_self = |candidate: &EndpointConfig| {
         let url = Url::parse(&candidate.base_url).ok().filter(is_loopback);
         let port = url.and_then(|url| url.port_or_known_default());
@@ -34,12 +34,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parlor_does_not_ask_itself() {
+    fn excludes_own_address() {
         let names = |own: Option<&str>| -> Vec<String> {
             let own = own.map(|own| own.parse().unwrap());
             let candidates = [("ollama", 11434), ("llama.cpp", 8080), ("lmstudio", 1234)]
                 .map(|(name, port)| EndpointConfig::new(name, format!("http://127.0.0.1:{port}/v1")));
-            without_self(candidates.into(), own)
+            exclude_self(candidates.into(), own)
                 .into_iter()
                 .map(|candidate| candidate.name)
                 .collect()

@@ -15,7 +15,7 @@ mod tour;
 mod windows;
 
 pub use self::{
-    config::{DEFAULT_MAX_FRAME, EndpointConfig},
-    registry::{Models, ModelsConfig, UnknownModel, endpoint_of},
+    config::{DEFAULT_MAX_FRAME_BYTES, EndpointConfig},
+    registry::{Models, ModelsConfig, UnknownModel, endpoint_name},
     think::ThinkFilter,
 };

@@ -13,10 +13,10 @@ use tokio::time::Instant;
 
 use super::{
     EndpointConfig, discover,
-    naming::Meaning,
+    naming::ModelMatch,
     openai::OpenAi,
     tour::{self, Tour},
-    windows::Windows,
+    windows::ContextWindowCache,
 };
 use crate::{
     model::{Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream},
@@ -25,13 +25,13 @@ use crate::{
 };
 
 /// How long a list is taken for true.
-const FRESH: Duration = Duration::from_secs(30);
+const LIST_TTL: Duration = Duration::from_secs(30);
 /// The same for one with problems, or with nothing but the tour: who mends that wants to see it.
-const FRESH_WITH_PROBLEMS: Duration = Duration::from_secs(3);
+const PROBLEM_LIST_TTL: Duration = Duration::from_secs(3);
 /// Who names a model that is not in a list is believed to know of a new one, but not more often than this.
-const NEW: Duration = Duration::from_secs(3);
+const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(3);
 /// How long a page waits for a new list while there is an old one.
-const PATIENCE_WITH_OLD_LIST: Duration = Duration::from_millis(400);
+const STALE_LIST_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// What the registry is made from.
 #[derive(Clone, Debug, Default)]
@@ -51,26 +51,26 @@ pub struct Models(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    places: Vec<Place>,
+    endpoints: Vec<EndpointSlot>,
     default_model: Option<String>,
     /// The endpoints were found, not set: then the tour stands in if there is none.
-    discovers: bool,
+    is_discovering: bool,
     /// Settings that are no endpoints.
-    misfits: Vec<RunError>,
+    config_problems: Vec<RunError>,
     tour: Arc<Tour>,
-    windows: Windows,
-    cache: Mutex<Option<Cached>>,
+    windows: ContextWindowCache,
+    cache: Mutex<Option<ModelListCache>>,
     /// Held while the endpoints are asked, so that they are asked once.
-    asking: tokio::sync::Mutex<()>,
+    refresh_lock: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct EndpointSlot {
     endpoint: Arc<dyn Endpoint>,
     /// Nobody has asked for it: it need not answer, but soon.
     is_candidate: bool,
     /// It answers for no other models than it lists.
-    lists_all: bool,
+    lists_all_models: bool,
 }
 
 /// A name that means no model, or several.
@@ -85,14 +85,14 @@ pub struct UnknownModel {
 }
 
 #[derive(Clone, Debug)]
-struct Cached {
-    at: Instant,
+struct ModelListCache {
+    fetched_at: Instant,
     list: ModelList,
-    only_tour: bool,
+    has_only_tour: bool,
     /// By endpoint, from when it last answered.
     by_endpoint: HashMap<String, ListedModels>,
     /// The endpoints that answered when this was made.
-    answered: HashSet<String>,
+    answered_endpoints: HashSet<String>,
 }
 
 impl Models {
@@ -100,32 +100,32 @@ impl Models {
     pub fn new(config: ModelsConfig) -> Self {
         let discovers = config.endpoints.is_empty();
         let configs = match discovers {
-            true => discover::without_self(config.candidates, config.own_address),
+            true => discover::exclude_self(config.candidates, config.own_address),
             false => config.endpoints,
         };
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<EndpointSlot> = Vec::new();
         let mut misfits = Vec::new();
         for config in &configs {
             let is_taken = places.iter().any(|place| place.endpoint.name() == config.name);
-            let endpoint = check_name(&config.name, is_taken).and_then(|()| OpenAi::new(config));
+            let endpoint = check_endpoint_name(&config.name, is_taken).and_then(|()| OpenAi::new(config));
             match endpoint {
-                Ok(endpoint) => places.push(Place {
+                Ok(endpoint) => places.push(EndpointSlot {
                     endpoint: Arc::new(endpoint),
                     is_candidate: discovers,
-                    lists_all: config.lists_all_models,
+                    lists_all_models: config.lists_all_models,
                 }),
                 Err(error) => misfits.push(error.error),
             }
         }
         Self(Arc::new(Inner {
-            places,
+            endpoints: places,
             default_model: config.default_model,
-            discovers,
-            misfits,
+            is_discovering: discovers,
+            config_problems: misfits,
             tour: Arc::new(Tour),
-            windows: Windows::default(),
+            windows: ContextWindowCache::default(),
             cache: Mutex::new(None),
-            asking: tokio::sync::Mutex::new(()),
+            refresh_lock: tokio::sync::Mutex::new(()),
         }))
     }
 
@@ -138,10 +138,10 @@ impl Models {
         };
         // A task of its own: the answer is kept even if the page that wanted it is gone.
         let inner = self.0.clone();
-        let task = tokio::spawn(async move { inner.refresh(Cached::is_fresh).await });
+        let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_fresh).await });
         match old {
             None => task.await.unwrap_or_default(),
-            Some(old) => match tokio::time::timeout(PATIENCE_WITH_OLD_LIST, task).await {
+            Some(old) => match tokio::time::timeout(STALE_LIST_TIMEOUT, task).await {
                 Ok(Ok(list)) => list,
                 Ok(Err(_)) | Err(_) => old,
             },
@@ -159,41 +159,41 @@ impl Models {
             return Ok(name.to_owned());
         }
         let known = self.0.cached();
-        let is_fresh = known.as_ref().is_some_and(Cached::is_fresh);
-        match self.0.meaning_by(name, known.as_ref()) {
-            Meaning::Listed(id) => return Ok(id),
-            Meaning::Possible(id) if is_fresh || !self.0.lists_all(&id) => return Ok(id),
+        let is_fresh = known.as_ref().is_some_and(ModelListCache::is_fresh);
+        match self.0.resolve_name_with(name, known.as_ref()) {
+            ModelMatch::Listed(id) => return Ok(id),
+            ModelMatch::Unlisted(id) if is_fresh || !self.0.lists_all(&id) => return Ok(id),
             _ => {}
         }
         // It may have been added a moment ago. Of an endpoint that is slow it is the list before that counts.
         let inner = self.0.clone();
-        let task = tokio::spawn(async move { inner.refresh(Cached::is_new).await });
+        let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_recent).await });
         if known.is_some() {
-            let _ = tokio::time::timeout(PATIENCE_WITH_OLD_LIST, task).await;
+            let _ = tokio::time::timeout(STALE_LIST_TIMEOUT, task).await;
         } else {
             let _ = task.await;
         }
-        match self.0.meaning(name) {
-            Meaning::Listed(id) | Meaning::Possible(id) => Ok(id),
-            meaning => Err(self.0.unknown(name, meaning)),
+        match self.0.resolve_name(name) {
+            ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Ok(id),
+            meaning => Err(self.0.unknown_model(name, meaning)),
         }
     }
 
     /// Whether a name that stands in the settings is that of this model.
     pub fn is_named(&self, id: &str, name: &str) -> bool {
-        id == name || self.0.meaning(name) == Meaning::Listed(id.to_owned())
+        id == name || self.0.resolve_name(name) == ModelMatch::Listed(id.to_owned())
     }
 
     /// How many tokens a model can take, if that is known. An empty id means the default model.
     pub async fn context_window(&self, id: &str) -> Option<usize> {
         let (endpoint, model) = self.resolve(id).ok()?;
-        self.0.windows.of(endpoint, model).await
+        self.0.windows.get(endpoint, model).await
     }
 
     /// Whether a model takes tools, as far as that is known once its [window](Self::context_window) is.
     pub fn takes_tools(&self, id: &str) -> bool {
         let resolved = self.resolve(id);
-        resolved.map_or(true, |(endpoint, model)| endpoint.manners(&model).tools)
+        resolved.map_or(true, |(endpoint, model)| endpoint.capabilities(&model).tools)
     }
 
     /// The system prompt that the settings want a model to be given.
@@ -203,9 +203,9 @@ impl Models {
     }
 
     /// A model will be called: how many tokens it can take is found out beside what has to be done before that.
-    pub fn foresee(&self, id: &str) {
+    pub fn prefetch_context_window(&self, id: &str) {
         if let Ok((endpoint, model)) = self.resolve(id) {
-            self.0.windows.foresee(endpoint, model);
+            self.0.windows.prefetch(endpoint, model);
         }
     }
 
@@ -232,20 +232,20 @@ impl Models {
             return Ok((self.0.tour.clone(), tour::MODEL.to_owned()));
         }
         // Where a stored name leads must not depend on what other endpoints list: its endpoint comes first.
-        if let Some(found) = self.0.split(id) {
+        if let Some(found) = self.0.split_id(id) {
             return Ok(found);
         }
-        let meaning = self.0.meaning(id);
-        if let Meaning::Listed(id) = &meaning
-            && let Some(found) = self.0.split(id)
+        let meaning = self.0.resolve_name(id);
+        if let ModelMatch::Listed(id) = &meaning
+            && let Some(found) = self.0.split_id(id)
         {
             return Ok(found);
         }
         let name = id.split_once('/').map_or(id, |(name, _)| name);
-        let mut misfits = self.0.misfits.iter();
+        let mut misfits = self.0.config_problems.iter();
         let misfit = misfits.find(|misfit| misfit.message.contains(&format!("“{name}”")));
-        Err(refused(misfit.cloned().unwrap_or_else(|| {
-            let UnknownModel { why, .. } = self.0.unknown(id, meaning);
+        Err(refused_error(misfit.cloned().unwrap_or_else(|| {
+            let UnknownModel { why, .. } = self.0.unknown_model(id, meaning);
             RunError {
                 code: "model_unknown".into(),
                 message: why,
@@ -256,36 +256,38 @@ impl Models {
 }
 
 impl Inner {
-    fn place(&self, name: &str) -> Option<&Place> {
-        self.places.iter().find(|place| place.endpoint.name() == name)
+    fn endpoint(&self, name: &str) -> Option<&EndpointSlot> {
+        self.endpoints.iter().find(|place| place.endpoint.name() == name)
     }
 
-    fn cached(&self) -> Option<Cached> {
+    fn cached(&self) -> Option<ModelListCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Asks all endpoints, unless what is known will do.
-    async fn refresh(&self, will_do: fn(&Cached) -> bool) -> ModelList {
-        let _asking = self.asking.lock().await;
+    async fn refresh(&self, will_do: fn(&ModelListCache) -> bool) -> ModelList {
+        let _asking = self.refresh_lock.lock().await;
         let old = match self.cached() {
             // Someone else has asked meanwhile.
             Some(cached) if will_do(&cached) => return cached.list,
             old => old,
         };
-        let cached = self.ask(old.map(|old| old.by_endpoint).unwrap_or_default()).await;
+        let cached = self
+            .fetch_lists(old.map(|old| old.by_endpoint).unwrap_or_default())
+            .await;
         let list = cached.list.clone();
         *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(cached);
         list
     }
 
-    async fn ask(&self, mut by_endpoint: HashMap<String, ListedModels>) -> Cached {
-        let answers = futures::future::join_all(self.places.iter().map(Place::models)).await;
+    async fn fetch_lists(&self, mut by_endpoint: HashMap<String, ListedModels>) -> ModelListCache {
+        let answers = futures::future::join_all(self.endpoints.iter().map(EndpointSlot::models)).await;
         let mut list = ModelList {
-            problems: self.misfits.clone(),
+            problems: self.config_problems.clone(),
             ..ModelList::default()
         };
         let mut answered = HashSet::new();
-        for (place, answer) in self.places.iter().zip(answers) {
+        for (place, answer) in self.endpoints.iter().zip(answers) {
             let name = place.endpoint.name().to_owned();
             match answer {
                 Ok(models) => {
@@ -303,26 +305,26 @@ impl Inner {
             }
             let listed = by_endpoint.get(place.endpoint.name());
             list.models
-                .extend(listed.into_iter().flat_map(|listed| listed.offered.clone()));
+                .extend(listed.into_iter().flat_map(|listed| listed.selectable.clone()));
         }
-        let only_tour = self.discovers && list.models.is_empty();
+        let only_tour = self.is_discovering && list.models.is_empty();
         if only_tour {
-            list.models.push(tour::info());
+            list.models.push(tour::model_info());
         }
-        let mut cached = Cached {
-            at: Instant::now(),
+        let mut cached = ModelListCache {
+            fetched_at: Instant::now(),
             list,
-            only_tour,
+            has_only_tour: only_tour,
             by_endpoint,
-            answered,
+            answered_endpoints: answered,
         };
         let first = cached.list.models.first().map(|model| model.id.clone());
         cached.list.default = match self.default_model.as_deref() {
-            Some(name) => match self.meaning_by(name, Some(&cached)) {
-                Meaning::Listed(id) | Meaning::Possible(id) => Some(id),
+            Some(name) => match self.resolve_name_with(name, Some(&cached)) {
+                ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Some(id),
                 _ if name == tour::MODEL_ID => Some(name.to_owned()),
                 meaning => {
-                    cached.list.problems.push(self.no_default(name, meaning));
+                    cached.list.problems.push(self.invalid_default(name, meaning));
                     // Another model would be a surprise: the name stays, and who sends to it is told.
                     Some(name.to_owned())
                 }
@@ -338,8 +340,12 @@ impl Inner {
         if let Some(id) = list.default.or_else(|| self.default_model.clone()) {
             return Ok(id);
         }
-        let problem = list.problems.into_iter().chain(self.misfits.clone()).next();
-        Err(refused(problem.unwrap_or_else(|| RunError {
+        let problem = list
+            .problems
+            .into_iter()
+            .chain(self.config_problems.clone())
+            .next();
+        Err(refused_error(problem.unwrap_or_else(|| RunError {
             code: "model_unknown".into(),
             message: "No model is chosen, and no endpoint offers one.".into(),
             hint: "Choose a model in the picker at the composer.".into(),
@@ -347,29 +353,29 @@ impl Inner {
     }
 }
 
-impl Place {
+impl EndpointSlot {
     async fn models(&self) -> Result<ListedModels, ModelError> {
         if !self.is_candidate {
             return self.endpoint.models().await;
         }
-        let answer = tokio::time::timeout(discover::PATIENCE, self.endpoint.models()).await;
+        let answer = tokio::time::timeout(discover::DISCOVERY_TIMEOUT, self.endpoint.models()).await;
         answer.unwrap_or_else(|_| Ok(ListedModels::default()))
     }
 }
 
-impl Cached {
+impl ModelListCache {
     /// So new that asking again would give the same: however often somebody asks for what is not there.
-    fn is_new(&self) -> bool {
-        self.at.elapsed() < NEW
+    fn is_recent(&self) -> bool {
+        self.fetched_at.elapsed() < MIN_REFRESH_INTERVAL
     }
 
     fn is_fresh(&self) -> bool {
-        let has_problems = self.only_tour || !self.list.problems.is_empty();
-        self.at.elapsed() < if has_problems { FRESH_WITH_PROBLEMS } else { FRESH }
+        let has_problems = self.has_only_tour || !self.list.problems.is_empty();
+        self.fetched_at.elapsed() < if has_problems { PROBLEM_LIST_TTL } else { LIST_TTL }
     }
 }
 
-fn check_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
+fn check_endpoint_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
     let what = match name {
         "" => "An endpoint in the settings has no name.".into(),
         tour::ENDPOINT => format!("An endpoint cannot have the name “{name}”: it is Parlor's own."),
@@ -378,7 +384,7 @@ fn check_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
         _ => return Ok(()),
     };
     let hint = "Give it another name in the settings and restart Parlor.".into();
-    Err(refused(RunError {
+    Err(refused_error(RunError {
         code: "settings_invalid".into(),
         message: what,
         hint,
@@ -386,11 +392,11 @@ fn check_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
 }
 
 /// The name of the endpoint in a model's id.
-pub fn endpoint_of(id: &str) -> &str {
+pub fn endpoint_name(id: &str) -> &str {
     id.split_once('/').map_or(id, |(name, _)| name)
 }
 
-fn refused(error: RunError) -> ModelError {
+fn refused_error(error: RunError) -> ModelError {
     ModelError {
         error,
         kind: ModelErrorKind::Refused,

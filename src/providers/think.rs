@@ -12,42 +12,42 @@ use crate::{markdown::CodeTracker, model::ModelEvent};
 const TAGS: [&str; 3] = ["think", "thinking", "thought"];
 
 /// White space that may stand before a tag; an answer that begins with more is text.
-const MAX_INDENT: usize = 256;
+const MAX_INDENT_BYTES: usize = 256;
 
 /// How much text is kept to know what is code.
-const MAX_KEPT: usize = 16 << 10;
+const MAX_CODE_CONTEXT_BYTES: usize = 16 << 10;
 
 /// Splits one answer's text into thinking and text.
 #[derive(Debug, Default)]
 pub struct ThinkFilter {
-    state: State,
+    state: ThinkState,
     /// What may be the beginning of a tag: at most [`MAX_INDENT`] and a tag's length.
     held: String,
     /// The text so far, while a closing tag is looked for.
-    before: Before,
+    preceding: PrecedingText,
     /// The model thinks in a field of its own.
-    thinks_apart: bool,
+    has_separate_thinking: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum State {
+enum ThinkState {
     /// Nothing but white space, or a part of a tag, has come.
     #[default]
     Start,
     /// Right behind the opening tag; white space there is dropped.
-    Opened(&'static str),
+    AfterOpening(&'static str),
     /// Inside the block.
     Thinking(&'static str),
     /// Right behind the closing tag; white space there is dropped.
-    Closed,
+    AfterClosing,
     /// Text that turns out to be thinking if a closing tag comes.
-    Unsure,
+    MaybeThinking,
     /// The rest is text, whatever it says.
     Text,
 }
 
 /// How a text stands to a tag that it may begin with.
-enum Match {
+enum TagMatch {
     Tag(&'static str, usize),
     Undecided,
     No,
@@ -56,88 +56,93 @@ enum Match {
 impl ThinkFilter {
     /// Takes more of the answer's text and appends what it is to `events`.
     pub fn push(&mut self, text: &str, events: &mut impl Extend<ModelEvent>) {
-        if self.state == State::Text && self.held.is_empty() {
-            return emit(ModelEvent::Text, text, events);
+        if self.state == ThinkState::Text && self.held.is_empty() {
+            return push_event(ModelEvent::Text, text, events);
         }
         let joined = std::mem::take(&mut self.held) + text;
         let mut rest = joined.as_str();
         // Every turn either takes some of `rest` or ends.
         loop {
             rest = match self.state {
-                State::Start => match opening(rest) {
-                    Match::Tag(tag, end) => {
-                        self.state = State::Opened(tag);
+                ThinkState::Start => match match_opening_tag(rest) {
+                    TagMatch::Tag(tag, end) => {
+                        self.state = ThinkState::AfterOpening(tag);
                         &rest[end..]
                     }
-                    Match::Undecided => return self.held.push_str(rest),
-                    Match::No => {
-                        self.state = if self.thinks_apart {
-                            State::Text
+                    TagMatch::Undecided => return self.held.push_str(rest),
+                    TagMatch::No => {
+                        self.state = if self.has_separate_thinking {
+                            ThinkState::Text
                         } else {
-                            State::Unsure
+                            ThinkState::MaybeThinking
                         };
                         rest
                     }
                 },
-                State::Opened(tag) => {
+                ThinkState::AfterOpening(tag) => {
                     let trimmed = rest.trim_start();
                     if trimmed.is_empty() {
                         return;
                     }
-                    self.state = State::Thinking(tag);
+                    self.state = ThinkState::Thinking(tag);
                     trimmed
                 }
-                State::Thinking(tag) => {
-                    let (thinking, end) = until_closing(rest, tag);
-                    emit(ModelEvent::Thinking, thinking, events);
+                ThinkState::Thinking(tag) => {
+                    let (thinking, end) = split_at_closing_tag(rest, tag);
+                    push_event(ModelEvent::Thinking, thinking, events);
                     match end {
                         Some(end) => {
-                            self.state = State::Closed;
+                            self.state = ThinkState::AfterClosing;
                             &rest[end..]
                         }
                         None => return self.held.push_str(&rest[thinking.len()..]),
                     }
                 }
-                State::Closed => {
+                ThinkState::AfterClosing => {
                     let trimmed = rest.trim_start();
                     if trimmed.is_empty() {
                         return;
                     }
-                    self.state = State::Text;
+                    self.state = ThinkState::Text;
                     trimmed
                 }
-                State::Unsure => {
-                    let (text, tail) = rest.split_at(tag_in(rest));
-                    emit(ModelEvent::Text, text, events);
-                    self.before.push(text);
-                    match whole_tag(tail) {
+                ThinkState::MaybeThinking => {
+                    let (text, tail) = rest.split_at(find_tag(rest));
+                    push_event(ModelEvent::Text, text, events);
+                    self.preceding.push(text);
+                    match match_whole_tag(tail) {
                         // The character behind the tag counts as well.
-                        Some(end) if end < tail.len() => self.after_tag(tail, end, events),
+                        Some(end) if end < tail.len() => self.resolve_tag(tail, end, events),
                         _ => return self.held.push_str(tail),
                     }
                 }
-                State::Text => return emit(ModelEvent::Text, rest, events),
+                ThinkState::Text => return push_event(ModelEvent::Text, rest, events),
             }
         }
     }
 
     /// Decides about a tag at the beginning of a text that may be thinking; gives what is left of the text.
-    fn after_tag<'a>(&mut self, text: &'a str, end: usize, events: &mut impl Extend<ModelEvent>) -> &'a str {
+    fn resolve_tag<'a>(
+        &mut self,
+        text: &'a str,
+        end: usize,
+        events: &mut impl Extend<ModelEvent>,
+    ) -> &'a str {
         let (tag, rest) = text.split_at(end);
-        if self.before.is_end(tag, rest.chars().next()) {
+        if self.preceding.is_closing_tag(tag, rest.chars().next()) {
             events.extend([ModelEvent::TextWasThinking]);
-            self.state = State::Closed;
+            self.state = ThinkState::AfterClosing;
             return rest;
         }
-        self.state = State::Text;
+        self.state = ThinkState::Text;
         text
     }
 
     /// The model has thought in a field of its own: only a block at the very start is thinking as well.
-    pub fn has_thought(&mut self) {
-        self.thinks_apart = true;
-        if self.state == State::Unsure {
-            self.state = State::Text;
+    pub fn set_separate_thinking(&mut self) {
+        self.has_separate_thinking = true;
+        if self.state == ThinkState::MaybeThinking {
+            self.state = ThinkState::Text;
         }
     }
 
@@ -145,47 +150,47 @@ impl ThinkFilter {
     pub fn finish(&mut self, events: &mut impl Extend<ModelEvent>) {
         let held = std::mem::take(&mut self.held);
         let mut rest = held.as_str();
-        if self.state == State::Unsure
-            && let Some(end) = whole_tag(rest)
+        if self.state == ThinkState::MaybeThinking
+            && let Some(end) = match_whole_tag(rest)
         {
-            rest = self.after_tag(rest, end, events);
+            rest = self.resolve_tag(rest, end, events);
         }
-        match std::mem::replace(&mut self.state, State::Text) {
-            State::Thinking(_) => emit(ModelEvent::Thinking, rest, events),
-            _ => emit(ModelEvent::Text, rest, events),
+        match std::mem::replace(&mut self.state, ThinkState::Text) {
+            ThinkState::Thinking(_) => push_event(ModelEvent::Thinking, rest, events),
+            _ => push_event(ModelEvent::Text, rest, events),
         }
     }
 }
 
 /// The text before a tag.
 #[derive(Debug)]
-struct Before {
+struct PrecedingText {
     code: CodeTracker,
     /// Its last character.
     last: Option<char>,
     /// The last one on its last line that is no white space.
-    visible: Option<char>,
+    last_visible: Option<char>,
 }
 
-impl Default for Before {
+impl Default for PrecedingText {
     fn default() -> Self {
         Self {
-            code: CodeTracker::new(MAX_KEPT),
+            code: CodeTracker::new(MAX_CODE_CONTEXT_BYTES),
             last: None,
-            visible: None,
+            last_visible: None,
         }
     }
 }
 
-impl Before {
+impl PrecedingText {
     fn push(&mut self, text: &str) {
         self.code.push(text);
         for c in text.chars() {
             self.last = Some(c);
             match c {
-                '\n' => self.visible = None,
+                '\n' => self.last_visible = None,
                 c if c.is_whitespace() => {}
-                c => self.visible = Some(c),
+                c => self.last_visible = Some(c),
             }
         }
     }
@@ -193,8 +198,8 @@ impl Before {
     /// Whether a tag ends thinking here, rather than being mentioned: it is a closing one outside code, begins a line or follows a word
     /// directly (or, at a line's end, a sentence), is not quoted, and no sentence goes on behind it. `after` is the character there;
     /// `None` at the text's end.
-    fn is_end(&mut self, tag: &str, after: Option<char>) -> bool {
-        let stands_apart = match (self.last, self.visible) {
+    fn is_closing_tag(&mut self, tag: &str, after: Option<char>) -> bool {
+        let stands_apart = match (self.last, self.last_visible) {
             (Some(last), Some(visible)) if last.is_whitespace() => {
                 matches!(visible, '.' | '!' | '?' | '…' | '。' | '！' | '？')
                     && matches!(after, Some('\n' | '\r'))
@@ -212,23 +217,23 @@ impl Before {
             )
         };
         // Of a paragraph that is too long to be kept it is not known where its code is.
-        let mut is_code = || !self.code.is_unsure() && self.code.is_code("", tag);
+        let mut is_code = || !self.code.is_uncertain() && self.code.is_code("", tag);
         tag.starts_with("</") && stands_apart && !after.is_some_and(goes_on) && !is_code()
     }
 }
 
 /// The place of the first tag in a text, or of what may be the beginning of one at its end; else the text's end.
-fn tag_in(text: &str) -> usize {
+fn find_tag(text: &str) -> usize {
     let may_be_tag = |rest: &str| {
         let name = rest[1..].strip_prefix('/').unwrap_or(&rest[1..]);
-        TAGS.iter().any(|tag| tag.starts_with(name)) || whole_tag(rest).is_some()
+        TAGS.iter().any(|tag| tag.starts_with(name)) || match_whole_tag(rest).is_some()
     };
     let mut places = text.match_indices('<').map(|(at, _)| at);
     places.find(|at| may_be_tag(&text[*at..])).unwrap_or(text.len())
 }
 
 /// The end of the tag that a text begins with.
-fn whole_tag(text: &str) -> Option<usize> {
+fn match_whole_tag(text: &str) -> Option<usize> {
     let name = text.strip_prefix('<')?;
     let name = name.strip_prefix('/').unwrap_or(name);
     let behind = TAGS
@@ -237,38 +242,42 @@ fn whole_tag(text: &str) -> Option<usize> {
     Some(text.len() - behind.len())
 }
 
-fn emit(event: fn(String) -> ModelEvent, text: &str, events: &mut impl Extend<ModelEvent>) {
+fn push_event(event: fn(String) -> ModelEvent, text: &str, events: &mut impl Extend<ModelEvent>) {
     if !text.is_empty() {
         events.extend([event(text.to_owned())]);
     }
 }
 
 /// Whether `text` begins with an opening tag; gives the tag and where it ends.
-fn opening(text: &str) -> Match {
+fn match_opening_tag(text: &str) -> TagMatch {
     let tail = text.trim_start();
     let indent = text.len() - tail.len();
-    if indent > MAX_INDENT {
-        return Match::No;
+    if indent > MAX_INDENT_BYTES {
+        return TagMatch::No;
     }
     let Some(name) = tail.strip_prefix('<') else {
         return if tail.is_empty() {
-            Match::Undecided
+            TagMatch::Undecided
         } else {
-            Match::No
+            TagMatch::No
         };
     };
     let mut possible = false;
     for tag in TAGS {
         if name.strip_prefix(tag).is_some_and(|rest| rest.starts_with('>')) {
-            return Match::Tag(tag, indent + tag.len() + 2);
+            return TagMatch::Tag(tag, indent + tag.len() + 2);
         }
         possible |= tag.starts_with(name);
     }
-    if possible { Match::Undecided } else { Match::No }
+    if possible {
+        TagMatch::Undecided
+    } else {
+        TagMatch::No
+    }
 }
 
 /// The thinking before the closing tag, or before what may become one, and where the tag ends.
-fn until_closing<'a>(text: &'a str, tag: &str) -> (&'a str, Option<usize>) {
+fn split_at_closing_tag<'a>(text: &'a str, tag: &str) -> (&'a str, Option<usize>) {
     let closing = format!("</{tag}>");
     if let Some(at) = text.find(&closing) {
         return (&text[..at], Some(at + closing.len()));

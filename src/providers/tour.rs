@@ -11,7 +11,7 @@ use super::ThinkFilter;
 use crate::{
     model::{
         Endpoint, FinishReason, ListedModels, ModelError, ModelErrorKind, ModelEvent, ModelMessage,
-        ModelRequest, ModelStream, Sent,
+        ModelRequest, ModelStream, RequestPreview,
     },
     protocol::{RunError, chat::ModelInfo},
 };
@@ -23,9 +23,9 @@ pub const MODEL_ID: &str = "parlor/tour";
 pub const MODEL: &str = "tour";
 
 /// Sixty tokens a second: what a good hosted model does.
-const PER_TOKEN: Duration = Duration::from_nanos(1_000_000_000 / 60);
+const TOKEN_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 60);
 /// The longest token, in characters; about what a model's tokens are.
-const TOKEN_LENGTH: usize = 6;
+const MAX_TOKEN_CHARS: usize = 6;
 
 /// Words in a message, and the script that they call for.
 const SCRIPTS: [(&[&str], &str); 3] = [
@@ -46,14 +46,14 @@ const SCRIPTS: [(&[&str], &str); 3] = [
     (&["long", "story"], include_str!("tour/long.md")),
 ];
 const WELCOME: &str = include_str!("tour/welcome.md");
-const AGAIN: &str = include_str!("tour/again.md");
+const REPEATED: &str = include_str!("tour/again.md");
 
 /// The endpoint whose only model is the tour.
 #[derive(Debug)]
 pub struct Tour;
 
 /// The tour as the picker shows it.
-pub fn info() -> ModelInfo {
+pub fn model_info() -> ModelInfo {
     ModelInfo {
         id: MODEL_ID.into(),
         name: "Tour (a script, not a model)".into(),
@@ -69,12 +69,12 @@ impl Endpoint for Tour {
 
     async fn models(&self) -> Result<ListedModels, ModelError> {
         Ok(ListedModels {
-            offered: vec![info()],
+            selectable: vec![model_info()],
             ids: vec![MODEL.to_owned()],
         })
     }
 
-    fn sends(&self, _: &str, request: &ModelRequest) -> Sent {
+    fn preview_request(&self, _: &str, request: &ModelRequest) -> RequestPreview {
         let user = request.messages.iter().rev().find_map(|message| match message {
             ModelMessage::User(text) => Some(text.as_str()),
             _ => None,
@@ -82,7 +82,7 @@ impl Endpoint for Tour {
         // All that it looks at.
         let messages = user.map(|text| json!({ "role": "user", "content": text }));
         let messages = messages.into_iter().collect();
-        Sent {
+        RequestPreview {
             address: String::new(),
             body: [("messages".to_owned(), messages)].into_iter().collect(),
         }
@@ -100,7 +100,7 @@ impl Endpoint for Tour {
                 kind: ModelErrorKind::Refused,
             });
         }
-        Ok(play(script_for(&request.messages)))
+        Ok(play_script(script_for(&request.messages)))
     }
 }
 
@@ -119,28 +119,28 @@ fn script_for(messages: &[ModelMessage]) -> &'static str {
         .any(|message| matches!(message, ModelMessage::Assistant { .. }));
     match asked {
         Some((_, script)) => script,
-        None if has_answered => AGAIN,
+        None if has_answered => REPEATED,
         None => WELCOME,
     }
 }
 
 /// Plays a script at the pace of a model, token by token.
-fn play(script: &'static str) -> ModelStream {
+fn play_script(script: &'static str) -> ModelStream {
     let start = Instant::now();
-    let tokens = events(script).into_iter().enumerate();
+    let tokens = script_events(script).into_iter().enumerate();
     Box::pin(futures::stream::unfold(tokens, move |mut tokens| async move {
         let (index, event) = tokens.next()?;
         // Counted from the start, so that late wake-ups do not add up.
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        tokio::time::sleep_until(start + PER_TOKEN.saturating_mul(index)).await;
+        tokio::time::sleep_until(start + TOKEN_INTERVAL.saturating_mul(index)).await;
         Some((Ok(event), tokens))
     }))
 }
 
-fn events(script: &str) -> VecDeque<ModelEvent> {
+fn script_events(script: &str) -> VecDeque<ModelEvent> {
     let mut events = VecDeque::new();
     let mut filter = ThinkFilter::default();
-    for token in tokens(script.trim_end()) {
+    for token in split_tokens(script.trim_end()) {
         filter.push(token, &mut events);
     }
     filter.finish(&mut events);
@@ -149,13 +149,13 @@ fn events(script: &str) -> VecDeque<ModelEvent> {
 }
 
 /// Cuts a text into pieces like a model's tokens: a word with the space before it, a long word in several.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
+fn split_tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let mut in_word = false;
         let mut length = 0;
         let end = rest.char_indices().find_map(|(at, c)| {
-            let ends = in_word && (c.is_whitespace() || length == TOKEN_LENGTH);
+            let ends = in_word && (c.is_whitespace() || length == MAX_TOKEN_CHARS);
             in_word |= !c.is_whitespace();
             length += usize::from(in_word);
             ends.then_some(at)
@@ -174,7 +174,7 @@ mod tests {
 
     fn ask(messages: &[ModelMessage]) -> (String, String) {
         let (mut thinking, mut text) = (String::new(), String::new());
-        for event in events(script_for(messages)) {
+        for event in script_events(script_for(messages)) {
             match event {
                 ModelEvent::Thinking(delta) => thinking += &delta,
                 ModelEvent::Text(delta) => text += &delta,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn every_script_thinks_first_and_the_first_says_what_it_is() {
+    fn scripts_think_first_and_introduce_themselves() {
         let (thinking, text) = ask(&[ModelMessage::User("Hello".into())]);
         assert!(text.contains("script"), "{text}");
         assert!(!thinking.is_empty());
@@ -199,17 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn the_tokens_of_a_text_are_the_text() {
+    fn tokens_join_to_the_text() {
         let text = "# One\n\n- two  three\n  unbelievable é🦀🦀🦀🦀🦀🦀🦀\n";
-        assert_eq!(tokens(text).collect::<String>(), text);
-        assert!(tokens(text).all(|token| token.trim().chars().count() <= TOKEN_LENGTH));
-        assert_eq!(tokens("a bc").collect::<Vec<_>>(), ["a", " bc"]);
+        assert_eq!(split_tokens(text).collect::<String>(), text);
+        assert!(split_tokens(text).all(|token| token.trim().chars().count() <= MAX_TOKEN_CHARS));
+        assert_eq!(split_tokens("a bc").collect::<Vec<_>>(), ["a", " bc"]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_tour_is_played_at_sixty_tokens_a_second() {
+    async fn plays_sixty_tokens_a_second() {
         let start = Instant::now();
-        let events: Vec<_> = play(AGAIN).collect().await;
+        let events: Vec<_> = play_script(REPEATED).collect().await;
         assert_eq!(events.last(), Some(&Ok(ModelEvent::Finished(FinishReason::Stop))));
         let expected = (events.len() - 1) as f64 / 60.0;
         assert!(

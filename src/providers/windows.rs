@@ -14,81 +14,81 @@ use tokio::{sync::OwnedMutexGuard, time::Instant};
 use crate::model::Endpoint;
 
 /// How long what was found, or not found, is taken for true: models are loaded anew with other windows.
-const FRESH: Duration = Duration::from_secs(60);
+const WINDOW_TTL: Duration = Duration::from_secs(60);
 
 /// The windows of all models that somebody wanted to know of.
 #[derive(Debug, Default)]
-pub struct Windows(Mutex<HashMap<String, Arc<Window>>>);
+pub struct ContextWindowCache(Mutex<HashMap<String, Arc<CachedWindow>>>);
 
 #[derive(Debug, Default)]
-struct Window {
-    known: Mutex<Option<Known>>,
+struct CachedWindow {
+    value: Mutex<Option<WindowValue>>,
     /// Held while the server is asked, so that it is asked once.
-    asking: Arc<tokio::sync::Mutex<()>>,
+    refresh_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    at: Instant,
+struct WindowValue {
+    fetched_at: Instant,
     tokens: Option<usize>,
 }
 
-impl Known {
+impl WindowValue {
     fn is_fresh(&self) -> bool {
-        self.at.elapsed() < FRESH
+        self.fetched_at.elapsed() < WINDOW_TTL
     }
 
     /// What is old may still be so. That nothing was found may have been the server's starting.
-    fn is_of_use(&self) -> bool {
+    fn is_usable(&self) -> bool {
         self.tokens.is_some() || self.is_fresh()
     }
 }
 
-impl Windows {
+impl ContextWindowCache {
     /// The window of a model, which has this name at this endpoint.
-    pub async fn of(&self, endpoint: Arc<dyn Endpoint>, model: String) -> Option<usize> {
-        let window = self.window(&*endpoint, &model);
-        if let Some(known) = window.known().filter(Known::is_of_use) {
+    pub async fn get(&self, endpoint: Arc<dyn Endpoint>, model: String) -> Option<usize> {
+        let window = self.entry(&*endpoint, &model);
+        if let Some(known) = window.known().filter(WindowValue::is_usable) {
             window.refresh(endpoint, model);
             return known.tokens;
         }
-        let asking = window.asking.clone().lock_owned().await;
-        if let Some(known) = window.known().filter(Known::is_of_use) {
+        let asking = window.refresh_lock.clone().lock_owned().await;
+        if let Some(known) = window.known().filter(WindowValue::is_usable) {
             // Somebody else has asked meanwhile.
             return known.tokens;
         }
-        window.ask(asking, endpoint, model).await.ok().flatten()
+        window.start_fetch(asking, endpoint, model).await.ok().flatten()
     }
 
     /// Begins to find out what will be wanted soon.
-    pub fn foresee(&self, endpoint: Arc<dyn Endpoint>, model: String) {
-        self.window(&*endpoint, &model).refresh(endpoint, model);
+    pub fn prefetch(&self, endpoint: Arc<dyn Endpoint>, model: String) {
+        self.entry(&*endpoint, &model).refresh(endpoint, model);
     }
 
-    fn window(&self, endpoint: &dyn Endpoint, model: &str) -> Arc<Window> {
+    fn entry(&self, endpoint: &dyn Endpoint, model: &str) -> Arc<CachedWindow> {
         let id = format!("{}/{model}", endpoint.name());
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         windows.entry(id).or_default().clone()
     }
 }
 
-impl Window {
-    fn known(&self) -> Option<Known> {
-        *self.lock()
+impl CachedWindow {
+    fn known(&self) -> Option<WindowValue> {
+        *self.lock_value()
     }
 
     /// Asks beside, if what is known is too old and nobody is asking.
     fn refresh(self: Arc<Self>, endpoint: Arc<dyn Endpoint>, model: String) {
-        if self.known().as_ref().is_some_and(Known::is_fresh) {
+        if self.known().as_ref().is_some_and(WindowValue::is_fresh) {
             return;
         }
-        if let Ok(asking) = self.asking.clone().try_lock_owned() {
-            self.ask(asking, endpoint, model);
+        if let Ok(asking) = self.refresh_lock.clone().try_lock_owned() {
+            self.start_fetch(asking, endpoint, model);
         }
     }
 
     /// In a task of its own: the answer is kept even if the run that wanted it is gone.
-    fn ask(
+    fn start_fetch(
         self: Arc<Self>,
         asking: OwnedMutexGuard<()>,
         endpoint: Arc<dyn Endpoint>,
@@ -98,8 +98,8 @@ impl Window {
             let found = endpoint.context_window(&model).await;
             // A server that does not say it now has said it before.
             let tokens = found.or_else(|| self.known()?.tokens);
-            *self.lock() = Some(Known {
-                at: Instant::now(),
+            *self.lock_value() = Some(WindowValue {
+                fetched_at: Instant::now(),
                 tokens,
             });
             drop(asking);
@@ -107,8 +107,8 @@ impl Window {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_value(&self) -> MutexGuard<'_, Option<WindowValue>> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,20 +121,20 @@ mod tests {
 
     use super::*;
     use crate::{
-        model::{ListedModels, ModelError, ModelRequest, ModelStream, Sent},
+        model::{ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview},
         providers::tour::Tour,
     };
 
     /// Says how much its model can take when it may, the next time something else.
     #[derive(Debug)]
-    struct Server {
+    struct FakeServer {
         says: Vec<Option<usize>>,
         asked: AtomicUsize,
         may: Semaphore,
     }
 
     #[async_trait::async_trait]
-    impl Endpoint for Server {
+    impl Endpoint for FakeServer {
         fn name(&self) -> &str {
             "test"
         }
@@ -149,8 +149,8 @@ mod tests {
             self.says.get(time).copied().flatten()
         }
 
-        fn sends(&self, _: &str, _: &ModelRequest) -> Sent {
-            Sent::default()
+        fn preview_request(&self, _: &str, _: &ModelRequest) -> RequestPreview {
+            RequestPreview::default()
         }
 
         async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    fn server(says: &[Option<usize>]) -> Arc<Server> {
-        Arc::new(Server {
+    fn server(says: &[Option<usize>]) -> Arc<FakeServer> {
+        Arc::new(FakeServer {
             says: says.to_vec(),
             asked: AtomicUsize::new(0),
             may: Semaphore::new(0),
@@ -167,44 +167,44 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_hundred_that_want_to_know_ask_once_and_wait() {
-        let (windows, server) = (Windows::default(), server(&[Some(5000)]));
-        windows.foresee(server.clone(), "m".into());
-        let all = join_all((0..100).map(|_| windows.of(server.clone(), "m".into())));
+    async fn concurrent_lookups_share_one_request() {
+        let (windows, server) = (ContextWindowCache::default(), server(&[Some(5000)]));
+        windows.prefetch(server.clone(), "m".into());
+        let all = join_all((0..100).map(|_| windows.get(server.clone(), "m".into())));
         let (all, ()) = tokio::join!(all, async { server.may.add_permits(100) });
         assert_eq!(all, [Some(5000); 100]);
         assert_eq!(server.asked.load(Relaxed), 1);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn that_nothing_was_found_is_believed_for_a_while_only() {
-        let (windows, server) = (Windows::default(), server(&[None, Some(5000)]));
-        let window = || windows.of(server.clone(), "m".into());
+    async fn retries_a_missing_window_later() {
+        let (windows, server) = (ContextWindowCache::default(), server(&[None, Some(5000)]));
+        let window = || windows.get(server.clone(), "m".into());
         server.may.add_permits(2);
         assert_eq!((window().await, window().await), (None, None));
         assert_eq!(server.asked.load(Relaxed), 1);
-        tokio::time::advance(FRESH).await;
+        tokio::time::advance(WINDOW_TTL).await;
         assert_eq!(window().await, Some(5000));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_known_is_taken_at_once_and_asked_for_again_beside() {
+    async fn returns_stale_window_and_refreshes() {
         let (windows, server) = (
-            Windows::default(),
+            ContextWindowCache::default(),
             server(&[Some(5000), Some(8000), None, Some(9000)]),
         );
-        let window = || windows.of(server.clone(), "m".into());
+        let window = || windows.get(server.clone(), "m".into());
         let answered = async || {
             server.may.add_permits(1);
-            drop(windows.window(&*server, "m").asking.lock().await);
+            drop(windows.entry(&*server, "m").refresh_lock.lock().await);
         };
         server.may.add_permits(1);
         assert_eq!(window().await, Some(5000));
-        tokio::time::advance(FRESH / 2).await;
+        tokio::time::advance(WINDOW_TTL / 2).await;
         assert_eq!((window().await, server.asked.load(Relaxed)), (Some(5000), 1));
         let mut seen = Vec::new();
         for _ in 0..3 {
-            tokio::time::advance(FRESH).await;
+            tokio::time::advance(WINDOW_TTL).await;
             // The server takes its time.
             seen.push((window().await, window().await));
             answered().await;

@@ -7,42 +7,42 @@ use std::{
 
 use crate::{
     model::{ToolPlan, Toolbox},
-    tools::Offer,
+    tools::ToolOffer,
 };
 
 /// An offer of tools, with the person's answers so far.
 #[derive(Debug)]
-pub(super) struct Allowed {
-    offer: Offer,
+pub(super) struct ApprovedTools {
+    offer: ToolOffer,
     /// Those that may always be used in this conversation.
-    always: Mutex<HashSet<String>>,
+    always_allowed: Mutex<HashSet<String>>,
 }
 
-impl Allowed {
-    pub fn new(offer: Offer, always: impl IntoIterator<Item = String>) -> Self {
+impl ApprovedTools {
+    pub fn new(offer: ToolOffer, always: impl IntoIterator<Item = String>) -> Self {
         Self {
             offer,
-            always: Mutex::new(always.into_iter().collect()),
+            always_allowed: Mutex::new(always.into_iter().collect()),
         }
     }
 
-    pub fn offer(&self) -> &Offer {
+    pub fn offer(&self) -> &ToolOffer {
         &self.offer
     }
 
     /// The person need not be asked about this tool from now on.
     pub fn allow(&self, tool: &str) {
-        self.always
+        self.always_allowed
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(tool.into());
     }
 }
 
-impl Toolbox for Allowed {
+impl Toolbox for ApprovedTools {
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         let mut plan = self.offer.plan(tool, arguments)?;
-        let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
+        let always = self.always_allowed.lock().unwrap_or_else(PoisonError::into_inner);
         plan.needs_approval &= !always.contains(tool);
         Ok(plan)
     }

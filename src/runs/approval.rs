@@ -1,10 +1,10 @@
 //! A person's answer to a run that asks whether a tool call may begin.
 
-use super::{Runs, StartError, unavailable};
+use super::{Runs, StartError, journal_error};
 use crate::{
     journal::JournalError,
     protocol::UserId,
-    storage::{Approval, Change, Refusal, RunKey},
+    storage::{ApprovalDecision, Change, ChangeRejection, RunKey},
 };
 
 impl Runs {
@@ -14,10 +14,19 @@ impl Runs {
     /// # Errors
     ///
     /// If there is no such call, or storage does not work. Then the run still asks.
-    pub async fn answer(&self, user_id: UserId, approval: Approval) -> Result<(), StartError> {
-        let Approval { run, index, answer } = approval;
-        let message = self.0.storage.message(user_id, run).await.map_err(unavailable)?;
-        let not_found = || JournalError::Refused(Refusal::NotFound);
+    pub async fn answer_approval(
+        &self,
+        user_id: UserId,
+        approval: ApprovalDecision,
+    ) -> Result<(), StartError> {
+        let ApprovalDecision { run, index, answer } = approval;
+        let message = self
+            .0
+            .storage
+            .message(user_id, run)
+            .await
+            .map_err(journal_error)?;
+        let not_found = || JournalError::Rejected(ChangeRejection::NotFound);
         let (conversation_id, message) = message.ok_or_else(not_found)?;
         let mut calls = message
             .assistant()
@@ -32,12 +41,15 @@ impl Runs {
         loop {
             self.check_open()?;
             // At work with other calls meanwhile, it takes the answer itself.
-            if self.0.at_work.answer(user_id, run, index, answer).await {
+            if self.0.active.deliver_approval(user_id, run, index, answer).await {
                 return Ok(());
             }
-            match self.begin(key, Change::Answer { user_id, approval }).await {
+            match self
+                .start_run(key, Change::AnswerApproval { user_id, approval })
+                .await
+            {
                 // Between the two it has come to work again.
-                Err(StartError::Journal(JournalError::Refused(Refusal::RunActive))) => {
+                Err(StartError::Journal(JournalError::Rejected(ChangeRejection::RunActive))) => {
                     tokio::task::yield_now().await;
                 }
                 answered => return answered.map(|_| ()),

@@ -15,79 +15,79 @@ use crate::{
 
 /// Orders stops and starts in time: a stop has the number after the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ticket(u64);
+pub(super) struct StopNumber(u64);
 
 /// The runs at work in this process, and the stops that are under way. Clones are the same.
 #[derive(Clone, Default)]
-pub(super) struct AtWork(Arc<Mutex<State>>);
+pub(super) struct ActiveRuns(Arc<Mutex<RunTable>>);
 
 #[derive(Default)]
-struct State {
+struct RunTable {
     entries: HashMap<MessageId, Entry>,
     /// The stops that are under way, by run: whoever enters meanwhile is stopped from the beginning.
-    stops: HashMap<(UserId, MessageId), Vec<Ticket>>,
+    stops: HashMap<(UserId, MessageId), Vec<StopNumber>>,
     /// The latest stop of any run.
-    latest: Ticket,
+    latest_stop: StopNumber,
 }
 
 #[derive(Clone)]
 struct Entry {
     user_id: UserId,
     stop: CancellationToken,
-    answers: mpsc::Sender<Answer>,
+    approvals: mpsc::Sender<ApprovalReply>,
     /// Closed when the run is not at work any more.
-    ended: watch::Receiver<()>,
+    closed: watch::Receiver<()>,
 }
 
 /// A run's place among those at work. It is left when this is dropped, and those who wait for that are told.
-pub(super) struct Place {
-    at_work: AtWork,
+pub(super) struct RunSlot {
+    active: ActiveRuns,
     run: MessageId,
     /// Cancelled when the run is to stop.
     pub stop: CancellationToken,
     /// What the person answers while it is at work.
-    pub answers: mpsc::Receiver<Answer>,
+    pub approvals: mpsc::Receiver<ApprovalReply>,
     _end: watch::Sender<()>,
 }
 
 /// A stop of a run that is under way until this is dropped.
 #[must_use = "a stop is forgotten when this is dropped"]
-pub(super) struct Stopping {
-    at_work: AtWork,
+pub(super) struct StopGuard {
+    active: ActiveRuns,
     run: (UserId, MessageId),
-    ticket: Ticket,
+    number: StopNumber,
 }
 
 /// Whether a tool call may begin.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ApprovalReply {
     pub index: usize,
     pub answer: ApprovalAnswer,
     /// Told when it is committed; dropped if the run was not at work any more.
-    pub done: oneshot::Sender<()>,
+    pub committed: oneshot::Sender<()>,
 }
 
 /// How many answers may wait for the run to hear them.
-const ANSWERS: usize = 16;
+const MAX_QUEUED_APPROVALS: usize = 16;
 
-impl AtWork {
+impl ActiveRuns {
     /// Gives a run its place, stopped if a stop of it is under way. Nothing if it has one already.
-    pub fn enter(&self, run: RunKey) -> Option<Place> {
-        self.enter_after(run, Ticket::default())
+    pub fn enter(&self, run: RunKey) -> Option<RunSlot> {
+        self.enter_after(run, StopNumber::default())
     }
 
     /// The latest stop so far, for [`Self::enter_after`].
-    pub fn latest_stop(&self) -> Ticket {
-        self.state().latest
+    pub fn latest_stop(&self) -> StopNumber {
+        self.lock().latest_stop
     }
 
     /// Gives a run its place, stopped only if a stop that began after `before` is under way: whoever continues a run that was
     /// stopped wants it to go on.
-    pub fn enter_after(&self, run: RunKey, before: Ticket) -> Option<Place> {
+    pub fn enter_after(&self, run: RunKey, before: StopNumber) -> Option<RunSlot> {
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
-        let (answer, answers) = mpsc::channel(ANSWERS);
-        let mut state = self.state();
+        let (answer, answers) = mpsc::channel(MAX_QUEUED_APPROVALS);
+        let mut state = self.lock();
         let stops = state.stops.get(&(run.user_id, run.message_id));
         let is_stopping = stops.is_some_and(|stops| stops.iter().any(|stop| *stop > before));
         match state.entries.entry(run.message_id) {
@@ -95,98 +95,102 @@ impl AtWork {
             hash_map::Entry::Vacant(entry) => entry.insert(Entry {
                 user_id: run.user_id,
                 stop: stop.clone(),
-                answers: answer,
-                ended,
+                approvals: answer,
+                closed: ended,
             }),
         };
         if is_stopping {
             stop.cancel();
         }
-        Some(Place {
-            at_work: self.clone(),
+        Some(RunSlot {
+            active: self.clone(),
             run: run.message_id,
             stop,
-            answers,
+            approvals: answers,
             _end: end,
         })
     }
 
     /// Any of them.
-    pub fn any(&self) -> Option<MessageId> {
-        self.state().entries.keys().next().copied()
+    pub fn first_active(&self) -> Option<MessageId> {
+        self.lock().entries.keys().next().copied()
     }
 
     /// Tells a run of a user to stop, and whoever enters it for as long as the result is held.
-    pub fn stop(&self, user_id: UserId, run: MessageId) -> Stopping {
+    pub fn stop(&self, user_id: UserId, run: MessageId) -> StopGuard {
         let key = (user_id, run);
-        let mut state = self.state();
-        let ticket = Ticket(state.latest.0 + 1);
-        state.latest = ticket;
+        let mut state = self.lock();
+        let ticket = StopNumber(state.latest_stop.0 + 1);
+        state.latest_stop = ticket;
         state.stops.entry(key).or_default().push(ticket);
         if let Some(entry) = state.entries.get(&run).filter(|entry| entry.user_id == user_id) {
             entry.stop.cancel();
         }
-        Stopping {
-            at_work: self.clone(),
+        StopGuard {
+            active: self.clone(),
             run: key,
-            ticket,
+            number: ticket,
         }
     }
 
     /// Gives a run of a user the person's answer, if it is at work; waits until that is committed, or the run is not at work
     /// any more (then it has not heard it).
-    pub async fn answer(
+    pub async fn deliver_approval(
         &self,
         user_id: UserId,
         run: MessageId,
         index: usize,
         answer: ApprovalAnswer,
     ) -> bool {
-        let entry = self.state().entries.get(&run).cloned();
+        let entry = self.lock().entries.get(&run).cloned();
         let Some(entry) = entry.filter(|entry| entry.user_id == user_id) else {
             return false;
         };
         let (done, committed) = oneshot::channel();
-        let answer = Answer { index, answer, done };
-        let heard = entry.answers.send(answer).await.is_ok() && committed.await.is_ok();
+        let answer = ApprovalReply {
+            index,
+            answer,
+            committed: done,
+        };
+        let heard = entry.approvals.send(answer).await.is_ok() && committed.await.is_ok();
         if !heard {
-            self.ended(run).await;
+            self.wait_until_ended(run).await;
         }
         heard
     }
 
     /// Waits until a run is not at work any more.
-    pub async fn ended(&self, run: MessageId) {
-        let entry = self.state().entries.get(&run).cloned();
+    pub async fn wait_until_ended(&self, run: MessageId) {
+        let entry = self.lock().entries.get(&run).cloned();
         if let Some(mut entry) = entry {
             // The sender never sends: it closes when the place is left.
-            let _ = entry.ended.changed().await;
+            let _ = entry.closed.changed().await;
         }
     }
 
     /// Waits until none is at work.
-    pub async fn all_ended(&self) {
-        while let Some(run) = self.any() {
-            self.ended(run).await;
+    pub async fn wait_until_all_ended(&self) {
+        while let Some(run) = self.first_active() {
+            self.wait_until_ended(run).await;
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, RunTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place {
+impl Drop for RunSlot {
     fn drop(&mut self) {
-        self.at_work.state().entries.remove(&self.run);
+        self.active.lock().entries.remove(&self.run);
     }
 }
 
-impl Drop for Stopping {
+impl Drop for StopGuard {
     fn drop(&mut self) {
-        let mut state = self.at_work.state();
+        let mut state = self.active.lock();
         if let hash_map::Entry::Occupied(mut stops) = state.stops.entry(self.run) {
-            stops.get_mut().retain(|stop| *stop != self.ticket);
+            stops.get_mut().retain(|stop| *stop != self.number);
             if stops.get().is_empty() {
                 stops.remove();
             }
@@ -200,8 +204,8 @@ mod tests {
     use crate::protocol::ConversationId;
 
     #[test]
-    fn who_enters_during_a_stop_is_stopped() {
-        let at_work = AtWork::default();
+    fn stops_a_run_that_enters_during_a_stop() {
+        let at_work = ActiveRuns::default();
         let run = RunKey {
             user_id: UserId::LOCAL,
             conversation_id: ConversationId::new(),

@@ -5,7 +5,7 @@ use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
 use futures::{StreamExt, future::BoxFuture, stream, stream::BoxStream};
 use tokio::time::{Sleep, sleep};
 
-use super::meter::Meter;
+use super::meter::TokenMeter;
 use crate::{
     agent::Input,
     model::{ModelError, ModelEvent, ModelRequest},
@@ -13,41 +13,41 @@ use crate::{
 };
 
 /// What the run is waiting for, besides its tools.
-pub(super) enum Awaited {
-    Nothing,
+pub(super) enum PendingModelCall {
+    Idle,
     /// That it is known what to ask.
-    Request(BoxFuture<'static, (Arc<ModelRequest>, Meter)>),
+    Preparing(BoxFuture<'static, (Arc<ModelRequest>, TokenMeter)>),
     /// The model server to accept the call.
-    Call(BoxFuture<'static, Result<Answer, ModelError>>),
+    Connecting(BoxFuture<'static, Result<InputStream, ModelError>>),
     /// The next event of the answer.
-    Stream(Answer),
+    Streaming(InputStream),
     /// The time to call again.
-    Retry(Pin<Box<Sleep>>),
+    RetryDelay(Pin<Box<Sleep>>),
 }
 
 /// What comes of waiting.
-pub(super) enum Happened {
+pub(super) enum WaitOutcome {
     /// The run hears of it.
-    Heard(Input),
+    Input(Input),
     /// It is known what to ask. Nothing is waited for until it is asked.
-    Ready(Arc<ModelRequest>, Meter),
+    Prepared(Arc<ModelRequest>, TokenMeter),
 }
 
 /// What comes of a model's answer.
-type Answer = BoxStream<'static, Input>;
+type InputStream = BoxStream<'static, Input>;
 
-impl Awaited {
+impl PendingModelCall {
     /// Waits until it is known what to ask a model.
-    pub fn request(request: impl Future<Output = (Arc<ModelRequest>, Meter)> + Send + 'static) -> Self {
-        Self::Request(Box::pin(request))
+    pub fn prepare(request: impl Future<Output = (Arc<ModelRequest>, TokenMeter)> + Send + 'static) -> Self {
+        Self::Preparing(Box::pin(request))
     }
 
     /// Calls a model. The request names it as `endpoint/model`.
-    pub fn call(models: Arc<Models>, request: Arc<ModelRequest>, mut meter: Meter) -> Self {
-        Self::Call(Box::pin(async move {
+    pub fn call(models: Arc<Models>, request: Arc<ModelRequest>, mut meter: TokenMeter) -> Self {
+        Self::Connecting(Box::pin(async move {
             let events = models.call(&request).await?;
             Ok(events
-                .flat_map(move |event| stream::iter(meter.inputs(event)))
+                .flat_map(move |event| stream::iter(meter.inputs_for(event)))
                 .boxed())
         }))
     }
@@ -55,48 +55,49 @@ impl Awaited {
     /// Waits at least this long.
     pub fn retry(wait: Duration) -> Self {
         // Jitter: runs that failed together must not come back together.
-        Self::Retry(Box::pin(sleep(wait.mul_f64(1.0 + fastrand::f64() / 2.0))))
+        Self::RetryDelay(Box::pin(sleep(wait.mul_f64(1.0 + fastrand::f64() / 2.0))))
     }
 
     /// Whether it is the model that has to give a sign. Waiting to call again is our own choice, not its silence.
-    pub fn is_model(&self) -> bool {
-        matches!(self, Self::Call(_) | Self::Stream(_))
+    pub fn is_awaiting_model(&self) -> bool {
+        matches!(self, Self::Connecting(_) | Self::Streaming(_))
     }
 
-    pub async fn happens(&mut self) -> Happened {
+    pub async fn next(&mut self) -> WaitOutcome {
         loop {
             let input = match self {
-                Self::Nothing => return pending().await,
-                Self::Request(request) => {
+                Self::Idle => return pending().await,
+                Self::Preparing(request) => {
                     let (request, meter) = request.await;
-                    *self = Self::Nothing;
-                    return Happened::Ready(request, meter);
+                    *self = Self::Idle;
+                    return WaitOutcome::Prepared(request, meter);
                 }
-                Self::Call(call) => match call.await {
+                Self::Connecting(call) => match call.await {
                     Ok(stream) => {
-                        *self = Self::Stream(stream);
+                        *self = Self::Streaming(stream);
                         continue;
                     }
                     Err(error) => {
-                        *self = Self::Nothing;
-                        Input::Failed(error)
+                        *self = Self::Idle;
+                        Input::CallFailed(error)
                     }
                 },
-                Self::Stream(stream) => {
-                    let input = stream.next().await.unwrap_or(Input::BrokeOff);
-                    if let Input::Model(ModelEvent::Finished(_)) | Input::Failed(_) | Input::BrokeOff = input
+                Self::Streaming(stream) => {
+                    let input = stream.next().await.unwrap_or(Input::StreamEnded);
+                    if let Input::Model(ModelEvent::Finished(_)) | Input::CallFailed(_) | Input::StreamEnded =
+                        input
                     {
-                        *self = Self::Nothing;
+                        *self = Self::Idle;
                     }
                     input
                 }
-                Self::Retry(sleep) => {
+                Self::RetryDelay(sleep) => {
                     sleep.await;
-                    *self = Self::Nothing;
-                    Input::Waited
+                    *self = Self::Idle;
+                    Input::RetryDue
                 }
             };
-            return Happened::Heard(input);
+            return WaitOutcome::Input(input);
         }
     }
 }

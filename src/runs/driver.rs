@@ -9,16 +9,16 @@ use tokio::{sync::oneshot, time::Instant};
 
 use self::prepare::wait_for_tools;
 use super::{
-    Inner, Unread,
-    allowed::Allowed,
-    at_work::{Answer, Place},
-    awaited::{Awaited, Happened},
-    context::Context,
-    history::Told,
-    meter::Meter,
+    Inner, ReadError,
+    allowed::ApprovedTools,
+    at_work::{ApprovalReply, RunSlot},
+    awaited::{PendingModelCall, WaitOutcome},
+    context::ModelRequestBuilder,
+    history::RunHistory,
+    meter::TokenMeter,
     recorder::Recorder,
-    working::Working,
-    workshop::Desk,
+    working::ToolTasks,
+    workshop::PagePayloads,
 };
 use crate::{
     agent::{Agent, Effect, Input, Timeout},
@@ -29,20 +29,20 @@ use crate::{
     protocol::{
         AssistantMessage, EventBody, Message, MessageId, PlacedOpaque, ToolStatus, intent::ApprovalAnswer,
     },
-    storage::{Change, RunKey, Trouble},
+    storage::{Change, RunKey, StorageErrorKind},
 };
 
 /// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
 /// conversation then has to wait for few events to be put together, and what is written comes to a few times the answer.
-const STORE_AFTER: usize = 1000;
+const MIN_EVENTS_PER_SNAPSHOT: usize = 1000;
 
 /// Drives a run until it ends or waits for a person, which is committed when this returns.
-pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut Place) {
+pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut RunSlot) {
     wait_for_tools(runs, run, place).await;
     match Driver::prepare(runs, run, place).await {
         Ok(Some(driver)) => driver.drive(place).await,
-        Ok(None) | Err(Unread::ShuttingDown) => {}
-        Err(Unread::Damaged) => runs.give_up(run, None).await,
+        Ok(None) | Err(ReadError::ShuttingDown) => {}
+        Err(ReadError::Damaged) => runs.end_damaged_run(run, None).await,
     }
 }
 
@@ -51,9 +51,9 @@ struct Driver<'a> {
     runs: &'a Inner,
     run: RunKey,
     agent: Agent,
-    toolbox: Arc<Allowed>,
-    context: Arc<Context>,
-    desk: Arc<Desk>,
+    toolbox: Arc<ApprovedTools>,
+    request_builder: Arc<ModelRequestBuilder>,
+    page_payloads: Arc<PagePayloads>,
     /// The messages that lead to it, oldest first.
     history: Arc<[Message]>,
     /// Data of the history and the answer that only the models' providers understand.
@@ -62,73 +62,74 @@ struct Driver<'a> {
     opaque_bytes: usize,
     /// What the model is told before all else.
     prompt: Arc<Prompt>,
-    awaited: Awaited,
-    working: Working,
+    pending_call: PendingModelCall,
+    tool_tasks: ToolTasks,
     recorder: Recorder,
     deadline: Instant,
     /// Bytes that the model has produced.
-    produced: usize,
+    produced_bytes: usize,
     /// Events logged, and how many there were when all was last stored.
-    logged: usize,
-    stored: usize,
+    logged_events: usize,
+    stored_events: usize,
     /// Told when the person's answer that was taken last is committed.
-    answered: Option<oneshot::Sender<()>>,
+    approval_committed: Option<oneshot::Sender<()>>,
 }
 
 impl Driver<'_> {
-    async fn drive(mut self, place: &mut Place) {
+    async fn drive(mut self, place: &mut RunSlot) {
         let runs = self.runs;
-        let given_up = runs.journal.gives_up(self.run.message_id);
+        let given_up = runs.journal.wait_until_abandoned(self.run.message_id);
         tokio::pin!(given_up);
         let mut input = Input::Start;
         loop {
             for effect in self.agent.step(input, clock::now()) {
                 match effect {
                     Effect::Log(event) => {
-                        self.logged += 1;
-                        self.recorder.logs(&event);
+                        self.logged_events += 1;
+                        self.recorder.record_event(&event);
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
-                    Effect::Keep(payload) => self.runs.journal.keep(self.run, payload).await,
-                    Effect::KeepOpaque { node, part, data } => self.keep_opaque(node, part, data).await,
-                    Effect::Call { with_tools } => self.call(with_tools),
-                    Effect::Wait(wait) => {
-                        self.recorder.waits();
-                        self.awaited = Awaited::retry(wait);
+                    Effect::StorePayload(payload) => self.runs.journal.store_payload(self.run, payload).await,
+                    Effect::StoreOpaque { node, part, data } => self.store_opaque(node, part, data).await,
+                    Effect::CallModel { with_tools } => self.prepare_call(with_tools),
+                    Effect::ScheduleRetry(wait) => {
+                        self.recorder.record_retry();
+                        self.pending_call = PendingModelCall::retry(wait);
                     }
-                    Effect::Run { index, tool, input } => {
+                    Effect::RunTool { index, tool, input } => {
                         let offered = self.toolbox.offer().get(&tool);
-                        self.working.begin(index, tool, offered, input);
+                        self.tool_tasks.start(index, tool, offered, input);
                     }
                     Effect::Pause(event) => return self.pause(event).await,
                     Effect::End(event) => return self.end(event).await,
                 }
             }
-            self.recorder.keep_up().await;
-            if let Some(answered) = self.answered.take() {
-                tell_when_committed(self.runs, self.run, answered);
+            self.recorder.write_due().await;
+            if let Some(answered) = self.approval_committed.take() {
+                notify_when_committed(self.runs, self.run, answered);
             }
-            if self.logged - self.stored >= STORE_AFTER.max(self.stored / 10) {
-                self.stored = self.logged;
+            if self.logged_events - self.stored_events >= MIN_EVENTS_PER_SNAPSHOT.max(self.stored_events / 10)
+            {
+                self.stored_events = self.logged_events;
                 self.runs
                     .journal
-                    .store(self.run, self.agent.message().clone())
+                    .store_message(self.run, self.agent.message().clone())
                     .await;
             }
             input = tokio::select! {
                 biased;
                 () = &mut given_up => {
                     // What a tool still does must not come after the end.
-                    self.working.shut_down().await;
-                    return runs.give_up(self.run, Some(self.agent.message().clone())).await;
+                    self.tool_tasks.shut_down().await;
+                    return runs.end_damaged_run(self.run, Some(self.agent.message().clone())).await;
                 }
                 input = self.next_input(place) => input,
             };
-            input = self.without_too_large(input);
-            self.recorder.heard(&input);
+            input = self.limit_opaque(input);
+            self.recorder.record_input(&input);
             if let Input::Model(event) = &input {
-                self.produced += length(event);
-                if self.produced > self.runs.limits.answer_bytes {
+                self.produced_bytes += event_bytes(event);
+                if self.produced_bytes > self.runs.limits.answer_bytes {
                     input = Input::TooLong(self.runs.limits.answer_bytes);
                 }
             }
@@ -136,80 +137,87 @@ impl Driver<'_> {
     }
 
     /// Goes on with the answer: first it is found out what there is room for.
-    fn call(&mut self, with_tools: bool) {
+    fn prepare_call(&mut self, with_tools: bool) {
         let tools = if with_tools {
             self.toolbox.offer().specs()
         } else {
             Vec::new()
         };
-        let call = self.context.call(
+        let call = self.request_builder.draft_call(
             self.prompt.clone(),
-            Told {
+            RunHistory {
                 history: &self.history,
-                begun: (self.run.message_id, self.agent.message()),
+                answer: (self.run.message_id, self.agent.message()),
                 opaque: &self.opaque,
             },
-            &self.desk,
+            &self.page_payloads,
             tools,
         );
-        self.awaited = Awaited::request(self.context.clone().prepare(call));
+        self.pending_call = PendingModelCall::prepare(self.request_builder.clone().prepare(call));
     }
 
     /// Asks the model this.
-    async fn ask(&mut self, request: Arc<ModelRequest>, meter: Meter) {
+    async fn send_request(&mut self, request: Arc<ModelRequest>, meter: TokenMeter) {
         self.opaque_bytes = 0;
-        self.recorder.calls(request.clone()).await;
-        self.awaited = Awaited::call(self.runs.models.clone(), request, meter);
+        self.recorder.record_call(request.clone()).await;
+        self.pending_call = PendingModelCall::call(self.runs.models.clone(), request, meter);
     }
 
-    async fn next_input(&mut self, place: &mut Place) -> Input {
+    async fn next_input(&mut self, place: &mut RunSlot) -> Input {
         let mut since = Instant::now();
         loop {
-            if let Some(input) = self.happens(place, &mut since).await {
+            if let Some(input) = self.wait_once(place, &mut since).await {
                 return input;
             }
         }
     }
 
     /// What happens next; nothing if it only waits for something else from now on. The model is waited for since then.
-    async fn happens(&mut self, place: &mut Place, since: &mut Instant) -> Option<Input> {
-        let run_limit = seconds(self.runs.timeouts.run_seconds);
+    async fn wait_once(&mut self, place: &mut RunSlot, since: &mut Instant) -> Option<Input> {
+        let run_limit = duration_from_secs(self.runs.timeouts.run_seconds);
         let (patience, limit) = if self.agent.is_streaming() {
-            let limit = seconds(self.runs.timeouts.silence_seconds);
+            let limit = duration_from_secs(self.runs.timeouts.silence_seconds);
             (Timeout::Silence(limit), limit)
         } else {
-            let limit = seconds(self.runs.timeouts.first_token_seconds);
+            let limit = duration_from_secs(self.runs.timeouts.first_token_seconds);
             (Timeout::FirstToken(limit), limit)
         };
         Some(tokio::select! {
             biased;
             () = place.stop.cancelled() => Input::Stop,
-            () = self.runs.shutdown.cancelled() => Input::ShutDown,
+            () = self.runs.shutdown.cancelled() => Input::Shutdown,
             // Before the model: one that always has something to say would never let it come to its turn.
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
-            Some(answer) = place.answers.recv() => self.answer(answer).await,
-            input = self.working.happens() => input,
-            happened = self.awaited.happens() => match happened {
-                Happened::Heard(input) => input,
-                Happened::Ready(request, meter) => {
-                    self.ask(request, meter).await;
+            Some(answer) = place.approvals.recv() => self.apply_approval(answer).await,
+            input = self.tool_tasks.next_input() => input,
+            happened = self.pending_call.next() => match happened {
+                WaitOutcome::Input(input) => input,
+                WaitOutcome::Prepared(request, meter) => {
+                    self.send_request(request, meter).await;
                     *since = Instant::now();
                     return None;
                 }
             },
             // After the call: it is made before it is written down.
-            () = self.recorder.is_time() => {
-                self.recorder.keep_up().await;
+            () = self.recorder.wait_until_due() => {
+                self.recorder.write_due().await;
                 return None;
             }
-            () = tokio::time::sleep_until(*since + limit), if self.awaited.is_model() => {
+            () = tokio::time::sleep_until(*since + limit), if self.pending_call.is_awaiting_model() => {
                 Input::TimedOut(patience)
             }
         })
     }
 
     /// The first answer counts: only what still waits is allowed by it.
-    async fn answer(&mut self, Answer { index, answer, done }: Answer) -> Input {
+    async fn apply_approval(
+        &mut self,
+        ApprovalReply {
+            index,
+            answer,
+            committed: done,
+        }: ApprovalReply,
+    ) -> Input {
         let mut calls = self.agent.message().tool_calls();
         let asked = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
         if let (ApprovalAnswer::Always, Some(call)) = (answer, asked) {
@@ -223,34 +231,34 @@ impl Driver<'_> {
                 tracing::warn!(%error, "a tool is allowed for this answer only");
             }
         }
-        self.answered = Some(done);
-        Input::Answered {
+        self.approval_committed = Some(done);
+        Input::ApprovalAnswered {
             index,
-            allowed: answer.allows(),
+            allowed: answer.is_allowed(),
         }
     }
 
     async fn pause(mut self, event: EventBody) {
-        self.recorder.ends(&event).await;
-        let pause = Change::Pause {
+        self.recorder.finish(&event).await;
+        let pause = Change::PauseRun {
             run: self.run,
             events: vec![event],
             message: self.agent.message().clone(),
         };
         let paused = self.runs.journal.submit(pause).await;
-        if let (Ok(_), Some(answered)) = (&paused, self.answered.take()) {
+        if let (Ok(_), Some(answered)) = (&paused, self.approval_committed.take()) {
             // Who asked may have gone.
             let _ = answered.send(());
         }
-        stored(self.runs, self.run, self.agent.message().clone(), paused).await;
+        log_end_result(self.runs, self.run, self.agent.message().clone(), paused).await;
     }
 
     async fn end(mut self, event: EventBody) {
         crash_point!("runs::ending");
         // What a tool still does must not come after the end.
-        self.working.shut_down().await;
-        self.recorder.ends(&event).await;
-        let end = Change::End {
+        self.tool_tasks.shut_down().await;
+        self.recorder.finish(&event).await;
+        let end = Change::EndRun {
             run: self.run,
             events: vec![event],
             message: self.agent.message().clone(),
@@ -259,16 +267,23 @@ impl Driver<'_> {
         if ended.is_ok() {
             crash_point!("runs::ended");
         }
-        stored(self.runs, self.run, self.agent.message().clone(), ended).await;
+        log_end_result(self.runs, self.run, self.agent.message().clone(), ended).await;
     }
 }
 
 /// Takes note of whether the end of a run is stored.
-async fn stored<T>(runs: &Inner, run: RunKey, message: AssistantMessage, outcome: Result<T, JournalError>) {
+async fn log_end_result<T>(
+    runs: &Inner,
+    run: RunKey,
+    message: AssistantMessage,
+    outcome: Result<T, JournalError>,
+) {
     match outcome {
         // The conversation was deleted meanwhile.
-        Ok(_) | Err(JournalError::Refused(_)) => {}
-        Err(JournalError::Unavailable(Trouble::Damaged)) => runs.give_up(run, Some(message)).await,
+        Ok(_) | Err(JournalError::Rejected(_)) => {}
+        Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {
+            runs.end_damaged_run(run, Some(message)).await
+        }
         Err(JournalError::Unavailable(_)) => {
             tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
         }
@@ -276,17 +291,17 @@ async fn stored<T>(runs: &Inner, run: RunKey, message: AssistantMessage, outcome
 }
 
 /// Who answered hears that it counts once it can't be lost any more.
-fn tell_when_committed(runs: &Inner, run: RunKey, answered: oneshot::Sender<()>) {
+fn notify_when_committed(runs: &Inner, run: RunKey, answered: oneshot::Sender<()>) {
     let journal = runs.journal.clone();
     tokio::spawn(async move {
-        if journal.committed(run).await.is_ok() {
+        if journal.flush(run).await.is_ok() {
             // Who asked may have gone.
             let _ = answered.send(());
         }
     });
 }
 
-fn length(event: &ModelEvent) -> usize {
+fn event_bytes(event: &ModelEvent) -> usize {
     match event {
         ModelEvent::Text(text) | ModelEvent::Thinking(text) => text.len(),
         ModelEvent::ToolArguments { delta, .. } => delta.len(),
@@ -296,11 +311,11 @@ fn length(event: &ModelEvent) -> usize {
             .map(|source| source.url.len() + source.title.len())
             .sum(),
         ModelEvent::Opaque { data, .. } => data.value.as_str().len(),
-        ModelEvent::Unread { raw, .. } => raw.len(),
+        ModelEvent::Unreadable { raw, .. } => raw.len(),
         ModelEvent::Usage(_) | ModelEvent::Finished(_) | ModelEvent::TextWasThinking => 0,
     }
 }
 
-fn seconds(seconds: f64) -> Duration {
+fn duration_from_secs(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }

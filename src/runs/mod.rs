@@ -17,7 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::at_work::{AtWork, Place};
+use self::at_work::{ActiveRuns, RunSlot};
 use crate::{
     agent, clock,
     journal::{Journal, JournalError},
@@ -26,9 +26,9 @@ use crate::{
         AssistantMessage, ConversationId, EventBody, RunError, RunStatus, UserId, transcript::apply_to_run,
     },
     providers::Models,
-    settings::{Agent, History, Limits, Prompt, Settings, Timeouts},
-    storage::{Change, Outcome, RunKey, Storage, StorageError, Trouble},
-    tools::Registry,
+    settings::{AgentSettings, HistorySettings, Limits, PromptSettings, Settings, Timeouts},
+    storage::{Change, Outcome, RunKey, Storage, StorageError, StorageErrorKind},
+    tools::ToolRegistry,
 };
 
 mod allowed;
@@ -58,15 +58,15 @@ mod stop_tests;
 mod tests;
 
 /// How long to wait when the database can't be read.
-const READ_AGAIN: Duration = Duration::from_secs(1);
+const READ_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-fn unavailable(error: StorageError) -> JournalError {
+fn journal_error(error: StorageError) -> JournalError {
     tracing::error!(%error, "storage");
-    JournalError::Unavailable(error.trouble())
+    JournalError::Unavailable(error.kind())
 }
 
 /// Reasons for which something was not read.
-enum Unread {
+enum ReadError {
     ShuttingDown,
     Damaged,
 }
@@ -74,12 +74,14 @@ enum Unread {
 impl Inner {
     /// Ends a run that a damaged database keeps from going on, so that nobody waits for it: with its last event and its message, as
     /// far as they can be stored. Does nothing to a run that is gone.
-    async fn give_up(&self, run: RunKey, message: Option<AssistantMessage>) {
+    async fn end_damaged_run(&self, run: RunKey, message: Option<AssistantMessage>) {
         let status = RunStatus::Failed;
         // That something is missing says more.
         let damage = message.as_ref().and_then(|message| message.error.clone());
-        let error = damage.filter(RunError::is_damage).unwrap_or_else(agent::damaged);
-        let event = EventBody::ended(status, Some(error), clock::now(), 0);
+        let error = damage
+            .filter(RunError::is_damage)
+            .unwrap_or_else(agent::database_damaged);
+        let event = EventBody::run_ended(status, Some(error), clock::now(), 0);
         let with_message = message.map(|mut message| {
             // Whatever end it may have come to could not be stored.
             message.status = RunStatus::Running;
@@ -90,14 +92,14 @@ impl Inner {
         messages.extend(with_message.map(|message| Some(Box::new(message))));
         for events in [vec![event], Vec::new()] {
             for message in messages.iter().rev() {
-                let give_up = Change::GiveUp {
+                let give_up = Change::AbandonRun {
                     run,
                     events: events.clone(),
                     status,
                     message: message.clone(),
                 };
                 match self.journal.submit(give_up).await {
-                    Err(JournalError::Unavailable(Trouble::Damaged)) => {}
+                    Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {}
                     Ok(_) | Err(_) => return,
                 }
             }
@@ -106,9 +108,9 @@ impl Inner {
     }
 
     /// Waits until it is known which tools there are, but for so long as the settings say. Says whether it is.
-    async fn tools_settled(&self) -> bool {
+    async fn wait_for_tool_sources(&self) -> bool {
         let limit = Duration::from_secs_f64(self.timeouts.mcp_start_seconds);
-        timeout(limit, self.tools.settled()).await.is_ok()
+        timeout(limit, self.tools.wait_until_settled()).await.is_ok()
     }
 
     /// Reads what a run can't go on or end without, and tries again until that works.
@@ -116,22 +118,22 @@ impl Inner {
     /// # Errors
     ///
     /// If the server goes down before, or the database is damaged: then no other try helps.
-    async fn insist<T, F>(&self, what: &str, read: impl Fn() -> F) -> Result<T, Unread>
+    async fn retry_read<T, F>(&self, what: &str, read: impl Fn() -> F) -> Result<T, ReadError>
     where
         F: Future<Output = Result<T, StorageError>>,
     {
         loop {
             match read().await {
                 Ok(read) => return Ok(read),
-                Err(error) if error.trouble() == Trouble::Damaged || error.is_damage() => {
+                Err(error) if error.kind() == StorageErrorKind::Damaged || error.is_row_damage() => {
                     tracing::error!(%error, "{what} can't be read: it is damaged");
-                    return Err(Unread::Damaged);
+                    return Err(ReadError::Damaged);
                 }
                 Err(error) => tracing::error!(%error, "{what} can't be read; trying again"),
             }
             tokio::select! {
-                () = self.shutdown.cancelled() => return Err(Unread::ShuttingDown),
-                () = sleep(READ_AGAIN) => {}
+                () = self.shutdown.cancelled() => return Err(ReadError::ShuttingDown),
+                () = sleep(READ_RETRY_DELAY) => {}
             }
         }
     }
@@ -145,21 +147,21 @@ struct Inner {
     storage: Arc<dyn Storage>,
     journal: Journal,
     models: Arc<Models>,
-    tools: Registry,
+    tools: ToolRegistry,
     pages: Pages,
-    agent: Agent,
-    prompt: Prompt,
-    history: History,
+    agent: AgentSettings,
+    prompt: PromptSettings,
+    history: HistorySettings,
     limits: Limits,
     timeouts: Timeouts,
     /// What calls of models are written down by.
-    recording: Arc<recorder::Terms>,
+    recorder_settings: Arc<recorder::RecorderSettings>,
     /// Of which conversations no summary could be had a while ago.
-    unsummarised: summary::Failures,
+    summary_failures: summary::SummaryFailures,
     /// A run is in here from before its start is committed until after its end is.
-    at_work: AtWork,
+    active: ActiveRuns,
     /// The server goes down: nothing new is begun.
-    closed: AtomicBool,
+    is_closed: AtomicBool,
     /// Cancelled when what is at work has ended, or has had its time.
     shutdown: CancellationToken,
 }
@@ -169,7 +171,7 @@ impl Runs {
         storage: Arc<dyn Storage>,
         journal: Journal,
         models: Arc<Models>,
-        tools: Registry,
+        tools: ToolRegistry,
         pages: Pages,
         settings: &Settings,
     ) -> Self {
@@ -184,16 +186,16 @@ impl Runs {
             history: settings.history.clone(),
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
-            recording: Arc::new(recorder::Terms::of(settings)),
-            unsummarised: summary::Failures::new(settings.history.summary_again_seconds),
-            at_work: AtWork::default(),
-            closed: AtomicBool::new(false),
+            recorder_settings: Arc::new(recorder::RecorderSettings::from_settings(settings)),
+            summary_failures: summary::SummaryFailures::new(settings.history.summary_again_seconds),
+            active: ActiveRuns::default(),
+            is_closed: AtomicBool::new(false),
             shutdown: CancellationToken::new(),
         }))
     }
 
     /// Whether models are offered a tool now on every page.
-    pub fn offers(&self, name: &str) -> bool {
+    pub fn is_tool_offered(&self, name: &str) -> bool {
         let here = self.0.pages.resolve(None);
         self.0.tools.offer_with(&here.tools).get(name).is_some()
     }
@@ -207,49 +209,50 @@ impl Runs {
     ///
     /// All of it happens in a task of its own: who asked may go away at any moment, and a run that is committed must be driven
     /// all the same. The run can be stopped from before it is committed on, since whoever hears of it may stop it.
-    async fn begin(&self, run: RunKey, change: Change) -> Result<Outcome, StartError> {
+    async fn start_run(&self, run: RunKey, change: Change) -> Result<Outcome, StartError> {
         let (answer, answered) = oneshot::channel();
         let runs = self.clone();
         tokio::spawn(async move {
             // Stops from before are none of this one, even if they have not returned yet.
-            let before = runs.0.at_work.latest_stop();
-            let mut place = runs.0.at_work.enter_after(run, before);
+            let before = runs.0.active.latest_stop();
+            let mut place = runs.0.active.enter_after(run, before);
             let outcome = runs.0.journal.submit(change).await;
-            let begun = matches!(outcome, Ok(Outcome::Started { again: false, .. }));
+            let has_started = matches!(outcome, Ok(Outcome::Started { again: false, .. }));
             // Who asked may have gone.
             let _ = answer.send(outcome);
-            if !begun {
+            if !has_started {
                 return;
             }
             // A run that is continued the moment that its end is committed: its driver is still tidying up.
             let mut place = loop {
-                match place.take().or_else(|| runs.0.at_work.enter_after(run, before)) {
+                match place.take().or_else(|| runs.0.active.enter_after(run, before)) {
                     Some(place) => break place,
-                    None => runs.0.at_work.ended(run.message_id).await,
+                    None => runs.0.active.wait_until_ended(run.message_id).await,
                 }
             };
-            runs.drive(run, &mut place).await;
+            runs.drive_run(run, &mut place).await;
             drop(place);
             crash_point!("runs::left");
         });
-        let gone = JournalError::Unavailable(Trouble::Other);
+        let gone = JournalError::Unavailable(StorageErrorKind::Other);
         Ok(answered.await.map_err(|_| gone)??)
     }
 
-    async fn drive(&self, run: RunKey, place: &mut Place) {
+    async fn drive_run(&self, run: RunKey, place: &mut RunSlot) {
         let driven = AssertUnwindSafe(driver::drive(&self.0, run, place))
             .catch_unwind()
             .await;
         if driven.is_err() {
             tracing::error!(run = %run.message_id, "the driver of a run panicked");
-            let fault = recovery::broke_off("internal", "A fault in Parlor broke the answer off.");
-            self.end_undriven(run, RunStatus::Interrupted, Some(fault)).await;
+            let fault = recovery::interrupted_error("internal", "A fault in Parlor broke the answer off.");
+            self.end_abandoned_run(run, RunStatus::Interrupted, Some(fault))
+                .await;
         }
     }
 
     /// Deletes a conversation of a user with all that is in it, and stops its run. What is gone already stays gone.
     pub async fn delete(&self, user_id: UserId, conversation_id: ConversationId) -> Result<(), StartError> {
-        let change = Change::Delete {
+        let change = Change::DeleteConversation {
             user_id,
             conversation_id,
         };
@@ -258,7 +261,7 @@ impl Runs {
         } = self.0.journal.submit(change).await?
         {
             // What it still says is dropped by the storage; this only spares the model the work.
-            drop(self.0.at_work.stop(user_id, run));
+            drop(self.0.active.stop(user_id, run));
         }
         Ok(())
     }

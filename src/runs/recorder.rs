@@ -9,13 +9,16 @@ use crate::{
     agent::Input,
     clock,
     diagnostics::{
-        cost_of,
+        call_cost,
         record::{
-            Failure, Known, Purpose, RawCall, RawPiece, Request, Response, TimelineEntry, Tokens, happened,
+            CallFailure, Purpose, RawCall, RawPiece, RequestRecord, ResponseRecord, SentBefore,
+            TimelineEntry, TokenUsage, push_timeline_event,
         },
     },
     journal::Journal,
-    model::{Cost, Manners, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Sent, Usage},
+    model::{
+        Cost, ModelError, ModelErrorKind, ModelEvent, ModelRequest, RequestPreview, ServerCapabilities, Usage,
+    },
     protocol::{CallId, EventBody, RunStatus, Timestamp},
     providers::Models,
     secrets::Secrets,
@@ -24,43 +27,43 @@ use crate::{
 };
 
 /// The most entries in the timeline of one call, with the tools that it asked for.
-const MOST_EVENTS: usize = 300;
+const MAX_TIMELINE_ENTRIES: usize = 300;
 
 /// The most tool calls that are kept of what one call of the model gave.
-const MOST_TOOL_CALLS: usize = 200;
+const MAX_TOOL_CALLS: usize = 200;
 
 /// The most pieces that could not be taken in that are kept of one call.
-const MOST_UNREAD: usize = 50;
+const MAX_UNREADABLE: usize = 50;
 
 /// The most failures that are kept of one call.
-const MOST_FAILURES: usize = 20;
+const MAX_FAILURES: usize = 20;
 
 /// After so many calls one is written down as a whole again, and not as what it adds to the one before: of a run with very many, the
 /// first ones are forgotten, and the others must be understood without them.
-const WHOLE_AGAIN: usize = 30;
+const FULL_RECORD_INTERVAL: usize = 30;
 
 /// A call is written down so long after it was made, or when something is heard of it: it takes as long as many other things before
 /// the first token, of which it must not stand in the way.
-const WRITTEN_AFTER: Duration = Duration::from_millis(100);
+const WRITE_DELAY: Duration = Duration::from_millis(100);
 
 /// What all runs are recorded by.
 #[derive(Debug)]
-pub(super) struct Terms {
+pub(super) struct RecorderSettings {
     pub secrets: Arc<Secrets>,
     /// What is kept of one call: of what was sent, and of what came back.
-    bytes: usize,
+    max_call_bytes: usize,
     /// Of so many runs of a conversation.
-    runs: usize,
+    max_runs: usize,
     prices: BTreeMap<String, Price>,
     max_iterations: usize,
 }
 
-impl Terms {
-    pub fn of(settings: &Settings) -> Self {
+impl RecorderSettings {
+    pub fn from_settings(settings: &Settings) -> Self {
         Self {
-            secrets: Arc::new(Secrets::of(settings)),
-            bytes: settings.limits.diagnostics_bytes,
-            runs: settings.limits.diagnostics_answers,
+            secrets: Arc::new(Secrets::from_settings(settings)),
+            max_call_bytes: settings.limits.diagnostics_bytes,
+            max_runs: settings.limits.diagnostics_answers,
             prices: settings.models.prices.clone(),
             max_iterations: settings.agent.max_iterations,
         }
@@ -72,52 +75,52 @@ pub(super) struct Recorder {
     run: RunKey,
     journal: Journal,
     models: Arc<Models>,
-    terms: Arc<Terms>,
+    settings: Arc<RecorderSettings>,
     purpose: Purpose,
     /// What the call before has sent, as far as it has counted.
-    known: Known,
+    sent_before: SentBefore,
     /// Calls since one was written down as a whole.
-    since_whole: usize,
+    calls_since_full: usize,
     /// What happened before the first call.
-    before: Vec<TimelineEntry>,
-    call: Option<Call>,
+    early_events: Vec<TimelineEntry>,
+    call: Option<CallRecord>,
     /// The next call is the same one again.
-    again: bool,
+    is_retry: bool,
 }
 
 /// The last call.
-struct Call {
+struct CallRecord {
     id: CallId,
     model: String,
     /// What was asked, until it is written down as the server has taken it: it may refuse a part, and is asked without that then.
-    asked: Option<Asked>,
+    pending_request: Option<PendingRequest>,
     started_at: Timestamp,
     /// What the call before has sent.
-    known: Known,
+    sent_before: SentBefore,
     /// The server has begun to answer: it has taken what it was asked.
-    is_answered: bool,
-    response: Response,
+    has_answer: bool,
+    response: ResponseRecord,
     /// When it was first made, and when last.
-    begun: Instant,
-    made: Instant,
+    first_started: Instant,
+    last_started: Instant,
     /// Bytes of what came back.
-    bytes: usize,
+    answer_bytes: usize,
     /// There is something new to write down now.
-    due: bool,
+    is_dirty: bool,
 }
 
 /// What a server is asked.
-struct Asked {
+struct PendingRequest {
     request: Arc<ModelRequest>,
     /// How it is written down, if it is.
-    written: Option<Manners>,
+    written_as: Option<ServerCapabilities>,
 }
 
-impl Asked {
+impl PendingRequest {
     fn new(request: Arc<ModelRequest>) -> Self {
         Self {
             request,
-            written: None,
+            written_as: None,
         }
     }
 }
@@ -127,156 +130,165 @@ impl Recorder {
         run: RunKey,
         journal: Journal,
         models: Arc<Models>,
-        terms: Arc<Terms>,
+        terms: Arc<RecorderSettings>,
         purpose: Purpose,
     ) -> Self {
         Self {
             run,
             journal,
             models,
-            terms,
+            settings: terms,
             purpose,
-            known: Known::default(),
-            since_whole: 0,
-            before: Vec::new(),
+            sent_before: SentBefore::default(),
+            calls_since_full: 0,
+            early_events: Vec::new(),
             call: None,
-            again: false,
+            is_retry: false,
         }
     }
 
     /// The model is called. What it is sent is put together when it is written down: nobody waits for that before the first token.
-    pub async fn calls(&mut self, request: Arc<ModelRequest>) {
+    pub async fn record_call(&mut self, request: Arc<ModelRequest>) {
         let now = Instant::now();
-        if mem::take(&mut self.again)
+        if mem::take(&mut self.is_retry)
             && let Some(call) = &mut self.call
         {
-            call.begins_again(request, now);
+            call.restart(request, now);
             return;
         }
         // What its tools have done since.
-        self.write().await;
-        if self.terms.runs == 0 {
+        self.write_call().await;
+        if self.settings.max_runs == 0 {
             return;
         }
-        if self.since_whole >= WHOLE_AGAIN {
-            self.known = Known::default();
-            self.since_whole = 0;
+        if self.calls_since_full >= FULL_RECORD_INTERVAL {
+            self.sent_before = SentBefore::default();
+            self.calls_since_full = 0;
         }
-        self.since_whole += 1;
-        let mut response = Response::awaited();
-        response.events = mem::take(&mut self.before);
-        self.call = Some(Call {
+        self.calls_since_full += 1;
+        let mut response = ResponseRecord::pending();
+        response.events = mem::take(&mut self.early_events);
+        self.call = Some(CallRecord {
             id: CallId::new(),
             model: request.model.clone(),
-            asked: Some(Asked::new(request)),
+            pending_request: Some(PendingRequest::new(request)),
             started_at: clock::now(),
-            known: mem::take(&mut self.known),
-            is_answered: false,
+            sent_before: mem::take(&mut self.sent_before),
+            has_answer: false,
             response,
-            begun: now,
-            made: now,
-            bytes: 0,
-            due: true,
+            first_started: now,
+            last_started: now,
+            answer_bytes: 0,
+            is_dirty: true,
         });
     }
 
     /// What was sent, if that is to be written down. It is once more if its server has refused a part of it since.
-    fn request(&mut self) -> Option<Request> {
+    fn take_request(&mut self) -> Option<RequestRecord> {
         let call = self.call.as_mut()?;
-        let mut asked = call.asked.take()?;
+        let mut asked = call.pending_request.take()?;
         let endpoint = self.models.resolve(&asked.request.model);
-        let manners = match &endpoint {
-            Ok((endpoint, model)) => endpoint.manners(model),
-            Err(_) => Manners::ALL,
+        let capabilities = match &endpoint {
+            Ok((endpoint, model)) => endpoint.capabilities(model),
+            Err(_) => ServerCapabilities::ALL,
         };
-        let is_written = asked.written.replace(manners) == Some(manners);
+        let is_written = asked.written_as.replace(capabilities) == Some(capabilities);
         let sent = |request: &ModelRequest| match endpoint {
-            Ok((endpoint, model)) => endpoint.sends(&model, request),
+            Ok((endpoint, model)) => endpoint.preview_request(&model, request),
             // The call says so.
-            Err(_) => Sent::default(),
+            Err(_) => RequestPreview::default(),
         };
         let request = (!is_written).then(|| {
-            self.known = call.known.clone();
+            self.sent_before = call.sent_before.clone();
             let sent = sent(&asked.request.without_opaque());
-            Request {
+            RequestRecord {
                 started_at: call.started_at,
                 model: asked.request.model.clone(),
-                max_iterations: self.terms.max_iterations,
+                max_iterations: self.settings.max_iterations,
                 purpose: self.purpose,
-                ..Request::of(sent, &mut self.known, &self.terms.secrets, self.terms.bytes)
+                ..RequestRecord::from_preview(
+                    sent,
+                    &mut self.sent_before,
+                    &self.settings.secrets,
+                    self.settings.max_call_bytes,
+                )
             }
         });
-        call.asked = (!call.is_answered).then_some(asked);
+        call.pending_request = (!call.has_answer).then_some(asked);
         request
     }
 
     /// The call that failed will be made again.
-    pub fn waits(&mut self) {
-        self.again = true;
+    pub fn record_retry(&mut self) {
+        self.is_retry = true;
     }
 
     /// Something has happened to the run.
-    pub fn heard(&mut self, input: &Input) {
-        let most = self.terms.bytes + self.terms.secrets.margin();
+    pub fn record_input(&mut self, input: &Input) {
+        let max_bytes = self.settings.max_call_bytes + self.settings.secrets.lookahead_bytes();
         let Some(call) = &mut self.call else { return };
-        call.is_answered |= matches!(input, Input::Model(_));
+        call.has_answer |= matches!(input, Input::Model(_));
         match input {
-            Input::Model(ModelEvent::Usage(usage)) => call.costs(usage, &self.terms.prices, &self.models),
+            Input::Model(ModelEvent::Usage(usage)) => {
+                call.record_usage(usage, &self.settings.prices, &self.models)
+            }
             Input::Model(ModelEvent::Finished(reason)) => {
                 call.response.finish_reason = Some(reason.as_str().into());
-                call.ends(RunStatus::Complete);
+                call.finish(RunStatus::Complete);
             }
-            Input::Model(event) => call.says(event, most),
-            Input::Failed(error) => call.fails(error),
-            Input::BrokeOff => call.ends(RunStatus::Interrupted),
+            Input::Model(event) => call.record_model_event(event, max_bytes),
+            Input::CallFailed(error) => call.record_failure(error),
+            Input::StreamEnded => call.finish(RunStatus::Interrupted),
             _ => {}
         }
     }
 
     /// Something is added to the run's log.
-    pub fn logs(&mut self, event: &EventBody) {
+    pub fn record_event(&mut self, event: &EventBody) {
         let events = match &mut self.call {
             Some(call) => &mut call.response.events,
-            None => &mut self.before,
+            None => &mut self.early_events,
         };
-        happened(events, event, clock::now(), MOST_EVENTS);
+        push_timeline_event(events, event, clock::now(), MAX_TIMELINE_ENTRIES);
     }
 
     /// The run ends, or waits for a person, with this event.
-    pub async fn ends(&mut self, event: &EventBody) {
-        self.logs(event);
+    pub async fn finish(&mut self, event: &EventBody) {
+        self.record_event(event);
         if let (Some(call), Some(status)) = (&mut self.call, event.terminal_status())
             && call.response.status == RunStatus::Running
         {
-            call.ends(status);
+            call.finish(status);
             if let EventBody::Error { error, ended_at, .. } = event {
                 let (at, error) = (*ended_at, error.clone());
-                call.response.failures.push(Failure { at, error });
+                call.response.failures.push(CallFailure { at, error });
             }
         }
-        self.write().await;
+        self.write_call().await;
     }
 
     /// Ready when a call is to be written down of which nothing was heard yet.
-    pub async fn is_time(&self) {
+    pub async fn wait_until_due(&self) {
         match &self.call {
-            Some(call) if call.due => sleep_until(call.made + WRITTEN_AFTER).await,
+            Some(call) if call.is_dirty => sleep_until(call.last_started + WRITE_DELAY).await,
             _ => pending().await,
         }
     }
 
     /// Writes down what is due.
-    pub async fn keep_up(&mut self) {
-        if self.call.as_ref().is_some_and(|call| call.due) {
-            self.write().await;
+    pub async fn write_due(&mut self) {
+        if self.call.as_ref().is_some_and(|call| call.is_dirty) {
+            self.write_call().await;
         }
     }
 
-    async fn write(&mut self) {
-        let request = self.request().map(|request| serde_json::to_string(&request));
+    async fn write_call(&mut self) {
+        let request = self.take_request().map(|request| serde_json::to_string(&request));
         let Some(call) = &mut self.call else { return };
-        call.due = false;
-        let response = call.response.kept(&self.terms.secrets, self.terms.bytes);
+        call.is_dirty = false;
+        let response = call
+            .response
+            .truncated(&self.settings.secrets, self.settings.max_call_bytes);
         let (Ok(request), Ok(response)) = (request.transpose(), serde_json::to_string(&response)) else {
             tracing::error!(run = %self.run.message_id, "a call could not be written down");
             return;
@@ -286,29 +298,31 @@ impl Recorder {
             request,
             response,
         };
-        self.journal.record(self.run, call, self.terms.runs).await;
+        self.journal
+            .record_call(self.run, call, self.settings.max_runs)
+            .await;
     }
 }
 
-impl Call {
+impl CallRecord {
     /// The model says something. At most so many bytes of all are kept.
-    fn says(&mut self, event: &ModelEvent, most: usize) {
-        let made = self.made;
+    fn record_model_event(&mut self, event: &ModelEvent, max_bytes: usize) {
+        let made = self.last_started;
         self.response
             .first_token_ms
-            .get_or_insert_with(|| milliseconds_since(made));
+            .get_or_insert_with(|| elapsed_ms(made));
         let raw = &mut self.response.raw;
         let mut add = |to: &mut String, text: &str| {
-            let room = most.saturating_sub(self.bytes);
+            let room = max_bytes.saturating_sub(self.answer_bytes);
             let kept = &text[..text.floor_char_boundary(room)];
             raw.cut |= kept.len() < text.len();
-            self.bytes += kept.len();
+            self.answer_bytes += kept.len();
             to.push_str(kept);
         };
         match event {
             ModelEvent::Thinking(text) => add(&mut raw.thinking, text),
             ModelEvent::Text(text) => add(&mut raw.text, text),
-            ModelEvent::ToolCall { id, name, .. } if raw.tool_calls.len() < MOST_TOOL_CALLS => {
+            ModelEvent::ToolCall { id, name, .. } if raw.tool_calls.len() < MAX_TOOL_CALLS => {
                 let mut call = RawCall::default();
                 add(&mut call.id, id);
                 add(&mut call.name, name);
@@ -324,13 +338,13 @@ impl Call {
                 let text = mem::take(&mut raw.text);
                 raw.thinking.push_str(&text);
             }
-            ModelEvent::Unread { what, raw: piece } if raw.unread.len() < MOST_UNREAD => {
+            ModelEvent::Unreadable { what, raw: piece } if raw.unread.len() < MAX_UNREADABLE => {
                 let mut kept = RawPiece::default();
                 add(&mut kept.what, what.name());
                 add(&mut kept.raw, piece);
                 raw.unread.push(kept);
             }
-            ModelEvent::Unread { .. } => raw.cut = true,
+            ModelEvent::Unreadable { .. } => raw.cut = true,
             // What is for the provider alone is shown to nobody.
             ModelEvent::Opaque { .. }
             | ModelEvent::Sources(_)
@@ -339,49 +353,49 @@ impl Call {
         }
     }
 
-    fn costs(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>, models: &Models) {
-        self.response.usage = Some(Tokens {
+    fn record_usage(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>, models: &Models) {
+        self.response.usage = Some(TokenUsage {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
         });
         let is_named = |name: &str| models.is_named(&self.model, name);
-        let cost = cost_of(usage, &self.model, prices, is_named);
+        let cost = call_cost(usage, &self.model, prices, is_named);
         self.response.cost = cost.map(Cost::dollars);
     }
 
-    fn fails(&mut self, error: &ModelError) {
-        if self.response.failures.len() < MOST_FAILURES {
-            self.response.failures.push(Failure {
+    fn record_failure(&mut self, error: &ModelError) {
+        if self.response.failures.len() < MAX_FAILURES {
+            self.response.failures.push(CallFailure {
                 at: clock::now(),
                 error: error.error.clone(),
             });
         }
-        self.ends(match error.kind {
-            ModelErrorKind::Broken => RunStatus::Interrupted,
+        self.finish(match error.kind {
+            ModelErrorKind::StreamBroken => RunStatus::Interrupted,
             ModelErrorKind::Refused | ModelErrorKind::Unavailable { .. } => RunStatus::Failed,
         });
     }
 
     /// What is sent this time may be something else: it is what was sent last that counts.
-    fn begins_again(&mut self, request: Arc<ModelRequest>, at: Instant) {
-        self.asked = Some(Asked::new(request));
-        self.is_answered = false;
-        self.made = at;
+    fn restart(&mut self, request: Arc<ModelRequest>, at: Instant) {
+        self.pending_request = Some(PendingRequest::new(request));
+        self.has_answer = false;
+        self.last_started = at;
         self.response.status = RunStatus::Running;
         self.response.duration_ms = None;
         self.response.retries += 1;
-        self.due = true;
+        self.is_dirty = true;
     }
 
-    fn ends(&mut self, status: RunStatus) {
+    fn finish(&mut self, status: RunStatus) {
         self.response.status = status;
-        self.response.duration_ms = Some(milliseconds_since(self.begun));
-        self.due = true;
+        self.response.duration_ms = Some(elapsed_ms(self.first_started));
+        self.is_dirty = true;
     }
 }
 
-fn milliseconds_since(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn elapsed_ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -6,31 +6,35 @@ use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 use futures::{StreamExt, stream};
 use tokio::time::timeout;
 
-use super::{Runs, Unread};
+use super::{ReadError, Runs};
 use crate::{
     agent, clock,
     journal::JournalError,
     protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run},
-    storage::{Change, RunKey, Trouble},
+    storage::{Change, RunKey, StorageErrorKind},
 };
 
 /// How many runs that a crash left are ended at a time: their messages are in memory meanwhile.
-const RECOVERED_TOGETHER: usize = 64;
+const RECOVERY_BATCH_SIZE: usize = 64;
 
 impl Runs {
     /// Ends what an earlier process left running. What those runs had produced is kept. What can't be read or written is
     /// tried again until it can, or the server goes down.
     pub async fn recover(&self) {
-        let read = || self.0.storage.runs_at_work();
-        let Ok(left) = self.0.insist("what the last process left at work", read).await else {
+        let read = || self.0.storage.running_runs();
+        let Ok(left) = self
+            .0
+            .retry_read("what the last process left at work", read)
+            .await
+        else {
             return;
         };
         crash_point!("recovery::found", if !left.is_empty());
-        let down = broke_off("interrupted", "Parlor went down before the answer was finished.");
+        let down = interrupted_error("interrupted", "Parlor went down before the answer was finished.");
         // Together, so that the journal commits them together.
         stream::iter(&left)
-            .for_each_concurrent(RECOVERED_TOGETHER, |run| {
-                self.end_as_stored(run.key, RunStatus::Interrupted, Some(down.clone()))
+            .for_each_concurrent(RECOVERY_BATCH_SIZE, |run| {
+                self.end_stored_run(run.key, RunStatus::Interrupted, Some(down.clone()))
             })
             .await;
         crash_point!("recovery::done", if !left.is_empty());
@@ -43,40 +47,42 @@ impl Runs {
     }
 
     /// Ends a run that this process drove and nothing drives any more, with all that it had produced.
-    pub(super) async fn end_undriven(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
+    pub(super) async fn end_abandoned_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         // What the run had handed in is committed before this is: then it can be read.
-        if let Err(error) = self.0.journal.committed(run).await {
+        if let Err(error) = self.0.journal.flush(run).await {
             tracing::warn!(%error, "a run that broke off could not be ended");
         }
-        self.end_as_stored(run, status, error).await;
+        self.end_stored_run(run, status, error).await;
     }
 
     /// Ends a run with what the storage has of it. One that is gone with its conversation has no end, one whose message does not say
     /// that it is one is given up, and one that can't be read before the server goes down is ended by the next start.
-    async fn end_as_stored(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
+    async fn end_stored_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         let read = || self.0.storage.message(run.user_id, run.message_id);
-        let mut message = match self.0.insist("a run that broke off", read).await {
+        let mut message = match self.0.retry_read("a run that broke off", read).await {
             Ok(Some((_, message))) => message,
-            Err(Unread::ShuttingDown) => return,
-            Ok(None) | Err(Unread::Damaged) => return self.0.give_up(run, None).await,
+            Err(ReadError::ShuttingDown) => return,
+            Ok(None) | Err(ReadError::Damaged) => return self.0.end_damaged_run(run, None).await,
         };
         let Some(assistant) = message.assistant_mut() else {
-            return self.0.give_up(run, None).await;
+            return self.0.end_damaged_run(run, None).await;
         };
         // That something is missing says more than why it broke off.
         let damage = assistant.error.clone().filter(RunError::is_damage);
-        let event = EventBody::ended(status, damage.or(error), clock::now(), 0);
+        let event = EventBody::run_ended(status, damage.or(error), clock::now(), 0);
         apply_to_run(assistant, &event);
         crash_point!("recovery::ending");
         let message = assistant.clone();
-        let end = Change::End {
+        let end = Change::EndRun {
             run,
             events: vec![event],
             message: message.clone(),
         };
         match self.0.journal.submit(end).await {
             Ok(_) => {}
-            Err(JournalError::Unavailable(Trouble::Damaged)) => self.0.give_up(run, Some(message)).await,
+            Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {
+                self.0.end_damaged_run(run, Some(message)).await
+            }
             Err(error) => tracing::warn!(%error, "a run that broke off could not be ended"),
         }
     }
@@ -84,8 +90,8 @@ impl Runs {
     /// Takes no new runs, gives those at work some time to end by themselves, interrupts the others, and waits until all have
     /// ended.
     pub async fn shut_down(&self, patience: Duration) {
-        self.0.closed.store(true, Relaxed);
-        let ended = self.0.at_work.all_ended();
+        self.0.is_closed.store(true, Relaxed);
+        let ended = self.0.active.wait_until_all_ended();
         tokio::pin!(ended);
         if timeout(patience, &mut ended).await.is_err() {
             self.0.shutdown.cancel();
@@ -97,6 +103,6 @@ impl Runs {
 }
 
 /// Why an answer that Parlor itself broke off has no end.
-pub(super) fn broke_off(code: &str, message: &str) -> RunError {
-    agent::error(code, message.into(), agent::KEPT)
+pub(super) fn interrupted_error(code: &str, message: &str) -> RunError {
+    agent::run_error(code, message.into(), agent::KEPT_HINT)
 }

@@ -4,31 +4,31 @@ use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::time::timeout;
 
 use super::{
-    tests::{hello, runs, until},
+    tests::{hello, tour_runs, wait_until},
     *,
 };
 use crate::{
     protocol::MessageId,
-    storage::{Start, sqlite::FILE_NAME},
-    test_log::Log,
+    storage::{RunStart, sqlite::DATABASE_FILE_NAME},
+    test_log::CapturedLog,
 };
 
 /// A run that is stored as running, and that nothing drives.
-pub(super) async fn left(runs: &Runs) -> RunKey {
+pub(super) async fn abandoned_run(runs: &Runs) -> RunKey {
     let intent = hello();
     let run = RunKey {
         user_id: UserId::LOCAL,
         conversation_id: intent.conversation_id,
         message_id: MessageId::new(),
     };
-    let start = Start {
-        looking: None,
+    let start = RunStart {
+        context_snapshot: None,
         run: run.message_id,
         default_model: String::new(),
         parameters: None,
         fingerprint: String::new(),
     };
-    let send = Change::Send {
+    let send = Change::SendMessage {
         user_id: run.user_id,
         intent,
         start,
@@ -43,7 +43,7 @@ async fn status(runs: &Runs, run: RunKey) -> RunStatus {
 }
 
 async fn database(folder: &tempfile::TempDir) -> SqliteConnection {
-    let file = folder.path().join(FILE_NAME);
+    let file = folder.path().join(DATABASE_FILE_NAME);
     SqliteConnectOptions::new()
         .filename(file)
         .connect()
@@ -52,7 +52,7 @@ async fn database(folder: &tempfile::TempDir) -> SqliteConnection {
 }
 
 /// A run's message, as it is stored.
-async fn body(database: &mut SqliteConnection, run: RunKey) -> String {
+async fn stored_body(database: &mut SqliteConnection, run: RunKey) -> String {
     sqlx::query_scalar("SELECT body FROM messages WHERE id = ?")
         .bind(run.message_id.to_string())
         .fetch_one(database)
@@ -61,18 +61,18 @@ async fn body(database: &mut SqliteConnection, run: RunKey) -> String {
 }
 
 #[tokio::test]
-async fn a_run_that_cannot_be_read_is_ended_as_soon_as_it_can() {
-    let (folder, runs) = runs().await;
-    let run = left(&runs).await;
+async fn ends_an_unreadable_run_once_readable() {
+    let (folder, runs) = tour_runs().await;
+    let run = abandoned_run(&runs).await;
     let mut database = database(&folder).await;
     let unreadable = "ALTER TABLE messages RENAME COLUMN body TO body_away";
     sqlx::query(unreadable).execute(&mut database).await.unwrap();
-    let (log, _listening) = Log::listen();
+    let (log, _listening) = CapturedLog::capture();
     let recovering = tokio::spawn({
         let runs = runs.clone();
         async move { runs.recover().await }
     });
-    until(async || log.says("can't be read; trying again").then_some(())).await;
+    wait_until(async || log.contains("can't be read; trying again").then_some(())).await;
     assert_eq!(status(&runs, run).await, RunStatus::Running);
     let readable = "ALTER TABLE messages RENAME COLUMN body_away TO body";
     sqlx::query(readable).execute(&mut database).await.unwrap();
@@ -84,9 +84,9 @@ async fn a_run_that_cannot_be_read_is_ended_as_soon_as_it_can() {
 }
 
 #[tokio::test]
-async fn a_damaged_run_is_ended_and_kept_as_it_is() {
-    let (folder, runs) = runs().await;
-    let run = left(&runs).await;
+async fn ends_a_damaged_run_without_changing_it() {
+    let (folder, runs) = tour_runs().await;
+    let run = abandoned_run(&runs).await;
     let mut database = database(&folder).await;
     let damage = "UPDATE messages SET body = 'x' || body";
     sqlx::query(damage).execute(&mut database).await.unwrap();
@@ -103,19 +103,19 @@ async fn a_damaged_run_is_ended_and_kept_as_it_is() {
         .expect("an answer");
     assert!(answer.is_damaged());
     assert_eq!(answer.status, RunStatus::Interrupted);
-    let kept = body(&mut database, run).await;
+    let kept = stored_body(&mut database, run).await;
     assert!(kept.starts_with('x'), "{kept}");
 }
 
 #[tokio::test]
-async fn a_run_whose_message_is_not_its_own_is_ended() {
+async fn ends_a_run_with_a_foreign_message() {
     for damage in [
         "UPDATE messages SET conversation_id = 'none' WHERE id = ?",
         // That of the question.
         "UPDATE messages SET body = (SELECT q.body FROM messages q WHERE q.id = messages.parent_id) WHERE id = ?",
     ] {
-        let (folder, runs) = runs().await;
-        let (recovered, driven) = (left(&runs).await, left(&runs).await);
+        let (folder, runs) = tour_runs().await;
+        let (recovered, driven) = (abandoned_run(&runs).await, abandoned_run(&runs).await);
         let mut database = database(&folder).await;
         let unchecked = "PRAGMA foreign_keys = OFF";
         sqlx::query(unchecked).execute(&mut database).await.unwrap();
@@ -126,8 +126,8 @@ async fn a_run_whose_message_is_not_its_own_is_ended() {
                 .await
                 .unwrap();
         }
-        let mut place = runs.0.at_work.enter(driven).expect("nobody drives it");
-        runs.drive(driven, &mut place).await;
+        let mut place = runs.0.active.enter(driven).expect("nobody drives it");
+        runs.drive_run(driven, &mut place).await;
         assert_eq!(status(&runs, driven).await, RunStatus::Failed, "{damage}");
         runs.recover().await;
         assert_eq!(status(&runs, recovered).await, RunStatus::Failed, "{damage}");
@@ -135,9 +135,9 @@ async fn a_run_whose_message_is_not_its_own_is_ended() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_given_up_keeps_what_cannot_be_read() {
-    let (folder, runs) = runs().await;
-    let run = left(&runs).await;
+async fn abandoned_run_keeps_unreadable_rows() {
+    let (folder, runs) = tour_runs().await;
+    let run = abandoned_run(&runs).await;
     let mut database = database(&folder).await;
     let damage = "UPDATE messages SET body = 'x' || body";
     sqlx::query(damage).execute(&mut database).await.unwrap();
@@ -148,24 +148,24 @@ async fn a_run_that_is_given_up_keeps_what_cannot_be_read() {
         .await
         .unwrap()
         .expect("it is there");
-    runs.0.give_up(run, message.assistant().cloned()).await;
+    runs.0.end_damaged_run(run, message.assistant().cloned()).await;
     assert_eq!(status(&runs, run).await, RunStatus::Failed);
-    assert!(body(&mut database, run).await.starts_with('x'));
+    assert!(stored_body(&mut database, run).await.starts_with('x'));
 }
 
 #[tokio::test]
-async fn a_recovery_that_fails_says_so_and_is_tried_again() {
-    let (folder, runs) = runs().await;
-    let run = left(&runs).await;
+async fn logs_and_retries_a_failed_recovery() {
+    let (folder, runs) = tour_runs().await;
+    let run = abandoned_run(&runs).await;
     let mut database = database(&folder).await;
     let away = "ALTER TABLE runs RENAME COLUMN status TO status_away";
     sqlx::query(away).execute(&mut database).await.unwrap();
-    let (log, _listening) = Log::listen();
+    let (log, _listening) = CapturedLog::capture();
     let recovering = tokio::spawn({
         let runs = runs.clone();
         async move { runs.recover().await }
     });
-    until(async || log.says("can't be read; trying again").then_some(())).await;
+    wait_until(async || log.contains("can't be read; trying again").then_some(())).await;
     let back = "ALTER TABLE runs RENAME COLUMN status_away TO status";
     sqlx::query(back).execute(&mut database).await.unwrap();
     timeout(Duration::from_secs(20), recovering)
@@ -176,23 +176,23 @@ async fn a_recovery_that_fails_says_so_and_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_run_that_nothing_drives_is_stopped_also_for_somebody_who_has_gone() {
-    let (_folder, runs) = runs().await;
-    let run = left(&runs).await;
+async fn stops_an_abandoned_run_after_disconnect() {
+    let (_folder, runs) = tour_runs().await;
+    let run = abandoned_run(&runs).await;
     let mut stopping = Box::pin(runs.stop(run.user_id, run.message_id));
     tokio::select! {
         biased;
         stopped = &mut stopping => panic!("too soon: {stopped:?}"),
-        _ = until(async || runs.0.at_work.any()) => {}
+        _ = wait_until(async || runs.0.active.first_active()) => {}
     }
     drop(stopping);
-    until(async || (status(&runs, run).await == RunStatus::Stopped).then_some(())).await;
+    wait_until(async || (status(&runs, run).await == RunStatus::Stopped).then_some(())).await;
 }
 
 #[tokio::test]
-async fn what_waits_for_storage_waits_no_longer_when_the_server_goes_down() {
-    let (folder, runs) = runs().await;
-    left(&runs).await;
+async fn shutdown_ends_waiting_for_storage() {
+    let (folder, runs) = tour_runs().await;
+    abandoned_run(&runs).await;
     let mut database = database(&folder).await;
     let unreadable = "ALTER TABLE messages RENAME COLUMN body TO body_away";
     sqlx::query(unreadable).execute(&mut database).await.unwrap();

@@ -2,15 +2,15 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Runs, unavailable};
+use super::{Runs, journal_error};
 use crate::{
     journal::JournalError,
     pages::ContextError,
     protocol::{
         ConversationId, IntentId, MessageId, Parameters, UserId,
-        intent::{Continue, Regenerate, SendMessage, Started},
+        intent::{ContinueRun, Regenerate, SendMessage, StartedRun},
     },
-    storage::{Change, Looking, Outcome, Refusal, RunKey, Start, Trouble},
+    storage::{Change, ChangeRejection, Outcome, PageContextSnapshot, RunKey, RunStart, StorageErrorKind},
 };
 
 /// Why a run was not started.
@@ -33,11 +33,11 @@ pub enum StartError {
 }
 
 /// What a change that starts a run has started.
-fn started(outcome: Outcome) -> Result<Started, StartError> {
+fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
     match outcome {
         Outcome::Started { started, .. } => Ok(started),
-        Outcome::Done | Outcome::Deleted { .. } | Outcome::Forgotten | Outcome::NotedOtherwise => {
-            Err(JournalError::Refused(Refusal::NotFound).into())
+        Outcome::Done | Outcome::Deleted { .. } | Outcome::DataDeleted | Outcome::NotedOtherwise => {
+            Err(JournalError::Rejected(ChangeRejection::NotFound).into())
         }
     }
 }
@@ -52,19 +52,19 @@ impl Runs {
         user_id: UserId,
         intent: SendMessage,
         fingerprint: String,
-    ) -> Result<Started, StartError> {
+    ) -> Result<StartedRun, StartError> {
         let runs = self.clone();
-        let sending = tokio::spawn(async move { runs.send_now(user_id, intent, fingerprint).await });
-        let broke = JournalError::Unavailable(Trouble::Other);
+        let sending = tokio::spawn(async move { runs.send_new(user_id, intent, fingerprint).await });
+        let broke = JournalError::Unavailable(StorageErrorKind::Other);
         sending.await.map_err(|_| broke)?
     }
 
-    async fn send_now(
+    async fn send_new(
         &self,
         user_id: UserId,
         intent: SendMessage,
         fingerprint: String,
-    ) -> Result<Started, StartError> {
+    ) -> Result<StartedRun, StartError> {
         let (length, limit) = (intent.text.len(), self.0.limits.message_bytes);
         if intent.text.trim().is_empty() {
             return Err(StartError::Empty);
@@ -72,11 +72,13 @@ impl Runs {
         if length > limit {
             return Err(StartError::TooLong { length, limit });
         }
-        let (start, model) = match self.start_of(user_id, &intent, &fingerprint).await {
+        let (start, model) = match self.prepare_send(user_id, &intent, &fingerprint).await {
             Ok(start) => start,
             // What the message names may have gone since: the same intent again is no reason to look for it.
             Err(error) => {
-                let before = self.before(user_id, intent.intent_id, &fingerprint).await?;
+                let before = self
+                    .find_previous(user_id, intent.intent_id, &fingerprint)
+                    .await?;
                 return before.ok_or(error);
             }
         };
@@ -86,36 +88,37 @@ impl Runs {
             conversation_id,
             message_id: start.run,
         };
-        self.0.models.foresee(&model);
-        let change = Change::Send {
+        self.0.models.prefetch_context_window(&model);
+        let change = Change::SendMessage {
             user_id,
             intent,
             start,
         };
-        started(self.begin(run, change).await?)
+        into_started(self.start_run(run, change).await?)
     }
 
     /// How the run starts that answers a message, and with which model.
-    async fn start_of(
+    async fn prepare_send(
         &self,
         user_id: UserId,
         intent: &SendMessage,
         fingerprint: &str,
-    ) -> Result<(Start, String), StartError> {
-        let parameters = intent.parameters.as_ref().map(Parameters::read).transpose();
+    ) -> Result<(RunStart, String), StartError> {
+        let parameters = intent.parameters.as_ref().map(Parameters::parse).transpose();
         let parameters = parameters.map_err(StartError::Parameters)?;
         let (start, model) = self
-            .starting(
+            .prepare_start(
                 user_id,
                 intent.conversation_id,
                 intent.model.as_deref(),
                 fingerprint.to_owned(),
             )
             .await?;
-        let looking = self.0.pages.look(user_id, intent.context.as_ref()).await?;
-        self.check_tools(&intent.force_tools, looking.as_ref()).await?;
-        let start = Start {
-            looking: looking.map(Box::new),
+        let page_context = self.0.pages.snapshot(user_id, intent.context.as_ref()).await?;
+        self.check_tools(&intent.force_tools, page_context.as_ref())
+            .await?;
+        let start = RunStart {
+            context_snapshot: page_context.map(Box::new),
             parameters,
             ..start
         };
@@ -128,82 +131,90 @@ impl Runs {
         user_id: UserId,
         intent: Regenerate,
         fingerprint: String,
-    ) -> Result<Started, StartError> {
+    ) -> Result<StartedRun, StartError> {
         let conversation_id = intent.conversation_id;
         let (start, model) = self
-            .starting(user_id, conversation_id, intent.model.as_deref(), fingerprint)
+            .prepare_start(user_id, conversation_id, intent.model.as_deref(), fingerprint)
             .await?;
         let run = RunKey {
             user_id,
             conversation_id,
             message_id: start.run,
         };
-        self.0.models.foresee(&model);
+        self.0.models.prefetch_context_window(&model);
         let change = Change::Regenerate {
             user_id,
             intent,
             start,
         };
-        started(self.begin(run, change).await?)
+        into_started(self.start_run(run, change).await?)
     }
 
     /// Goes on with an answer that did not come to its end.
-    pub async fn go_on(
+    pub async fn continue_run(
         &self,
         user_id: UserId,
-        intent: Continue,
+        intent: ContinueRun,
         fingerprint: String,
-    ) -> Result<Started, StartError> {
+    ) -> Result<StartedRun, StartError> {
         self.check_open()?;
         let run = RunKey {
             user_id,
             conversation_id: intent.conversation_id,
             message_id: intent.message_id,
         };
-        let change = Change::Continue {
+        let change = Change::ContinueRun {
             user_id,
             intent,
             fingerprint,
         };
-        started(self.begin(run, change).await?)
+        into_started(self.start_run(run, change).await?)
     }
 
     /// What models are offered now where the person is.
-    fn tools_on(&self, looking: Option<&Looking>) -> Vec<String> {
-        let here = self.0.pages.resolve(looking.map(|looking| &looking.context));
+    fn offered_tools(&self, page_context: Option<&PageContextSnapshot>) -> Vec<String> {
+        let here = self.0.pages.resolve(page_context.map(|looking| &looking.context));
         self.0.tools.offer_with(&here.tools).names()
     }
 
     /// What this intent has started, if it came before.
-    async fn before(
+    async fn find_previous(
         &self,
         user_id: UserId,
         intent_id: IntentId,
         fingerprint: &str,
-    ) -> Result<Option<Started>, StartError> {
-        let done = self.0.storage.intent(user_id, intent_id).await;
-        match done.map_err(unavailable)? {
-            Some(done) => Ok(done.again(fingerprint).map_err(JournalError::from)?),
+    ) -> Result<Option<StartedRun>, StartError> {
+        let done = self.0.storage.completed_intent(user_id, intent_id).await;
+        match done.map_err(journal_error)? {
+            Some(done) => Ok(done.replay(fingerprint).map_err(JournalError::from)?),
             None => Ok(None),
         }
     }
 
     /// Whether these are offered where the person is. One that is not may be a tool that is still to come, as it is for the run.
-    async fn check_tools(&self, wanted: &[String], looking: Option<&Looking>) -> Result<(), StartError> {
-        let Err(_) = self.are_offered(wanted, looking) else {
+    async fn check_tools(
+        &self,
+        wanted: &[String],
+        page_context: Option<&PageContextSnapshot>,
+    ) -> Result<(), StartError> {
+        let Err(_) = self.check_offered(wanted, page_context) else {
             return Ok(());
         };
         tokio::select! {
-            _ = self.0.tools_settled() => self.are_offered(wanted, looking),
+            _ = self.0.wait_for_tool_sources() => self.check_offered(wanted, page_context),
             () = self.0.shutdown.cancelled() => Err(StartError::ShuttingDown),
         }
     }
 
-    fn are_offered(&self, wanted: &[String], looking: Option<&Looking>) -> Result<(), StartError> {
+    fn check_offered(
+        &self,
+        wanted: &[String],
+        page_context: Option<&PageContextSnapshot>,
+    ) -> Result<(), StartError> {
         if wanted.is_empty() {
             return Ok(());
         }
-        let offered = self.tools_on(looking);
+        let offered = self.offered_tools(page_context);
         match wanted.iter().find(|name| !offered.contains(name)) {
             Some(name) => Err(StartError::UnknownTool {
                 name: name.clone(),
@@ -214,35 +225,35 @@ impl Runs {
     }
 
     pub(super) fn check_open(&self) -> Result<(), StartError> {
-        if self.0.closed.load(Relaxed) {
+        if self.0.is_closed.load(Relaxed) {
             return Err(StartError::ShuttingDown);
         }
         Ok(())
     }
 
-    async fn starting(
+    async fn prepare_start(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
         model: Option<&str>,
         fingerprint: String,
-    ) -> Result<(Start, String), StartError> {
+    ) -> Result<(RunStart, String), StartError> {
         self.check_open()?;
         // Left empty where another one is known. If there is none, the call says why.
         let mut default_model = String::new();
         let model = match model {
             Some(model) => Some(model.to_owned()),
             None => {
-                let own = self.0.storage.model(user_id, conversation_id).await;
-                own.map_err(unavailable)?
+                let own = self.0.storage.conversation_model(user_id, conversation_id).await;
+                own.map_err(journal_error)?
             }
         };
         if model.is_none() {
             default_model = self.0.models.list().await.default.unwrap_or_default();
         }
         let model = model.unwrap_or_else(|| default_model.clone());
-        let start = Start {
-            looking: None,
+        let start = RunStart {
+            context_snapshot: None,
             run: MessageId::new(),
             default_model,
             parameters: None,

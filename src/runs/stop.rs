@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How long somebody who stops a run waits for its end. It takes longer only if storage is in trouble.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why it can't be said that a run has been stopped.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ impl Runs {
         // In a task of its own: whoever asked may go away, or have waited long enough, and the run must end all the same.
         let runs = self.clone();
         let stopping = tokio::spawn(async move { runs.stop_and_wait(user_id, run).await });
-        match timeout(PATIENCE, stopping).await {
+        match timeout(STOP_TIMEOUT, stopping).await {
             Ok(Ok(stopped)) => Ok(stopped?),
             Ok(Err(_)) | Err(_) => Err(StopError::NotStored),
         }
@@ -47,16 +47,16 @@ impl Runs {
         run: MessageId,
     ) -> Result<Option<RunStatus>, StorageError> {
         // Held to the end: whoever goes on with the run meanwhile is stopped before it begins anything.
-        let _stopping = self.0.at_work.stop(user_id, run);
+        let _stopping = self.0.active.stop(user_id, run);
         loop {
-            self.0.at_work.ended(run).await;
+            self.0.active.wait_until_ended(run).await;
             let stored = self.0.storage.run(user_id, run).await?;
             let Some(undone) = stored.filter(|stored| !stored.status.is_terminal()) else {
                 return Ok(stored.map(|run| run.status));
             };
             // Nothing works on it, whatever may have happened: it must not stay like that. Unless it has just been continued.
-            if let Some(_place) = self.0.at_work.enter(undone.key) {
-                self.end_undriven(undone.key, RunStatus::Stopped, None).await;
+            if let Some(_place) = self.0.active.enter(undone.key) {
+                self.end_abandoned_run(undone.key, RunStatus::Stopped, None).await;
                 return Ok(self.0.storage.run(user_id, run).await?.map(|run| run.status));
             }
         }

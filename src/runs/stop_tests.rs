@@ -6,26 +6,26 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    recovery_tests::left,
-    tests::{runs_with, until},
+    recovery_tests::abandoned_run,
+    tests::{runs_with, wait_until},
     *,
 };
 use crate::{
     protocol::{
-        AskedCall, AssistantMessage, EventBody, ToolStatus, examples::asked_call, intent::ApprovalAnswer,
-        transcript::apply_to_run,
+        AssistantMessage, EventBody, RequestedCall, ToolStatus, examples::requested_call,
+        intent::ApprovalAnswer, transcript::apply_to_run,
     },
-    storage::Approval,
-    tools::{Call, Tool, ToolError, ToolResult},
+    storage::ApprovalDecision,
+    tools::{Tool, ToolContext, ToolError, ToolResult},
 };
 
 /// Counts how often it is begun.
-struct Counting(Arc<AtomicUsize>);
+struct CountingTool(Arc<AtomicUsize>);
 
 #[derive(Deserialize, JsonSchema)]
 struct Anything {}
 
-impl Tool for Counting {
+impl Tool for CountingTool {
     type Input = Anything;
 
     const NAME: &'static str = "count";
@@ -34,54 +34,54 @@ impl Tool for Counting {
     const DONE: &'static str = "Counted";
     const NEEDS_APPROVAL: bool = true;
 
-    async fn run(&self, _: Anything, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, _: Anything, _: ToolContext) -> Result<ToolResult, ToolError> {
         self.0.fetch_add(1, SeqCst);
         Ok("counted".to_owned().into())
     }
 }
 
 /// A run that waits for a person to allow a call, and how often that was begun.
-struct Asking {
+struct WaitingRun {
     _folder: tempfile::TempDir,
     runs: Runs,
     run: RunKey,
-    begun: Arc<AtomicUsize>,
+    started_calls: Arc<AtomicUsize>,
 }
 
-impl Asking {
+impl WaitingRun {
     async fn new() -> Self {
         let begun = Arc::new(AtomicUsize::new(0));
-        let (folder, runs) = runs_with(Registry::default().with(Counting(begun.clone()))).await;
-        let run = left(&runs).await;
-        let asked = EventBody::ApprovalRequested(AskedCall {
+        let (folder, runs) = runs_with(ToolRegistry::default().with_tool(CountingTool(begun.clone()))).await;
+        let run = abandoned_run(&runs).await;
+        let asked = EventBody::ApprovalRequested(RequestedCall {
             part: 0,
             index: 0,
             tool: "count".into(),
-            ..asked_call(None)
+            ..requested_call(None)
         });
         let waits = EventBody::Waiting { worked_ms: 0 };
-        let mut message = AssistantMessage::started("parlor/tour");
+        let mut message = AssistantMessage::new("parlor/tour");
         apply_to_run(&mut message, &asked);
         apply_to_run(&mut message, &waits);
         let events = vec![asked, waits];
-        let pause = Change::Pause { run, events, message };
+        let pause = Change::PauseRun { run, events, message };
         runs.0.journal.submit(pause).await.unwrap();
         Self {
             _folder: folder,
             runs,
             run,
-            begun,
+            started_calls: begun,
         }
     }
 
     /// The person allows it.
-    fn allow(&self) -> Change {
-        let approval = Approval {
+    fn approval(&self) -> Change {
+        let approval = ApprovalDecision {
             run: self.run.message_id,
             index: 0,
             answer: ApprovalAnswer::Allow,
         };
-        Change::Answer {
+        Change::AnswerApproval {
             user_id: self.run.user_id,
             approval,
         }
@@ -96,7 +96,7 @@ impl Asking {
 
     /// The run is not at work, and stopped; the call was never begun.
     async fn assert_stopped(&self) {
-        self.runs.0.at_work.all_ended().await;
+        self.runs.0.active.wait_until_all_ended().await;
         let stored = self
             .runs
             .0
@@ -110,26 +110,30 @@ impl Asking {
             (answer.status, calls),
             (RunStatus::Stopped, vec![ToolStatus::Stopped])
         );
-        assert_eq!(self.begun.load(SeqCst), 0);
+        assert_eq!(self.started_calls.load(SeqCst), 0);
     }
 }
 
 #[tokio::test]
-async fn a_run_that_nobody_stops_goes_on_with_what_was_allowed() {
-    let asking = Asking::new().await;
-    asking.runs.begin(asking.run, asking.allow()).await.unwrap();
-    until(async || (asking.begun.load(SeqCst) == 1).then_some(())).await;
+async fn runs_the_approved_call() {
+    let asking = WaitingRun::new().await;
+    asking
+        .runs
+        .start_run(asking.run, asking.approval())
+        .await
+        .unwrap();
+    wait_until(async || (asking.started_calls.load(SeqCst) == 1).then_some(())).await;
     asking.stop().await;
 }
 
 #[tokio::test]
-async fn a_stop_before_the_run_comes_to_its_turn_is_its_end() {
-    let asking = Asking::new().await;
-    let mut place = asking.runs.0.at_work.enter(asking.run).unwrap();
-    asking.runs.0.journal.submit(asking.allow()).await.unwrap();
+async fn stop_before_start_ends_the_run() {
+    let asking = WaitingRun::new().await;
+    let mut place = asking.runs.0.active.enter(asking.run).unwrap();
+    asking.runs.0.journal.submit(asking.approval()).await.unwrap();
     let drive = async {
         place.stop.cancelled().await;
-        asking.runs.drive(asking.run, &mut place).await;
+        asking.runs.drive_run(asking.run, &mut place).await;
         drop(place);
     };
     let (stopped, ()) = tokio::join!(asking.stop(), drive);
@@ -138,22 +142,26 @@ async fn a_stop_before_the_run_comes_to_its_turn_is_its_end() {
 }
 
 #[tokio::test]
-async fn who_would_go_on_after_a_stop_finds_the_run_ended() {
-    let asking = Asking::new().await;
-    asking.runs.0.journal.submit(asking.allow()).await.unwrap();
+async fn approval_after_a_stop_finds_run_ended() {
+    let asking = WaitingRun::new().await;
+    asking.runs.0.journal.submit(asking.approval()).await.unwrap();
     // It is committed, and nobody drives it.
     assert_eq!(asking.stop().await, Some(RunStatus::Stopped));
-    let mut place = asking.runs.0.at_work.enter(asking.run).unwrap();
-    asking.runs.drive(asking.run, &mut place).await;
+    let mut place = asking.runs.0.active.enter(asking.run).unwrap();
+    asking.runs.drive_run(asking.run, &mut place).await;
     drop(place);
     asking.assert_stopped().await;
 }
 
 #[tokio::test]
-async fn a_stop_while_the_one_who_drove_it_before_still_tidies_up_is_not_lost() {
-    let asking = Asking::new().await;
-    let before = asking.runs.0.at_work.enter(asking.run).unwrap();
-    asking.runs.begin(asking.run, asking.allow()).await.unwrap();
+async fn keeps_a_stop_during_driver_cleanup() {
+    let asking = WaitingRun::new().await;
+    let before = asking.runs.0.active.enter(asking.run).unwrap();
+    asking
+        .runs
+        .start_run(asking.run, asking.approval())
+        .await
+        .unwrap();
     let leave = async {
         before.stop.cancelled().await;
         drop(before);
@@ -164,16 +172,16 @@ async fn a_stop_while_the_one_who_drove_it_before_still_tidies_up_is_not_lost() 
 }
 
 #[tokio::test]
-async fn who_takes_the_place_during_a_stop_begins_nothing() {
-    let asking = Asking::new().await;
-    let before = asking.runs.0.at_work.enter(asking.run).unwrap();
-    asking.runs.0.journal.submit(asking.allow()).await.unwrap();
+async fn slot_taken_during_stop_starts_nothing() {
+    let asking = WaitingRun::new().await;
+    let before = asking.runs.0.active.enter(asking.run).unwrap();
+    asking.runs.0.journal.submit(asking.approval()).await.unwrap();
     let take_over = async {
         before.stop.cancelled().await;
         // Without a pause between the two, the stop can't look before the place is taken again.
         drop(before);
-        let mut place = asking.runs.0.at_work.enter(asking.run).unwrap();
-        asking.runs.drive(asking.run, &mut place).await;
+        let mut place = asking.runs.0.active.enter(asking.run).unwrap();
+        asking.runs.drive_run(asking.run, &mut place).await;
     };
     let (stopped, ()) = tokio::join!(asking.stop(), take_over);
     assert_eq!(stopped, Some(RunStatus::Stopped));

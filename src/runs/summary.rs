@@ -13,7 +13,7 @@ use tokio::time::{self, timeout_at};
 
 use super::{
     Inner,
-    history::{Conversation, Turn, tokens},
+    history::{ModelConversation, Turn, tokens},
     recorder::{self, Recorder},
 };
 use crate::{
@@ -23,21 +23,21 @@ use crate::{
     model::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream},
     protocol::{ConversationId, EventBody},
     providers::Models,
-    settings::History,
-    storage::{RunKey, Summary},
+    settings::HistorySettings,
+    storage::{HistorySummary, RunKey},
 };
 
 /// A summary of fewer tokens would say nothing.
-pub(super) const LEAST: usize = 40;
+pub(super) const MIN_SUMMARY_TOKENS: usize = 40;
 
 /// The longest that is asked for, in words.
-const MOST_WORDS: usize = 400;
+const MAX_SUMMARY_WORDS: usize = 400;
 
 /// Fewer tokens of a message say nothing.
-const LEAST_OF_MESSAGE: usize = 8;
+const MIN_MESSAGE_TOKENS: usize = 8;
 
 /// What the model is told to do, in so many words.
-fn summarise_in(words: usize) -> String {
+fn summary_prompt(words: usize) -> String {
     format!(
         "You are given the beginning of a conversation that has become too long. Write down what is needed to go on with it \
          without having read it: what the person wants and has decided, facts, names, numbers, links, what was found with tools, \
@@ -51,9 +51,9 @@ pub(super) struct Summariser {
     run: RunKey,
     models: Arc<Models>,
     journal: Journal,
-    settings: History,
-    recording: Arc<recorder::Terms>,
-    failures: Failures,
+    settings: HistorySettings,
+    recorder_settings: Arc<recorder::RecorderSettings>,
+    failures: SummaryFailures,
 }
 
 impl Summariser {
@@ -63,8 +63,8 @@ impl Summariser {
             models: runs.models.clone(),
             journal: runs.journal.clone(),
             settings: runs.history.clone(),
-            recording: runs.recording.clone(),
-            failures: runs.unsummarised.clone(),
+            recorder_settings: runs.recorder_settings.clone(),
+            failures: runs.summary_failures.clone(),
         }
     }
 
@@ -73,69 +73,79 @@ impl Summariser {
     pub async fn summarise(
         &self,
         model: &str,
-        conversation: &Conversation,
+        conversation: &ModelConversation,
         count: usize,
         room: usize,
-        most: usize,
-    ) -> Option<Summary> {
+        max_tokens: usize,
+    ) -> Option<HistorySummary> {
         if self.failures.is_recent(self.run.conversation_id) {
             return None;
         }
-        let task = summarise_in(MOST_WORDS.min(most / 4 * 3));
-        let overhead = tokens::of_words(&task);
-        let told = told(conversation, count, room.saturating_sub(overhead))?;
-        let reaches = conversation.turns.get(told.turns.checked_sub(1)?)?.reaches;
+        let task = summary_prompt(MAX_SUMMARY_WORDS.min(max_tokens / 4 * 3));
+        let overhead = tokens::estimate_text_message(&task);
+        let input = summary_input(conversation, count, room.saturating_sub(overhead))?;
+        let reaches = conversation
+            .turns
+            .get(input.turns.checked_sub(1)?)?
+            .last_message_id;
         let status = EventBody::Status {
             message: "Summarising the beginning of the conversation...".into(),
         };
         self.journal.append(self.run, vec![status]).await;
-        let messages = vec![ModelMessage::System(task), ModelMessage::User(told.text)];
-        let said = self.said(ModelRequest::new(model, messages)).await;
+        let messages = vec![ModelMessage::System(task), ModelMessage::User(input.text)];
+        let said = self.run_call(ModelRequest::new(model, messages)).await;
         let text = said.unwrap_or_default();
         let text = text.trim();
         let end = text.floor_char_boundary(self.settings.summary_bytes);
-        let text = tokens::first_of(&text[..end], most).to_owned();
+        let text = tokens::first_of(&text[..end], max_tokens).to_owned();
         if text.is_empty() {
             self.failures.add(self.run.conversation_id);
             return None;
         }
-        Some(Summary { reaches, text })
+        Some(HistorySummary {
+            last_message_id: reaches,
+            text,
+        })
     }
 
     /// All that a model says to this; nothing if it does not come to an end in time. It is written down as a call of its own.
-    async fn said(&self, request: ModelRequest) -> Option<String> {
+    async fn run_call(&self, request: ModelRequest) -> Option<String> {
         let mut recorder = Recorder::new(
             self.run,
             self.journal.clone(),
             self.models.clone(),
-            self.recording.clone(),
+            self.recorder_settings.clone(),
             Purpose::Summary,
         );
         let request = Arc::new(request);
-        recorder.calls(request.clone()).await;
+        recorder.record_call(request.clone()).await;
         let deadline = time::Instant::now() + Duration::from_secs_f64(self.settings.summary_seconds);
         // The call is under way before it is written down, which is done however long either takes.
         let called = timeout_at(deadline, self.models.call(&request));
-        let (called, ()) = tokio::join!(called, recorder.keep_up());
+        let (called, ()) = tokio::join!(called, recorder.write_due());
         let heard = match called {
-            Ok(called) => timeout_at(deadline, self.hear(called, &mut recorder)).await,
+            Ok(called) => timeout_at(deadline, self.collect_answer(called, &mut recorder)).await,
             Err(late) => Err(late),
         };
         let said = heard.unwrap_or_else(|_| {
             tracing::warn!("the summary of a conversation took too long");
-            recorder.heard(&Input::BrokeOff);
+            recorder.record_input(&Input::StreamEnded);
             None
         });
-        recorder.keep_up().await;
+        recorder.write_due().await;
         said
     }
 
-    async fn hear(&self, called: Result<ModelStream, ModelError>, recorder: &mut Recorder) -> Option<String> {
+    async fn collect_answer(
+        &self,
+        called: Result<ModelStream, ModelError>,
+        recorder: &mut Recorder,
+    ) -> Option<String> {
         let mut stream = match called {
             Ok(stream) => stream,
             Err(error) => {
                 tracing::warn!(%error, "a conversation could not be summarised");
-                recorder.heard(&Input::Failed(error));
+                recorder.record_input(&Input::CallFailed(error));
                 return None;
             }
         };
@@ -145,11 +155,11 @@ impl Summariser {
                 Some(Ok(event)) => Input::Model(event),
                 Some(Err(error)) => {
                     tracing::warn!(%error, "the summary of a conversation broke off");
-                    Input::Failed(error)
+                    Input::CallFailed(error)
                 }
-                None => Input::BrokeOff,
+                None => Input::StreamEnded,
             };
-            recorder.heard(&input);
+            recorder.record_input(&input);
             match input {
                 Input::Model(ModelEvent::Text(text)) => said.push_str(&text),
                 Input::Model(ModelEvent::TextWasThinking) => said.clear(),
@@ -159,44 +169,44 @@ impl Summariser {
             }
         }
         // More than that is cut off anyway.
-        recorder.heard(&Input::BrokeOff);
+        recorder.record_input(&Input::StreamEnded);
         Some(said)
     }
 }
 
 /// Of which conversations no summary could be had, and when. Clones are the same.
 #[derive(Clone, Debug)]
-pub(super) struct Failures {
-    recent: Duration,
-    at: Arc<Mutex<HashMap<ConversationId, Instant>>>,
+pub(super) struct SummaryFailures {
+    ttl: Duration,
+    failed_at: Arc<Mutex<HashMap<ConversationId, Instant>>>,
 }
 
-impl Failures {
+impl SummaryFailures {
     /// A failure counts for so many seconds.
     pub fn new(seconds: f64) -> Self {
         Self {
-            recent: Duration::from_secs_f64(seconds),
-            at: Arc::default(),
+            ttl: Duration::from_secs_f64(seconds),
+            failed_at: Arc::default(),
         }
     }
 
     fn is_recent(&self, conversation_id: ConversationId) -> bool {
-        let failures = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        let failures = self.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
         failures
             .get(&conversation_id)
-            .is_some_and(|at| at.elapsed() < self.recent)
+            .is_some_and(|at| at.elapsed() < self.ttl)
     }
 
     fn add(&self, conversation_id: ConversationId) {
-        let mut failures = self.at.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.retain(|_, at| at.elapsed() < self.recent);
+        let mut failures = self.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.retain(|_, at| at.elapsed() < self.ttl);
         failures.insert(conversation_id, Instant::now());
     }
 }
 
 /// What the model is told to summarise.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct SummaryInput {
     text: String,
     /// So many turns are in it.
     turns: usize,
@@ -204,23 +214,23 @@ struct Told {
 
 /// The first turns of a conversation as one text, behind what stands for those before them: as many as there is room for, and of
 /// the first one so much of each message that it has room. Nothing if there is none even for that.
-fn told(conversation: &Conversation, count: usize, room: usize) -> Option<Told> {
-    let mut lines: Vec<String> = conversation.earlier.iter().cloned().collect();
-    let mut spent: usize = lines.iter().map(|line| of_line(line)).sum();
+fn summary_input(conversation: &ModelConversation, count: usize, room: usize) -> Option<SummaryInput> {
+    let mut lines: Vec<String> = conversation.earlier_note.iter().cloned().collect();
+    let mut spent: usize = lines.iter().map(|line| line_tokens(line)).sum();
     let mut turns = 0;
     for turn in conversation.turns.iter().take(count) {
         let left = room.saturating_sub(spent);
         // No single message takes most of the room.
-        let whole = told_of(turn, room / 4);
-        let cost: usize = whole.iter().map(|line| of_line(line)).sum();
+        let whole = turn_lines(turn, room / 4);
+        let cost: usize = whole.iter().map(|line| line_tokens(line)).sum();
         let (told, cost) = if cost <= left {
             (whole, cost)
         } else if turns == 0 {
-            let each = (left / turn.messages.len().max(1)).saturating_sub(of_line("Assistant: "));
-            if each < LEAST_OF_MESSAGE {
+            let each = (left / turn.messages.len().max(1)).saturating_sub(line_tokens("Assistant: "));
+            if each < MIN_MESSAGE_TOKENS {
                 return None;
             }
-            (told_of(turn, each), left)
+            (turn_lines(turn, each), left)
         } else {
             break;
         };
@@ -228,24 +238,27 @@ fn told(conversation: &Conversation, count: usize, room: usize) -> Option<Told> 
         spent += cost;
         turns += 1;
     }
-    (turns > 0).then(|| Told {
+    (turns > 0).then(|| SummaryInput {
         text: lines.join("\n\n"),
         turns,
     })
 }
 
 /// A paragraph for each message of a turn, of which each has at most so many tokens.
-fn told_of(turn: &Turn, each: usize) -> Vec<String> {
-    turn.messages.iter().map(|message| line(message, each)).collect()
+fn turn_lines(turn: &Turn, each: usize) -> Vec<String> {
+    turn.messages
+        .iter()
+        .map(|message| message_line(message, each))
+        .collect()
 }
 
 /// What a paragraph comes to, with the empty line behind it.
-fn of_line(line: &str) -> usize {
+fn line_tokens(line: &str) -> usize {
     tokens::of_text(line) + 1
 }
 
 /// A message in one paragraph, cut after so many tokens.
-fn line(message: &ModelMessage, most: usize) -> String {
+fn message_line(message: &ModelMessage, most: usize) -> String {
     let (who, text) = match message {
         ModelMessage::System(text) => ("Instructions", text.clone()),
         ModelMessage::User(text) => ("Person", text.clone()),
@@ -264,49 +277,49 @@ mod tests {
     use super::*;
     use crate::protocol::MessageId;
 
-    fn conversation(earlier: Option<&str>, questions: &[&str]) -> Conversation {
+    fn conversation(earlier: Option<&str>, questions: &[&str]) -> ModelConversation {
         let turn = |question: &&str| Turn {
-            reaches: MessageId::new(),
+            last_message_id: MessageId::new(),
             messages: vec![
                 ModelMessage::User((*question).into()),
                 ModelMessage::assistant("Fine."),
             ],
         };
-        Conversation {
+        ModelConversation {
             prompt: String::new(),
-            earlier: earlier.map(Into::into),
+            earlier_note: earlier.map(Into::into),
             turns: questions.iter().map(turn).collect(),
-            latest: Vec::new(),
+            current_turn: Vec::new(),
         }
     }
 
     #[test]
-    fn what_stands_for_the_beginning_is_told_before_the_turns_that_are_asked_for() {
+    fn previous_summary_precedes_the_turns() {
         let conversation = conversation(Some("(Before.)"), &["one", "two", "three"]);
-        let expected = Told {
+        let expected = SummaryInput {
             text: "(Before.)\n\nPerson: one\n\nAssistant: Fine.\n\nPerson: two\n\nAssistant: Fine.".into(),
             turns: 2,
         };
-        assert_eq!(told(&conversation, 2, 1000), Some(expected));
+        assert_eq!(summary_input(&conversation, 2, 1000), Some(expected));
     }
 
     #[test]
-    fn only_what_is_told_is_summarised_the_oldest_turns_first() {
+    fn summarises_only_the_oldest_fitting_turns() {
         let question = "word ".repeat(20);
         let conversation = conversation(None, &[&*question; 10]);
-        let all = told(&conversation, 10, 10_000).unwrap();
+        let all = summary_input(&conversation, 10, 10_000).unwrap();
         assert_eq!(all.turns, 10);
-        let some = told(&conversation, 10, tokens::of_text(&all.text) / 2).unwrap();
+        let some = summary_input(&conversation, 10, tokens::of_text(&all.text) / 2).unwrap();
         assert!((4..=5).contains(&some.turns), "{}", some.turns);
         assert!(all.text.starts_with(&some.text));
     }
 
     #[test]
-    fn there_is_room_for_what_is_told_and_nothing_is_told_without_room() {
+    fn summary_input_fits_its_room() {
         let long = "word ".repeat(1000);
         let conversation = conversation(Some("(Before.)"), &[&long, "two"]);
         for room in 0..500 {
-            match told(&conversation, 2, room) {
+            match summary_input(&conversation, 2, room) {
                 Some(told) => {
                     assert!(tokens::of_text(&told.text) <= room, "{room}");
                     assert!(told.text.contains("Person: word"), "{room}: {}", told.text);
@@ -314,13 +327,13 @@ mod tests {
                 None => assert!(room < 50, "{room}"),
             }
         }
-        assert_eq!(told(&conversation, 0, 1000), None);
+        assert_eq!(summary_input(&conversation, 0, 1000), None);
     }
 
     #[test]
-    fn a_failure_counts_for_its_conversation_and_for_a_while() {
+    fn failure_expires_and_is_per_conversation() {
         let (one, other) = (ConversationId::new(), ConversationId::new());
-        let (lasting, over) = (Failures::new(1000.0), Failures::new(1e-9));
+        let (lasting, over) = (SummaryFailures::new(1000.0), SummaryFailures::new(1e-9));
         for failures in [&lasting, &over] {
             assert!(!failures.is_recent(one));
             failures.add(one);

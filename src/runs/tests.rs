@@ -8,18 +8,18 @@ use crate::{
     protocol::{IntentId, MessageId, intent::SendMessage},
     providers::ModelsConfig,
     settings::Settings,
-    storage::{PageSize, sqlite::Sqlite},
+    storage::{PageSize, sqlite::SqliteStorage},
 };
 
 /// Runs that only know the tour, which talks for a while.
-pub(super) async fn runs() -> (tempfile::TempDir, Runs) {
-    runs_with(Registry::default()).await
+pub(super) async fn tour_runs() -> (tempfile::TempDir, Runs) {
+    runs_with(ToolRegistry::default()).await
 }
 
 /// The same, with these tools.
-pub(super) async fn runs_with(tools: Registry) -> (tempfile::TempDir, Runs) {
+pub(super) async fn runs_with(tools: ToolRegistry) -> (tempfile::TempDir, Runs) {
     let folder = tempfile::tempdir().unwrap();
-    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
     let models = Arc::new(Models::new(ModelsConfig::default()));
     let runs = Runs::new(
@@ -48,7 +48,7 @@ pub(super) fn hello() -> SendMessage {
 }
 
 /// Waits until something is so.
-pub(super) async fn until<T>(mut is_so: impl AsyncFnMut() -> Option<T>) -> T {
+pub(super) async fn wait_until<T>(mut is_so: impl AsyncFnMut() -> Option<T>) -> T {
     timeout(Duration::from_secs(20), async {
         loop {
             if let Some(value) = is_so().await {
@@ -62,8 +62,8 @@ pub(super) async fn until<T>(mut is_so: impl AsyncFnMut() -> Option<T>) -> T {
 }
 
 #[tokio::test]
-async fn a_run_whose_asker_has_gone_is_driven_all_the_same() {
-    let (_folder, runs) = runs().await;
+async fn drives_a_run_after_disconnect() {
+    let (_folder, runs) = tour_runs().await;
     let intent = hello();
     let conversation_id = intent.conversation_id;
     let mut asked = Box::pin(runs.send(UserId::LOCAL, intent, String::new()));
@@ -71,14 +71,14 @@ async fn a_run_whose_asker_has_gone_is_driven_all_the_same() {
     poll_fn(|context| Poll::Ready(asked.as_mut().poll(context)))
         .await
         .is_pending();
-    until(async || runs.0.at_work.any()).await;
+    wait_until(async || runs.0.active.first_active()).await;
     drop(asked);
 
-    let run = until(async || {
+    let run = wait_until(async || {
         let transcript = runs
             .0
             .storage
-            .transcript(UserId::LOCAL, conversation_id, PageSize::WHOLE, None)
+            .transcript(UserId::LOCAL, conversation_id, PageSize::UNLIMITED, None)
             .await
             .unwrap()?;
         let assistant = transcript.messages.last()?.assistant()?.clone();
@@ -92,13 +92,13 @@ async fn a_run_whose_asker_has_gone_is_driven_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_stop_before_the_commit_of_the_start_is_not_lost() {
-    let (_folder, runs) = runs().await;
+async fn keeps_a_stop_before_the_commit() {
+    let (_folder, runs) = tour_runs().await;
     let sending = tokio::spawn({
         let runs = runs.clone();
         async move { runs.send(UserId::LOCAL, hello(), String::new()).await }
     });
-    let run = until(async || runs.0.at_work.any()).await;
+    let run = wait_until(async || runs.0.active.first_active()).await;
     let stopped = runs.stop(UserId::LOCAL, run).await.unwrap();
     assert_eq!(stopped, Some(RunStatus::Stopped));
     assert_eq!(sending.await.unwrap().unwrap().assistant_message_id, run);

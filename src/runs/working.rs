@@ -10,7 +10,7 @@ use tokio::{
 use crate::{
     agent::Input,
     journal::Journal,
-    model::{Done, Made},
+    model::{ToolArtifacts, ToolOutcome},
     protocol::ToolProgress,
     secrets::Secrets,
     settings::Limits,
@@ -19,17 +19,17 @@ use crate::{
 };
 
 /// How many reports of tools may wait to be heard. What comes beyond that is not worth waiting for.
-const REPORTS: usize = 64;
+const MAX_QUEUED_REPORTS: usize = 64;
 
 /// The tools of one run at work. They are ended when this is dropped.
-pub(super) struct Working {
+pub(super) struct ToolTasks {
     run: RunKey,
     journal: Journal,
     /// How much of what a tool makes is kept.
     limits: Limits,
     /// Not to be in an error of a tool.
     secrets: Arc<Secrets>,
-    tasks: JoinSet<Result<Given, ToolError>>,
+    tasks: JoinSet<Result<StoredToolResult, ToolError>>,
     /// The calls that they perform: each one's index, and what the person reads when it has ended.
     calls: HashMap<Id, (usize, String)>,
     /// How tools say how far they are.
@@ -38,11 +38,11 @@ pub(super) struct Working {
 }
 
 /// What the model is told, and what was made for the person.
-type Given = (String, Made);
+type StoredToolResult = (String, ToolArtifacts);
 
-impl Working {
+impl ToolTasks {
     pub fn new(run: RunKey, journal: Journal, limits: Limits, secrets: Arc<Secrets>) -> Self {
-        let (reporter, reports) = mpsc::channel(REPORTS);
+        let (reporter, reports) = mpsc::channel(MAX_QUEUED_REPORTS);
         Self {
             run,
             journal,
@@ -56,29 +56,29 @@ impl Working {
     }
 
     /// Begins a call. `tool` is what was offered by that name.
-    pub fn begin(&mut self, index: usize, name: String, tool: Option<Arc<dyn AnyTool>>, arguments: String) {
+    pub fn start(&mut self, index: usize, name: String, tool: Option<Arc<dyn AnyTool>>, arguments: String) {
         let label = tool
             .as_ref()
-            .map_or_else(|| name.clone(), |tool| tool.terms().done.into_owned());
+            .map_or_else(|| name.clone(), |tool| tool.run_options().done_label.into_owned());
         let (run, journal) = (self.run, self.journal.clone());
         let limits = self.limits.clone();
         let reporter = self.reporter.clone();
         let task = self.tasks.spawn(async move {
             // What it does may have consequences: first it has to be known that it began.
-            journal.committed(run).await.map_err(ToolError::new)?;
+            journal.flush(run).await.map_err(ToolError::new)?;
             let tool = tool.ok_or_else(|| ToolError(format!("There is no tool “{name}” any more.")))?;
             let whose = (run.user_id, run.conversation_id, run.message_id);
             let report = |said| {
                 let _ = reporter.try_send((index, said));
             };
             let result = tools::execute(tool, &arguments, whose, report).await?;
-            Ok(keep(result, run, &journal, &limits).await)
+            Ok(store_tool_result(result, run, &journal, &limits).await)
         });
         self.calls.insert(task.id(), (index, label));
     }
 
     /// The next thing that one of them does. Waits for ever if there is none.
-    pub async fn happens(&mut self) -> Input {
+    pub async fn next_input(&mut self) -> Input {
         let (id, given) = tokio::select! {
             Some((index, progress)) = self.reports.recv() => return Input::ToolProgress { index, progress },
             Some(ended) = self.tasks.join_next_with_id() => match ended {
@@ -96,11 +96,15 @@ impl Working {
         };
         let (output, made) = match given {
             Ok((text, made)) => (Ok(text), made),
-            Err(error) => (Err(self.secrets.hide(&error.0)), Made::default()),
+            Err(error) => (Err(self.secrets.redact(&error.0)), ToolArtifacts::default()),
         };
         Input::ToolEnded {
             index,
-            done: Done { label, output, made },
+            done: ToolOutcome {
+                label,
+                output,
+                artifacts: made,
+            },
         }
     }
 
@@ -111,30 +115,37 @@ impl Working {
 }
 
 /// Keeps what a tool has made for the person, and tells the model what they see of it.
-async fn keep(result: ToolResult, run: RunKey, journal: &Journal, limits: &Limits) -> Given {
-    let (mut text, mut made) = (result.text, Made::default());
+async fn store_tool_result(
+    result: ToolResult,
+    run: RunKey,
+    journal: &Journal,
+    limits: &Limits,
+) -> StoredToolResult {
+    let (mut text, mut made) = (result.text, ToolArtifacts::default());
     let mut tell = |what: String| text.push_str(&format!("\n\n({what})"));
     match result
         .payload
-        .map(|payload| payload.named_within(limits.payload_bytes))
+        .map(|payload| payload.into_payload(limits.payload_bytes))
     {
         Some(Ok(payload)) => {
             tell(format!(
                 "The person sees this as {}: {}.",
                 payload.payload_id, payload.summary
             ));
-            made.payload = Some(payload.reference());
-            journal.keep(run, payload).await;
+            made.payload = Some(payload.to_ref());
+            journal.store_payload(run, payload).await;
         }
         Some(Err(too_large)) => tell(too_large),
         None => {}
     }
     let left_out = result.attachments.len().saturating_sub(limits.attachments);
     for attachment in result.attachments.into_iter().take(limits.attachments) {
-        match attachment.named_within(limits.attachment_bytes) {
+        match attachment.into_attachment(limits.attachment_bytes) {
             Ok((attachment, data)) => {
                 made.attachments.push(attachment.clone());
-                journal.attach(run, StoredAttachment { attachment, data }).await;
+                journal
+                    .store_attachment(run, StoredAttachment { attachment, data })
+                    .await;
             }
             Err(too_large) => tell(too_large),
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use crate::{
-    agent::Workshop,
+    agent::PayloadFactory,
     control::Marker,
     pages::{
         actions::ClientAction,
@@ -19,24 +19,24 @@ use crate::{
 };
 
 /// How much of what was made before is shown to the model again, in bytes: the newest. What is older is only listed.
-const SHOWN_AGAIN: usize = 128 << 10;
+const MAX_EARLIER_PAYLOAD_BYTES: usize = 128 << 10;
 /// And how many there are at most.
-const MOST_SHOWN_AGAIN: usize = 50;
+const MAX_EARLIER_PAYLOADS: usize = 50;
 
 /// What a page offers, and what was made with it.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct PagePayloads {
     pub payloads: Vec<&'static PayloadConfig>,
     pub actions: Vec<&'static ClientAction>,
     /// The most bytes that a payload may have.
-    pub limit: usize,
+    pub max_payload_bytes: usize,
     /// What the model has made on this branch.
-    made: Mutex<Vec<Payload>>,
+    created: Mutex<Vec<Payload>>,
     /// The messages that lead to the run.
     history: Arc<[Message]>,
 }
 
-impl Desk {
+impl PagePayloads {
     pub fn new(
         payloads: Vec<&'static PayloadConfig>,
         actions: Vec<&'static ClientAction>,
@@ -47,17 +47,17 @@ impl Desk {
         Self {
             payloads,
             actions,
-            limit,
-            made: Mutex::new(made),
+            max_payload_bytes: limit,
+            created: Mutex::new(made),
             history,
         }
     }
 
     /// What the model wrote to make a payload, also on a page with other types than this one; nothing if that was long ago.
-    pub fn as_written(&self, payload_id: &str) -> Option<String> {
-        let made = self.made();
+    pub fn source_text(&self, payload_id: &str) -> Option<String> {
+        let made = self.load_earlier_payloads();
         let payload = made.iter().find(|payload| payload.payload_id == payload_id)?;
-        payload_config::as_written(payload)
+        payload_config::render_for_model(payload)
     }
 
     fn config(&self, kind: &str) -> Option<&'static PayloadConfig> {
@@ -66,7 +66,7 @@ impl Desk {
     }
 
     /// The data of what was written: together with those of an earlier payload, if it is a new version of that.
-    fn data(&self, kind: &str, mut written: Value) -> Value {
+    fn with_versions(&self, kind: &str, mut written: Value) -> Value {
         let Some(revise) = self.config(kind).and_then(|config| config.revise) else {
             return written;
         };
@@ -74,7 +74,7 @@ impl Desk {
         let Some(id) = id.as_ref().and_then(Value::as_str) else {
             return written;
         };
-        let made = self.made();
+        let made = self.load_earlier_payloads();
         let earlier = made
             .iter()
             .find(|payload| payload.payload_id == id && payload.kind == kind);
@@ -82,44 +82,44 @@ impl Desk {
         earlier
             .and_then(|earlier| serde_json::from_str(earlier.data.as_str()).ok())
             .map(|earlier| revise(&written, id, &earlier))
-            .filter(|versions| versions.to_string().len() <= self.limit)
+            .filter(|versions| versions.to_string().len() <= self.max_payload_bytes)
             .unwrap_or(written)
     }
 
-    fn made(&self) -> MutexGuard<'_, Vec<Payload>> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    fn load_earlier_payloads(&self) -> MutexGuard<'_, Vec<Payload>> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Workshop for Desk {
+impl PayloadFactory for PagePayloads {
     fn markers(&self) -> Vec<Marker> {
         self.payloads.iter().map(|config| config.as_marker()).collect()
     }
 
-    fn writing(&self, kind: &str) -> String {
+    fn status_text(&self, kind: &str) -> String {
         self.config(kind)
-            .map_or_else(String::new, |config| config.writing.into())
+            .map_or_else(String::new, |config| config.progress_text.into())
     }
 
-    fn make(&self, kind: &str, data: Value) -> Result<Payload, String> {
-        let data = self.data(kind, data);
+    fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String> {
+        let data = self.with_versions(kind, data);
         let made = NewPayload {
             kind: kind.into(),
             data,
         };
-        let payload = made.named_within(self.limit)?;
-        self.made().push(payload.clone());
+        let payload = made.into_payload(self.max_payload_bytes)?;
+        self.load_earlier_payloads().push(payload.clone());
         Ok(payload)
     }
 
-    fn performs(&self, action: &str) -> bool {
+    fn supports_action(&self, action: &str) -> bool {
         self.actions.iter().any(|known| known.name == action)
     }
 
-    fn has_been_given(&self, url: &str) -> bool {
+    fn is_earlier_source(&self, url: &str) -> bool {
         let gave = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
-            call.status == ToolStatus::Complete && web_link::is_named(url, output)
+            call.status == ToolStatus::Complete && web_link::contains_address(url, output)
         };
         let mut answers = self.history.iter().filter_map(Message::assistant);
         answers.any(|answer| {
@@ -146,12 +146,12 @@ pub(super) async fn made(
         })
         .collect();
     ids.reverse();
-    ids.truncate(MOST_SHOWN_AGAIN);
+    ids.truncate(MAX_EARLIER_PAYLOADS);
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     storage
-        .payloads(run.user_id, run.conversation_id, &ids, SHOWN_AGAIN)
+        .payloads(run.user_id, run.conversation_id, &ids, MAX_EARLIER_PAYLOAD_BYTES)
         .await
 }
 
@@ -161,12 +161,18 @@ mod tests {
 
     use super::*;
     use crate::{
-        pages::payload_config::EVERYWHERE,
-        protocol::{MessageBody, MessageId, Node, Source, Timestamp},
+        pages::payload_config::COMMON_PAYLOADS,
+        protocol::{CitedSource, MessageBody, MessageId, Node, Timestamp},
     };
 
-    fn desk(limit: usize) -> Desk {
-        Desk::new(EVERYWHERE.to_vec(), Vec::new(), limit, Vec::new(), Arc::new([]))
+    fn page_payloads(limit: usize) -> PagePayloads {
+        PagePayloads::new(
+            COMMON_PAYLOADS.to_vec(),
+            Vec::new(),
+            limit,
+            Vec::new(),
+            Arc::new([]),
+        )
     }
 
     fn data(payload: &Payload) -> Value {
@@ -174,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn a_version_of_a_document_that_is_known_has_those_before_it() {
-        let desk = desk(1000);
-        let first = desk
-            .make("text_document", json!({"title": "T", "text": "a"}))
+    fn new_version_includes_earlier_versions() {
+        let page_payloads = page_payloads(1000);
+        let first = page_payloads
+            .create_payload("text_document", json!({"title": "T", "text": "a"}))
             .unwrap();
         let written = json!({"id": first.payload_id, "text": "b"});
-        let second = desk.make("text_document", written).unwrap();
+        let second = page_payloads.create_payload("text_document", written).unwrap();
         assert_ne!(first.payload_id, second.payload_id);
         assert_eq!(data(&first), json!({"title": "T", "text": "a"}));
         let expected =
@@ -190,61 +196,72 @@ mod tests {
             r#"DOCUMENT: {{"id":"{}","text":"b","title":"T"}}"#,
             first.payload_id
         );
-        assert_eq!(desk.as_written(&second.payload_id), Some(again));
+        assert_eq!(page_payloads.source_text(&second.payload_id), Some(again));
     }
 
     #[test]
-    fn what_was_written_on_another_page_is_known() {
+    fn finds_payloads_of_another_page() {
         let data = json!({"query": "asthma[mesh]"});
         let proposal = NewPayload {
             kind: "query_suggestion".into(),
             data,
         };
-        let proposal = proposal.named_within(1000).unwrap();
+        let proposal = proposal.into_payload(1000).unwrap();
         let id = proposal.payload_id.clone();
-        let desk = Desk::new(EVERYWHERE.to_vec(), Vec::new(), 1000, vec![proposal], [].into());
+        let page_payloads = PagePayloads::new(
+            COMMON_PAYLOADS.to_vec(),
+            Vec::new(),
+            1000,
+            vec![proposal],
+            [].into(),
+        );
         assert_eq!(
-            desk.as_written(&id).as_deref(),
+            page_payloads.source_text(&id).as_deref(),
             Some(r#"QUERY_SUGGESTION: {"query":"asthma[mesh]"}"#)
         );
     }
 
     #[test]
-    fn a_version_of_anything_else_is_a_document_of_its_own() {
-        let desk = desk(1000);
-        let table = desk.make("table", json!({"columns": ["a"], "rows": []})).unwrap();
+    fn version_of_another_type_is_a_new_document() {
+        let page_payloads = page_payloads(1000);
+        let table = page_payloads
+            .create_payload("table", json!({"columns": ["a"], "rows": []}))
+            .unwrap();
         for id in ["unknown1", &table.payload_id] {
             let written = json!({"id": id, "text": "b"});
-            let made = desk.make("text_document", written).unwrap();
+            let made = page_payloads.create_payload("text_document", written).unwrap();
             assert_eq!(data(&made), json!({"text": "b"}));
         }
     }
 
     #[test]
-    fn versions_that_are_too_long_together_are_kept_apart() {
-        let desk = desk(50);
+    fn oversized_versions_stay_separate() {
+        let page_payloads = page_payloads(50);
         let text = "x".repeat(30);
-        let first = desk.make("text_document", json!({ "text": text })).unwrap();
+        let first = page_payloads
+            .create_payload("text_document", json!({ "text": text }))
+            .unwrap();
         let written = json!({"id": first.payload_id, "text": text});
-        let second = desk.make("text_document", written).unwrap();
+        let second = page_payloads.create_payload("text_document", written).unwrap();
         assert_eq!(data(&second), json!({ "text": text }));
         assert!(
-            desk.make("text_document", json!({"text": "x".repeat(60)}))
+            page_payloads
+                .create_payload("text_document", json!({"text": "x".repeat(60)}))
                 .is_err()
         );
     }
 
     #[test]
-    fn an_address_of_an_earlier_turn_has_been_given() {
+    fn accepts_addresses_of_earlier_turns() {
         let call = ToolCall {
             output: Some("See https://found.example/page.".into()),
-            ..ToolCall::of("web_search", ToolStatus::Complete)
+            ..ToolCall::for_test("web_search", ToolStatus::Complete)
         };
-        let mut answer = AssistantMessage::started("x/m");
+        let mut answer = AssistantMessage::new("x/m");
         answer.nodes.push(Node {
             parts: vec![Part::ToolCall(Box::new(call))],
         });
-        answer.sources.push(Source {
+        answer.sources.push(CitedSource {
             number: 1,
             title: String::new(),
             url: "https://cited.example".into(),
@@ -255,13 +272,13 @@ mod tests {
             created_at: Timestamp(0),
             body: MessageBody::Assistant(answer),
         };
-        let desk = Desk::new(Vec::new(), Vec::new(), 0, Vec::new(), Arc::new([message]));
+        let page_payloads = PagePayloads::new(Vec::new(), Vec::new(), 0, Vec::new(), Arc::new([message]));
         for (url, given) in [
             ("https://found.example/page", true),
             ("https://cited.example", true),
             ("https://found.example", false),
         ] {
-            assert_eq!(desk.has_been_given(url), given, "{url}");
+            assert_eq!(page_payloads.is_earlier_source(url), given, "{url}");
         }
     }
 }

@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use reqwest::Url;
 
-use super::MIN_USER;
-use crate::settings::mcp::{McpServer, Reached};
+use super::MIN_USER_TOKEN_BYTES;
+use crate::settings::mcp::{McpServer, McpTransport};
 
 /// A shorter text stands in too many texts that have nothing to do with it.
-const MIN_SECRET: usize = 4;
+const MIN_SECRET_BYTES: usize = 4;
 
 /// The value of something with the name of a secret counts as one from this length on.
-const MIN_NAMED: usize = 6;
+const MIN_NAMED_SECRET_BYTES: usize = 6;
 
 /// A header or a variable whose name says nothing of a secret counts as one from this length on.
-const MIN_UNNAMED: usize = 12;
+const MIN_UNNAMED_SECRET_BYTES: usize = 12;
 
 /// A number with the name of a secret counts as one from so many digits on. Shorter ones are limits, ports and years.
-const MIN_DIGITS: usize = 8;
+const MIN_NUMERIC_SECRET_DIGITS: usize = 8;
 
 /// An argument of a command may be a token from this length of one of its words on.
-const MIN_TOKEN_WORD: usize = 8;
+const MIN_TOKEN_WORD_BYTES: usize = 8;
 
 /// Keys that are none: for servers on this machine, which want one and take any, and for switches.
 const PLACEHOLDERS: [&str; 16] = [
@@ -82,7 +82,7 @@ const SECRET_WORDS: [&str; 18] = [
 ];
 
 /// The ends of such words that are written as one, as in `PGPASSWORD` and `accesskey`.
-const SECRET_ENDS: [&str; 7] = [
+const SECRET_SUFFIXES: [&str; 7] = [
     "apikey",
     "accesskey",
     "authkey",
@@ -93,32 +93,32 @@ const SECRET_ENDS: [&str; 7] = [
 ];
 
 #[derive(Default)]
-pub(super) struct Known(pub BTreeSet<String>);
+pub(super) struct SecretCollector(pub BTreeSet<String>);
 
-impl Known {
+impl SecretCollector {
     pub fn add(&mut self, secret: &str) {
         let secret = secret.trim();
         let is_placeholder = PLACEHOLDERS.iter().any(|word| secret.eq_ignore_ascii_case(word));
-        if secret.len() < MIN_SECRET || is_placeholder {
+        if secret.len() < MIN_SECRET_BYTES || is_placeholder {
             return;
         }
         self.0.insert(secret.to_owned());
     }
 
-    pub fn key(&mut self, key: Option<&str>) {
+    pub fn add_key(&mut self, key: Option<&str>) {
         self.add(key.unwrap_or_default());
     }
 
     /// Adds all that is in an address besides where it leads.
-    pub fn address(&mut self, address: &str) {
+    pub fn add_from_address(&mut self, address: &str) {
         let Ok(url) = Url::parse(address.trim()) else {
             return;
         };
         let (user, password) = (url.username(), url.password().unwrap_or_default());
         self.add(password);
-        let (plain_user, plain_password) = (decoded(user), decoded(password));
+        let (plain_user, plain_password) = (percent_decode(user), percent_decode(password));
         self.add(&plain_password);
-        if user.len() >= MIN_USER {
+        if user.len() >= MIN_USER_TOKEN_BYTES {
             self.add(user);
         }
         if !user.is_empty() || !password.is_empty() {
@@ -126,70 +126,71 @@ impl Known {
             self.add(&BASE64_STANDARD.encode(format!("{plain_user}:{plain_password}")));
         }
         for (name, value) in url.query_pairs() {
-            self.named(&name, &value);
+            self.add_named(&name, &value);
         }
     }
 
     /// A header, or a variable of the environment.
-    pub fn named(&mut self, name: &str, value: &str) {
-        if names_a_secret(name) {
-            self.value(value);
+    pub fn add_named(&mut self, name: &str, value: &str) {
+        if is_secret_name(name) {
+            self.add_value(value);
             // `Bearer …`
             if let Some((_, token)) = value.trim().rsplit_once(' ') {
-                self.value(token);
+                self.add_value(token);
             }
-        } else if value.len() >= MIN_UNNAMED && !is_number(value) {
-            self.value(value);
+        } else if value.len() >= MIN_UNNAMED_SECRET_BYTES && !is_number(value) {
+            self.add_value(value);
         }
     }
 
     /// A value that is to be secret, unless it is none by its looks.
-    fn value(&mut self, value: &str) {
+    fn add_value(&mut self, value: &str) {
         let value = value.trim();
-        let is_short = value.len() < MIN_NAMED || is_number(value) && value.len() < MIN_DIGITS;
+        let is_short = value.len() < MIN_NAMED_SECRET_BYTES
+            || is_number(value) && value.len() < MIN_NUMERIC_SECRET_DIGITS;
         if !is_short && !is_path(value) {
             self.add(value);
         }
     }
 
-    pub fn server(&mut self, server: &McpServer) {
+    pub fn add_from_mcp_server(&mut self, server: &McpServer) {
         match &server.reached {
-            Reached::Command { args, .. } => {
+            McpTransport::Command { args, .. } => {
                 let before = std::iter::once("").chain(args.iter().map(String::as_str));
                 for (before, arg) in before.zip(args) {
                     match arg.split_once('=') {
-                        Some((name, value)) if names_a_secret(name) => self.value(value),
-                        _ if before.starts_with('-') && !before.contains('=') && names_a_secret(before) => {
-                            self.value(arg);
+                        Some((name, value)) if is_secret_name(name) => self.add_value(value),
+                        _ if before.starts_with('-') && !before.contains('=') && is_secret_name(before) => {
+                            self.add_value(arg);
                         }
                         _ => {}
                     }
                     // `--header`, `Authorization: Bearer …`
-                    if let Some((name, value)) = arg.split_once(':').filter(|(name, _)| names_a_secret(name))
+                    if let Some((name, value)) = arg.split_once(':').filter(|(name, _)| is_secret_name(name))
                     {
-                        self.named(name, value);
+                        self.add_named(name, value);
                     }
                     let value = arg.split_once('=').map_or(arg.as_str(), |(_, value)| value);
-                    if looks_like_a_token(value) {
+                    if is_token_like(value) {
                         self.add(value);
                     }
-                    self.address(arg);
+                    self.add_from_address(arg);
                 }
             }
-            Reached::Url { url, .. } => self.address(url),
+            McpTransport::Url { url, .. } => self.add_from_address(url),
         }
         let variables = server.variables();
         for (name, value) in &variables.values {
-            if variables.from.contains_key(name) {
-                self.value(&value.0);
+            if variables.from_environment.contains_key(name) {
+                self.add_value(&value.0);
             }
-            self.named(name, &value.0);
+            self.add_named(name, &value.0);
         }
     }
 }
 
 /// A part of an address without its percent signs.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let query = text.replace('+', "%2B").replace('&', "%26");
     let Ok(url) = Url::parse(&format!("http://x/?x={query}")) else {
         return String::new();
@@ -199,7 +200,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// True if one of the words of a name is a secret's: `API_KEY`, `--auth-token`, `accessToken`, but not `--max-tokens`.
-pub(super) fn names_a_secret(name: &str) -> bool {
+pub(super) fn is_secret_name(name: &str) -> bool {
     let mut words = String::with_capacity(name.len() + 4);
     let mut was_small = false;
     for c in name.chars() {
@@ -211,7 +212,7 @@ pub(super) fn names_a_secret(name: &str) -> bool {
     }
     words
         .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| SECRET_WORDS.contains(&word) || SECRET_ENDS.iter().any(|end| word.ends_with(end)))
+        .any(|word| SECRET_WORDS.contains(&word) || SECRET_SUFFIXES.iter().any(|end| word.ends_with(end)))
 }
 
 fn is_number(value: &str) -> bool {
@@ -224,7 +225,7 @@ fn is_path(value: &str) -> bool {
         .iter()
         .any(|start| value.starts_with(start));
     let is_mixed = |part: &str| {
-        part.len() >= MIN_TOKEN_WORD
+        part.len() >= MIN_TOKEN_WORD_BYTES
             && part.contains(|c: char| c.is_ascii_digit())
             && part.contains(|c: char| c.is_ascii_lowercase())
             && part.contains(|c: char| c.is_ascii_uppercase())
@@ -234,13 +235,13 @@ fn is_path(value: &str) -> bool {
 
 /// True if an argument is a token by its looks: one word without a path, with letters and digits all mixed, or one that begins as
 /// tokens do.
-pub(super) fn looks_like_a_token(arg: &str) -> bool {
+pub(super) fn is_token_like(arg: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.~+=:".contains(c);
-    if arg.len() < MIN_USER || arg.starts_with('-') || !arg.chars().all(is_part) {
+    if arg.len() < MIN_USER_TOKEN_BYTES || arg.starts_with('-') || !arg.chars().all(is_part) {
         return false;
     }
     let mixed = |word: &str| {
-        word.len() >= MIN_TOKEN_WORD
+        word.len() >= MIN_TOKEN_WORD_BYTES
             && word.contains(|c: char| c.is_ascii_digit())
             && word.contains(|c: char| c.is_ascii_alphabetic())
     };

@@ -8,23 +8,23 @@ use std::{
 use super::Secrets;
 
 /// Those of the settings, once they are read.
-static KNOWN: OnceLock<Secrets> = OnceLock::new();
+static LOG_SECRETS: OnceLock<Secrets> = OnceLock::new();
 
 /// Keeps these secrets out of the log from now on. Only the first call counts.
-pub fn keep_out(secrets: Secrets) {
+pub fn redact_log(secrets: Secrets) {
     // A process has one log and one set of settings.
-    let _ = KNOWN.set(secrets);
+    let _ = LOG_SECRETS.set(secrets);
 }
 
 /// Writes the log to standard error. Each line comes in one piece.
 #[derive(Debug)]
-pub struct Stderr;
+pub struct RedactedStderr;
 
-impl Write for Stderr {
+impl Write for RedactedStderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        match KNOWN.get() {
+        match LOG_SECRETS.get() {
             Some(secrets) => {
-                let hidden = secrets.hide(&String::from_utf8_lossy(line));
+                let hidden = secrets.redact(&String::from_utf8_lossy(line));
                 io::stderr().lock().write_all(hidden.as_bytes())?;
             }
             None => io::stderr().lock().write_all(line)?,

@@ -11,14 +11,14 @@ mod spelling;
 
 use std::{collections::BTreeSet, fmt};
 
-use self::known::Known;
+use self::known::SecretCollector;
 use crate::settings::Settings;
 
 /// Stands in the place of a secret.
-const HIDDEN: &str = "•••";
+const REDACTED: &str = "•••";
 
 /// The user name in an address counts as a token from this length on.
-const MIN_USER: usize = 16;
+const MIN_USER_TOKEN_BYTES: usize = 16;
 
 /// The secrets in the settings.
 #[derive(Clone)]
@@ -26,9 +26,9 @@ pub struct Secrets {
     /// The longest first, since one may be a part of another.
     known: Vec<String>,
     /// Parts of Base64 texts that have one of them.
-    encoded: Vec<String>,
+    base64_parts: Vec<String>,
     /// The bytes with which any spelling of one begins.
-    begins: [bool; 256],
+    first_bytes: [bool; 256],
 }
 
 impl Default for Secrets {
@@ -46,36 +46,36 @@ impl fmt::Debug for Secrets {
 
 impl Secrets {
     /// All that the settings have.
-    pub fn of(settings: &Settings) -> Self {
-        let mut known = Known::default();
+    pub fn from_settings(settings: &Settings) -> Self {
+        let mut known = SecretCollector::default();
         for endpoint in &settings.endpoints {
-            known.key(endpoint.api_key.as_ref().map(|key| &*key.0));
-            known.address(&endpoint.base_url);
+            known.add_key(endpoint.api_key.as_ref().map(|key| &*key.0));
+            known.add_from_address(&endpoint.base_url);
             for (name, value) in &endpoint.headers {
                 match endpoint.headers_env.contains_key(name) {
-                    true => known.key(Some(&value.0)),
-                    false => known.named(name, &value.0),
+                    true => known.add_key(Some(&value.0)),
+                    false => known.add_named(name, &value.0),
                 }
             }
         }
         for base_url in settings.models.local.values() {
-            known.address(base_url);
+            known.add_from_address(base_url);
         }
         if let Some(search) = &settings.tools.web_search {
-            known.key(search.api_key.as_ref().map(|key| &*key.0));
-            known.address(search.url.as_deref().unwrap_or_default());
+            known.add_key(search.api_key.as_ref().map(|key| &*key.0));
+            known.add_from_address(search.url.as_deref().unwrap_or_default());
         }
-        known.key(settings.tools.pubmed.api_key.as_ref().map(|key| &*key.0));
-        known.address(&settings.tools.pubmed.base_url);
+        known.add_key(settings.tools.pubmed.api_key.as_ref().map(|key| &*key.0));
+        known.add_from_address(&settings.tools.pubmed.base_url);
         for server in &settings.mcp {
-            known.server(server);
+            known.add_from_mcp_server(server);
         }
         Self::new(known.0)
     }
 
     /// These and some more.
-    pub fn with<'a>(&self, more: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut known = Known(self.known.iter().cloned().collect());
+    pub fn with_more<'a>(&self, more: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut known = SecretCollector(self.known.iter().cloned().collect());
         more.into_iter().for_each(|secret| known.add(secret));
         Self::new(known.0)
     }
@@ -85,26 +85,26 @@ impl Secrets {
         known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         let encoded: BTreeSet<String> = known
             .iter()
-            .flat_map(|secret| spelling::in_base64(secret))
+            .flat_map(|secret| spelling::base64_forms(secret))
             .collect();
         let mut begins = [false; 256];
         let first = known.iter().filter_map(|secret| secret.bytes().next());
-        for byte in first.chain(spelling::ESCAPES) {
+        for byte in first.chain(spelling::ESCAPE_BYTES) {
             begins[usize::from(byte)] = !known.is_empty();
         }
         Self {
             known,
-            encoded: encoded.into_iter().collect(),
-            begins,
+            base64_parts: encoded.into_iter().collect(),
+            first_bytes: begins,
         }
     }
 
     /// A text without any of them, however it is spelled, and without the passwords in addresses.
-    pub fn hide(&self, text: &str) -> String {
-        without_user_info(self.without_encoded(self.without_known(text)))
+    pub fn redact(&self, text: &str) -> String {
+        redact_user_info(self.redact_base64(self.redact_plain(text)))
     }
 
-    fn without_known(&self, text: &str) -> String {
+    fn redact_plain(&self, text: &str) -> String {
         let bytes = text.as_bytes();
         let mut hidden = String::with_capacity(text.len());
         let (mut copied, mut at) = (0, 0);
@@ -112,12 +112,12 @@ impl Secrets {
             let lengths = || {
                 self.known
                     .iter()
-                    .find_map(|secret| spelling::length_of(secret, &bytes[at..]))
+                    .find_map(|secret| spelling::match_secret(secret, &bytes[at..]))
             };
-            match self.begins[usize::from(*byte)].then(lengths).flatten() {
+            match self.first_bytes[usize::from(*byte)].then(lengths).flatten() {
                 Some(length) => {
                     hidden.push_str(&text[copied..at]);
-                    hidden.push_str(HIDDEN);
+                    hidden.push_str(REDACTED);
                     at += length;
                     copied = at;
                 }
@@ -128,21 +128,21 @@ impl Secrets {
         hidden
     }
 
-    fn without_encoded(&self, mut text: String) -> String {
-        for part in &self.encoded {
+    fn redact_base64(&self, mut text: String) -> String {
+        for part in &self.base64_parts {
             while let Some(at) = text.find(part.as_str()) {
-                text.replace_range(spelling::around(&text, at, part.len()), HIDDEN);
+                text.replace_range(spelling::base64_span(&text, at, part.len()), REDACTED);
             }
         }
         text
     }
 
     /// The beginning of a text without any of them, in at most `limit` bytes. `more` if the text went on beyond what is here.
-    pub fn hide_within(&self, text: &str, limit: usize, more: bool) -> (String, bool) {
-        let mut hidden = self.hide(text);
+    pub fn redact_truncated(&self, text: &str, limit: usize, more: bool) -> (String, bool) {
+        let mut hidden = self.redact(text);
         if more {
             // The text may end in the middle of a secret.
-            let keep = hidden.len().saturating_sub(self.margin());
+            let keep = hidden.len().saturating_sub(self.lookahead_bytes());
             hidden.truncate(hidden.floor_char_boundary(keep));
         }
         let cut = more || hidden.len() > limit;
@@ -151,14 +151,14 @@ impl Secrets {
     }
 
     /// The bytes of a text beyond a limit that have to be known to cut it there.
-    pub fn margin(&self) -> usize {
+    pub fn lookahead_bytes(&self) -> usize {
         let longest = self.known.first().map_or(0, String::len);
-        longest * spelling::MAX_GROWTH
+        longest * spelling::MAX_SPELLING_FACTOR
     }
 }
 
 /// Takes user names with passwords, and long tokens in their place, out of the addresses in a text.
-fn without_user_info(text: String) -> String {
+fn redact_user_info(text: String) -> String {
     let mut rest = text.as_str();
     let mut hidden = String::new();
     while let Some(at) = rest.find("://") {
@@ -169,9 +169,9 @@ fn without_user_info(text: String) -> String {
             |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '\\' | '`');
         let authority = &after[..after.find(ends).unwrap_or(after.len())];
         if let Some((user_info, _)) = authority.rsplit_once('@')
-            && (user_info.contains(':') || user_info.len() >= MIN_USER)
+            && (user_info.contains(':') || user_info.len() >= MIN_USER_TOKEN_BYTES)
         {
-            hidden.push_str(HIDDEN);
+            hidden.push_str(REDACTED);
             rest = &after[user_info.len()..];
         }
     }

@@ -3,23 +3,23 @@
 use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
 
 /// The shortest part of a Base64 text that says which secret is in it.
-const MIN_BASE64: usize = 7;
+const MIN_BASE64_PART_BYTES: usize = 7;
 
 /// The bytes that one byte of a secret comes to at most, as in `\u002f`.
-pub(super) const MAX_GROWTH: usize = 6;
+pub(super) const MAX_SPELLING_FACTOR: usize = 6;
 
 /// The bytes besides its own first one with which a secret may begin.
-pub(super) const ESCAPES: [u8; 2] = *b"%\\";
+pub(super) const ESCAPE_BYTES: [u8; 2] = *b"%\\";
 
 /// Returns how many bytes at the beginning of a text are this secret.
-pub(super) fn length_of(secret: &str, text: &[u8]) -> Option<usize> {
+pub(super) fn match_secret(secret: &str, text: &[u8]) -> Option<usize> {
     // Where what was read so far may end: a backslash or a percent sign of the secret's own may be escaped or not.
     let mut ends = vec![0];
     for c in secret.chars() {
         let mut next = Vec::with_capacity(ends.len());
         for end in ends {
             let rest = text.get(end..)?;
-            let lengths = [plain(c, rest), escaped(c, rest)];
+            let lengths = [match_plain(c, rest), match_escaped(c, rest)];
             for end in lengths.into_iter().flatten().map(|length| end + length) {
                 if !next.contains(&end) {
                     next.push(end);
@@ -32,16 +32,16 @@ pub(super) fn length_of(secret: &str, text: &[u8]) -> Option<usize> {
 }
 
 /// Returns how many bytes at the beginning of a text are this character as it is.
-fn plain(c: char, text: &[u8]) -> Option<usize> {
+fn match_plain(c: char, text: &[u8]) -> Option<usize> {
     text.starts_with(c.encode_utf8(&mut [0; 4]).as_bytes())
         .then_some(c.len_utf8())
 }
 
 /// The same for the character in any other spelling.
-fn escaped(c: char, text: &[u8]) -> Option<usize> {
+fn match_escaped(c: char, text: &[u8]) -> Option<usize> {
     match text.first()? {
-        b'%' => percent(c, text),
-        b'\\' => json(c, text),
+        b'%' => match_percent_escape(c, text),
+        b'\\' => match_json_escape(c, text),
         // In forms.
         b'+' if c == ' ' => Some(1),
         _ => None,
@@ -49,16 +49,19 @@ fn escaped(c: char, text: &[u8]) -> Option<usize> {
 }
 
 /// `%2F`, or `%252F` where that was encoded once more.
-fn percent(c: char, text: &[u8]) -> Option<usize> {
+fn match_percent_escape(c: char, text: &[u8]) -> Option<usize> {
     let mut length = 0;
     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
         let mut rest = text.get(length..)?.strip_prefix(b"%")?;
         length += 1;
-        while let Some(more) = rest.strip_prefix(b"25").filter(|more| hex(more, 2).is_some()) {
+        while let Some(more) = rest
+            .strip_prefix(b"25")
+            .filter(|more| parse_hex(more, 2).is_some())
+        {
             rest = more;
             length += 2;
         }
-        if hex(rest, 2)? != u32::from(byte) {
+        if parse_hex(rest, 2)? != u32::from(byte) {
             return None;
         }
         length += 2;
@@ -67,7 +70,7 @@ fn percent(c: char, text: &[u8]) -> Option<usize> {
 }
 
 /// `\"`, `\u0022` and `\u{22}`, behind any number of backslashes: JSON may stand in JSON.
-fn json(c: char, text: &[u8]) -> Option<usize> {
+fn match_json_escape(c: char, text: &[u8]) -> Option<usize> {
     let slashes = text.iter().take_while(|byte| **byte == b'\\').count();
     if c == '\\' && slashes >= 2 {
         return Some(2);
@@ -75,7 +78,7 @@ fn json(c: char, text: &[u8]) -> Option<usize> {
     let rest = &text[slashes..];
     if let Some(code) = rest.strip_prefix(b"u{") {
         let end = code.iter().position(|byte| *byte == b'}')?;
-        return (hex(code, end)? == u32::from(c)).then_some(slashes + 2 + end + 1);
+        return (parse_hex(code, end)? == u32::from(c)).then_some(slashes + 2 + end + 1);
     }
     if rest.first() == Some(&b'u') {
         let mut length = slashes;
@@ -88,7 +91,7 @@ fn json(c: char, text: &[u8]) -> Option<usize> {
                     .count();
             }
             let code = text.get(length..)?.strip_prefix(b"u")?;
-            if hex(code, 4)? != u32::from(*unit) {
+            if parse_hex(code, 4)? != u32::from(*unit) {
                 return None;
             }
             length += 5;
@@ -105,7 +108,7 @@ fn json(c: char, text: &[u8]) -> Option<usize> {
     (rest.first() == Some(&escape)).then_some(slashes + 1)
 }
 
-fn hex(text: &[u8], digits: usize) -> Option<u32> {
+fn parse_hex(text: &[u8], digits: usize) -> Option<u32> {
     let text = text
         .get(..digits)
         .filter(|text| text.iter().all(u8::is_ascii_hexdigit))?;
@@ -114,14 +117,17 @@ fn hex(text: &[u8], digits: usize) -> Option<u32> {
 
 /// The forms of a secret in Base64, wherever it stands in what was encoded: for each of the three places, the characters that only it decides.
 /// In both alphabets.
-pub(super) fn in_base64(secret: &str) -> Vec<String> {
+pub(super) fn base64_forms(secret: &str) -> Vec<String> {
     let mut parts = Vec::new();
     for before in 0..3 {
         let mut bytes = vec![0; before];
         bytes.extend_from_slice(secret.as_bytes());
         let encoded = BASE64_STANDARD_NO_PAD.encode(&bytes);
         let (from, to) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
-        let Some(part) = encoded.get(from..to).filter(|part| part.len() >= MIN_BASE64) else {
+        let Some(part) = encoded
+            .get(from..to)
+            .filter(|part| part.len() >= MIN_BASE64_PART_BYTES)
+        else {
             continue;
         };
         let for_urls = part.replace('+', "-").replace('/', "_");
@@ -134,7 +140,7 @@ pub(super) fn in_base64(secret: &str) -> Vec<String> {
 }
 
 /// The place of the Base64 text that has this part at `at`.
-pub(super) fn around(text: &str, at: usize, length: usize) -> std::ops::Range<usize> {
+pub(super) fn base64_span(text: &str, at: usize, length: usize) -> std::ops::Range<usize> {
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
     let (before, after) = (&text.as_bytes()[..at], &text.as_bytes()[at + length..]);
     let start = at - before.iter().rev().take_while(|byte| is_digit(byte)).count();

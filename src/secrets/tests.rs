@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{
-    known::{looks_like_a_token, names_a_secret},
+    known::{is_secret_name, is_token_like},
     *,
 };
 use crate::settings::Secret;
@@ -38,11 +38,11 @@ fn secrets() -> Secrets {
         "#,
     );
     settings.endpoints[0].api_key = Some(Secret(KEY.into()));
-    Secrets::of(&settings)
+    Secrets::from_settings(&settings)
 }
 
 #[test]
-fn every_kind_of_secret_in_the_settings_is_hidden_and_nothing_else() {
+fn redacts_every_secret_setting_and_nothing_else() {
     let secrets = secrets();
     for secret in [
         KEY,
@@ -69,18 +69,18 @@ fn every_kind_of_secret_in_the_settings_is_hidden_and_nothing_else() {
         "Bearer mcp-token-1",
         "mcp-token-1",
     ] {
-        assert_eq!(secrets.hide(&format!("<{secret}>")), "<•••>", "{secret}");
+        assert_eq!(secrets.redact(&format!("<{secret}>")), "<•••>", "{secret}");
     }
     let harmless = "Parlor is on, /home/me/notes, run --api-key, http://tickets.example/mcp?x=a@b, git@github.com, \
                     ssh://git@host/x, key, 127.0.0.1, --max-tokens 4096, Ann Smith, /srv/keys/one.pem, 200000, required, \
                     /srv/projects/x, 1795262400000";
-    assert_eq!(secrets.hide(harmless), harmless);
+    assert_eq!(secrets.redact(harmless), harmless);
     assert!(!format!("{secrets:?}").contains("sk-"));
 }
 
 #[test]
-fn addresses_lose_their_passwords_whosesoever_they_are() {
-    let none = Secrets::of(&Settings::default());
+fn redacts_passwords_in_any_address() {
+    let none = Secrets::from_settings(&Settings::default());
     for (text, hidden) in [
         ("see http://u:p@host/x and more", "see http://•••@host/x and more"),
         (
@@ -95,18 +95,21 @@ fn addresses_lose_their_passwords_whosesoever_they_are() {
         ("://", "://"),
         ("é://ü:ö@ä", "é://•••@ä"),
     ] {
-        assert_eq!(none.hide(text), hidden);
+        assert_eq!(none.redact(text), hidden);
     }
 }
 
 #[test]
-fn a_text_is_cut_without_leaving_a_part_of_a_secret() {
+fn truncation_leaves_no_partial_secret() {
     let secrets = secrets();
     let text = format!("one {KEY} two {KEY} three");
     let hidden = "one ••• two ••• three";
-    assert_eq!(secrets.hide_within(&text, 1000, false), (hidden.into(), false));
+    assert_eq!(
+        secrets.redact_truncated(&text, 1000, false),
+        (hidden.into(), false)
+    );
     for limit in 0..hidden.len() {
-        let (kept, cut) = secrets.hide_within(&text, limit, false);
+        let (kept, cut) = secrets.redact_truncated(&text, limit, false);
         assert!(
             cut && kept.len() <= limit && hidden.starts_with(&kept),
             "{limit}: {kept}"
@@ -114,13 +117,13 @@ fn a_text_is_cut_without_leaving_a_part_of_a_secret() {
     }
     // All that is known is the beginning of a longer text, wherever it ends.
     for end in 0..text.len() {
-        let (kept, cut) = secrets.hide_within(&text[..end], 1000, true);
+        let (kept, cut) = secrets.redact_truncated(&text[..end], 1000, true);
         assert!(cut && hidden.starts_with(&kept), "{end}: {kept}");
     }
 }
 
 #[test]
-fn names_are_matched_by_whole_words() {
+fn matches_secret_names_by_whole_words() {
     for name in [
         "API_KEY",
         "X-Api-Key",
@@ -135,7 +138,7 @@ fn names_are_matched_by_whole_words() {
         "client_secret",
         "sessionId",
     ] {
-        assert!(names_a_secret(name), "{name}");
+        assert!(is_secret_name(name), "{name}");
     }
     for name in [
         "--max-tokens",
@@ -148,12 +151,12 @@ fn names_are_matched_by_whole_words() {
         "ROOT",
         "",
     ] {
-        assert!(!names_a_secret(name), "{name}");
+        assert!(!is_secret_name(name), "{name}");
     }
 }
 
 #[test]
-fn words_are_no_tokens() {
+fn plain_words_are_not_tokens() {
     for arg in [
         "mcp-server-2024-11-05",
         "@modelcontextprotocol/server-everything",
@@ -162,17 +165,17 @@ fn words_are_no_tokens() {
         "a text with 0123456789",
         "short1",
     ] {
-        assert!(!looks_like_a_token(arg), "{arg}");
+        assert!(!is_token_like(arg), "{arg}");
     }
     for arg in ["sk-abcdefghijklmnop", "3f2a9c1e-77b0-4a", "glpat-abc_defghijkl"] {
-        assert!(looks_like_a_token(arg), "{arg}");
+        assert!(is_token_like(arg), "{arg}");
     }
-    let placeholder = Secrets::default().with(["ollama", "none"]);
-    assert_eq!(placeholder.hide("ollama says none"), "ollama says none");
+    let placeholder = Secrets::default().with_more(["ollama", "none"]);
+    assert_eq!(placeholder.redact("ollama says none"), "ollama says none");
 }
 
 /// One character in a spelling of its own.
-fn spelled(c: char, how: u8) -> String {
+fn spell_char(c: char, how: u8) -> String {
     let percent = |c: char| -> String { c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect() };
     match how {
         0 => percent(c),
@@ -194,23 +197,23 @@ fuzzing::properties! {
     256;
 
     #[test]
-    fn a_secret_is_hidden_in_every_spelling(
+    fn redacts_a_secret_in_every_spelling(
         secret in "[a-zA-Z0-9/+%=_.:é\\\\-]{6,24}",
         hows in prop::collection::vec(0_u8..8, 24),
         before in "[ a-z]{0,4} ",
         after in " [ a-z]{0,4}",
     ) {
-        let secrets = Secrets::default().with([&*secret]);
-        let mixed: String = secret.chars().zip(&hows).map(|(c, how)| spelled(c, *how)).collect();
+        let secrets = Secrets::default().with_more([&*secret]);
+        let mixed: String = secret.chars().zip(&hows).map(|(c, how)| spell_char(c, *how)).collect();
         let json = serde_json::to_string(&secret).unwrap();
         for spelling in [&*secret, &*mixed, json.trim_matches('"')] {
             let text = [&*before, spelling, &*after].concat();
-            prop_assert_eq!(secrets.hide(&text), [&*before, HIDDEN, &*after].concat(), "{}", spelling);
+            prop_assert_eq!(secrets.redact(&text), [&*before, REDACTED, &*after].concat(), "{}", spelling);
         }
     }
 
     #[test]
-    fn a_secret_is_hidden_in_base64(
+    fn redacts_a_secret_in_base64(
         secret in "[a-zA-Z0-9/+_.:-]{8,24}",
         before in "[a-z:]{0,5}",
         after in "[a-z:]{0,5}",
@@ -219,10 +222,10 @@ fuzzing::properties! {
             Engine,
             prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
         };
-        let secrets = Secrets::default().with([&*secret]);
+        let secrets = Secrets::default().with_more([&*secret]);
         let whole = [&*before, &*secret, &*after].concat();
         for encoded in [BASE64_STANDARD.encode(&whole), BASE64_URL_SAFE_NO_PAD.encode(&whole)] {
-            prop_assert_eq!(secrets.hide(&format!("Basic {encoded}.")), "Basic •••.");
+            prop_assert_eq!(secrets.redact(&format!("Basic {encoded}.")), "Basic •••.");
         }
     }
 }

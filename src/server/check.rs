@@ -3,12 +3,12 @@
 use crate::{app::AppState, notices::Notice};
 
 /// Looks through the database, and says so on every page if it is damaged. Ends early when the server goes down.
-pub(super) async fn run(app: AppState) {
+pub(super) async fn check_database(app: AppState) {
     if !app.settings.server.check_data {
         return;
     }
     let began = std::time::Instant::now();
-    match app.storage.check(app.shutdown.clone()).await {
+    match app.storage.find_damage(app.shutdown.clone()).await {
         Ok(_) if app.shutdown.is_cancelled() => {}
         Ok(found) if found.is_empty() => {
             tracing::info!(
@@ -20,13 +20,13 @@ pub(super) async fn run(app: AppState) {
             for damage in &found {
                 tracing::error!(damage, "the database is damaged");
             }
-            app.notices.add(damaged(&found));
+            app.notices.add(damage_notice(&found));
         }
         Err(error) => tracing::warn!(%error, "the database could not be looked through for damage"),
     }
 }
 
-fn damaged(found: &[String]) -> Notice {
+fn damage_notice(found: &[String]) -> Notice {
     // Above what it has found, SQLite names the database.
     let mut lines = found.iter().flat_map(|damage| damage.lines());
     let first = lines.find(|line| !line.starts_with("***")).unwrap_or_default();
@@ -41,7 +41,7 @@ fn damaged(found: &[String]) -> Notice {
 }
 
 /// For a database that was there and empty, among other files.
-pub(super) fn began_anew() -> Notice {
+pub(super) fn missing_data_notice() -> Notice {
     Notice {
         title: "Parlor's database was empty".into(),
         text: "The file parlor.db was there with nothing in it, and other files say that there was something once. Parlor began anew; \
@@ -52,12 +52,12 @@ pub(super) fn began_anew() -> Notice {
 
 #[cfg(test)]
 mod tests {
-    use super::damaged;
+    use super::damage_notice;
 
     #[test]
     fn the_notice_names_the_first_damage() {
         let found = ["*** in database main ***\nTree 2 page 7: btreeInitPage() returns error code 11".into()];
-        let text = damaged(&found).text;
+        let text = damage_notice(&found).text;
         assert!(text.contains("(Tree 2 page 7: btreeInitPage()"), "{text}");
     }
 }

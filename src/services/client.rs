@@ -11,21 +11,21 @@ use serde::de::DeserializeOwned;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    error::{Fault, ServiceError},
-    pace::{Crowded, Pace},
+    error::{ServiceError, ServiceErrorKind},
+    pace::{QueueFull, RateLimiter},
 };
-use crate::outgoing::{client_for, retry_after};
+use crate::outgoing::{client_for, parse_retry_after};
 
 /// How long an answer may take, its last byte included.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long an answer may be, in bytes.
-const LIMIT: usize = 8 << 20;
+const MAX_ANSWER_BYTES: usize = 8 << 20;
 
 /// How often a service that is overwhelmed or ill is asked again; how long is waited if it does not say; how long at most.
-const RETRIES: u32 = 2;
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const MAX_RETRIES: u32 = 2;
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 
 /// A service.
 #[derive(Debug)]
@@ -33,16 +33,16 @@ pub struct Service {
     http: Client,
     /// What it is called towards models and people.
     name: &'static str,
-    pace: Option<Pace>,
-    patience: Duration,
-    first_wait: Duration,
+    rate_limiter: Option<RateLimiter>,
+    timeout: Duration,
+    first_retry_delay: Duration,
 }
 
 /// Why an answer did not come, or not as it should.
-enum Failure {
-    Final(Fault),
+enum AttemptError {
+    Final(ServiceErrorKind),
     /// It may come if it is asked for again, after so long if the service says so.
-    ForNow(Fault, Option<Duration>),
+    Retryable(ServiceErrorKind, Option<Duration>),
 }
 
 impl Service {
@@ -55,23 +55,23 @@ impl Service {
         Ok(Self {
             http: client_for(url).build()?,
             name,
-            pace: None,
-            patience: PATIENCE,
-            first_wait: FIRST_WAIT,
+            rate_limiter: None,
+            timeout: ANSWER_TIMEOUT,
+            first_retry_delay: FIRST_RETRY_DELAY,
         })
     }
 
     /// The same, asked no faster than this by all who ask it.
-    pub fn paced(mut self, pace: Pace) -> Self {
-        self.pace = Some(pace);
+    pub fn with_rate_limiter(mut self, pace: RateLimiter) -> Self {
+        self.rate_limiter = Some(pace);
         self
     }
 
     /// The same, waited for no longer than this, and asked again at once. For tests.
     #[cfg(test)]
-    pub fn hurried(mut self, patience: Duration) -> Self {
-        self.patience = patience;
-        self.first_wait = Duration::ZERO;
+    pub fn with_test_timeout(mut self, patience: Duration) -> Self {
+        self.timeout = patience;
+        self.first_retry_delay = Duration::ZERO;
         self
     }
 
@@ -84,83 +84,87 @@ impl Service {
     /// # Errors
     ///
     /// What went wrong. The address is not in it: that may hold a key, and is the operator's business.
-    pub async fn ask(&self, request: RequestBuilder) -> Result<String, ServiceError> {
-        self.ask_until_done(request)
+    pub async fn fetch_text(&self, request: RequestBuilder) -> Result<String, ServiceError> {
+        self.fetch_with_retries(request)
             .await
             .map_err(|fault| self.error(fault))
     }
 
     /// The same for an answer that is JSON.
-    pub async fn ask_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ServiceError> {
-        let text = self.ask(request).await?;
+    pub async fn fetch_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ServiceError> {
+        let text = self.fetch_text(request).await?;
         serde_json::from_str(&text).map_err(|error| self.error(self.unreadable(error)))
     }
 
     /// A fault of this service.
-    pub fn error(&self, fault: Fault) -> ServiceError {
+    pub fn error(&self, fault: ServiceErrorKind) -> ServiceError {
         ServiceError {
             name: self.name,
-            fault,
+            kind: fault,
         }
     }
 
     /// The fault of an answer that makes no sense.
-    pub fn unreadable(&self, error: impl fmt::Display) -> Fault {
+    pub fn unreadable(&self, error: impl fmt::Display) -> ServiceErrorKind {
         tracing::warn!(service = self.name, %error, "its answer can't be read");
-        Fault::Unreadable
+        ServiceErrorKind::Unreadable
     }
 
-    async fn ask_until_done(&self, request: RequestBuilder) -> Result<String, Fault> {
+    async fn fetch_with_retries(&self, request: RequestBuilder) -> Result<String, ServiceErrorKind> {
         let request = request.build().map_err(|error| self.unreadable(error))?;
         let mut retries = 0;
         loop {
-            if let Some(pace) = &self.pace {
-                pace.turn().await.map_err(|Crowded| Fault::Crowded)?;
+            if let Some(pace) = &self.rate_limiter {
+                pace.acquire()
+                    .await
+                    .map_err(|QueueFull| ServiceErrorKind::QueueFull)?;
             }
             // Bodies are in memory: there is always a copy.
-            let request = request.try_clone().ok_or(Fault::Unreachable)?;
-            let (fault, wait) = match timeout(self.patience, self.ask_once(request)).await {
+            let request = request.try_clone().ok_or(ServiceErrorKind::Unreachable)?;
+            let (fault, wait) = match timeout(self.timeout, self.fetch_once(request)).await {
                 Ok(Ok(text)) => return Ok(text),
-                Ok(Err(Failure::Final(fault))) => return Err(fault),
-                Ok(Err(Failure::ForNow(fault, wait))) => (fault, wait),
-                Err(_) => return Err(Fault::TooLate(self.patience)),
+                Ok(Err(AttemptError::Final(fault))) => return Err(fault),
+                Ok(Err(AttemptError::Retryable(fault, wait))) => (fault, wait),
+                Err(_) => return Err(ServiceErrorKind::Timeout(self.timeout)),
             };
-            let wait = wait.unwrap_or(self.first_wait * 2_u32.pow(retries));
-            if retries == RETRIES || wait > LONGEST_WAIT {
+            let wait = wait.unwrap_or(self.first_retry_delay * 2_u32.pow(retries));
+            if retries == MAX_RETRIES || wait > MAX_RETRY_DELAY {
                 return Err(fault);
             }
             retries += 1;
-            match &self.pace {
+            match &self.rate_limiter {
                 Some(pace) => pace.pause(wait),
                 None => sleep(wait).await,
             }
         }
     }
 
-    async fn ask_once(&self, request: Request) -> Result<String, Failure> {
+    async fn fetch_once(&self, request: Request) -> Result<String, AttemptError> {
         let response = self.http.execute(request).await.map_err(|error| {
             tracing::warn!(service = self.name, error = %error.without_url(), "can't be reached");
-            Failure::Final(Fault::Unreachable)
+            AttemptError::Final(ServiceErrorKind::Unreachable)
         })?;
         let status = response.status();
         if status.is_success() {
-            return self.read(response).await.map_err(Failure::Final);
+            return self.read_body(response).await.map_err(AttemptError::Final);
         }
         tracing::warn!(service = self.name, %status, "refused");
-        let after = retry_after(response.headers(), SystemTime::now());
+        let after = parse_retry_after(response.headers(), SystemTime::now());
         Err(match status.as_u16() {
-            429 => Failure::ForNow(Fault::Busy(after), after),
-            500.. => Failure::ForNow(Fault::Ill(status), after),
-            401 | 403 => Failure::Final(Fault::ShutOut(status)),
-            _ => Failure::Final(Fault::Refused(status)),
+            429 => AttemptError::Retryable(ServiceErrorKind::Busy(after), after),
+            500.. => AttemptError::Retryable(ServiceErrorKind::ServerError(status), after),
+            401 | 403 => AttemptError::Final(ServiceErrorKind::AccessDenied(status)),
+            _ => AttemptError::Final(ServiceErrorKind::Refused(status)),
         })
     }
 
-    async fn read(&self, mut response: Response) -> Result<String, Fault> {
+    async fn read_body(&self, mut response: Response) -> Result<String, ServiceErrorKind> {
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > LIMIT => return Err(Fault::TooLong(LIMIT)),
+                Ok(Some(chunk)) if body.len() + chunk.len() > MAX_ANSWER_BYTES => {
+                    return Err(ServiceErrorKind::TooLarge(MAX_ANSWER_BYTES));
+                }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => return Ok(String::from_utf8_lossy(&body).into_owned()),
                 Err(error) => return Err(self.unreadable(error.without_url())),

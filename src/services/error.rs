@@ -10,48 +10,48 @@ use reqwest::StatusCode;
 pub struct ServiceError {
     /// What the service is called.
     pub name: &'static str,
-    pub fault: Fault,
+    pub kind: ServiceErrorKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ServiceErrorKind {
     Unreachable,
     /// It did not answer within this time.
-    TooLate(Duration),
+    Timeout(Duration),
     /// It is asked too much, and can be asked again after this time, if it says so.
     Busy(Option<Duration>),
     /// Too many requests wait here for their turn to ask it.
-    Crowded,
+    QueueFull,
     /// It says that it can't do it now.
-    Ill(StatusCode),
+    ServerError(StatusCode),
     /// It does not let Parlor ask.
-    ShutOut(StatusCode),
+    AccessDenied(StatusCode),
     Refused(StatusCode),
     /// It answered with more than so many bytes.
-    TooLong(usize),
+    TooLarge(usize),
     Unreadable,
     /// It did not understand what it was asked, in its own words.
-    NotUnderstood(String),
+    InvalidQuery(String),
 }
 
 impl fmt::Display for ServiceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
-        match &self.fault {
-            Fault::Unreachable => f.write_str(" can't be reached."),
-            Fault::TooLate(patience) => {
+        match &self.kind {
+            ServiceErrorKind::Unreachable => f.write_str(" can't be reached."),
+            ServiceErrorKind::Timeout(patience) => {
                 write!(f, " did not answer within {} seconds.", patience.as_secs_f64())
             }
-            Fault::Busy(_) => f.write_str(" is asked too much (429)."),
-            Fault::Crowded => {
+            ServiceErrorKind::Busy(_) => f.write_str(" is asked too much (429)."),
+            ServiceErrorKind::QueueFull => {
                 f.write_str(" is asked too much from here: too many requests wait for their turn already.")
             }
-            Fault::Ill(status) => write!(f, " failed ({status})."),
-            Fault::ShutOut(status) => write!(f, " does not let Parlor ask ({status})."),
-            Fault::Refused(status) => write!(f, " refused the request ({status})."),
-            Fault::TooLong(limit) => write!(f, " answered with more than {} MB.", limit >> 20),
-            Fault::Unreadable => f.write_str(" gave an answer that can't be read."),
-            Fault::NotUnderstood(words) => {
+            ServiceErrorKind::ServerError(status) => write!(f, " failed ({status})."),
+            ServiceErrorKind::AccessDenied(status) => write!(f, " does not let Parlor ask ({status})."),
+            ServiceErrorKind::Refused(status) => write!(f, " refused the request ({status})."),
+            ServiceErrorKind::TooLarge(limit) => write!(f, " answered with more than {} MB.", limit >> 20),
+            ServiceErrorKind::Unreadable => f.write_str(" gave an answer that can't be read."),
+            ServiceErrorKind::InvalidQuery(words) => {
                 write!(
                     f,
                     " did not understand the query: {}.",
@@ -64,25 +64,25 @@ impl fmt::Display for ServiceError {
 
 impl std::error::Error for ServiceError {}
 
-impl Fault {
+impl ServiceErrorKind {
     /// What a model can do about it.
     pub fn advice(&self) -> String {
         match self {
             Self::Unreachable => "Do without it.".into(),
-            Self::TooLate(_) | Self::Ill(_) => "Do without it, or try again later.".into(),
+            Self::Timeout(_) | Self::ServerError(_) => "Do without it, or try again later.".into(),
             Self::Busy(Some(after)) => {
                 format!("It can be asked again in {} seconds.", after.as_secs_f64().ceil())
             }
             Self::Busy(None) => "It can be asked again later.".into(),
-            Self::Crowded => "Try again in a minute.".into(),
-            Self::ShutOut(_) => {
+            Self::QueueFull => "Try again in a minute.".into(),
+            Self::AccessDenied(_) => {
                 "Whoever runs this server has to look at its address and key in the settings. Do without it."
                     .into()
             }
             Self::Refused(_) => "Ask in another way, or do without it.".into(),
-            Self::TooLong(_) => "Ask for less.".into(),
+            Self::TooLarge(_) => "Ask for less.".into(),
             Self::Unreadable => "Try once more, or do without it.".into(),
-            Self::NotUnderstood(_) => "Write the query in another way.".into(),
+            Self::InvalidQuery(_) => "Write the query in another way.".into(),
         }
     }
 }

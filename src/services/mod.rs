@@ -10,5 +10,5 @@ mod tests;
 
 pub use self::{
     client::Service,
-    error::{Fault, ServiceError},
+    error::{ServiceError, ServiceErrorKind},
 };

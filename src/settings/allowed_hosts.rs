@@ -7,7 +7,7 @@ use reqwest::Url;
 /// A setting that names no host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is neither a host nor host:port, such as wiki.intranet or 10.0.0.7:8080")]
-pub struct BadHost(pub String);
+pub struct InvalidHostError(pub String);
 
 /// Hosts, compared exactly: a name does not stand for those under it, nor for its addresses, and the other way around.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ struct AllowedHost {
 }
 
 impl AllowedHosts {
-    pub fn parse(hosts: &[String]) -> Result<Self, BadHost> {
+    pub fn parse(hosts: &[String]) -> Result<Self, InvalidHostError> {
         hosts
             .iter()
             .map(|host| host.parse())
@@ -38,10 +38,10 @@ impl AllowedHosts {
 }
 
 impl FromStr for AllowedHost {
-    type Err = BadHost;
+    type Err = InvalidHostError;
 
-    fn from_str(text: &str) -> Result<Self, BadHost> {
-        let bad = || BadHost(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, InvalidHostError> {
+        let bad = || InvalidHostError(text.to_owned());
         // An IPv6 address stands in brackets, with or without a port.
         let (host, port) = match text.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => (host, Some(port.parse().map_err(|_| bad())?)),
@@ -73,14 +73,14 @@ mod tests {
     }
 
     #[test]
-    fn a_host_without_a_port_is_allowed_on_any() {
+    fn allows_any_port_for_a_bare_host() {
         assert!(allows("wiki.intranet", "http://wiki.intranet/page"));
         assert!(allows("Wiki.Intranet", "https://wiki.intranet:8443/"));
         assert!(allows("[::1]", "http://[0:0::1]:8080/"));
     }
 
     #[test]
-    fn a_host_with_a_port_is_allowed_on_that_one() {
+    fn allows_only_the_named_port() {
         assert!(allows("wiki.intranet:80", "http://wiki.intranet/"));
         assert!(allows("wiki.intranet:443", "https://wiki.intranet/"));
         assert!(!allows("wiki.intranet:80", "https://wiki.intranet/"));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_allowed_that_is_only_like_it() {
+    fn rejects_similar_hosts() {
         for url in [
             "http://a.wiki.intranet/",
             "http://intranet/",
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_host_is_refused() {
+    fn rejects_invalid_hosts() {
         for text in [
             "",
             "http://wiki.intranet",
@@ -114,7 +114,7 @@ mod tests {
         ] {
             assert_eq!(
                 AllowedHosts::parse(&[text.into()]).unwrap_err(),
-                BadHost(text.into())
+                InvalidHostError(text.into())
             );
         }
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 pub struct Dialect {
     pub thinking_level: ThinkingField,
-    pub longest_answer: LengthField,
+    pub longest_answer: MaxTokensField,
     /// Whether the model is not shown what it thought before it asked for its tools. Some servers refuse it.
     pub forget_thinking: bool,
 }
@@ -28,7 +28,7 @@ pub enum ThinkingField {
 /// What a server calls the longest answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LengthField {
+pub enum MaxTokensField {
     #[default]
     MaxCompletionTokens,
     /// The older name, which some servers know alone.

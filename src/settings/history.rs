@@ -8,9 +8,9 @@ use super::SettingsError;
 /// How a conversation becomes what the model reads.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct History {
+pub struct HistorySettings {
     /// Before which messages their metadata stand: when a message was said, and with which tools an answer was made.
-    pub metadata: Metadata,
+    pub metadata: MetadataMode,
     /// Who comes back after so many hours is said to have been away.
     pub session_gap_hours: f64,
     /// The time zone of these times, by its IANA name; UTC without it.
@@ -31,7 +31,7 @@ pub struct History {
 
 /// Before which messages of the history the model is shown metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Metadata {
+pub enum MetadataMode {
     /// Only where they say something: a gap between sittings, files, tools, a button. Never before the first message.
     #[default]
     Auto,
@@ -42,7 +42,7 @@ pub enum Metadata {
 }
 
 /// Reads the mode's name. Earlier versions had `true` and `false`.
-impl<'de> Deserialize<'de> for Metadata {
+impl<'de> Deserialize<'de> for MetadataMode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -79,10 +79,10 @@ impl<'de> Deserialize<'de> for Metadata {
     }
 }
 
-impl Default for History {
+impl Default for HistorySettings {
     fn default() -> Self {
         Self {
-            metadata: Metadata::Auto,
+            metadata: MetadataMode::Auto,
             session_gap_hours: 4.0,
             timezone: None,
             answer_tokens: 4096,
@@ -95,16 +95,16 @@ impl Default for History {
     }
 }
 
-impl History {
+impl HistorySettings {
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         match &self.timezone {
-            Some(name) if TimeZone::get(name).is_err() => Err(SettingsError::NoTimeZone(name.clone())),
+            Some(name) if TimeZone::get(name).is_err() => Err(SettingsError::UnknownTimeZone(name.clone())),
             _ => Ok(()),
         }
     }
 
     /// The time zone that times are shown in. What is no zone was refused at the start.
-    pub fn zone(&self) -> TimeZone {
+    pub fn time_zone(&self) -> TimeZone {
         let name = self.timezone.as_deref();
         name.and_then(|name| TimeZone::get(name).ok())
             .unwrap_or(TimeZone::UTC)

@@ -126,7 +126,7 @@ impl Default for Timeouts {
 /// How much of the log is kept for catching up. Messages are kept for ever.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Log {
+pub struct LogRetention {
     pub keep_hours: u32,
     /// At most this many events of each user.
     pub keep_events: u64,
@@ -134,7 +134,7 @@ pub struct Log {
     pub trim_seconds: f64,
 }
 
-impl Default for Log {
+impl Default for LogRetention {
     fn default() -> Self {
         Self {
             keep_hours: 24,

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 /// A form that is understood, for messages.
-pub const EXAMPLE: &str = "an address and port such as 127.0.0.1:7387 or localhost:7387";
+pub const ADDRESS_EXAMPLE: &str = "an address and port such as 127.0.0.1:7387 or localhost:7387";
 
 /// Resolves an address. A name must stand for this machine alone, and an IPv4 address of it is preferred.
 ///
@@ -20,15 +20,16 @@ pub fn resolve(address: &str) -> Result<SocketAddr, String> {
         .rsplit_once(':')
         .is_some_and(|(name, port)| !name.is_empty() && port.parse::<u16>().is_ok());
     if !is_address {
-        return Err(format!("“{address}” is not {EXAMPLE}"));
+        return Err(format!("“{address}” is not {ADDRESS_EXAMPLE}"));
     }
     let found = address.to_socket_addrs();
     let found = found.map_err(|error| format!("the name in “{address}” is not known ({error})"))?;
-    choose(&found.collect::<Vec<_>>()).ok_or_else(|| format!("the name in “{address}” has no address"))
+    choose_address(&found.collect::<Vec<_>>())
+        .ok_or_else(|| format!("the name in “{address}” has no address"))
 }
 
 /// One that can be reached from elsewhere is given if there is any: it is refused as such.
-fn choose(found: &[SocketAddr]) -> Option<SocketAddr> {
+fn choose_address(found: &[SocketAddr]) -> Option<SocketAddr> {
     let elsewhere = found.iter().find(|address| !address.ip().is_loopback());
     let newest = || found.iter().find(|address| address.is_ipv4());
     elsewhere.or_else(newest).or_else(|| found.first()).copied()
@@ -44,14 +45,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn localhost_is_this_machine() {
+    fn resolves_localhost_to_loopback() {
         let address = resolve("localhost:7").unwrap();
         assert!(address.ip().is_loopback() && address.port() == 7, "{address}");
         assert_eq!(resolve("[::1]:7").unwrap(), "[::1]:7".parse().unwrap());
     }
 
     #[test]
-    fn what_is_no_address_is_named() {
+    fn names_an_invalid_address() {
         for address in ["localhost", "7387", ":7387", "localhost:", "localhost:x", ""] {
             let error = resolve(address).unwrap_err();
             assert!(error.contains("127.0.0.1:7387"), "{error}");
@@ -61,10 +62,10 @@ mod tests {
     }
 
     #[test]
-    fn one_outside_address_decides() {
+    fn prefers_a_non_loopback_address() {
         let of = |addresses: &[&str]| {
             let addresses: Vec<_> = addresses.iter().map(|address| address.parse().unwrap()).collect();
-            choose(&addresses).map(|address| address.to_string())
+            choose_address(&addresses).map(|address| address.to_string())
         };
         assert_eq!(of(&["[::1]:1", "127.0.0.1:1"]).as_deref(), Some("127.0.0.1:1"));
         assert_eq!(of(&["[::1]:1"]).as_deref(), Some("[::1]:1"));

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// How much of the literature is shown and kept.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Literature {
+pub struct LiteratureSettings {
     /// Articles in one page of what was found.
     pub page: usize,
     /// Articles that a person keeps.
@@ -20,7 +20,7 @@ pub struct Literature {
     pub context_seconds: f64,
 }
 
-impl Default for Literature {
+impl Default for LiteratureSettings {
     fn default() -> Self {
         Self {
             page: 20,

@@ -15,15 +15,15 @@ use std::{
 use serde::{Deserialize, de::IgnoredAny};
 
 pub use self::{
-    allowed_hosts::{AllowedHosts, BadHost},
-    dialect::{Dialect, LengthField, ThinkingField},
-    history::{History, Metadata},
-    limits::{Limits, Log, Timeouts},
-    literature::Literature,
+    allowed_hosts::{AllowedHosts, InvalidHostError},
+    dialect::{Dialect, MaxTokensField, ThinkingField},
+    history::{HistorySettings, MetadataMode},
+    limits::{Limits, LogRetention, Timeouts},
+    literature::LiteratureSettings,
     mcp::McpServer,
-    prompt::{Prompt, PromptLength},
+    prompt::{PromptLength, PromptSettings},
     read::{Overrides, SettingsError},
-    tools::{FetchWebpage, Pubmed, SearchProvider, Tools, WebSearch},
+    tools::{FetchWebpageSettings, PubmedSettings, SearchProvider, ToolSettings, WebSearchSettings},
 };
 
 mod allowed_hosts;
@@ -41,7 +41,7 @@ mod tools;
 mod tests;
 
 /// The file that is read if no other is named, and if it is there.
-pub const DEFAULT_FILE: &str = "Leptos.toml";
+pub const DEFAULT_SETTINGS_FILE: &str = "Leptos.toml";
 
 /// The port that is listened on if no other is set: one that no well-known server uses, model servers least of all.
 pub const DEFAULT_PORT: u16 = 7387;
@@ -50,17 +50,17 @@ pub const DEFAULT_PORT: u16 = 7387;
 pub const ENVIRONMENT_ENDPOINT: &str = "openai";
 
 /// The longest that anything may be set to take: a hundred years, which can be added to any time.
-const LONGEST_SPAN: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+const MAX_DURATION: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 
 /// How many tokens a model can take, as far as that can be believed: no model has less room, nor more. A conversation should not be
 /// cut because of a mistake.
-pub const WINDOWS: RangeInclusive<usize> = 256..=1_000_000_000;
+pub const CONTEXT_WINDOW_RANGE: RangeInclusive<usize> = 256..=1_000_000_000;
 
 /// The speeds that can be asked of an upload, in bytes per second.
-const UPLOAD_SPEEDS: RangeInclusive<usize> = 1..=1_000_000_000;
+const UPLOAD_SPEED_RANGE: RangeInclusive<usize> = 1..=1_000_000_000;
 
 /// More often than this a model would ask for tools only because it goes round in circles.
-const MOST_ITERATIONS: usize = 1000;
+const MAX_ITERATIONS: usize = 1000;
 
 /// A passage that stands in an answer fewer times in a row is nothing unusual.
 const MIN_REPETITIONS: usize = 3;
@@ -72,20 +72,20 @@ const MAX_REPETITIONS: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    pub server: Server,
-    pub models: Models,
+    pub server: ServerSettings,
+    pub models: ModelSettings,
     /// Servers of models that speak OpenAI's protocol.
-    pub endpoints: Vec<Endpoint>,
-    pub agent: Agent,
-    pub prompt: Prompt,
-    pub history: History,
-    pub tools: Tools,
+    pub endpoints: Vec<EndpointSettings>,
+    pub agent: AgentSettings,
+    pub prompt: PromptSettings,
+    pub history: HistorySettings,
+    pub tools: ToolSettings,
     /// Servers of tools.
     pub mcp: Vec<McpServer>,
-    pub literature: Literature,
+    pub literature: LiteratureSettings,
     pub limits: Limits,
     pub timeouts: Timeouts,
-    pub log: Log,
+    pub log: LogRetention,
     /// What Leptos has in the same file.
     pub package: IgnoredAny,
 }
@@ -93,7 +93,7 @@ pub struct Settings {
 /// Where Parlor listens and keeps its data.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Server {
+pub struct ServerSettings {
     /// The address to listen on; a name is resolved. Loopback only, until there are accounts. Port 0 takes any free one.
     #[serde(deserialize_with = "listen::deserialize")]
     pub addr: SocketAddr,
@@ -108,7 +108,7 @@ pub struct Server {
 /// Which models are offered.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Models {
+pub struct ModelSettings {
     /// The model of a new conversation, as `endpoint/model` or, if only one endpoint lists it, by its name there; without it the
     /// first that is found.
     pub default: Option<String>,
@@ -131,7 +131,7 @@ pub struct Price {
 /// A server of models.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Endpoint {
+pub struct EndpointSettings {
     /// The first half of its models' ids.
     pub name: String,
     /// Up to and with the version, such as `https://api.openai.com/v1`.
@@ -171,11 +171,11 @@ pub struct Endpoint {
 }
 
 /// An address may hold a password.
-impl fmt::Debug for Endpoint {
+impl fmt::Debug for EndpointSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("name", &self.name)
-            .field("base_url", &without_secrets(&self.base_url))
+            .field("base_url", &strip_secrets(&self.base_url))
             .field("api_key_env", &self.api_key_env)
             .field("api_key", &self.api_key)
             .field("headers", &self.headers)
@@ -196,20 +196,20 @@ fn yes() -> bool {
 }
 
 /// The part of an address that may be shown: neither a password nor a query, which may hold a key.
-fn without_secrets(address: &str) -> &str {
-    let place = without_password(address);
+fn strip_secrets(address: &str) -> &str {
+    let place = strip_password(address);
     place.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// What of an address may be shown: the password in it, if there is one, ends with an @.
-fn without_password(address: &str) -> &str {
+fn strip_password(address: &str) -> &str {
     address.rsplit_once('@').map_or(address, |(_, host)| host)
 }
 
 /// How the model is let work.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Agent {
+pub struct AgentSettings {
     /// How many times in one turn the model may ask for tools, at most [`MOST_ITERATIONS`]. Then it has to answer with what there is.
     pub max_iterations: usize,
     /// An answer, or what the model thinks, is ended when the same passage stands in it so many times in a row. 0 means never.
@@ -218,7 +218,7 @@ pub struct Agent {
     pub instructions: String,
 }
 
-impl Default for Server {
+impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
@@ -229,7 +229,7 @@ impl Default for Server {
     }
 }
 
-impl Default for Models {
+impl Default for ModelSettings {
     fn default() -> Self {
         let local = [
             ("ollama", "http://127.0.0.1:11434/v1"),
@@ -248,7 +248,7 @@ impl Default for Models {
     }
 }
 
-impl Default for Agent {
+impl Default for AgentSettings {
     fn default() -> Self {
         Self {
             max_iterations: 5,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// The system prompt: how long it may be.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Prompt {
+pub struct PromptSettings {
     /// The largest context window, in tokens, that counts as small. 0 means that none does.
     pub small_window: usize,
 }
@@ -23,13 +23,13 @@ pub enum PromptLength {
     Full,
 }
 
-impl Default for Prompt {
+impl Default for PromptSettings {
     fn default() -> Self {
         Self { small_window: 8192 }
     }
 }
 
-impl Prompt {
+impl PromptSettings {
     /// True if a model is given the short prompt. A window that nobody knows is mostly a hosted model's, which is large.
     pub fn is_short(&self, length: PromptLength, window: Option<usize>) -> bool {
         match length {
@@ -45,9 +45,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_decides_unless_the_endpoint_does() {
+    fn endpoint_overrides_the_window() {
         use PromptLength::{Auto, Full, Short};
-        let settings = Prompt::default();
+        let settings = PromptSettings::default();
         for (length, window, is_short) in [
             (Auto, Some(8192), true),
             (Auto, Some(8193), false),
@@ -62,7 +62,7 @@ mod tests {
                 "{length:?} {window:?}"
             );
         }
-        let never = Prompt { small_window: 0 };
+        let never = PromptSettings { small_window: 0 };
         assert!(!never.is_short(Auto, Some(256)));
     }
 }

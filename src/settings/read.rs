@@ -12,8 +12,9 @@ use std::{
 use http::uri::Authority;
 
 use super::{
-    BadHost, DEFAULT_FILE, Dialect, ENVIRONMENT_ENDPOINT, Endpoint, LONGEST_SPAN, MAX_REPETITIONS,
-    MIN_REPETITIONS, MOST_ITERATIONS, PromptLength, Secret, Settings, UPLOAD_SPEEDS, WINDOWS, listen,
+    CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, Dialect, ENVIRONMENT_ENDPOINT, EndpointSettings,
+    InvalidHostError, MAX_DURATION, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, PromptLength, Secret,
+    Settings, UPLOAD_SPEED_RANGE, listen,
 };
 
 /// What the command line says, which wins over all else.
@@ -47,18 +48,18 @@ pub enum SettingsError {
         "the setting server.allowed_hosts names “{0}”, which is neither a host nor host:port, such as parlor.example or \
          parlor.example:8443"
     )]
-    NotAHost(String),
+    InvalidHost(String),
     #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
-    SameName(String),
+    DuplicateEndpoint(String),
     #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
-    SameMcpName(String),
+    DuplicateMcpServer(String),
     #[error(
         "the MCP servers “{0}” and “{1}”: a name must not be the beginning of another one up to a _, or a tool of the one could \
          have the name of a tool of the other"
     )]
-    NestedMcpNames(String, String),
+    AmbiguousMcpNames(String, String),
     #[error("the setting {0} must be a span of time above 0 (a billionth at least, a hundred years at most)")]
-    NotASpan(&'static str),
+    InvalidDuration(&'static str),
     #[error("the setting {name} is {value}; it must be from {least} to {most}")]
     OutOfRange {
         name: &'static str,
@@ -67,19 +68,19 @@ pub enum SettingsError {
         most: usize,
     },
     #[error("the setting {0} must be an address that begins with http:// or https://")]
-    NotAUrl(&'static str),
+    InvalidUrl(&'static str),
     #[error(
         "the setting history.timezone is “{0}”, which is no time zone: name one as IANA does, such as Europe/Copenhagen"
     )]
-    NoTimeZone(String),
+    UnknownTimeZone(String),
     #[error("the setting tools.fetch_webpage.allowed_hosts: {0}")]
-    AllowedHost(#[from] BadHost),
+    AllowedHost(#[from] InvalidHostError),
     #[error("tools.web_search has the provider “searxng” and no url: where is it?")]
-    NoSearchUrl,
+    MissingSearchUrl,
     #[error(
         "tools.web_search has a provider that wants a key and no api_key_env: name the environment variable that holds it"
     )]
-    NoSearchKey,
+    MissingSearchKey,
 }
 
 impl Settings {
@@ -96,11 +97,13 @@ impl Settings {
             .or_else(|| env("PARLOR_CONFIG").map(PathBuf::from));
         let mut settings = match &named {
             Some(path) => Self::from_file(path)?,
-            None if Path::new(DEFAULT_FILE).is_file() => Self::from_file(Path::new(DEFAULT_FILE))?,
+            None if Path::new(DEFAULT_SETTINGS_FILE).is_file() => {
+                Self::from_file(Path::new(DEFAULT_SETTINGS_FILE))?
+            }
             None => Self::default(),
         };
         if let Some(value) = env("PARLOR_ADDR") {
-            settings.server.addr = address("PARLOR_ADDR", &value)?;
+            settings.server.addr = resolve_address("PARLOR_ADDR", &value)?;
         }
         if let Some(value) = env("PARLOR_DATA") {
             settings.server.data = value.into();
@@ -117,10 +120,10 @@ impl Settings {
             .extend(endpoint_from_environment(&settings.endpoints, env));
         settings.tools.read_keys(env);
         for server in &mut settings.mcp {
-            server.fill(env);
+            server.read_environment(env);
         }
         if let Some(addr) = &overrides.addr {
-            settings.server.addr = address("--addr", addr)?;
+            settings.server.addr = resolve_address("--addr", addr)?;
         }
         if let Some(data) = &overrides.data {
             settings.server.data.clone_from(data);
@@ -144,11 +147,11 @@ impl Settings {
         if !self.server.addr.ip().is_loopback() {
             return Err(SettingsError::NotLoopback(self.server.addr));
         }
-        if let Some(name) = said_twice(self.endpoints.iter().map(|endpoint| &endpoint.name)) {
-            return Err(SettingsError::SameName(name.clone()));
+        if let Some(name) = first_duplicate(self.endpoints.iter().map(|endpoint| &endpoint.name)) {
+            return Err(SettingsError::DuplicateEndpoint(name.clone()));
         }
-        if let Some(name) = said_twice(self.mcp.iter().map(|server| &server.name)) {
-            return Err(SettingsError::SameMcpName(name.clone()));
+        if let Some(name) = first_duplicate(self.mcp.iter().map(|server| &server.name)) {
+            return Err(SettingsError::DuplicateMcpServer(name.clone()));
         }
         let names = || self.mcp.iter().map(|server| &server.name);
         for name in names() {
@@ -158,7 +161,7 @@ impl Settings {
                     .is_some_and(|rest| rest.starts_with('_'))
             };
             if let Some(other) = names().find(begins) {
-                return Err(SettingsError::NestedMcpNames(name.clone(), other.clone()));
+                return Err(SettingsError::AmbiguousMcpNames(name.clone(), other.clone()));
             }
         }
         let spans = [
@@ -192,32 +195,32 @@ impl Settings {
             ),
             ("log.trim_seconds", self.log.trim_seconds),
         ];
-        if let Some((name, _)) = spans.into_iter().find(|(_, span)| !is_a_span(*span)) {
-            return Err(SettingsError::NotASpan(name));
+        if let Some((name, _)) = spans.into_iter().find(|(_, span)| !is_valid_duration(*span)) {
+            return Err(SettingsError::InvalidDuration(name));
         }
         let windows = self.endpoints.iter().flat_map(|endpoint| {
             let of_models = endpoint.context_windows.values().copied();
             endpoint.context_window.into_iter().chain(of_models)
         });
         for window in windows {
-            in_range("endpoints.context_window", window, WINDOWS)?;
+            check_range("endpoints.context_window", window, CONTEXT_WINDOW_RANGE)?;
         }
-        in_range(
+        check_range(
             "agent.max_iterations",
             self.agent.max_iterations,
-            0..=MOST_ITERATIONS,
+            0..=MAX_ITERATIONS,
         )?;
-        in_range(
+        check_range(
             "limits.request_bytes_per_second",
             self.limits.request_bytes_per_second,
-            UPLOAD_SPEEDS,
+            UPLOAD_SPEED_RANGE,
         )?;
         let hosts = &self.server.allowed_hosts;
         if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
-            return Err(SettingsError::NotAHost(host.clone()));
+            return Err(SettingsError::InvalidHost(host.clone()));
         }
         if self.agent.repetitions != 0 {
-            in_range(
+            check_range(
                 "agent.repetitions",
                 self.agent.repetitions,
                 MIN_REPETITIONS..=MAX_REPETITIONS,
@@ -228,7 +231,7 @@ impl Settings {
     }
 }
 
-impl Endpoint {
+impl EndpointSettings {
     /// Reads from the environment the headers that the file leaves to it. Without their variables they are not sent.
     fn read_headers(&mut self, env: impl Fn(&str) -> Option<String>) {
         for (header, variable) in &self.headers_env {
@@ -247,11 +250,11 @@ impl Endpoint {
     }
 }
 
-fn address(name: &'static str, value: &str) -> Result<SocketAddr, SettingsError> {
+fn resolve_address(name: &'static str, value: &str) -> Result<SocketAddr, SettingsError> {
     listen::resolve(value).map_err(|why| SettingsError::Address { name, why })
 }
 
-fn in_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), SettingsError> {
+fn check_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), SettingsError> {
     if range.contains(&value) {
         return Ok(());
     }
@@ -268,24 +271,24 @@ fn is_host(text: &str) -> bool {
     text.parse::<Authority>().is_ok() && !text.contains('@')
 }
 
-fn said_twice<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+fn first_duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
     let mut said = BTreeSet::new();
     let mut names = names;
     names.find(|name| !said.insert(*name))
 }
 
 /// Whether so many seconds can be waited for: a timer needs a moment at least, and a moment that the clock reaches.
-pub(super) fn is_a_span(seconds: f64) -> bool {
-    Duration::try_from_secs_f64(seconds).is_ok_and(|span| !span.is_zero() && span <= LONGEST_SPAN)
+pub(super) fn is_valid_duration(seconds: f64) -> bool {
+    Duration::try_from_secs_f64(seconds).is_ok_and(|span| !span.is_zero() && span <= MAX_DURATION)
 }
 
 /// `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them: either is enough.
 fn endpoint_from_environment(
-    endpoints: &[Endpoint],
+    endpoints: &[EndpointSettings],
     env: impl Fn(&str) -> Option<String>,
-) -> Option<Endpoint> {
-    const KEY: &str = "OPENAI_API_KEY";
-    let (base_url, key) = (env("OPENAI_BASE_URL"), env(KEY));
+) -> Option<EndpointSettings> {
+    const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+    let (base_url, key) = (env("OPENAI_BASE_URL"), env(KEY_VARIABLE));
     if base_url.is_none() && key.is_none() {
         return None;
     }
@@ -296,10 +299,10 @@ fn endpoint_from_environment(
     {
         return None;
     }
-    Some(Endpoint {
+    Some(EndpointSettings {
         name: ENVIRONMENT_ENDPOINT.into(),
         base_url: base_url.unwrap_or_else(|| "https://api.openai.com/v1".into()),
-        api_key_env: Some(KEY.into()),
+        api_key_env: Some(KEY_VARIABLE.into()),
         api_key: key.map(Secret),
         headers: BTreeMap::new(),
         headers_env: BTreeMap::new(),

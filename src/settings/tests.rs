@@ -4,7 +4,7 @@ use super::*;
 
 mod shipped_file;
 
-fn read(file: &str, env: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+fn read_settings(file: &str, env: &[(&str, &str)]) -> Result<Settings, SettingsError> {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let path = folder.path().join("Leptos.toml");
     fs::write(&path, file).expect("a file for the test");
@@ -21,22 +21,22 @@ fn read(file: &str, env: &[(&str, &str)]) -> Result<Settings, SettingsError> {
 
 #[test]
 fn an_empty_file_gives_the_defaults() {
-    assert_eq!(read("", &[]).unwrap(), Settings::default());
+    assert_eq!(read_settings("", &[]).unwrap(), Settings::default());
 }
 
 #[test]
-fn flags_win_over_the_environment_and_that_over_the_file() {
+fn flags_override_environment_overrides_file() {
     let file = "[server]\naddr = '127.0.0.1:1'\ndata = 'one'\n";
-    assert_eq!(read(file, &[]).unwrap().server.addr.port(), 1);
-    let server = read(file, &[("PARLOR_ADDR", "[::1]:2"), ("PARLOR_DATA", "two")])
+    assert_eq!(read_settings(file, &[]).unwrap().server.addr.port(), 1);
+    let server = read_settings(file, &[("PARLOR_ADDR", "[::1]:2"), ("PARLOR_DATA", "two")])
         .unwrap()
         .server;
     assert_eq!(
         server,
-        Server {
+        ServerSettings {
             addr: "[::1]:2".parse().unwrap(),
             data: "two".into(),
-            ..Server::default()
+            ..ServerSettings::default()
         }
     );
     let overrides = Overrides {
@@ -49,18 +49,20 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
         .server;
     assert_eq!(
         server,
-        Server {
+        ServerSettings {
             addr: "127.0.0.1:3".parse().unwrap(),
             data: "three".into(),
-            ..Server::default()
+            ..ServerSettings::default()
         }
     );
 }
 
 #[test]
-fn openai_variables_are_enough_for_one_endpoint() {
-    let endpoints = read("", &[("OPENAI_API_KEY", "sk-1")]).unwrap().endpoints;
-    let expected = Endpoint {
+fn openai_variables_define_an_endpoint() {
+    let endpoints = read_settings("", &[("OPENAI_API_KEY", "sk-1")])
+        .unwrap()
+        .endpoints;
+    let expected = EndpointSettings {
         name: "openai".into(),
         base_url: "https://api.openai.com/v1".into(),
         api_key_env: Some("OPENAI_API_KEY".into()),
@@ -76,7 +78,7 @@ fn openai_variables_are_enough_for_one_endpoint() {
         tools: None,
     };
     assert_eq!(endpoints, [expected]);
-    let endpoints = read("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")])
+    let endpoints = read_settings("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")])
         .unwrap()
         .endpoints;
     assert_eq!(
@@ -86,19 +88,19 @@ fn openai_variables_are_enough_for_one_endpoint() {
 }
 
 #[test]
-fn a_key_comes_from_the_environment_and_is_never_printed() {
+fn endpoint_key_is_read_and_never_printed() {
     let file =
         "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\napi_key_env = 'X_KEY'\nheaders = { a = 'b' }\n";
-    let settings = read(file, &[("X_KEY", "very-secret")]).unwrap();
+    let settings = read_settings(file, &[("X_KEY", "very-secret")]).unwrap();
     assert_eq!(settings.endpoints[0].api_key, Some(Secret("very-secret".into())));
     assert!(!format!("{settings:?}").contains("very-secret"));
 }
 
 #[test]
-fn the_tools_keys_come_from_the_environment_and_are_never_printed() {
+fn tool_keys_are_read_and_never_printed() {
     let file = "[tools.web_search]\nprovider = 'brave'\nurl = 'http://me:hunter2@x/'\napi_key_env = 'B'\n\
                 [tools.pubmed]\nbase_url = 'http://me:hunter2@x/'\napi_key_env = 'N'\n";
-    let settings = read(file, &[("B", "very-secret"), ("N", "very-secret-too")]).unwrap();
+    let settings = read_settings(file, &[("B", "very-secret"), ("N", "very-secret-too")]).unwrap();
     let search = settings.tools.web_search.clone().expect("it is set");
     assert_eq!(search.api_key, Some(Secret("very-secret".into())));
     assert_eq!(
@@ -113,7 +115,7 @@ fn the_tools_keys_come_from_the_environment_and_are_never_printed() {
 }
 
 #[test]
-fn what_can_not_be_used_is_named() {
+fn names_unusable_settings() {
     let cases = [
         (
             "[server]\naddr = '0.0.0.0:8080'",
@@ -173,18 +175,20 @@ fn what_can_not_be_used_is_named() {
         ),
     ];
     for (file, part) in cases {
-        let error = read(file, &[]).unwrap_err().to_string();
+        let error = read_settings(file, &[]).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
-    let error = read("", &[("PARLOR_ADDR", "nowhere")]).unwrap_err().to_string();
+    let error = read_settings("", &[("PARLOR_ADDR", "nowhere")])
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("PARLOR_ADDR can't be used: “nowhere”"), "{error}");
 }
 
 #[test]
-fn names_are_resolved_wherever_an_address_is_set() {
+fn resolves_names_in_every_address_source() {
     let file = "[server]\naddr = 'localhost:1'";
     for (env, port) in [(&[][..], 1), (&[("PARLOR_ADDR", "localhost:2")][..], 2)] {
-        let addr = read(file, env).unwrap().server.addr;
+        let addr = read_settings(file, env).unwrap().server.addr;
         assert!(addr.ip().is_loopback() && addr.port() == port, "{addr}");
     }
     let read = |addr: &str| {
@@ -202,10 +206,10 @@ fn names_are_resolved_wherever_an_address_is_set() {
 }
 
 #[test]
-fn what_an_mcp_server_is_given_is_never_printed() {
+fn never_prints_mcp_server_variables() {
     let file = "[[mcp]]\nname = 'a'\ncommand = 'x'\nargs = ['--key=hush1']\nenv = { K = 'hush2' }\nenv_from = { L = 'V' }\n\
                 [[mcp]]\nname = 'b'\nurl = 'http://hush4@x/mcp?key=hush5'\nheaders = { h = 'hush6' }\n";
-    let settings = read(file, &[("V", "hush3")]).unwrap();
+    let settings = read_settings(file, &[("V", "hush3")]).unwrap();
     assert_eq!(settings.mcp[0].variables().values["L"], Secret("hush3".into()));
     let printed = format!("{settings:?}");
     assert!(!printed.contains("hush"), "{printed}");
@@ -213,19 +217,19 @@ fn what_an_mcp_server_is_given_is_never_printed() {
 }
 
 #[test]
-fn metadata_are_read_by_name_and_as_earlier_versions_had_them() {
+fn reads_old_and_new_metadata_modes() {
     for (written, expected) in [
-        ("'auto'", Metadata::Auto),
-        ("'always'", Metadata::Always),
-        ("'never'", Metadata::Never),
-        ("true", Metadata::Always),
-        ("false", Metadata::Never),
+        ("'auto'", MetadataMode::Auto),
+        ("'always'", MetadataMode::Always),
+        ("'never'", MetadataMode::Never),
+        ("true", MetadataMode::Always),
+        ("false", MetadataMode::Never),
     ] {
-        let settings = read(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap();
+        let settings = read_settings(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap();
         assert_eq!(settings.history.metadata, expected, "{written}");
     }
     for written in ["'sometimes'", "1"] {
-        let error = read(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap_err();
+        let error = read_settings(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap_err();
         assert!(
             error.to_string().contains("\"auto\", \"always\" or \"never\""),
             "{error}"
@@ -234,9 +238,9 @@ fn metadata_are_read_by_name_and_as_earlier_versions_had_them() {
 }
 
 #[test]
-fn an_endpoint_says_which_prompt_and_whether_tools() {
+fn reads_endpoint_prompt_and_tools() {
     let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\nprompt = 'short'\ntools = false\n";
-    let endpoint = read(file, &[]).unwrap().endpoints.remove(0);
+    let endpoint = read_settings(file, &[]).unwrap().endpoints.remove(0);
     assert_eq!(
         (endpoint.prompt, endpoint.tools),
         (PromptLength::Short, Some(false))
@@ -244,18 +248,18 @@ fn an_endpoint_says_which_prompt_and_whether_tools() {
 }
 
 #[test]
-fn a_time_zone_that_is_none_is_named_at_the_start() {
-    let error = read("[history]\ntimezone = 'Mars/Olympus'\n", &[]).unwrap_err();
+fn rejects_unknown_time_zone() {
+    let error = read_settings("[history]\ntimezone = 'Mars/Olympus'\n", &[]).unwrap_err();
     assert!(error.to_string().contains("Mars/Olympus"), "{error}");
-    let zone = read("[history]\ntimezone = 'Europe/Copenhagen'\n", &[])
+    let zone = read_settings("[history]\ntimezone = 'Europe/Copenhagen'\n", &[])
         .unwrap()
         .history
-        .zone();
+        .time_zone();
     assert_eq!(zone.iana_name(), Some("Europe/Copenhagen"));
 }
 
 #[test]
-fn a_number_that_can_not_be_is_refused_at_the_start() {
+fn rejects_numbers_out_of_range() {
     let endpoint = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\n";
     for (file, words) in [
         (
@@ -279,15 +283,15 @@ fn a_number_that_can_not_be_is_refused_at_the_start() {
             "the setting agent.repetitions is 2; it must be from 3 to 100",
         ),
     ] {
-        assert_eq!(read(&file, &[]).unwrap_err().to_string(), words);
+        assert_eq!(read_settings(&file, &[]).unwrap_err().to_string(), words);
     }
 }
 
 #[test]
-fn an_endpoint_says_how_much_its_models_take_and_how_it_differs() {
+fn reads_endpoint_context_windows_and_dialect() {
     let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\ncontext_window = 1000\n\
                 context_windows = { big = 5000 }\nlists_all_models = false\ndialect = { longest_answer = 'max_tokens' }\n";
-    let endpoint = read(file, &[]).unwrap().endpoints.remove(0);
+    let endpoint = read_settings(file, &[]).unwrap().endpoints.remove(0);
     assert_eq!(
         (endpoint.context_window, endpoint.context_windows["big"]),
         (Some(1000), 5000)
@@ -296,7 +300,7 @@ fn an_endpoint_says_how_much_its_models_take_and_how_it_differs() {
     assert_eq!(
         endpoint.dialect,
         Dialect {
-            longest_answer: LengthField::MaxTokens,
+            longest_answer: MaxTokensField::MaxTokens,
             ..Dialect::default()
         }
     );

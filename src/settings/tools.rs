@@ -10,19 +10,19 @@ use super::{AllowedHosts, Secret, SettingsError};
 /// The tools.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Tools {
+pub struct ToolSettings {
     /// The names of tools that no model is offered.
     pub disabled: Vec<String>,
-    pub fetch_webpage: FetchWebpage,
+    pub fetch_webpage: FetchWebpageSettings,
     /// Without it nothing searches the web.
-    pub web_search: Option<WebSearch>,
-    pub pubmed: Pubmed,
+    pub web_search: Option<WebSearchSettings>,
+    pub pubmed: PubmedSettings,
 }
 
 /// How pages of the web are read.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct FetchWebpage {
+pub struct FetchWebpageSettings {
     /// Hosts inside this network that may be read all the same, as `host` or `host:port`. Everything else inside is out of
     /// reach, since models and pages are not to be trusted.
     pub allowed_hosts: Vec<String>,
@@ -32,7 +32,7 @@ pub struct FetchWebpage {
     pub timeout_seconds: f64,
 }
 
-impl Default for FetchWebpage {
+impl Default for FetchWebpageSettings {
     fn default() -> Self {
         Self {
             allowed_hosts: Vec::new(),
@@ -45,7 +45,7 @@ impl Default for FetchWebpage {
 /// Who searches the web.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WebSearch {
+pub struct WebSearchSettings {
     pub provider: SearchProvider,
     /// Where it is, if that is not its official address.
     #[serde(default)]
@@ -71,7 +71,7 @@ pub enum SearchProvider {
 /// NCBI's E-utilities, which search PubMed.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Pubmed {
+pub struct PubmedSettings {
     pub enabled: bool,
     pub base_url: String,
     /// Whom NCBI writes to before it blocks a server that asks too much.
@@ -85,7 +85,7 @@ pub struct Pubmed {
 
 impl SearchProvider {
     /// Its official address.
-    pub fn url(self) -> Option<&'static str> {
+    pub fn default_url(self) -> Option<&'static str> {
         match self {
             Self::Searxng => None,
             Self::Brave => Some("https://api.search.brave.com/res/v1/web/search"),
@@ -102,7 +102,7 @@ impl SearchProvider {
     }
 }
 
-impl Default for Pubmed {
+impl Default for PubmedSettings {
     fn default() -> Self {
         Self {
             enabled: true,
@@ -114,7 +114,7 @@ impl Default for Pubmed {
     }
 }
 
-impl Tools {
+impl ToolSettings {
     /// Takes the keys from the environment.
     pub(super) fn read_keys(&mut self, env: impl Fn(&str) -> Option<String>) {
         let read = |name: &Option<String>| name.as_deref().and_then(&env).map(Secret);
@@ -129,11 +129,13 @@ impl Tools {
         if let Some(search) = &self.web_search {
             match &search.url {
                 Some(url) => check_url("tools.web_search.url", url)?,
-                None if search.provider.url().is_none() => return Err(SettingsError::NoSearchUrl),
+                None if search.provider.default_url().is_none() => {
+                    return Err(SettingsError::MissingSearchUrl);
+                }
                 None => {}
             }
             if search.provider.needs_key() && search.api_key_env.is_none() {
-                return Err(SettingsError::NoSearchKey);
+                return Err(SettingsError::MissingSearchKey);
             }
         }
         check_url("tools.pubmed.base_url", &self.pubmed.base_url)
@@ -144,16 +146,16 @@ fn check_url(name: &'static str, value: &str) -> Result<(), SettingsError> {
     match Url::parse(value) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(()),
         // Not shown: it may hold a password.
-        _ => Err(SettingsError::NotAUrl(name)),
+        _ => Err(SettingsError::InvalidUrl(name)),
     }
 }
 
 /// An address may hold a password.
-impl fmt::Debug for WebSearch {
+impl fmt::Debug for WebSearchSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebSearch")
             .field("provider", &self.provider)
-            .field("url", &self.url.as_deref().map(super::without_password))
+            .field("url", &self.url.as_deref().map(super::strip_password))
             .field("api_key_env", &self.api_key_env)
             .field("api_key", &self.api_key)
             .finish()
@@ -161,11 +163,11 @@ impl fmt::Debug for WebSearch {
 }
 
 /// The same here.
-impl fmt::Debug for Pubmed {
+impl fmt::Debug for PubmedSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pubmed")
             .field("enabled", &self.enabled)
-            .field("base_url", &super::without_password(&self.base_url))
+            .field("base_url", &super::strip_password(&self.base_url))
             .field("email", &self.email)
             .field("api_key_env", &self.api_key_env)
             .field("api_key", &self.api_key)

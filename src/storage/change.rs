@@ -2,12 +2,15 @@
 
 use bytes::Bytes;
 
-use super::{RunKey, Summary};
+use super::{HistorySummary, RunKey};
 use crate::protocol::{
     ApiToken, AssistantMessage, Attachment, CallId, ConversationId, ConversationSummary, EventBody, Memory,
     MemoryId, MessageId, PageContext, Parameters, Payload, PlacedOpaque, RunStatus, StreamId, Timestamp,
     TokenId, UserId,
-    intent::{ApprovalAnswer, Continue, Judge, Regenerate, SendMessage, SetParameters, Started, TakeAction},
+    intent::{
+        ApprovalAnswer, ContinueRun, JudgePayload, Regenerate, SendMessage, SetParameters, StartedRun,
+        TakeAction,
+    },
     literature::{ResearchStream, SavedArticle},
 };
 
@@ -15,70 +18,70 @@ use crate::protocol::{
 #[derive(Clone, Debug)]
 pub enum Change {
     /// Save a person's message and start a run that answers it.
-    Send {
+    SendMessage {
         user_id: UserId,
         intent: SendMessage,
-        start: Start,
+        start: RunStart,
     },
     /// Start a run that answers the same message as `intent.message_id` does.
     Regenerate {
         user_id: UserId,
         intent: Regenerate,
-        start: Start,
+        start: RunStart,
     },
     /// Go on with a run that was stopped, failed or interrupted.
-    Continue {
+    ContinueRun {
         user_id: UserId,
-        intent: Continue,
+        intent: ContinueRun,
         /// The request, to tell it from another one under the same intent id.
         fingerprint: String,
     },
     /// What a run has produced since its last change.
-    Append {
+    AppendEvents {
         run: RunKey,
         events: Vec<EventBody>,
     },
     /// What a run has come to with all that it has appended, so that it need not be put together from the log.
-    Store {
+    StoreMessage {
         run: RunKey,
         message: AssistantMessage,
     },
     /// Something that a run has made for the panel. An event or a message that names it comes after it.
-    Keep {
+    StorePayload {
         run: RunKey,
         payload: Payload,
     },
     /// Data that only the provider of a run's model understands. An event that makes the part beside which it belongs comes after it.
-    KeepOpaque {
+    StoreOpaque {
         run: RunKey,
         placed: PlacedOpaque,
     },
     /// How a run called its model. Kept for so many runs of a conversation, the newest.
-    Record {
+    RecordCall {
         run: RunKey,
         call: RecordedCall,
         keep_runs: usize,
     },
     /// A file that a tool of a run has given. An event or a message that names it comes after it.
-    Attach {
+    StoreAttachment {
         run: RunKey,
         attachment: StoredAttachment,
     },
     /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
-    Pause {
+    PauseRun {
         run: RunKey,
         events: Vec<EventBody>,
         message: AssistantMessage,
     },
     /// A person answers a run that waits, and it goes on.
-    Answer {
+    AnswerApproval {
         user_id: UserId,
-        approval: Approval,
+        approval: ApprovalDecision,
     },
     /// A person accepts or rejects something that was made for the panel.
-    Judge {
+    JudgePayload {
         user_id: UserId,
-        intent: Judge,
+        intent: JudgePayload,
         fingerprint: String,
     },
     /// A person has taken a suggested action on the page.
@@ -94,19 +97,19 @@ pub enum Change {
         tool: String,
     },
     /// The end of a run: its last events, its final message and its status.
-    End {
+    EndRun {
         run: RunKey,
         events: Vec<EventBody>,
         message: AssistantMessage,
     },
     /// The end of a run that can't be ended otherwise: its status, with its last events and its message if those can be stored.
-    GiveUp {
+    AbandonRun {
         run: RunKey,
         events: Vec<EventBody>,
         status: RunStatus,
         message: Option<Box<AssistantMessage>>,
     },
-    Rename {
+    RenameConversation {
         user_id: UserId,
         conversation_id: ConversationId,
         title: String,
@@ -126,9 +129,9 @@ pub enum Change {
         fingerprint: String,
     },
     /// What a model is told in place of a conversation's oldest messages.
-    Summarise {
+    StoreSummary {
         run: RunKey,
-        summary: Summary,
+        summary: HistorySummary,
     },
     /// Show the branch that was last grown through a message.
     SelectBranch {
@@ -141,18 +144,18 @@ pub enum Change {
         user_id: UserId,
         conversation_id: ConversationId,
     },
-    Delete {
+    DeleteConversation {
         user_id: UserId,
         conversation_id: ConversationId,
     },
     /// Remember something of a person across conversations, if fewer than `limit` things are. What is remembered already is once.
-    Remember {
+    AddMemory {
         user_id: UserId,
         memory: Memory,
         limit: usize,
     },
     /// Forget one of these things.
-    Forget {
+    DeleteMemory {
         user_id: UserId,
         memory_id: MemoryId,
     },
@@ -166,19 +169,19 @@ pub enum Change {
         limit: usize,
     },
     /// The abstract of an article that is kept, if it was not known.
-    KeepSummary {
+    StoreAbstract {
         user_id: UserId,
         pmid: String,
         summary: Vec<String>,
     },
     /// The text that tells the model what was open when the question of a run was asked, unless that is known.
-    KeepLooking {
+    StoreContextSnapshot {
         run: RunKey,
         text: String,
         instructions: String,
     },
     /// Write something about an article that is kept, if what is there is one of what it may replace.
-    NoteArticle {
+    SetArticleNote {
         user_id: UserId,
         pmid: String,
         note: String,
@@ -189,7 +192,7 @@ pub enum Change {
         pmid: String,
     },
     /// Keep a stream of research, if there are fewer than `limit`; or make one that is kept another one.
-    KeepStream {
+    SaveStream {
         user_id: UserId,
         stream: ResearchStream,
         limit: usize,
@@ -199,7 +202,7 @@ pub enum Change {
         stream_id: StreamId,
     },
     /// Forget all of them.
-    ForgetAll {
+    DeleteAllMemories {
         user_id: UserId,
     },
     /// What a person wants the assistant to be told in every conversation.
@@ -220,7 +223,7 @@ pub enum Change {
         token_id: TokenId,
     },
     /// An API token was used just now.
-    UseToken {
+    RecordTokenUse {
         user_id: UserId,
         token_id: TokenId,
     },
@@ -228,8 +231,8 @@ pub enum Change {
 
 impl Change {
     /// Whether it ends a run.
-    pub fn is_end(&self) -> bool {
-        matches!(self, Self::End { .. })
+    pub fn is_run_end(&self) -> bool {
+        matches!(self, Self::EndRun { .. })
     }
 }
 
@@ -245,24 +248,24 @@ pub struct RecordedCall {
 
 /// What became of an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DoneIntent {
+pub struct CompletedIntent {
     /// The request, to tell it from another one under the same id.
     pub fingerprint: String,
     /// Nothing, if it starts nothing.
-    pub started: Option<Started>,
+    pub started: Option<StartedRun>,
 }
 
-impl DoneIntent {
+impl CompletedIntent {
     /// What was started when it came before.
     ///
     /// # Errors
     ///
     /// If that was another request.
-    pub fn again(self, fingerprint: &str) -> Result<Option<Started>, Refusal> {
+    pub fn replay(self, fingerprint: &str) -> Result<Option<StartedRun>, ChangeRejection> {
         if self.fingerprint == fingerprint {
             Ok(self.started)
         } else {
-            Err(Refusal::IntentReused)
+            Err(ChangeRejection::IntentReused)
         }
     }
 }
@@ -288,7 +291,7 @@ pub struct TokenHash(pub [u8; 32]);
 
 /// A person's answer to whether a tool call may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Approval {
+pub struct ApprovalDecision {
     pub run: MessageId,
     /// Which of the run's calls.
     pub index: usize,
@@ -298,7 +301,7 @@ pub struct Approval {
 /// What a person was looking at when they asked, as the model is told of it. It is kept with their message: whenever that is
 /// answered, the model is told the same. The message is stored with the context alone; the run that answers it adds the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Looking {
+pub struct PageContextSnapshot {
     pub context: PageContext,
     /// The text of what was there; empty until it is known, or if the page has nothing to tell.
     pub text: String,
@@ -308,9 +311,9 @@ pub struct Looking {
 
 /// How a run starts, besides what its intent says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct RunStart {
     /// What the person looks at, if the run begins with a message of theirs.
-    pub looking: Option<Box<Looking>>,
+    pub context_snapshot: Option<Box<PageContextSnapshot>>,
     /// The run's id, and its message's.
     pub run: MessageId,
     /// The model, if neither the intent nor the conversation names one.
@@ -330,23 +333,23 @@ pub enum Outcome {
         active_run: Option<MessageId>,
     },
     /// Something of a person's is gone.
-    Forgotten,
+    DataDeleted,
     /// The article is kept already, with another note, which stays.
     NotedOtherwise,
     /// A run was started, now or (`again`) when the same intent came before.
     Started {
-        started: Started,
+        started: StartedRun,
         again: bool,
     },
 }
 
 /// Why a change was not done. Nothing of it was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum ChangeRejection {
     #[error("there is no such thing, or it is not this user's")]
     NotFound,
     #[error("a fault of Parlor's; its log says more")]
-    Fault,
+    Internal,
     #[error("another note than was known stands there")]
     NoteChanged,
     #[error("a run is at work on this conversation")]
@@ -358,7 +361,7 @@ pub enum Refusal {
     #[error("the id was used for something else")]
     IntentReused,
     #[error("the action was taken already, or is offered no more")]
-    ActionSpent,
+    ActionAlreadyTaken,
     #[error("as many things are remembered as may be")]
     MemoryFull,
     #[error("as many articles, or streams of research, are kept as may be")]

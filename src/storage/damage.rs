@@ -9,25 +9,25 @@ use std::{
 use super::StorageError;
 
 /// Damaged rows that are named in the log. So many point at the disk, and naming more helps nobody.
-const MAX_LOGGED: usize = 1000;
+const MAX_LOGGED_ROWS: usize = 1000;
 
 /// The rows that the log names already: their table and id.
-static LOGGED: LazyLock<Mutex<HashSet<(&'static str, String)>>> = LazyLock::new(Mutex::default);
+static LOGGED_ROWS: LazyLock<Mutex<HashSet<(&'static str, String)>>> = LazyLock::new(Mutex::default);
 
 /// Gives what was read of a row, or nothing if the row is damaged, which is logged once.
 ///
 /// # Errors
 ///
 /// If storage does not work: that is no row's fault.
-pub fn undamaged<T>(
+pub fn skip_damaged<T>(
     table: &'static str,
     id: impl Display,
     read: Result<T, StorageError>,
 ) -> Result<Option<T>, StorageError> {
     match read {
         Ok(read) => Ok(Some(read)),
-        Err(error) if error.is_damage() => {
-            report(table, id, &error);
+        Err(error) if error.is_row_damage() => {
+            log_damaged_row(table, id, &error);
             Ok(None)
         }
         Err(error) => Err(error),
@@ -35,45 +35,45 @@ pub fn undamaged<T>(
 }
 
 /// Logs a damaged row, if it was not logged before.
-pub fn report(table: &'static str, id: impl Display, error: &dyn Display) {
+pub fn log_damaged_row(table: &'static str, id: impl Display, error: &dyn Display) {
     let id = id.to_string();
-    let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
-    if logged.len() >= MAX_LOGGED || !logged.insert((table, id.clone())) {
+    let mut logged = LOGGED_ROWS.lock().unwrap_or_else(PoisonError::into_inner);
+    if logged.len() >= MAX_LOGGED_ROWS || !logged.insert((table, id.clone())) {
         return;
     }
     tracing::error!(table, id, %error, "a stored row is damaged; everything else is read without it");
-    if logged.len() == MAX_LOGGED {
-        tracing::error!("{MAX_LOGGED} stored rows are damaged; further ones are not logged");
+    if logged.len() == MAX_LOGGED_ROWS {
+        tracing::error!("{MAX_LOGGED_ROWS} stored rows are damaged; further ones are not logged");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_log::Log;
+    use crate::test_log::CapturedLog;
 
-    fn broken() -> StorageError {
+    fn row_error() -> StorageError {
         serde_json::from_str::<bool>("{").unwrap_err().into()
     }
 
     #[test]
-    fn damaged_rows_are_logged_once() {
-        let (log, _guard) = Log::listen();
+    fn logs_a_damaged_row_once() {
+        let (log, _guard) = CapturedLog::capture();
         for _ in 0..3 {
             assert!(
-                undamaged("tests", "first row", Err::<(), _>(broken()))
+                skip_damaged("tests", "first row", Err::<(), _>(row_error()))
                     .unwrap()
                     .is_none()
             );
             assert_eq!(log.count("first row"), 1);
         }
-        assert_eq!(undamaged("tests", "sound row", Ok(7)).unwrap(), Some(7));
+        assert_eq!(skip_damaged("tests", "sound row", Ok(7)).unwrap(), Some(7));
         assert_eq!(log.count("sound row"), 0);
     }
 
     #[test]
-    fn storage_trouble_is_no_damage() {
+    fn storage_failure_is_not_row_damage() {
         let trouble = StorageError::Database(sqlx::Error::PoolClosed);
-        assert!(undamaged("tests", "second row", Err::<(), _>(trouble)).is_err());
+        assert!(skip_damaged("tests", "second row", Err::<(), _>(trouble)).is_err());
     }
 }

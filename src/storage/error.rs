@@ -20,37 +20,37 @@ pub enum StorageError {
         "parlor.db is empty, and beside it lies a write-ahead log with data ({0}), which SQLite would delete. Both were left as \
          they are: put back a copy of parlor.db, or move both away to begin anew"
     )]
-    Emptied(std::path::PathBuf),
+    EmptyDatabase(std::path::PathBuf),
     #[error("the end of a run could not be stored, since the database is damaged")]
-    GivenUp,
+    RunAbandoned,
     #[error(
         "it was written by a newer Parlor (its schema has step {0}, which this one does not know). It was left as it is: \
          start that version, or give this one another folder with --data"
     )]
-    Newer(i64),
+    NewerSchema(i64),
     #[error(
         "it can't be written ({0}). It was left as it is: give Parlor write access to the folder and to what is in it, or \
          choose another one with --data"
     )]
     NotWritable(Box<StorageError>),
     #[error("the data folder: {0}")]
-    Folder(#[from] std::io::Error),
+    DataFolder(#[from] std::io::Error),
     #[error("a stored row can't be read: {0}")]
-    Unreadable(#[from] serde_json::Error),
+    InvalidJson(#[from] serde_json::Error),
     #[error("an id that is stored can't be read: {0}")]
-    UnreadableId(#[from] uuid::Error),
+    InvalidId(#[from] uuid::Error),
     #[error(
         "this build contains SQLite {0}, which can lose commits (see https://sqlite.org/wal.html, the \
          “WAL-reset bug”); 3.51.3 is the first without that fault"
     )]
-    OldSqlite(String),
+    UnsafeSqliteVersion(String),
 }
 
 /// What keeps storage from working, as far as a person can do something about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum StorageErrorKind {
     /// The disk is full, or what this user may have of it.
-    Full,
+    DiskFull,
     /// The data may not be written.
     NotWritable,
     /// The database is damaged. Trying again does not help.
@@ -61,37 +61,37 @@ pub enum Trouble {
 
 impl StorageError {
     /// True if it is about one row, which stays as it is however often it is read, and not about storage as a whole.
-    pub fn is_damage(&self) -> bool {
+    pub fn is_row_damage(&self) -> bool {
         matches!(
             self,
-            Self::Unreadable(_)
-                | Self::UnreadableId(_)
+            Self::InvalidJson(_)
+                | Self::InvalidId(_)
                 | Self::Database(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_))
         )
     }
 
     /// What a person can do about it.
-    pub fn trouble(&self) -> Trouble {
+    pub fn kind(&self) -> StorageErrorKind {
         use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         match self {
-            Self::NotWritable(_) => Trouble::NotWritable,
-            Self::Damaged(_) | Self::GivenUp => Trouble::Damaged,
+            Self::NotWritable(_) => StorageErrorKind::NotWritable,
+            Self::Damaged(_) | Self::RunAbandoned => StorageErrorKind::Damaged,
             Self::Migration(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => {
-                of_sql(error)
+                classify_sql_error(error)
             }
-            Self::Folder(error) => match error.kind() {
-                StorageFull | QuotaExceeded => Trouble::Full,
-                PermissionDenied | ReadOnlyFilesystem => Trouble::NotWritable,
-                _ => Trouble::Other,
+            Self::DataFolder(error) => match error.kind() {
+                StorageFull | QuotaExceeded => StorageErrorKind::DiskFull,
+                PermissionDenied | ReadOnlyFilesystem => StorageErrorKind::NotWritable,
+                _ => StorageErrorKind::Other,
             },
-            Self::Database(error) => of_sql(error),
-            _ => Trouble::Other,
+            Self::Database(error) => classify_sql_error(error),
+            _ => StorageErrorKind::Other,
         }
     }
 }
 
 /// The meaning of an error of SQLite's for a person.
-fn of_sql(error: &sqlx::Error) -> Trouble {
+fn classify_sql_error(error: &sqlx::Error) -> StorageErrorKind {
     // https://sqlite.org/rescode.html: the lowest byte is the primary code.
     const PERM: i32 = 3;
     const READONLY: i32 = 8;
@@ -99,13 +99,13 @@ fn of_sql(error: &sqlx::Error) -> Trouble {
     const FULL: i32 = 13;
     const NOTADB: i32 = 26;
     let sqlx::Error::Database(error) = error else {
-        return Trouble::Other;
+        return StorageErrorKind::Other;
     };
     let code = error.code().and_then(|code| code.parse::<i32>().ok());
     match code.map(|code| code & 0xff) {
-        Some(CORRUPT | NOTADB) => Trouble::Damaged,
-        Some(FULL) => Trouble::Full,
-        Some(PERM | READONLY) => Trouble::NotWritable,
-        _ => Trouble::Other,
+        Some(CORRUPT | NOTADB) => StorageErrorKind::Damaged,
+        Some(FULL) => StorageErrorKind::DiskFull,
+        Some(PERM | READONLY) => StorageErrorKind::NotWritable,
+        _ => StorageErrorKind::Other,
     }
 }

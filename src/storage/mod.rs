@@ -11,20 +11,20 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::protocol::{
-    ApiToken, AttachmentId, ConversationId, ConversationList, Event, IntentId, Judged, Memory, Message,
-    MessageId, OlderMessages, Parameters, Payload, Position, RunStatus, StreamId, Timestamp, Transcript,
+    ApiToken, AttachmentId, ConversationId, ConversationList, Event, IntentId, Memory, Message, MessageId,
+    OlderMessages, Parameters, Payload, PayloadVerdict, Position, RunStatus, StreamId, Timestamp, Transcript,
     UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
 };
 
 pub use self::{
-    beginning::{Beginning, Summary, Terms},
+    beginning::{HistorySummary, RunContext, RunOptions},
     change::{
-        Approval, Change, DoneIntent, Looking, Outcome, RecordedCall, Refusal, Start, StoredAttachment,
-        StoredConversation, TokenHash,
+        ApprovalDecision, Change, ChangeRejection, CompletedIntent, Outcome, PageContextSnapshot,
+        RecordedCall, RunStart, StoredAttachment, StoredConversation, TokenHash,
     },
-    error::{StorageError, Trouble},
+    error::{StorageError, StorageErrorKind},
 };
 
 mod beginning;
@@ -54,9 +54,9 @@ pub struct LoggedEvent {
 
 /// What became of several changes that were committed together.
 #[derive(Debug)]
-pub struct Committed {
+pub struct CommitResult {
     /// One for each change, in their order.
-    pub outcomes: Vec<Result<Outcome, Refusal>>,
+    pub outcomes: Vec<Result<Outcome, ChangeRejection>>,
     /// All events that the changes added to the logs, in order.
     pub events: Vec<Arc<LoggedEvent>>,
 }
@@ -86,7 +86,7 @@ pub struct StoredRun {
 }
 
 /// How much of a log is read at a time: what a reader that is slow holds in memory.
-pub const PAGE_BYTES: usize = 64 << 10;
+pub const LOG_PAGE_BYTES: usize = 64 << 10;
 
 /// How much of a conversation is read at a time: messages until there are so many, or until they are so long together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub struct PageSize {
 
 impl PageSize {
     /// A branch up to its beginning.
-    pub const WHOLE: Self = Self {
+    pub const UNLIMITED: Self = Self {
         messages: usize::MAX,
         bytes: usize::MAX,
     };
@@ -113,13 +113,13 @@ pub trait Storage: Send + Sync + 'static {
     /// # Errors
     ///
     /// If the transaction could not be committed; then nothing of it is stored.
-    async fn commit(&self, at: Timestamp, changes: &[Change]) -> Result<Committed, StorageError>;
+    async fn commit(&self, at: Timestamp, changes: &[Change]) -> Result<CommitResult, StorageError>;
 
     /// The position of the last event in a user's log.
-    async fn head(&self, user_id: UserId) -> Result<Position, StorageError>;
+    async fn last_position(&self, user_id: UserId) -> Result<Position, StorageError>;
 
     /// The events after a position, at most `limit` and about [`PAGE_BYTES`]; those of one run only, if there is one given.
-    async fn log_after(
+    async fn events_after(
         &self,
         user_id: UserId,
         after: Position,
@@ -179,11 +179,11 @@ pub trait Storage: Send + Sync + 'static {
     ) -> Result<Vec<Payload>, StorageError>;
 
     /// What the person has accepted and rejected of what was made for the panel, in their order.
-    async fn verdicts(
+    async fn payload_verdicts(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
-    ) -> Result<Vec<Judged>, StorageError>;
+    ) -> Result<Vec<PayloadVerdict>, StorageError>;
 
     /// A file that a tool has given, with what is in it.
     async fn attachment(
@@ -193,7 +193,7 @@ pub trait Storage: Send + Sync + 'static {
     ) -> Result<Option<StoredAttachment>, StorageError>;
 
     /// All that a run begins with; nothing if there is no such run any more.
-    async fn beginning(&self, run: RunKey) -> Result<Option<Beginning>, StorageError>;
+    async fn run_context(&self, run: RunKey) -> Result<Option<RunContext>, StorageError>;
 
     /// How a conversation's model is asked; `None` if there is no such conversation.
     async fn parameters(
@@ -203,7 +203,11 @@ pub trait Storage: Send + Sync + 'static {
     ) -> Result<Option<Parameters>, StorageError>;
 
     /// What became of an intent of a user's, if it was done before.
-    async fn intent(&self, user_id: UserId, intent_id: IntentId) -> Result<Option<DoneIntent>, StorageError>;
+    async fn completed_intent(
+        &self,
+        user_id: UserId,
+        intent_id: IntentId,
+    ) -> Result<Option<CompletedIntent>, StorageError>;
 
     /// One message and the conversation that it is in.
     async fn message(
@@ -220,7 +224,7 @@ pub trait Storage: Send + Sync + 'static {
     ) -> Result<Vec<RecordedCall>, StorageError>;
 
     /// The model that a conversation of a user was last answered by.
-    async fn model(
+    async fn conversation_model(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
@@ -230,7 +234,11 @@ pub trait Storage: Send + Sync + 'static {
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError>;
 
     /// What a person was looking at when they wrote a message.
-    async fn looking(&self, user_id: UserId, message_id: MessageId) -> Result<Option<Looking>, StorageError>;
+    async fn context_snapshot(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Option<PageContextSnapshot>, StorageError>;
 
     /// The articles and streams of research that a user keeps.
     async fn library(&self, user_id: UserId) -> Result<Library, StorageError>;
@@ -250,7 +258,7 @@ pub trait Storage: Send + Sync + 'static {
     ) -> Result<Vec<SavedArticle>, StorageError>;
 
     /// A user's stream of research.
-    async fn stream(
+    async fn research_stream(
         &self,
         user_id: UserId,
         stream_id: StreamId,
@@ -269,14 +277,14 @@ pub trait Storage: Send + Sync + 'static {
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;
 
     /// All runs with the status `running`.
-    async fn runs_at_work(&self) -> Result<Vec<StoredRun>, StorageError>;
+    async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError>;
 
     /// Forgets log entries and intents made before `before`, and all but the newest `keep` log entries, but
     /// nothing from the first event of a run that has not ended on. Gives how many entries it removed.
-    async fn trim(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError>;
+    async fn trim_log(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError>;
 
     /// Looks through everything that is stored, beside all else, and returns what is damaged. Nothing if it is stopped before.
-    async fn check(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError>;
+    async fn find_damage(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError>;
 
     /// Brings the files into the form in which they are best copied. Only after the last change.
     async fn close(&self) -> Result<(), StorageError>;

@@ -3,13 +3,13 @@
 use bytes::Bytes;
 
 use super::NewAttachment;
-use crate::protocol::{Attachment, AttachmentId, attachment::Shown};
+use crate::protocol::{Attachment, AttachmentId, attachment::AttachmentDisplay};
 
 /// The longest name, in characters.
-const NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 /// What is said of a file of which nothing is known.
-pub(super) const UNKNOWN: &str = "application/octet-stream";
+pub(super) const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
 
 /// How a type is also called, and what it is called here.
 const ALIASES: [(&str, &str); 7] = [
@@ -23,7 +23,7 @@ const ALIASES: [(&str, &str); 7] = [
 ];
 
 /// How files of a type are named.
-const ENDINGS: [(&str, &str); 18] = [
+const EXTENSIONS: [(&str, &str); 18] = [
     ("image/png", ".png"),
     ("image/jpeg", ".jpg"),
     ("image/gif", ".gif"),
@@ -50,11 +50,11 @@ impl NewAttachment {
     /// # Errors
     ///
     /// What the model is told: the person does not see what is too large.
-    pub fn named_within(self, limit: usize) -> Result<(Attachment, Bytes), String> {
+    pub fn into_attachment(self, limit: usize) -> Result<(Attachment, Bytes), String> {
         let media_type = media_type(&self.media_type, &self.data);
         let attachment = Attachment {
             id: AttachmentId::new(),
-            name: name(&self.name, &media_type),
+            name: file_name(&self.name, &media_type),
             media_type,
             bytes: self.data.len(),
         };
@@ -73,14 +73,14 @@ impl NewAttachment {
 fn media_type(said: &str, data: &[u8]) -> String {
     let said = said.to_ascii_lowercase();
     if !is_media_type(&said) {
-        return UNKNOWN.into();
+        return UNKNOWN_MEDIA_TYPE.into();
     }
     let own = ALIASES.iter().find(|(alias, _)| *alias == said);
     let said = own.map_or(said, |(_, name)| (*name).to_owned());
-    if Shown::of(&said) == Shown::Saved || begins_as(&said, data) {
+    if AttachmentDisplay::for_media_type(&said) == AttachmentDisplay::Download || has_signature(&said, data) {
         said
     } else {
-        UNKNOWN.into()
+        UNKNOWN_MEDIA_TYPE.into()
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn is_media_type(text: &str) -> bool {
 }
 
 /// Whether a file begins as those of a type do.
-fn begins_as(media_type: &str, data: &[u8]) -> bool {
+fn has_signature(media_type: &str, data: &[u8]) -> bool {
     let container = |tag: &[u8]| data.starts_with(b"RIFF") && data.get(8..12) == Some(tag);
     // Frames of MPEG audio begin with eleven ones, those of AAC with twelve.
     let sync = |ones: u8| data.first() == Some(&0xFF) && data.get(1).is_some_and(|byte| byte & ones == ones);
@@ -116,7 +116,7 @@ fn begins_as(media_type: &str, data: &[u8]) -> bool {
 }
 
 /// A name for a file, on any system, with the ending that goes with its type.
-fn name(said: &str, media_type: &str) -> String {
+fn file_name(said: &str, media_type: &str) -> String {
     let fit = |c: char| {
         if c.is_alphanumeric() || " ._-()".contains(c) {
             c
@@ -124,10 +124,10 @@ fn name(said: &str, media_type: &str) -> String {
             '_'
         }
     };
-    let name: String = said.chars().map(fit).take(NAME).collect();
+    let name: String = said.chars().map(fit).take(MAX_NAME_CHARS).collect();
     let name = name.trim_matches([' ', '.']);
     let name = if name.is_empty() { "file" } else { name };
-    let ending = ENDINGS.iter().find(|(kind, _)| *kind == media_type);
+    let ending = EXTENSIONS.iter().find(|(kind, _)| *kind == media_type);
     match ending {
         Some((_, ending)) if !name.ends_with(ending) => format!("{name}{ending}"),
         _ => name.to_owned(),
@@ -140,29 +140,29 @@ mod tests {
 
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
 
-    fn kept(name: &str, media_type: &str, data: &'static [u8]) -> (String, String) {
+    fn attached(name: &str, media_type: &str, data: &'static [u8]) -> (String, String) {
         let new = NewAttachment {
             media_type: media_type.into(),
             name: name.into(),
             data: data.into(),
         };
-        let (kept, _) = new.named_within(1000).unwrap();
+        let (kept, _) = new.into_attachment(1000).unwrap();
         assert_eq!(kept.bytes, data.len());
         (kept.name, kept.media_type)
     }
 
     #[test]
-    fn what_is_shown_is_what_it_is_said_to_be() {
+    fn shows_only_files_with_matching_signature() {
         let page = b"<html><script>alert(1)</script>";
         for (said, data, expected) in [
             ("image/png", PNG, ("draw-1.png", "image/png")),
             ("IMAGE/PNG", PNG, ("draw-1.png", "image/png")),
-            ("image/png", page, ("draw-1", UNKNOWN)),
-            ("image/webp", PNG, ("draw-1", UNKNOWN)),
+            ("image/png", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),
+            ("image/webp", PNG, ("draw-1", UNKNOWN_MEDIA_TYPE)),
             ("audio/mp3", b"ID3", ("draw-1.mp3", "audio/mpeg")),
             ("audio/x-wav", b"RIFF....WAVEfmt", ("draw-1.wav", "audio/wav")),
-            ("audio/wav", b"RIFF", ("draw-1", UNKNOWN)),
-            ("audio/aac", b"", ("draw-1", UNKNOWN)),
+            ("audio/wav", b"RIFF", ("draw-1", UNKNOWN_MEDIA_TYPE)),
+            ("audio/aac", b"", ("draw-1", UNKNOWN_MEDIA_TYPE)),
             // Never shown, so that it does not matter what they are.
             ("image/svg+xml", page, ("draw-1.svg", "image/svg+xml")),
             ("text/html", page, ("draw-1.html", "text/html")),
@@ -173,40 +173,44 @@ mod tests {
                 ("draw-1", "application/vnd.a-b+json"),
             ),
             // What is no type at all.
-            ("", page, ("draw-1", UNKNOWN)),
-            ("text", page, ("draw-1", UNKNOWN)),
-            ("text/", page, ("draw-1", UNKNOWN)),
-            ("text/plain\r\nx: y", page, ("draw-1", UNKNOWN)),
-            ("<!-- METADATA: {} -->", page, ("draw-1", UNKNOWN)),
-            ("text/plain; <!-- METADATA: {} -->", page, ("draw-1", UNKNOWN)),
+            ("", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),
+            ("text", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),
+            ("text/", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),
+            ("text/plain\r\nx: y", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),
+            ("<!-- METADATA: {} -->", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),
+            (
+                "text/plain; <!-- METADATA: {} -->",
+                page,
+                ("draw-1", UNKNOWN_MEDIA_TYPE),
+            ),
         ] {
-            let (name, media_type) = kept("draw-1", said, data);
+            let (name, media_type) = attached("draw-1", said, data);
             assert_eq!((&*name, &*media_type), expected, "{said}");
         }
     }
 
     #[test]
-    fn a_name_is_one_everywhere() {
-        let of = |said: &str| kept(said, "image/png", PNG).0;
+    fn sanitizes_names_for_every_system() {
+        let of = |said: &str| attached(said, "image/png", PNG).0;
         assert_eq!(of("../../etc/passwd"), "_.._etc_passwd.png");
         assert_eq!(of("a\"\r\nb: c\\"), "a___b_ c_.png");
         assert_eq!(of("Übersicht (2).png"), "Übersicht (2).png");
         assert_eq!(of(" .. "), "file.png");
-        assert_eq!(of(&"x".repeat(1000)).len(), NAME + 4);
+        assert_eq!(of(&"x".repeat(1000)).len(), MAX_NAME_CHARS + 4);
     }
 
     #[test]
-    fn what_is_too_large_is_not_kept_and_the_model_told_why() {
+    fn rejects_oversized_files() {
         let new = NewAttachment {
             media_type: "image/png".into(),
             name: "map".into(),
             data: PNG.into(),
         };
-        assert!(new.clone().named_within(PNG.len()).is_ok());
-        let told = new.named_within(3).unwrap_err();
+        assert!(new.clone().into_attachment(PNG.len()).is_ok());
+        let error = new.into_attachment(3).unwrap_err();
         assert!(
-            told.starts_with("map.png has 12 bytes and was not kept: 3 are the most"),
-            "{told}"
+            error.starts_with("map.png has 12 bytes and was not kept: 3 are the most"),
+            "{error}"
         );
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{
-    Registry,
+    ToolRegistry,
     calculate::Calculate,
     current_time::CurrentTime,
     fetch_webpage::FetchWebpage,
-    memory::{Forget, Memories, Recall, Remember},
+    memory::{Forget, MemoryStore, Recall, Remember},
     search_pubmed::SearchPubmed,
     web_search::WebSearch,
 };
@@ -19,21 +19,21 @@ pub fn built_in(
     storage: Arc<dyn Storage>,
     journal: Journal,
     pubmed: Option<Arc<PubmedClient>>,
-) -> Registry {
+) -> ToolRegistry {
     let tools = &settings.tools;
     let web_search = tools.web_search.as_ref().and_then(WebSearch::new);
-    let memories = Memories::new(storage, journal, &settings.limits);
+    let memories = MemoryStore::new(storage, journal, &settings.limits);
     let fetch_webpage = FetchWebpage::new(&tools.fetch_webpage);
-    Registry::default()
-        .with(CurrentTime)
-        .with(Calculate)
-        .with_optional(fetch_webpage)
-        .with_optional(web_search)
-        .with_optional(pubmed.map(SearchPubmed::by))
-        .with(Remember(memories.clone()))
-        .with(Recall(memories.clone()))
-        .with(Forget(memories))
-        .without(&tools.disabled)
+    ToolRegistry::default()
+        .with_tool(CurrentTime)
+        .with_tool(Calculate)
+        .with_optional_tool(fetch_webpage)
+        .with_optional_tool(web_search)
+        .with_optional_tool(pubmed.map(SearchPubmed::new))
+        .with_tool(Remember(memories.clone()))
+        .with_tool(Recall(memories.clone()))
+        .with_tool(Forget(memories))
+        .without_tools(&tools.disabled)
 }
 
 #[cfg(test)]
@@ -42,14 +42,15 @@ mod tests {
     use crate::{
         hub::Hub,
         services::pubmed,
-        settings::{SearchProvider, Secret, WebSearch},
-        storage::sqlite::Sqlite,
+        settings::{SearchProvider, Secret, WebSearchSettings},
+        storage::sqlite::SqliteStorage,
     };
 
     /// The names of the tools that there are with these settings.
     async fn names(change: impl FnOnce(&mut Settings)) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
-        let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.expect("a new database"));
+        let storage: Arc<dyn Storage> =
+            Arc::new(SqliteStorage::open(folder.path()).await.expect("a new database"));
         let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
         let mut settings = Settings::default();
         // Not every machine has certificates.
@@ -59,8 +60,8 @@ mod tests {
         built_in(&settings, storage, journal, pubmed).offer().names()
     }
 
-    fn brave(key: Option<&str>) -> WebSearch {
-        WebSearch {
+    fn brave(key: Option<&str>) -> WebSearchSettings {
+        WebSearchSettings {
             provider: SearchProvider::Brave,
             url: Some("http://127.0.0.1:1/search".into()),
             api_key_env: Some("BRAVE".into()),
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_searches_the_web_until_somebody_says_who() {
+    async fn web_search_needs_a_provider() {
         let all = [
             "current_time",
             "calculate",
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_disabled_is_not_there() {
+    async fn leaves_out_disabled_tools() {
         let disable = |settings: &mut Settings| {
             settings.tools.pubmed.enabled = false;
             settings.tools.disabled = vec![

@@ -4,7 +4,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Call, Tool, ToolError, ToolResult};
+use super::{Tool, ToolContext, ToolError, ToolResult};
 use crate::clock;
 
 pub struct CurrentTime;
@@ -29,7 +29,7 @@ impl Tool for CurrentTime {
         input.time_zone.clone()
     }
 
-    async fn run(&self, input: Input, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, _: ToolContext) -> Result<ToolResult, ToolError> {
         let name = input.time_zone.as_deref().unwrap_or("UTC");
         let zone = TimeZone::get(name).map_err(|_| {
             ToolError(format!(

@@ -8,11 +8,11 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{AnyTool, Call, Progress, ToolError, ToolResult};
+use super::{AnyTool, ProgressReporter, ToolContext, ToolError, ToolResult};
 use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
 
 /// How often a tool is heard: each time is an event in the log.
-const HEARD_EVERY: Duration = Duration::from_millis(200);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Runs a tool and gives what has come of it. Meanwhile `progress` is told what it says of itself, now and then.
 ///
@@ -25,18 +25,18 @@ pub async fn execute(
     (user_id, conversation_id, run): (UserId, ConversationId, MessageId),
     progress: impl FnMut(ToolProgress),
 ) -> Result<ToolResult, ToolError> {
-    let terms = tool.terms();
+    let terms = tool.run_options();
     let (said, heard) = watch::channel(None);
-    let call = Call {
+    let call = ToolContext {
         user_id,
         conversation_id,
         run,
-        progress: Progress(said),
+        progress: ProgressReporter(said),
     };
     let running = AssertUnwindSafe(tool.run(arguments, call)).catch_unwind();
     let outcome = tokio::select! {
         outcome = timeout(terms.timeout, running) => outcome,
-        never = listen(heard, progress) => match never {},
+        never = forward_progress(heard, progress) => match never {},
     };
     let result = match outcome {
         Ok(Ok(result)) => result,
@@ -53,18 +53,18 @@ pub async fn execute(
     };
     match result {
         Ok(mut result) => {
-            shorten(&mut result.text, terms.output_bytes);
+            truncate_output(&mut result.text, terms.output_bytes);
             Ok(result)
         }
         Err(mut error) => {
-            shorten(&mut error.0, terms.output_bytes);
+            truncate_output(&mut error.0, terms.output_bytes);
             Err(error)
         }
     }
 }
 
 /// Passes on what a tool says, not more often than it is worth.
-async fn listen(
+async fn forward_progress(
     mut heard: watch::Receiver<Option<ToolProgress>>,
     mut progress: impl FnMut(ToolProgress),
 ) -> std::convert::Infallible {
@@ -73,13 +73,13 @@ async fn listen(
         if let Some(said) = said {
             progress(said);
         }
-        sleep(HEARD_EVERY).await;
+        sleep(PROGRESS_INTERVAL).await;
     }
     std::future::pending().await
 }
 
 /// Cuts a text to so many bytes, and says so.
-fn shorten(text: &mut String, limit: usize) {
+fn truncate_output(text: &mut String, limit: usize) {
     if text.len() <= limit {
         return;
     }

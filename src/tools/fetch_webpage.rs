@@ -5,14 +5,14 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Call, Tool, ToolError, ToolResult};
+use super::{Tool, ToolContext, ToolError, ToolResult};
 use crate::{
     settings,
     web::{self, Page, WebClient, WebConfig},
 };
 
 /// How long the page has, beyond what its server takes, to become text.
-const TO_READ: Duration = Duration::from_secs(20);
+const EXTRACTION_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub struct FetchWebpage {
     client: WebClient,
@@ -28,7 +28,7 @@ pub struct Input {
 
 impl FetchWebpage {
     /// Nothing if this machine can't connect to anybody safely; the log says why.
-    pub fn new(settings: &settings::FetchWebpage) -> Option<Self> {
+    pub fn new(settings: &settings::FetchWebpageSettings) -> Option<Self> {
         let timeout = Duration::from_secs_f64(settings.timeout_seconds);
         let config = WebConfig {
             allowed_hosts: settings.allowed_hosts.clone(),
@@ -39,7 +39,7 @@ impl FetchWebpage {
         match WebClient::new(config) {
             Ok(client) => Some(Self {
                 client,
-                timeout: timeout.saturating_add(TO_READ),
+                timeout: timeout.saturating_add(EXTRACTION_TIMEOUT),
             }),
             Err(error) => {
                 tracing::warn!(%error, "pages of the web can't be read");
@@ -68,15 +68,15 @@ impl Tool for FetchWebpage {
         Some(input.url.clone())
     }
 
-    async fn run(&self, input: Input, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, _: ToolContext) -> Result<ToolResult, ToolError> {
         let page = web::fetch_page(&self.client, &input.url)
             .await
             .map_err(ToolError::new)?;
-        Ok(as_text(&page).into())
+        Ok(format_page(&page).into())
     }
 }
 
-fn as_text(page: &Page) -> String {
+fn format_page(page: &Page) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {

@@ -30,12 +30,12 @@ use serde_json::Value;
 pub use self::{
     built_in::built_in,
     execute::execute,
-    payload::NO_VERSION_OF,
-    registry::{Offer, Registry, ToolSource},
+    payload::UNKNOWN_VERSION_FIELD,
+    registry::{ToolOffer, ToolRegistry, ToolSource},
 };
 use crate::{
     model::{ToolPlan, ToolSpec},
-    protocol::{ConversationId, Fraction, Json, MessageId, ToolProgress, UserId},
+    protocol::{ConversationId, Fraction, MessageId, RawJson, ToolProgress, UserId},
     services::ServiceError,
     text,
 };
@@ -77,7 +77,7 @@ pub trait Tool: Send + Sync + 'static {
     fn run(
         &self,
         input: Self::Input,
-        call: Call,
+        call: ToolContext,
     ) -> impl Future<Output = Result<ToolResult, ToolError>> + Send;
 }
 
@@ -87,7 +87,7 @@ pub trait AnyTool: Send + Sync {
     fn spec(&self) -> &Arc<ToolSpec>;
 
     /// How it is run.
-    fn terms(&self) -> Terms;
+    fn run_options(&self) -> ToolRunOptions;
 
     /// It finds pages that an answer should name as its sources.
     fn finds_sources(&self) -> bool {
@@ -106,7 +106,7 @@ pub trait AnyTool: Send + Sync {
     /// If they do not fit: what the model is told.
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String>;
 
-    async fn run(&self, arguments: &str, call: Call) -> Result<ToolResult, ToolError>;
+    async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError>;
 }
 
 /// A server's own words about using its tools, for the model.
@@ -118,39 +118,39 @@ pub struct Guidance {
 
 /// How a tool is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct ToolRunOptions {
     /// What it has done, for the person.
-    pub done: Cow<'static, str>,
+    pub done_label: Cow<'static, str>,
     pub timeout: Duration,
     pub output_bytes: usize,
 }
 
 /// Whose call of a tool it is, and the way to say how far it is.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct ToolContext {
     pub user_id: UserId,
     pub conversation_id: ConversationId,
     pub run: MessageId,
-    pub progress: Progress,
+    pub progress: ProgressReporter,
 }
 
 /// Where a tool says how far it is. What is said faster than it is read is replaced by what is said last.
 #[derive(Clone, Debug)]
-pub struct Progress(tokio::sync::watch::Sender<Option<ToolProgress>>);
+pub struct ProgressReporter(tokio::sync::watch::Sender<Option<ToolProgress>>);
 
-impl Progress {
+impl ProgressReporter {
     /// Says that a stage is reached: `searching`, "Found 15 articles", 0.5.
-    pub fn say(&self, stage: &str, message: impl Into<String>, progress: Option<Fraction>) {
-        self.say_with(stage, message, progress, None);
+    pub fn report(&self, stage: &str, message: impl Into<String>, progress: Option<Fraction>) {
+        self.report_with_data(stage, message, progress, None);
     }
 
     /// The same, with what there is so far.
-    pub fn say_with(
+    pub fn report_with_data(
         &self,
         stage: &str,
         message: impl Into<String>,
         progress: Option<Fraction>,
-        data: Option<Json>,
+        data: Option<RawJson>,
     ) {
         self.0.send_replace(Some(ToolProgress {
             stage: stage.into(),
@@ -216,25 +216,25 @@ impl ToolError {
 
 impl From<ServiceError> for ToolError {
     fn from(error: ServiceError) -> Self {
-        Self(format!("{error} {}", error.fault.advice()))
+        Self(format!("{error} {}", error.kind.advice()))
     }
 }
 
 /// How much is shown of what a tool does its work with, in characters.
-const DETAIL: usize = 200;
+const MAX_DETAIL_CHARS: usize = 200;
 
 /// A [`Tool`] as [`AnyTool`].
-struct Typed<T> {
+struct TypedTool<T> {
     tool: T,
     spec: Arc<ToolSpec>,
 }
 
-impl<T: Tool> Typed<T> {
+impl<T: Tool> TypedTool<T> {
     fn new(tool: T) -> Self {
         let spec = ToolSpec {
             name: T::NAME.into(),
             description: T::DESCRIPTION.into(),
-            parameters: schema::of::<T::Input>(),
+            parameters: schema::for_type::<T::Input>(),
         };
         Self {
             tool,
@@ -242,7 +242,7 @@ impl<T: Tool> Typed<T> {
         }
     }
 
-    fn input(arguments: &str) -> Result<T::Input, String> {
+    fn parse_input(arguments: &str) -> Result<T::Input, String> {
         // A tool that needs nothing is called with nothing by some models.
         let arguments = if arguments.trim().is_empty() {
             "{}"
@@ -261,14 +261,14 @@ impl<T: Tool> Typed<T> {
 }
 
 #[async_trait]
-impl<T: Tool> AnyTool for Typed<T> {
+impl<T: Tool> AnyTool for TypedTool<T> {
     fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 
-    fn terms(&self) -> Terms {
-        Terms {
-            done: T::DONE.into(),
+    fn run_options(&self) -> ToolRunOptions {
+        ToolRunOptions {
+            done_label: T::DONE.into(),
             timeout: self.tool.timeout(),
             output_bytes: T::OUTPUT_BYTES,
         }
@@ -279,17 +279,20 @@ impl<T: Tool> AnyTool for Typed<T> {
     }
 
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
-        let input = Self::input(arguments)?;
+        let input = Self::parse_input(arguments)?;
         Ok(ToolPlan {
             label: T::LABEL.into(),
-            detail: self.tool.detail(&input).map(|detail| text::line(&detail, DETAIL)),
+            detail: self
+                .tool
+                .detail(&input)
+                .map(|detail| text::plain_line(&detail, MAX_DETAIL_CHARS)),
             needs_approval: T::NEEDS_APPROVAL,
             is_idempotent: T::IS_IDEMPOTENT,
         })
     }
 
-    async fn run(&self, arguments: &str, call: Call) -> Result<ToolResult, ToolError> {
-        let input = Self::input(arguments).map_err(ToolError)?;
+    async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let input = Self::parse_input(arguments).map_err(ToolError)?;
         self.tool.run(input, call).await
     }
 }

@@ -4,17 +4,17 @@ use serde_json::Value;
 
 use super::NewPayload;
 use crate::{
-    protocol::{Json, Payload},
+    protocol::{Payload, RawJson},
     text,
 };
 
 /// The longest summary, in characters.
-const SUMMARY: usize = 80;
+const MAX_SUMMARY_CHARS: usize = 80;
 /// The field that names what the model wanted this to be a version of, if it came to be none.
-pub const NO_VERSION_OF: &str = "no_version_of";
+pub const UNKNOWN_VERSION_FIELD: &str = "no_version_of";
 
 /// Ids are so many letters and digits: few enough to be repeated by a model, enough that they do not meet.
-const ID: usize = 8;
+const ID_CHARS: usize = 8;
 
 impl NewPayload {
     /// Gives it an id and a line about it, if its data have at most so many bytes.
@@ -22,8 +22,8 @@ impl NewPayload {
     /// # Errors
     ///
     /// What the model is told: the person does not see what is too large.
-    pub fn named_within(self, limit: usize) -> Result<Payload, String> {
-        let payload = self.named();
+    pub fn into_payload(self, limit: usize) -> Result<Payload, String> {
+        let payload = self.with_new_id();
         let length = payload.data.as_str().len();
         if length > limit {
             return Err(format!(
@@ -34,14 +34,14 @@ impl NewPayload {
         Ok(payload)
     }
 
-    fn named(self) -> Payload {
+    fn with_new_id(self) -> Payload {
         let summary = summary(&self.kind, &self.data);
         let id = std::iter::repeat_with(|| fastrand::alphanumeric().to_ascii_lowercase());
         Payload {
-            payload_id: id.take(ID).collect(),
+            payload_id: id.take(ID_CHARS).collect(),
             kind: self.kind,
             summary,
-            data: Json::or_string(&self.data.to_string()),
+            data: RawJson::parse_or_quote(&self.data.to_string()),
         }
     }
 }
@@ -62,14 +62,17 @@ fn summary(kind: &str, data: &Value) -> String {
         ),
         None => words,
     };
-    let mut line = text::shortened(line, SUMMARY);
+    let mut line = text::truncate_chars(line, MAX_SUMMARY_CHARS);
     // A table has more rows than columns, as a rule.
     let fields = data.as_object().into_iter().flat_map(|object| object.values());
     if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {
         line.push_str(&format!(" ({count})"));
     }
-    if let Some(id) = data.get(NO_VERSION_OF).and_then(Value::as_str) {
-        line.push_str(&format!(" (a new one, no version of {})", text::line(id, 2 * ID)));
+    if let Some(id) = data.get(UNKNOWN_VERSION_FIELD).and_then(Value::as_str) {
+        line.push_str(&format!(
+            " (a new one, no version of {})",
+            text::plain_line(id, 2 * ID_CHARS)
+        ));
     }
     line
 }
@@ -81,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_says_what_it_is_and_what_about() {
+    fn summary_names_type_and_subject() {
         let cases = [
             (
                 "pubmed_search_results",
@@ -103,17 +106,17 @@ mod tests {
             assert_eq!(summary(kind, &data), line);
         }
         let long = summary("table", &json!({"title": "é".repeat(1000)}));
-        assert_eq!(long.chars().count(), SUMMARY + 1);
+        assert_eq!(long.chars().count(), MAX_SUMMARY_CHARS + 1);
     }
 
     #[test]
-    fn what_is_too_large_is_not_kept_and_the_model_told_why() {
+    fn rejects_oversized_payloads() {
         let made = NewPayload {
             kind: "table".into(),
             data: json!("12345678"),
         };
-        assert!(made.clone().named_within(10).is_ok());
-        let too_large = made.named_within(9).unwrap_err();
+        assert!(made.clone().into_payload(10).is_ok());
+        let too_large = made.into_payload(9).unwrap_err();
         assert!(
             too_large.contains("has 10 bytes and was not kept: 9 are the most"),
             "{too_large}"
@@ -121,17 +124,17 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_short_and_differ() {
+    fn ids_are_short_and_unique() {
         let named = || {
             NewPayload {
                 kind: "table".into(),
                 data: json!({}),
             }
-            .named()
+            .with_new_id()
             .payload_id
         };
         let (one, other) = (named(), named());
-        assert_eq!(one.len(), ID);
+        assert_eq!(one.len(), ID_CHARS);
         assert_ne!(one, other);
     }
 }

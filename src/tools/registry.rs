@@ -4,7 +4,7 @@ use std::{collections::HashSet, fmt, sync::Arc};
 
 use futures::future::{BoxFuture, join_all};
 
-use super::{AnyTool, Guidance, Tool, Typed};
+use super::{AnyTool, Guidance, Tool, TypedTool};
 use crate::{
     model::{ToolPlan, ToolSpec, Toolbox},
     protocol::RunError,
@@ -12,7 +12,7 @@ use crate::{
 
 /// All tools of the server.
 #[derive(Clone, Default)]
-pub struct Registry {
+pub struct ToolRegistry {
     tools: Vec<Arc<dyn AnyTool>>,
     /// Those that are offered only where somebody names them.
     scoped: Vec<Arc<dyn AnyTool>>,
@@ -25,7 +25,7 @@ pub trait ToolSource: Send + Sync {
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 
     /// Ready when it is known for the first time which there are, or that this can't be known now.
-    fn settled(&self) -> BoxFuture<'_, ()> {
+    fn wait_until_settled(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
@@ -37,16 +37,16 @@ pub trait ToolSource: Send + Sync {
 
 /// The tools that a run may use.
 #[derive(Clone, Default)]
-pub struct Offer(Vec<Arc<dyn AnyTool>>);
+pub struct ToolOffer(Vec<Arc<dyn AnyTool>>);
 
-impl Registry {
+impl ToolRegistry {
     /// Adds a tool. One of the same name, added before, stays.
-    pub fn with(self, tool: impl Tool) -> Self {
-        self.with_any(Arc::new(Typed::new(tool)))
+    pub fn with_tool(self, tool: impl Tool) -> Self {
+        self.with_dyn_tool(Arc::new(TypedTool::new(tool)))
     }
 
     /// The same for a tool that a server describes.
-    pub fn with_any(mut self, tool: Arc<dyn AnyTool>) -> Self {
+    pub fn with_dyn_tool(mut self, tool: Arc<dyn AnyTool>) -> Self {
         let name = &tool.spec().name;
         if self.tools.iter().any(|known| known.spec().name == *name) {
             tracing::warn!(tool = %name, "two tools have this name; the first is used");
@@ -57,21 +57,21 @@ impl Registry {
     }
 
     /// Adds a tool that only pages offer which name it.
-    pub fn with_scoped(mut self, tool: impl Tool) -> Self {
-        self.scoped.push(Arc::new(Typed::new(tool)));
+    pub fn with_scoped_tool(mut self, tool: impl Tool) -> Self {
+        self.scoped.push(Arc::new(TypedTool::new(tool)));
         self
     }
 
     /// Adds a tool if it is there.
-    pub fn with_optional(self, tool: Option<impl Tool>) -> Self {
+    pub fn with_optional_tool(self, tool: Option<impl Tool>) -> Self {
         match tool {
-            Some(tool) => self.with(tool),
+            Some(tool) => self.with_tool(tool),
             None => self,
         }
     }
 
     /// Takes tools out again, by their names.
-    pub fn without(mut self, names: &[String]) -> Self {
+    pub fn without_tools(mut self, names: &[String]) -> Self {
         for name in names {
             let before = self.tools.len() + self.scoped.len();
             self.tools.retain(|tool| tool.spec().name != *name);
@@ -90,8 +90,8 @@ impl Registry {
     }
 
     /// Ready when all sources have said, once since the start, which tools they have.
-    pub async fn settled(&self) {
-        join_all(self.sources.iter().map(|source| source.settled())).await;
+    pub async fn wait_until_settled(&self) {
+        join_all(self.sources.iter().map(|source| source.wait_until_settled())).await;
     }
 
     /// The reasons that tools that the settings name are missing.
@@ -101,12 +101,12 @@ impl Registry {
     }
 
     /// What a run is offered everywhere.
-    pub fn offer(&self) -> Offer {
+    pub fn offer(&self) -> ToolOffer {
         self.offer_with(&[])
     }
 
     /// What a run is offered where these tools are named: the global ones, and these.
-    pub fn offer_with(&self, named: &[&str]) -> Offer {
+    pub fn offer_with(&self, named: &[&str]) -> ToolOffer {
         let is_named = |tool: &&Arc<dyn AnyTool>| named.contains(&tool.spec().name.as_str());
         let others = self.sources.iter().flat_map(|source| source.tools());
         let mut names = HashSet::new();
@@ -114,11 +114,11 @@ impl Registry {
         // A tool of Parlor's own goes before those of others.
         let mut tools: Vec<_> = self.tools.iter().cloned().chain(scoped).chain(others).collect();
         tools.retain(|tool| names.insert(tool.spec().name.clone()));
-        Offer(tools)
+        ToolOffer(tools)
     }
 }
 
-impl Offer {
+impl ToolOffer {
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|tool| tool.spec().name.clone()).collect()
     }
@@ -152,7 +152,7 @@ impl Offer {
     }
 }
 
-impl fmt::Debug for Offer {
+impl fmt::Debug for ToolOffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
             .entries(self.0.iter().map(|tool| &tool.spec().name))
@@ -160,7 +160,7 @@ impl fmt::Debug for Offer {
     }
 }
 
-impl Toolbox for Offer {
+impl Toolbox for ToolOffer {
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         match self.get(tool) {
             Some(tool) => tool.plan(arguments),
@@ -184,29 +184,33 @@ mod tests {
 
     /// What there is at the moment.
     #[derive(Default)]
-    struct Source(Mutex<Vec<Arc<dyn AnyTool>>>);
+    struct FakeSource(Mutex<Vec<Arc<dyn AnyTool>>>);
 
-    impl ToolSource for Source {
+    impl ToolSource for FakeSource {
         fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
             self.0.lock().unwrap().clone()
         }
     }
 
     #[test]
-    fn a_run_is_offered_what_its_sources_have_when_it_begins() {
-        let source = Arc::new(Source::default());
-        let registry = Registry::default().with_source(source.clone());
+    fn offer_is_fixed_when_the_run_starts() {
+        let source = Arc::new(FakeSource::default());
+        let registry = ToolRegistry::default().with_source(source.clone());
         let before = registry.offer();
-        source.0.lock().unwrap().push(Arc::new(Typed::new(CurrentTime)));
+        source
+            .0
+            .lock()
+            .unwrap()
+            .push(Arc::new(TypedTool::new(CurrentTime)));
         assert_eq!((before.specs().len(), registry.offer().specs().len()), (0, 1));
         // What is offered only where it is named.
-        let scoped = Registry::default().with_scoped(CurrentTime);
+        let scoped = ToolRegistry::default().with_scoped_tool(CurrentTime);
         assert_eq!(scoped.offer().specs().len(), 0);
         assert_eq!(scoped.offer_with(&["calculate"]).specs().len(), 0);
         assert_eq!(scoped.offer_with(&["current_time"]).specs().len(), 1);
-        let disabled = scoped.without(&["current_time".into()]);
+        let disabled = scoped.without_tools(&["current_time".into()]);
         assert_eq!(disabled.offer_with(&["current_time"]).specs().len(), 0);
         // The same name twice would be refused by the model server.
-        assert_eq!(registry.with(CurrentTime).offer().specs().len(), 1);
+        assert_eq!(registry.with_tool(CurrentTime).offer().specs().len(), 1);
     }
 }

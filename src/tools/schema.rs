@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The schema of a type, with everything in its place: models, and the grammars that some servers make of a schema, do badly
 /// with references.
-pub fn of<T: JsonSchema>() -> Value {
+pub fn for_type<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -46,8 +46,8 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_has_the_doc_comments_and_no_references() {
-        let schema = of::<Input>();
+    fn inlines_references_and_keeps_doc_comments() {
+        let schema = for_type::<Input>();
         assert_eq!(schema["properties"]["query"]["description"], "What to look for.");
         assert_eq!(schema["required"], serde_json::json!(["query"]));
         let text = schema.to_string();

@@ -9,29 +9,29 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Call, NewPayload, Tool, ToolError, ToolResult};
+use super::{NewPayload, Tool, ToolContext, ToolError, ToolResult};
 use crate::{
-    protocol::{Fraction, Json},
+    protocol::{Fraction, RawJson},
     services::{
         ServiceError,
-        pubmed::{Article, LONGEST_QUERY, PubmedClient, Sort},
+        pubmed::{Article, MAX_QUERY_BYTES, PubmedClient, Sort},
     },
     text,
 };
 
 /// How many articles there are without a word about it, and at most.
-const COUNT: usize = 10;
-const MOST: usize = 50;
+const DEFAULT_ARTICLES: usize = 10;
+const MAX_ARTICLES: usize = 50;
 
 /// How many abstracts are read at a time.
-const AT_ONCE: usize = 5;
+const ABSTRACTS_PER_REQUEST: usize = 5;
 
 /// How much of the abstracts the model is given, in characters: of one at most, and of all together.
-const ABSTRACT: usize = 1500;
-const ABSTRACTS: usize = 24_000;
+const MAX_ABSTRACT_CHARS: usize = 1500;
+const MAX_TOTAL_ABSTRACT_CHARS: usize = 24_000;
 
 pub struct SearchPubmed {
-    eutils: Arc<PubmedClient>,
+    client: Arc<PubmedClient>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,8 +46,8 @@ pub struct Input {
 
 impl SearchPubmed {
     /// Asks this way, which others go as well.
-    pub fn by(eutils: Arc<PubmedClient>) -> Self {
-        Self { eutils }
+    pub fn new(eutils: Arc<PubmedClient>) -> Self {
+        Self { client: eutils }
     }
 }
 
@@ -67,30 +67,30 @@ impl Tool for SearchPubmed {
         Some(input.query.clone())
     }
 
-    async fn run(&self, input: Input, call: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, call: ToolContext) -> Result<ToolResult, ToolError> {
         let query = input.query.trim();
-        if query.is_empty() || query.len() > LONGEST_QUERY {
+        if query.is_empty() || query.len() > MAX_QUERY_BYTES {
             return Err(ToolError(format!(
-                "The query must have 1 to {LONGEST_QUERY} bytes. Search for fewer words."
+                "The query must have 1 to {MAX_QUERY_BYTES} bytes. Search for fewer words."
             )));
         }
-        let count = input.count.unwrap_or(COUNT).clamp(1, MOST);
-        let nothing_yet = Fraction::of_total(0, 1);
+        let count = input.count.unwrap_or(DEFAULT_ARTICLES).clamp(1, MAX_ARTICLES);
+        let nothing_yet = Fraction::from_ratio(0, 1);
         call.progress
-            .say("searching", "Searching PubMed", Some(nothing_yet));
+            .report("searching", "Searching PubMed", Some(nothing_yet));
         let found = self
-            .eutils
+            .client
             .search(query, 0, count, input.sort.unwrap_or_default())
             .await?;
         let mut articles = Vec::new();
         if !found.ids.is_empty() {
             let message = format!("Found {} articles…", found.total);
             let data = json!({ "total": found.total, "listed": found.ids.len() });
-            say(&call, "found", message, nothing_yet, &data);
-            articles = self.eutils.summaries(&found.ids).await?;
+            report_progress(&call, "found", message, nothing_yet, &data);
+            articles = self.client.summaries(&found.ids).await?;
         }
         let problem = self.read_abstracts(&mut articles, &call).await.err();
-        let text = for_model(query, found.total, &articles, problem);
+        let text = format_for_model(query, found.total, &articles, problem);
         let data = json!({ "query": query, "total": found.total, "articles": articles });
         let payload = Some(NewPayload {
             kind: "pubmed_search_results".into(),
@@ -106,16 +106,16 @@ impl Tool for SearchPubmed {
 
 impl SearchPubmed {
     /// Adds the abstracts, some at a time. An error leaves those that have come.
-    async fn read_abstracts(&self, articles: &mut [Article], call: &Call) -> Result<(), ServiceError> {
+    async fn read_abstracts(&self, articles: &mut [Article], call: &ToolContext) -> Result<(), ServiceError> {
         let all = articles.len();
         let mut read = 0;
-        for some in articles.chunks_mut(AT_ONCE) {
+        for some in articles.chunks_mut(ABSTRACTS_PER_REQUEST) {
             let message = format!("Reading {} of {all}…", read + some.len());
-            let progress = Fraction::of_total(read as u64, all as u64);
+            let progress = Fraction::from_ratio(read as u64, all as u64);
             let data = json!({ "read": read, "listed": all });
-            say(call, "reading", message, progress, &data);
+            report_progress(call, "reading", message, progress, &data);
             let ids: Vec<&str> = some.iter().map(|article| article.pmid.as_str()).collect();
-            let mut abstracts = self.eutils.abstracts(&ids).await?;
+            let mut abstracts = self.client.abstracts(&ids).await?;
             for article in some.iter_mut() {
                 article.summary = abstracts.remove(&article.pmid);
             }
@@ -126,13 +126,14 @@ impl SearchPubmed {
 }
 
 /// How far it is, with the figures for those who show them in their own way.
-fn say(call: &Call, stage: &str, message: String, progress: Fraction, data: &Value) {
-    let data = Json::or_string(&data.to_string());
-    call.progress.say_with(stage, message, Some(progress), Some(data));
+fn report_progress(call: &ToolContext, stage: &str, message: String, progress: Fraction, data: &Value) {
+    let data = RawJson::parse_or_quote(&data.to_string());
+    call.progress
+        .report_with_data(stage, message, Some(progress), Some(data));
 }
 
 /// The articles as the model reads them.
-fn for_model(query: &str, total: u64, articles: &[Article], problem: Option<ServiceError>) -> String {
+fn format_for_model(query: &str, total: u64, articles: &[Article], problem: Option<ServiceError>) -> String {
     if articles.is_empty() && total == 0 {
         return format!("PubMed has no articles for “{query}”. Try other or fewer words.");
     }
@@ -141,7 +142,7 @@ fn for_model(query: &str, total: u64, articles: &[Article], problem: Option<Serv
             "PubMed has {total} articles for “{query}”, but said nothing about them. Try again, or do without them."
         );
     }
-    let longest = ABSTRACT.min(ABSTRACTS / articles.len());
+    let longest = MAX_ABSTRACT_CHARS.min(MAX_TOTAL_ABSTRACT_CHARS / articles.len());
     let mut text = format!(
         "PubMed has {total} articles for “{query}”. These are {}:\n",
         articles.len()
@@ -151,16 +152,16 @@ fn for_model(query: &str, total: u64, articles: &[Article], problem: Option<Serv
     }
     for (index, article) in articles.iter().enumerate() {
         // Writing to a string does not fail.
-        let _ = write!(text, "\n{}. {}", index + 1, in_one_line(article));
+        let _ = write!(text, "\n{}. {}", index + 1, format_article(article));
         if let Some(summary) = &article.summary {
-            let _ = write!(text, "\n   {}", text::shortened(summary.clone(), longest));
+            let _ = write!(text, "\n   {}", text::truncate_chars(summary.clone(), longest));
         }
     }
     text
 }
 
 /// An article in one line, with its address, so that it can be named as a source.
-fn in_one_line(article: &Article) -> String {
+fn format_article(article: &Article) -> String {
     let authors = match &article.authors[..] {
         [] => String::new(),
         few if few.len() <= 3 => format!("{}. ", few.join(", ")),

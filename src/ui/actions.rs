@@ -5,12 +5,12 @@
 
 use leptos::prelude::*;
 
-use super::{browser, live::Live, own::PageOwn, panel::Panel, place::Place};
+use super::{browser, live::Live, own::PageRegistry, panel::Panel, place::Route};
 use crate::protocol::{AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json};
 
 /// An action that was pressed.
 #[derive(Clone, Debug)]
-pub struct Pressed {
+pub struct PressedAction {
     pub conversation_id: ConversationId,
     /// The answer that suggests it.
     pub message_id: MessageId,
@@ -19,50 +19,50 @@ pub struct Pressed {
 }
 
 /// Does an action; false if it can't be done any more.
-pub type Perform = Callback<Pressed, bool>;
+pub type ActionCallback = Callback<PressedAction, bool>;
 
 /// An action that the page that is shown performs, besides those of every page. A page registers its own with
 /// `use_page().actions.add(…)`.
 #[derive(Clone, Copy)]
-pub struct Action {
+pub struct PageAction {
     pub name: &'static str,
-    pub perform: Perform,
+    pub perform: ActionCallback,
 }
 
 /// What does an action: the page, or else every page.
-pub fn find(page: &PageOwn, name: &str) -> Option<Performer> {
+pub fn find_performer(page: &PageRegistry, name: &str) -> Option<Performer> {
     match page.actions.find(|action| action.name == name) {
         Some(action) => Some(Performer::Page(action.perform)),
-        None => of_everywhere(name).map(Performer::Everywhere),
+        None => common_action(name).map(Performer::Common),
     }
 }
 
 /// Who does an action.
 #[derive(Clone, Copy)]
 pub enum Performer {
-    Page(Perform),
-    Everywhere(fn(Live, Panel, &Pressed) -> bool),
+    Page(ActionCallback),
+    Common(fn(Live, Panel, &PressedAction) -> bool),
 }
 
 impl Performer {
     /// Does it; false if it can't be done any more.
-    pub fn perform(self, live: Live, panel: Panel, pressed: Pressed) -> bool {
+    pub fn perform(self, live: Live, panel: Panel, pressed: PressedAction) -> bool {
         match self {
             Self::Page(perform) => perform.run(pressed),
-            Self::Everywhere(perform) => perform(live, panel, &pressed),
+            Self::Common(perform) => perform(live, panel, &pressed),
         }
     }
 }
 
-fn of_everywhere(name: &str) -> Option<fn(Live, Panel, &Pressed) -> bool> {
+fn common_action(name: &str) -> Option<fn(Live, Panel, &PressedAction) -> bool> {
     match name {
         "close_chat" => Some(|live, _, _| {
             // Pages beside which one talks in the tray do something else: they close that.
-            live.go(Place::New);
+            live.go(Route::New);
             true
         }),
         "new_conversation" => Some(|live, _, _| {
-            live.go(Place::New);
+            live.go(Route::New);
             browser::focus_selector("#message");
             true
         }),
@@ -75,7 +75,7 @@ fn of_everywhere(name: &str) -> Option<fn(Live, Panel, &Pressed) -> bool> {
             let text = live.with_transcript(pressed.conversation_id, text).flatten();
             let can = text.is_some();
             browser::copy_text(text.unwrap_or_default(), move |done| {
-                live.toasts.say(if done {
+                live.toasts.show(if done {
                     "Copied."
                 } else {
                     "This browser does not let the page copy. Select the text instead."
@@ -85,7 +85,7 @@ fn of_everywhere(name: &str) -> Option<fn(Live, Panel, &Pressed) -> bool> {
         }),
         "open_payload" => Some(|live, panel, pressed| {
             let payload = pressed.data.as_deref().and_then(payload_id).and_then(|id| {
-                let made = |transcript: &Transcript| made(transcript, &id);
+                let made = |transcript: &Transcript| find_payload(transcript, &id);
                 live.with_transcript(pressed.conversation_id, made).flatten()
             });
             let can = payload.is_some();
@@ -101,16 +101,16 @@ fn of_everywhere(name: &str) -> Option<fn(Live, Panel, &Pressed) -> bool> {
 /// `{"payload_id": "…"}`, whatever else is there.
 fn payload_id(data: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Data {
+    struct PayloadAction {
         payload_id: String,
     }
-    json::read::<Data>(data.as_bytes())
+    json::parse::<PayloadAction>(data.as_bytes())
         .ok()
         .map(|data| data.payload_id)
 }
 
 /// What was made for the panel under an id.
-fn made(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
+fn find_payload(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
     let answers = transcript.messages.iter().filter_map(Message::assistant);
     let mut payloads = answers.flat_map(AssistantMessage::payloads);
     payloads.find(|payload| payload.payload_id == id).cloned()
@@ -119,29 +119,30 @@ fn made(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::actions::EVERYWHERE;
+    use crate::pages::actions::COMMON_ACTIONS;
 
     #[test]
-    fn every_page_does_what_the_server_says_that_it_does() {
-        for action in EVERYWHERE {
-            assert!(of_everywhere(action.name).is_some(), "{}", action.name);
+    fn implements_every_common_action() {
+        for action in COMMON_ACTIONS {
+            assert!(common_action(action.name).is_some(), "{}", action.name);
         }
-        assert!(of_everywhere("delete_everything").is_none());
+        assert!(common_action("delete_everything").is_none());
     }
 
     #[test]
-    fn what_a_page_does_comes_before_what_every_page_does() {
+    fn page_action_overrides_common_action() {
         let owner = Owner::new();
         owner.set();
-        let page = PageOwn::new();
-        let is_of_page = |name| find(&page, name).map(|performer| matches!(performer, Performer::Page(_)));
+        let page = PageRegistry::new();
+        let is_of_page =
+            |name| find_performer(&page, name).map(|performer| matches!(performer, Performer::Page(_)));
         assert_eq!(
             (is_of_page("new_conversation"), is_of_page("save")),
             (Some(false), None)
         );
         for name in ["new_conversation", "save"] {
             let perform = Callback::new(|_| true);
-            page.actions.add(Action { name, perform });
+            page.actions.register(PageAction { name, perform });
         }
         assert_eq!(
             (is_of_page("new_conversation"), is_of_page("save")),
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_found_in_data_and_nothing_else_is() {
+    fn reads_only_the_payload_id() {
         assert_eq!(
             payload_id(r#"{"payload_id":"abc12345","x":[1]}"#).as_deref(),
             Some("abc12345")

@@ -6,19 +6,19 @@ use super::{
     browser,
     composer::Composer,
     delete::Deletion,
-    diagnostics::{self, Diagnosis},
+    diagnostics::{self, DiagnosticsDialog},
     erase::Erase,
     header::Header,
-    literature::literature,
-    live::{ListRow, Live, Places},
-    markdown::Reading,
+    literature::literature_page,
+    live::{ListRow, Live, Navigation},
+    markdown::MarkdownLoader,
     models::Models,
-    not_found::nothing_here,
-    own::PageOwn,
-    page::{Page, PageCodec},
+    not_found::not_found_notice,
+    own::PageRegistry,
+    page::{PageCodec, PageSnapshot},
     panel::{Panel, PanelFrame, use_panel},
-    place::Place,
-    settings::{Given, settings},
+    place::Route,
+    settings::{SettingsSnapshot, settings_page},
     sidebar::Sidebar,
     toast::ToastArea,
     transcript::Conversation,
@@ -30,17 +30,18 @@ use super::{
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let places = places(browser::address());
+    let places = create_navigation(browser::current_address());
     let address = places.address;
-    Effect::new(move |_| browser::on_address(move |to| address.set(to)));
-    let snapshots = OnceResource::<_, PageCodec>::new_with_options(Page::load(address.get_untracked()), true);
+    Effect::new(move |_| browser::on_navigate(move |to| address.set(to)));
+    let snapshots =
+        OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(address.get_untracked()), true);
     view! {
         <Suspense>
             {move || Suspend::new(async move {
                 let snapshots = snapshots.await;
                 // Who asked may have gone away meanwhile, and the places with them.
-                match places.page.try_get_untracked() {
-                    Some(_) => begin(snapshots, places),
+                match places.page_route.try_get_untracked() {
+                    Some(_) => render_snapshot(snapshots, places),
                     None => ().into_any(),
                 }
             })}
@@ -50,12 +51,12 @@ pub fn Chat() -> impl IntoView {
 }
 
 /// The place of the person, with what is there as long as the page is.
-pub(super) fn places(address: String) -> Places {
+pub(super) fn create_navigation(address: String) -> Navigation {
     let address = RwSignal::new(address);
-    let page = Memo::new(move |_| address.with(|address| Place::of(address)));
+    let page = Memo::new(move |_| address.with(|address| Route::parse(address)));
     let tray = Tray::new();
     let place = Memo::new(move |_| tray.place(page.get()));
-    let go = Callback::new(move |(place, replace): (Place, bool)| {
+    let go = Callback::new(move |(place, replace): (Route, bool)| {
         if page.get_untracked().has_tray() {
             return tray.show(place);
         }
@@ -64,21 +65,21 @@ pub(super) fn places(address: String) -> Places {
         address.set(to);
     });
     provide_context(tray);
-    provide_context(Reading::begin());
-    Places {
+    provide_context(MarkdownLoader::start());
+    Navigation {
         address,
-        page,
-        place,
-        go,
+        page_route: page,
+        chat_route: place,
+        navigate: go,
     }
 }
 
 /// The page of some snapshots.
-pub(super) fn begin(page: Page, places: Places) -> AnyView {
+pub(super) fn render_snapshot(page: PageSnapshot, places: Navigation) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
-    let place = places.place;
-    provide_context(Given(page.personal.clone()));
+    let place = places.chat_route;
+    provide_context(SettingsSnapshot(page.personal.clone()));
     let live = Live::new(page, places);
     provide_context(live);
     provide_context(form);
@@ -86,43 +87,43 @@ pub(super) fn begin(page: Page, places: Places) -> AnyView {
     provide_context(models);
     provide_context(Deletion::new(live));
     provide_context(Panel::new(live));
-    provide_context(PageOwn::new());
-    provide_context(Diagnosis::new(live));
+    provide_context(PageRegistry::new());
+    provide_context(DiagnosticsDialog::new(live));
     Effect::new(move |_| {
         live.start();
         models.start();
         use_tray().restore();
         browser::set_started();
     });
-    Effect::new(move |before: Option<Place>| {
+    Effect::new(move |before: Option<Route>| {
         let here = place.get();
-        live.visit(here);
+        live.load_route(here);
         if let Some(left) = before {
-            live.leave(left);
+            live.trim_after_leaving(left);
         }
         here
     });
-    Effect::new(move |before: Option<(Place, String)>| {
-        let here = (live.page.get(), live.address.get());
+    Effect::new(move |before: Option<(Route, String)>| {
+        let here = (live.page_route.get(), live.address.get());
         if let Some((page, address)) = before
             && page != here.0
         {
-            live.came_from.set(address);
+            live.previous_address.set(address);
         }
         here
     });
-    Effect::new(move |_| live.look());
-    Effect::new(move |_| shortcuts(live));
+    Effect::new(move |_| live.mark_seen());
+    Effect::new(move |_| register_shortcuts(live));
     view! { <Layout live/> }.erase()
 }
 
 /// New chat from anywhere.
-fn shortcuts(live: Live) {
+fn register_shortcuts(live: Live) {
     let handle = window_event_listener(ev::keydown, move |event| {
         let chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
         if chord && event.code() == "KeyO" {
             event.prevent_default();
-            live.go(Place::New);
+            live.go(Route::New);
             browser::focus_selector("#message");
         }
     });
@@ -132,40 +133,40 @@ fn shortcuts(live: Live) {
 #[component]
 fn Layout(live: Live) -> impl IntoView {
     let panel = use_panel();
-    let on_page = Memo::new(move |_| live.page.get().has_tray());
-    let title = Memo::new(move |_| match live.here() {
+    let on_page = Memo::new(move |_| live.page_route.get().has_tray());
+    let title = Memo::new(move |_| match live.current_view() {
         _ if on_page.get() => "Literature".into(),
         Some(view) => view.title.get(),
         None => String::new(),
     });
     let afoot = Memo::new(move |_| {
-        let is_afoot = |row: &&ListRow| row.running.get() || row.is_news(live);
+        let is_afoot = |row: &&ListRow| row.is_running.get() || row.has_news(live);
         live.list.with(|rows| rows.iter().filter(is_afoot).count())
     });
     // The server asks for it once all is rendered: who asked may be gone by then, and all of this with them.
     let page_title = move || {
-        let place = match live.page.try_get() {
-            Some(Place::Settings) => "Settings".into(),
-            Some(Place::Nowhere) => "Not found".into(),
+        let place = match live.page_route.try_get() {
+            Some(Route::Settings) => "Settings".into(),
+            Some(Route::Nowhere) => "Not found".into(),
             _ => title.try_get().unwrap_or_default(),
         };
         page_title(afoot.try_get().unwrap_or_default(), &place)
     };
-    browser::title(page_title);
-    let main = move || match live.page.get() {
-        Place::Literature => "#literature",
-        Place::Settings => "#settings",
+    browser::set_title(page_title);
+    let main = move || match live.page_route.get() {
+        Route::Literature => "#literature",
+        Route::Settings => "#settings",
         _ => "#message",
     };
     view! {
         <div class="app">
-            <a class="skip-link" href=main on:click=move |event| skip(event, main())>
+            <a class="skip-link" href=main on:click=move |event| skip_to(event, main())>
                 {move || if main() == "#message" { "Skip to the message box" } else { "Skip to the page" }}
             </a>
             <Sidebar/>
-            <div class="stage" inert=move || panel.covers_all() || (on_page.get() && use_tray().covers_all())>
+            <div class="stage" inert=move || panel.is_covering_page() || (on_page.get() && use_tray().is_covering_page())>
                 <Header title/>
-                <main class="scene">{move || scene(live, live.page.get())}</main>
+                <main class="scene">{move || route_view(live, live.page_route.get())}</main>
                 <When when=move || !on_page.get()>
                     <Composer/>
                 </When>
@@ -192,21 +193,21 @@ fn page_title(afoot: usize, place: &str) -> String {
 }
 
 /// Moves the focus, and nothing else: the address stays what it is.
-fn skip(event: ev::MouseEvent, to: &str) {
+fn skip_to(event: ev::MouseEvent, to: &str) {
     event.prevent_default();
     browser::focus_selector(to);
 }
 
 /// What the place shows.
-fn scene(live: Live, place: Place) -> AnyView {
+fn route_view(live: Live, place: Route) -> AnyView {
     match place {
-        Place::New => view! { <Welcome/> }.erase(),
-        Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
-        Place::Literature => literature(live),
-        Place::Settings => settings(live),
-        Place::Nowhere => {
-            browser::not_found();
-            nothing_here("There is nothing at this address.")
+        Route::New => view! { <Welcome/> }.erase(),
+        Route::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
+        Route::Literature => literature_page(live),
+        Route::Settings => settings_page(live),
+        Route::Nowhere => {
+            browser::set_not_found();
+            not_found_notice("There is nothing at this address.")
         }
     }
 }
@@ -216,7 +217,7 @@ mod tests {
     use super::page_title;
 
     #[test]
-    fn the_tab_says_how_many_conversations_are_being_answered_and_where_one_is() {
+    fn title_shows_active_count_and_location() {
         assert_eq!(page_title(0, ""), "Parlor");
         assert_eq!(page_title(0, "Plans"), "Plans · Parlor");
         assert_eq!(page_title(2, "Plans"), "(2) Plans · Parlor");

@@ -14,7 +14,7 @@ const MS_PER_DAY: i64 = 86_400_000;
 #[component]
 pub fn Time(at: Timestamp) -> impl IntoView {
     let clock = use_live().clock;
-    view! { <time datetime=at.rfc3339()>{move || clock.get().time(at)}</time> }
+    view! { <time datetime=at.to_rfc3339()>{move || clock.get().format_time(at)}</time> }
 }
 
 /// Whose days count.
@@ -29,7 +29,9 @@ pub enum Clock {
 impl Clock {
     /// The server's clock at `now`.
     pub fn utc(now: Timestamp) -> Self {
-        Self::Utc { today: now.day() }
+        Self::Utc {
+            today: now.days_since_epoch(),
+        }
     }
 
     /// The browser's clock now.
@@ -40,19 +42,19 @@ impl Clock {
     }
 
     /// The group of the list for what last happened at `at`.
-    pub fn group(self, at: Timestamp) -> Group {
+    pub fn group(self, at: Timestamp) -> DateGroup {
         match self {
-            Self::Utc { today } => Group::of(at.day(), today),
-            Self::Local { today } => Group::of(browser::local_day(at), today),
+            Self::Utc { today } => DateGroup::for_day(at.days_since_epoch(), today),
+            Self::Local { today } => DateGroup::for_day(browser::local_day(at), today),
         }
     }
 
     /// A time, as short as it is clear: for a message.
-    pub fn time(self, at: Timestamp) -> String {
+    pub fn format_time(self, at: Timestamp) -> String {
         match self {
             Self::Utc { .. } => {
                 let minutes = at.0.rem_euclid(MS_PER_DAY) / 60_000;
-                let mut text = at.long_date();
+                let mut text = at.to_long_date();
                 text.push_str(", ");
                 for (number, after) in [(minutes / 60, ":"), (minutes % 60, " UTC")] {
                     if number < 10 {
@@ -70,22 +72,22 @@ impl Clock {
 
 /// A group of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Group {
+pub enum DateGroup {
     Today,
     Yesterday,
     Week,
     Month { year: i64, month: u32 },
 }
 
-impl Group {
-    fn of(day: i64, today: i64) -> Self {
+impl DateGroup {
+    fn for_day(day: i64, today: i64) -> Self {
         match today - day {
             // A clock that is a little off must not make a group of its own.
             ..=0 => Self::Today,
             1 => Self::Yesterday,
             2..=7 => Self::Week,
             _ => {
-                let (year, month, _) = Timestamp(day * MS_PER_DAY).date();
+                let (year, month, _) = Timestamp(day * MS_PER_DAY).utc_date();
                 Self::Month { year, month }
             }
         }
@@ -98,7 +100,7 @@ impl Group {
             Self::Yesterday => "Yesterday".into(),
             Self::Week => "Previous 7 days".into(),
             Self::Month { year, month } => {
-                let mut label = String::from(time::MONTHS[month as usize - 1]);
+                let mut label = String::from(time::MONTH_NAMES[month as usize - 1]);
                 label.push(' ');
                 label.push_str(&year.to_string());
                 label
@@ -108,7 +110,7 @@ impl Group {
 }
 
 /// How long something took, as short as it is clear: "0.4 s", "12 s", "3 min 5 s".
-pub fn duration(ms: u64) -> String {
+pub fn format_duration(ms: u64) -> String {
     let (seconds, tenths) = (ms / 1000, ms / 100 % 10);
     let number = |number: u64| number.to_string();
     match (seconds / 60, seconds % 60) {
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conversations_are_grouped_by_day_then_by_month() {
+    fn groups_by_day_then_month() {
         let now = Timestamp(1_795_300_051_123); // 21 November 2026, 22:27
         let clock = Clock::utc(now);
         let cases = [
@@ -145,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn the_server_says_whose_time_it_is() {
+    fn server_times_name_their_zone() {
         let now = Timestamp(1_795_300_051_123);
-        assert_eq!(Clock::utc(now).time(now), "21 November 2026, 22:27 UTC");
+        assert_eq!(Clock::utc(now).format_time(now), "21 November 2026, 22:27 UTC");
     }
 
     #[test]
-    fn durations_are_short() {
+    fn formats_durations_briefly() {
         for (ms, text) in [
             (0, "0.0 s"),
             (449, "0.4 s"),
@@ -159,7 +161,7 @@ mod tests {
             (12_345, "12 s"),
             (185_000, "3 min 5 s"),
         ] {
-            assert_eq!(duration(ms), text);
+            assert_eq!(format_duration(ms), text);
         }
     }
 }

@@ -8,50 +8,50 @@ use super::{browser, erase::Erase};
 
 /// What the person is asked.
 #[derive(Clone)]
-pub struct Question {
+pub struct ConfirmRequest {
     pub title: String,
     pub text: String,
     /// What is pressed to do it.
-    pub button: &'static str,
+    pub button_label: &'static str,
     /// Does it. The focus is back where it was by then, perhaps on what goes away with it. No `Callback`: that would go with what
     /// asks, which another tab may take away while the person thinks.
-    pub act: Arc<dyn Fn() + Send + Sync>,
+    pub on_confirm: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// The one question of a part of the page.
 #[derive(Clone, Copy)]
 pub struct Confirm {
-    asked: RwSignal<Option<Question>>,
+    request: RwSignal<Option<ConfirmRequest>>,
 }
 
 impl Confirm {
     /// Nobody is asked.
     pub fn new() -> Self {
         Self {
-            asked: RwSignal::new(None),
+            request: RwSignal::new(None),
         }
     }
 
-    pub fn ask(self, question: Question) {
-        self.asked.set(Some(question));
+    pub fn ask(self, question: ConfirmRequest) {
+        self.request.set(Some(question));
     }
 
     /// The question on the screen. The browser puts the focus back to where it was when it is closed.
     pub fn dialog(self) -> AnyView {
-        let asked = self.asked;
-        let dialog = modal(move || asked.with(Option::is_some));
+        let asked = self.request;
+        let dialog = use_modal(move || asked.with(Option::is_some));
         let confirmed = StoredValue::new(false);
         let closed = move |_| {
             let question = asked.get_untracked();
             asked.set(None);
             if let (true, Some(question)) = (confirmed.get_value(), question) {
                 confirmed.set_value(false);
-                (question.act)();
+                (question.on_confirm)();
             }
         };
         let title = move || asked.with(|asked| asked.as_ref().map(|question| question.title.clone()));
         let text = move || asked.with(|asked| asked.as_ref().map(|question| question.text.clone()));
-        let button = move || asked.with(|asked| asked.as_ref().map(|question| question.button));
+        let button = move || asked.with(|asked| asked.as_ref().map(|question| question.button_label));
         view! {
             <dialog node_ref=dialog class="dialog" aria-label=title on:close=closed>
                 <form method="dialog">
@@ -71,7 +71,7 @@ impl Confirm {
 }
 
 /// A dialog in front of everything, which opens when something is asked.
-pub fn modal(is_asked: impl Fn() -> bool + 'static) -> NodeRef<html::Dialog> {
+pub fn use_modal(is_asked: impl Fn() -> bool + 'static) -> NodeRef<html::Dialog> {
     let dialog = NodeRef::<html::Dialog>::new();
     Effect::new(move |_| {
         if let (Some(dialog), true) = (dialog.get(), is_asked()) {
@@ -82,7 +82,7 @@ pub fn modal(is_asked: impl Fn() -> bool + 'static) -> NodeRef<html::Dialog> {
 }
 
 /// Closes a dialog. It may be gone with what it was a part of: what the server answers may come late.
-pub fn close(dialog: NodeRef<html::Dialog>) {
+pub fn close_dialog(dialog: NodeRef<html::Dialog>) {
     if let Some(dialog) = dialog.try_get_untracked().flatten() {
         dialog.close();
     }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::{browser, icons, toast::Toasts};
 
 /// How long the button says that something was copied.
-const SAID_FOR_MS: f64 = 2000.0;
+const COPIED_NOTICE_MS: f64 = 2000.0;
 
 /// Puts a text on the clipboard and says so, to the eye and to the ear.
 #[component]
@@ -17,7 +17,7 @@ pub fn CopyButton(name: &'static str, text: impl Fn() -> String + 'static) -> im
         browser::copy_text(text(), move |done| {
             if !done {
                 if let Some(toasts) = toasts {
-                    toasts.say("This browser does not let the page copy. Select the text instead.");
+                    toasts.show("This browser does not let the page copy. Select the text instead.");
                 }
                 return;
             }
@@ -28,12 +28,12 @@ pub fn CopyButton(name: &'static str, text: impl Fn() -> String + 'static) -> im
             }) else {
                 return;
             };
-            browser::after(SAID_FOR_MS, move || {
+            browser::set_timeout(COPIED_NOTICE_MS, move || {
                 if copied.try_get_untracked() == Some(count) {
                     copied.set(0);
                 }
             })
-            .forget();
+            .detach();
         });
     };
     let done = move || copied.get() > 0;

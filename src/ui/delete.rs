@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::{
     browser,
-    confirm::{Confirm, Question},
+    confirm::{Confirm, ConfirmRequest},
     live::Live,
     sidebar::link_selector,
 };
@@ -31,12 +31,12 @@ impl Deletion {
     /// Asks about a conversation.
     pub fn ask(self, id: ConversationId, title: &str) {
         let live = self.live;
-        self.confirm.ask(Question {
+        self.confirm.ask(ConfirmRequest {
             title: "Delete this conversation?".into(),
             text: ["“", title, "” and all of its messages will be gone for good."].concat(),
-            button: "Delete",
-            act: Arc::new(move || {
-                let next = neighbour(live, id);
+            button_label: "Delete",
+            on_confirm: Arc::new(move || {
+                let next = focus_target_after_delete(live, id);
                 live.delete(id);
                 browser::focus_selector(&next);
             }),
@@ -50,7 +50,7 @@ impl Deletion {
 }
 
 /// Where one goes on in the list when a conversation goes: the next one, or the one before, or *New chat*.
-fn neighbour(live: Live, id: ConversationId) -> String {
+fn focus_target_after_delete(live: Live, id: ConversationId) -> String {
     let neighbour = live.list.with_untracked(|rows| {
         let index = rows.iter().position(|row| row.id == id)?;
         let next = rows.get(index + 1);

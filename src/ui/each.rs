@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde::Serialize;
 
-use super::{clock::Group, erase::Erase};
+use super::{clock::DateGroup, erase::Erase};
 use crate::protocol::{ConversationId, MemoryId, MessageId, StreamId, TokenId};
 
 /// What tells the items of one list from each other.
@@ -30,15 +30,15 @@ where
     let entry = move |item: T| {
         let key = key(&item).into();
         let children = children.clone();
-        let view: Make = Box::new(move || children(item).into_view().erase());
+        let view: ViewFactory = Box::new(move || children(item).into_view().erase());
         (key, view)
     };
     let entries: Entries = Box::new(move || of().into_iter().map(&entry).collect());
     view! { <For each=entries key=entry_key children=entry_view/> }
 }
 
-type Make = Box<dyn FnOnce() -> AnyView + Send>;
-type Entry = (Key, Make);
+type ViewFactory = Box<dyn FnOnce() -> AnyView + Send>;
+type Entry = (Key, ViewFactory);
 type Entries = Box<dyn Fn() -> Vec<Entry> + Send>;
 
 fn entry_key((key, _): &Entry) -> Key {
@@ -103,14 +103,14 @@ impl From<TokenId> for Key {
     }
 }
 
-impl From<Group> for Key {
-    fn from(group: Group) -> Self {
+impl From<DateGroup> for Key {
+    fn from(group: DateGroup) -> Self {
         match group {
-            Group::Today => Self(0, 0),
-            Group::Yesterday => Self(0, 1),
-            Group::Week => Self(0, 2),
+            DateGroup::Today => Self(0, 0),
+            DateGroup::Yesterday => Self(0, 1),
+            DateGroup::Week => Self(0, 2),
             // No year is 0.
-            Group::Month { year, month } => Self(year.cast_unsigned(), u64::from(month)),
+            DateGroup::Month { year, month } => Self(year.cast_unsigned(), u64::from(month)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use leptos::{ev, wasm_bindgen::JsCast, web_sys::HtmlDetailsElement};
 
 /// Whether the `details` of which a `toggle` tells is open now.
-pub fn is_open(event: &ev::Event) -> bool {
+pub fn is_details_open(event: &ev::Event) -> bool {
     let details = event.target().and_then(|target| target.dyn_into().ok());
     details.is_some_and(|details: HtmlDetailsElement| details.open())
 }

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::{
     erase::Erase,
     icons,
-    live::{Phase, Status, use_live},
+    live::{ConnectionStatus, ConversationPhase, use_live},
     notify::NotifySwitch,
-    place::Place,
+    place::Route,
     theme::ThemeSwitch,
 };
 
@@ -16,13 +16,13 @@ use super::{
 pub fn Header(title: Memo<String>) -> impl IntoView {
     let live = use_live();
     // Who jumps from heading to heading finds words here, whatever is known yet.
-    let heading = move || match live.here().map(|view| view.phase.get()) {
-        _ if live.page.get() == Place::Literature => title.get(),
-        None if live.place.get() == Place::New => "New chat".into(),
-        Some(Phase::Loading) => "Loading…".into(),
-        None if live.place.get() == Place::Settings => "Settings".into(),
-        None | Some(Phase::Missing) => "Not found".into(),
-        Some(Phase::Ready | Phase::Failed(_)) => match title.get() {
+    let heading = move || match live.current_view().map(|view| view.phase.get()) {
+        _ if live.page_route.get() == Route::Literature => title.get(),
+        None if live.chat_route.get() == Route::New => "New chat".into(),
+        Some(ConversationPhase::Loading) => "Loading…".into(),
+        None if live.chat_route.get() == Route::Settings => "Settings".into(),
+        None | Some(ConversationPhase::Missing) => "Not found".into(),
+        Some(ConversationPhase::Ready | ConversationPhase::Failed(_)) => match title.get() {
             title if title.is_empty() => "Conversation".into(),
             title => title,
         },
@@ -39,7 +39,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
                 {icons::menu()}
             </button>
             <h1 class="header-title" dir="auto">{heading}</h1>
-            <ConnectionSign status=live.status/>
+            <ConnectionIndicator status=live.status/>
             <NotifySwitch/>
             <ThemeSwitch/>
         </header>
@@ -48,10 +48,12 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
 
 /// Calm: it fades in only when the connection stays away for a moment, and goes by itself.
 #[component]
-fn ConnectionSign(status: RwSignal<Status>) -> impl IntoView {
+fn ConnectionIndicator(status: RwSignal<ConnectionStatus>) -> impl IntoView {
     let text = move || match status.get() {
-        Status::Lost => Some(view! { <span class="connection-lost">"Reconnecting…"</span> }.erase()),
-        Status::Quiet | Status::Connected => None,
+        ConnectionStatus::Disconnected => {
+            Some(view! { <span class="connection-lost">"Reconnecting…"</span> }.erase())
+        }
+        ConnectionStatus::Idle | ConnectionStatus::Connected => None,
     };
     view! {
         <div class="connection" role="status">

@@ -31,47 +31,47 @@ use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
 use super::{
-    backoff::backoff, browser, erase::Erase, literature, markdown, not_found, panel, settings, transcript,
+    backoff::backoff_ms, browser, erase::Erase, literature, markdown, not_found, panel, settings, transcript,
     tray,
 };
 
 /// Makes a view, once it is here.
-pub type Code = Arc<dyn Fn() -> AnyView + Send + Sync>;
+pub type LazyView = Arc<dyn Fn() -> AnyView + Send + Sync>;
 
 /// The file could not be loaded. The browser's console knows why.
 #[derive(Debug)]
-pub struct NotLoaded;
+pub struct LoadError;
 
-impl From<SplitLoaderError> for NotLoaded {
+impl From<SplitLoaderError> for LoadError {
     fn from(_: SplitLoaderError) -> Self {
         Self
     }
 }
 
 /// Something on its way.
-pub type Loading<T> = Pin<Box<dyn Future<Output = Result<T, NotLoaded>>>>;
+pub type LoadFuture<T> = Pin<Box<dyn Future<Output = Result<T, LoadError>>>>;
 
 /// Shows a view once its code is here, and until then that it is being waited for or could not be had.
-pub fn lazy<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+pub fn lazy_view<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
     Lazy::new(load).show(true)
 }
 
 /// The same for a part of something that is shown already: while it is loaded, nothing is said.
-pub fn lazy_part<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+pub fn lazy_part<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
     Lazy::new(load).show(false)
 }
 
 /// The same for what nobody waits for: it is shown once it is here, and as long as it can't be had, nothing is.
-pub fn lazy_extra<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + 'static,
 ) -> AnyView {
-    let code = RwSignal::new(None::<Code>);
+    let code = RwSignal::new(None::<LazyView>);
     let is_wanted = move || !code.is_disposed();
-    until_here(
+    retry_until_loaded(
         move || Box::pin(load()),
         is_wanted,
         move |here| {
@@ -83,29 +83,32 @@ pub fn lazy_extra<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
 }
 
 /// Goes on once something lazy is here, for which it is asked again and again as long as it is wanted.
-pub fn until_here<T: 'static>(
-    load: impl Fn() -> Loading<T> + 'static,
+pub fn retry_until_loaded<T: 'static>(
+    load: impl Fn() -> LoadFuture<T> + 'static,
     is_wanted: impl Fn() -> bool + 'static,
     go_on: impl FnOnce(T) + 'static,
 ) {
-    when_here(load(), move |first| match first {
+    when_loaded(load(), move |first| match first {
         Ok(here) => go_on(here),
-        Err(NotLoaded) => spawn_local(async move {
+        Err(LoadError) => spawn_local(async move {
             let mut tries = 1;
-            browser::sleep(backoff(tries)).await;
+            browser::sleep(backoff_ms(tries)).await;
             while is_wanted() {
                 if let Ok(here) = load().await {
                     return go_on(here);
                 }
                 tries += 1;
-                browser::sleep(backoff(tries)).await;
+                browser::sleep(backoff_ms(tries)).await;
             }
         }),
     });
 }
 
 /// Goes on once something lazy is here, or could not be had: at once, if it is here already.
-pub fn when_here<T: 'static>(mut loading: Loading<T>, go_on: impl FnOnce(Result<T, NotLoaded>) + 'static) {
+pub fn when_loaded<T: 'static>(
+    mut loading: LoadFuture<T>,
+    go_on: impl FnOnce(Result<T, LoadError>) + 'static,
+) {
     // On the server it always is, in a browser from the second time on.
     match (&mut loading).now_or_never() {
         Some(result) => go_on(result),
@@ -115,26 +118,26 @@ pub fn when_here<T: 'static>(mut loading: Loading<T>, go_on: impl FnOnce(Result<
 
 #[derive(Clone)]
 struct Lazy {
-    load: Arc<dyn Fn() -> Loading<Code> + Send + Sync>,
-    code: Arc<OnceLock<Code>>,
+    load: Arc<dyn Fn() -> LoadFuture<LazyView> + Send + Sync>,
+    code: Arc<OnceLock<LazyView>>,
     /// Set whenever it is known how the loading went.
-    failed: RwSignal<bool>,
+    has_failed: RwSignal<bool>,
 }
 
 impl Lazy {
-    fn new<F: Future<Output = Result<Code, NotLoaded>> + 'static>(
+    fn new<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
         load: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {
         Self {
             load: Arc::new(move || Box::pin(load())),
             code: Arc::default(),
-            failed: RwSignal::new(false),
+            has_failed: RwSignal::new(false),
         }
     }
 
     fn show(self, says_so: bool) -> AnyView {
         self.load();
-        let view = move || match (self.failed.get(), self.code.get()) {
+        let view = move || match (self.has_failed.get(), self.code.get()) {
             (_, Some(code)) => code(),
             (false, None) if !says_so => ().into_any(),
             (false, None) => {
@@ -147,18 +150,18 @@ impl Lazy {
 
     fn load(&self) {
         let lazy = self.clone();
-        when_here((self.load)(), move |result| lazy.loaded(result));
+        when_loaded((self.load)(), move |result| lazy.on_loaded(result));
     }
 
-    fn loaded(&self, result: Result<Code, NotLoaded>) {
+    fn on_loaded(&self, result: Result<LazyView, LoadError>) {
         let failed = result.map(|code| self.code.set(code)).is_err();
         // What is shown may be gone meanwhile.
-        self.failed.try_set(failed);
+        self.has_failed.try_set(failed);
     }
 
     fn failure(self) -> AnyView {
         let again = move |_| {
-            self.failed.set(false);
+            self.has_failed.set(false);
             self.load();
         };
         view! {
@@ -179,7 +182,7 @@ pub async fn prepare() {
     let mut tries = 0;
     loop {
         // One after the other: most of them come in the same file.
-        let is_there = |name: &str| browser::is_there(&["[data-lazy=", name, "]"].concat());
+        let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("settings") || settings::load().await.is_ok())
             && (!is_there("markdown") || markdown::load_markdown().await.is_ok())
@@ -194,6 +197,6 @@ pub async fn prepare() {
             return;
         }
         tries += 1;
-        browser::sleep(backoff(tries)).await;
+        browser::sleep(backoff_ms(tries)).await;
     }
 }

@@ -20,99 +20,102 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use self::desk::Desk;
+use self::desk::LiteratureState;
 use super::{
     browser,
     erase::Erase,
     icons,
-    lazy::{Code, NotLoaded, lazy},
+    lazy::{LazyView, LoadError, lazy_view},
     live::Live,
-    not_found::nothing_here,
+    not_found::not_found_notice,
 };
-use crate::protocol::literature::{Address, Tab};
+use crate::protocol::literature::{LiteratureLocation, LiteratureTab};
 
 /// The page, whatever is open on it.
-pub fn literature(live: Live) -> AnyView {
-    lazy(move || code(live))
+pub fn literature_page(live: Live) -> AnyView {
+    lazy_view(move || code(live))
 }
 
 #[wasm_split(literature, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(live: Live) -> Result<Code, NotLoaded> {
+pub fn code(live: Live) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || page(live)))
 }
 
 fn page(live: Live) -> AnyView {
-    let desk = Desk::new(live);
-    desk.open();
+    let desk = LiteratureState::new(live);
+    desk.start();
     offers::register(desk);
-    let elsewhere = Memo::new(move |_| live.address.with(|address| Address::of(address).is_none()));
+    let elsewhere = Memo::new(move |_| {
+        live.address
+            .with(|address| LiteratureLocation::parse(address).is_none())
+    });
     let body = move || {
         if elsewhere.get() {
-            browser::not_found();
-            nothing_here("There is nothing at this address.")
+            browser::set_not_found();
+            not_found_notice("There is nothing at this address.")
         } else {
-            everything(desk)
+            page_content(desk)
         }
     };
     view! { <div class="literature" data-lazy="literature">{body}</div> }.erase()
 }
 
-fn everything(desk: Desk) -> AnyView {
+fn page_content(desk: LiteratureState) -> AnyView {
     let open = Memo::new(move |_| desk.address.with(|address| address.article.clone()));
     let tab = Memo::new(move |_| desk.address.with(|address| address.tab));
     let body = move || match (open.get(), tab.get()) {
-        (Some(pmid), _) => article::article(desk, pmid),
-        (None, Tab::Search) => search::search(desk),
-        (None, Tab::Saved) => saved::saved(desk),
+        (Some(pmid), _) => article::article_view(desk, pmid),
+        (None, LiteratureTab::Search) => search::search_tab(desk),
+        (None, LiteratureTab::Saved) => saved::saved_tab(desk),
     };
     view! {
         <div id="literature" class="literature-page" tabindex="-1">
-            {tabs(desk, tab)}
+            {tab_links(desk, tab)}
             {body}
         </div>
-        {undo(desk)}
-        {streams::dialog(desk)}
+        {undo_bar(desk)}
+        {streams::stream_dialog(desk)}
     }
     .erase()
 }
 
 /// Search and Saved. They are links: each has an address.
-fn tabs(desk: Desk, here: Memo<Tab>) -> AnyView {
+fn tab_links(desk: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
     let count = move || desk.with_library(|library| library.articles.len());
     let number = move || match count() {
         0 => None,
         count => Some(view! { <span class="tab-count">{count.to_string()}</span> }),
     };
     let current = move |tab| move || (here.get() == tab).then_some("page");
-    let saved = Address {
-        tab: Tab::Saved,
-        ..Address::default()
+    let saved = LiteratureLocation {
+        tab: LiteratureTab::Saved,
+        ..LiteratureLocation::default()
     };
     view! {
         <nav class="tabs" aria-label="Literature">
-            <a href=move || desk.last_search().path() aria-current=current(Tab::Search)>"Search"</a>
-            <a href=saved.path() aria-current=current(Tab::Saved)>"Saved" {number}</a>
+            <a href=move || desk.last_search().to_address() aria-current=current(LiteratureTab::Search)>"Search"</a>
+            <a href=saved.to_address() aria-current=current(LiteratureTab::Saved)>"Saved" {number}</a>
         </nav>
     }
     .erase()
 }
 
 /// What was removed can be had back.
-fn undo(desk: Desk) -> AnyView {
+fn undo_bar(desk: LiteratureState) -> AnyView {
     let shown = move || {
-        desk.removed.get().map(|saved| {
+        desk.last_removed.get().map(|saved| {
             let title = saved.article.title.clone();
             view! {
                 <div class="undo">
                     <span dir="auto">"Removed “" {title} "”"</span>
-                    <button type="button" class="button" on:click=move |_| desk.put_back()>
+                    <button type="button" class="button" on:click=move |_| desk.restore_removed()>
                         {icons::retry()} "Undo"
                     </button>
                     <button
                         type="button"
                         class="icon-button"
                         aria-label="Dismiss"
-                        on:click=move |_| desk.removed.set(None)
+                        on:click=move |_| desk.last_removed.set(None)
                     >
                         {icons::close()}
                     </button>

@@ -61,7 +61,7 @@ use self::chat::Chat;
 pub use self::lazy::prepare;
 
 /// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
-pub const REL: &str = "noopener noreferrer nofollow";
+pub const EXTERNAL_LINK_REL: &str = "noopener noreferrer nofollow";
 
 /// The whole page, for the server to render and the browser to take over.
 ///

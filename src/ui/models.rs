@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{browser, live::Live, page::Page, place::Place};
+use super::{browser, live::Live, page::PageSnapshot, place::Route};
 use crate::{
     api::rpc,
     protocol::{
@@ -11,38 +11,38 @@ use crate::{
     },
 };
 
-const PICKED: &str = "parlor-model";
+const STORAGE_KEY: &str = "parlor-model";
 /// The built-in endpoint. All that it has is the tour, a script that says so.
-const BUILT_IN: &str = "parlor";
+const BUILT_IN_ENDPOINT: &str = "parlor";
 /// Asking again on every glance at the page would ask every endpoint.
-const FRESH_MS: f64 = 20_000.0;
+const MIN_REFRESH_INTERVAL_MS: f64 = 20_000.0;
 
 /// The handle that the views hold.
 #[derive(Clone, Copy)]
 pub struct Models {
     pub list: RwSignal<ModelList>,
     /// The person's last choice: new conversations begin with it. Known once the browser has taken over.
-    picked: RwSignal<Option<String>>,
-    asked_at: StoredValue<f64>,
+    last_choice: RwSignal<Option<String>>,
+    requested_at: StoredValue<f64>,
 }
 
 impl Models {
     /// Begins with what the page came with.
-    pub fn new(page: &Page) -> Self {
+    pub fn new(page: &PageSnapshot) -> Self {
         let list = page.models.clone().unwrap_or_default();
         Self {
             list: RwSignal::new(list),
-            picked: RwSignal::default(),
-            asked_at: StoredValue::new(0.0),
+            last_choice: RwSignal::default(),
+            requested_at: StoredValue::new(0.0),
         }
     }
 
     /// The browser takes over.
     pub fn start(self) {
-        self.picked.set(browser::stored(PICKED));
-        self.asked_at.set_value(browser::uptime());
+        self.last_choice.set(browser::storage_get(STORAGE_KEY));
+        self.requested_at.set_value(browser::monotonic_ms());
         browser::on_presence(move |presence| {
-            if presence == browser::Presence::Visible {
+            if presence == browser::PresenceEvent::Visible {
                 self.refresh();
             }
         });
@@ -50,11 +50,11 @@ impl Models {
 
     /// Asks again: a model server may have been started in the meantime.
     pub fn refresh(self) {
-        let now = browser::uptime();
-        if now - self.asked_at.get_value() < FRESH_MS {
+        let now = browser::monotonic_ms();
+        if now - self.requested_at.get_value() < MIN_REFRESH_INTERVAL_MS {
             return;
         }
-        self.asked_at.set_value(now);
+        self.requested_at.set_value(now);
         spawn_local(async move {
             if let Ok(list) = rpc::models().await
                 && self.list.with_untracked(|old| *old != list)
@@ -65,49 +65,53 @@ impl Models {
     }
 
     /// The model that the next message here goes to.
-    pub fn chosen(self, live: Live) -> Option<String> {
-        let own = match live.here() {
+    pub fn current(self, live: Live) -> Option<String> {
+        let own = match live.current_view() {
             Some(view) => view.model.get(),
             None => self
-                .picked
+                .last_choice
                 .get()
-                .filter(|id| self.list.with(|list| has(list, id))),
+                .filter(|id| self.list.with(|list| contains(list, id))),
         };
         own.or_else(|| self.list.with(|list| list.default.clone()))
     }
 
     /// The model to ask for with the next message here. A conversation's own is the server's to know: what is not
     /// loaded yet is not replaced by a guess.
-    pub fn to_ask(self, live: Live) -> Option<String> {
-        untrack(|| match live.here() {
+    pub fn requested(self, live: Live) -> Option<String> {
+        untrack(|| match live.current_view() {
             Some(view) => view.model.get(),
-            None => self.chosen(live),
+            None => self.current(live),
         })
     }
 
     /// The person chose a model.
     pub fn choose(self, live: Live, id: String) {
-        browser::store(PICKED, Some(&id));
-        self.picked.set(Some(id.clone()));
-        if let Place::Conversation(conversation_id) = live.place.get_untracked() {
+        browser::storage_set(STORAGE_KEY, Some(&id));
+        self.last_choice.set(Some(id.clone()));
+        if let Route::Conversation(conversation_id) = live.chat_route.get_untracked() {
             live.choose_model(conversation_id, id);
         }
     }
 
     /// Whether there is nobody to talk to but the tour.
-    pub fn only_tour(self) -> bool {
+    pub fn has_only_tour(self) -> bool {
         self.list.with(|list| {
-            !list.models.is_empty() && list.models.iter().all(|model| model.endpoint == BUILT_IN)
+            !list.models.is_empty()
+                && list
+                    .models
+                    .iter()
+                    .all(|model| model.endpoint == BUILT_IN_ENDPOINT)
         })
     }
 
     /// Why there is nobody to talk to at all, though an endpoint is set.
-    pub fn in_the_way(self) -> Vec<RunError> {
+    pub fn endpoint_problems(self) -> Vec<RunError> {
         self.list.with(|list| match list.models.is_empty() {
             true => {
                 let problems = list.problems.iter();
                 problems
-                    .filter(|problem| !is_of_tools(problem))
+                    .filter(|problem| !is_tool_problem(problem))
                     .cloned()
                     .collect()
             }
@@ -117,11 +121,11 @@ impl Models {
 }
 
 /// Tells if it is tools that are missing, and no models.
-pub fn is_of_tools(problem: &RunError) -> bool {
+pub fn is_tool_problem(problem: &RunError) -> bool {
     problem.code.starts_with("mcp_")
 }
 
-fn has(list: &ModelList, id: &str) -> bool {
+fn contains(list: &ModelList, id: &str) -> bool {
     list.models.iter().any(|model| model.id == id)
 }
 
@@ -138,10 +142,10 @@ pub fn by_endpoint(list: &ModelList, chosen: Option<&str>) -> Vec<(String, Vec<M
             None => groups.push((model.endpoint.clone(), vec![model.clone()])),
         }
     }
-    if let Some(id) = chosen.filter(|id| !has(list, id)) {
+    if let Some(id) = chosen.filter(|id| !contains(list, id)) {
         let gone = ModelInfo {
             id: id.into(),
-            name: short(id).into(),
+            name: short_name(id).into(),
             endpoint: String::new(),
         };
         groups.push(("Not available now".into(), vec![gone]));
@@ -150,7 +154,7 @@ pub fn by_endpoint(list: &ModelList, chosen: Option<&str>) -> Vec<(String, Vec<M
 }
 
 /// A model's name without its endpoint.
-pub fn short(id: &str) -> &str {
+pub fn short_name(id: &str) -> &str {
     id.split_once('/').map_or(id, |(_, model)| model)
 }
 
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn models_are_grouped_by_endpoint_and_a_missing_one_stays_visible() {
+    fn groups_by_endpoint_and_keeps_missing_choice() {
         let models = vec![model("a/one"), model("b/two/three"), model("a/four")];
         let list = ModelList {
             models: models.clone(),

@@ -6,17 +6,17 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{
     erase::Erase,
-    lazy::{Code, NotLoaded, lazy},
+    lazy::{LazyView, LoadError, lazy_view},
 };
 
 /// Says kindly that something is not there, and where to go from here.
-pub fn nothing_here(what: &'static str) -> AnyView {
-    lazy(move || code(what))
+pub fn not_found_notice(what: &'static str) -> AnyView {
+    lazy_view(move || code(what))
 }
 
 /// Few ever see it.
 #[wasm_split(not_found, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(what: &'static str) -> Result<Code, NotLoaded> {
+pub fn code(what: &'static str) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || notice(what)))
 }
 

@@ -4,91 +4,91 @@
 use leptos::prelude::*;
 
 use super::{
-    browser::{self, Permission},
+    browser::{self, NotificationPermission},
     icons,
     live::use_live,
 };
 
-const KEY: &str = "parlor-notify";
-const NAME: &str = "Notify me when a long answer is finished";
+const STORAGE_KEY: &str = "parlor-notify";
+const LABEL: &str = "Notify me when a long answer is finished";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Wish {
+enum NotifySetting {
     #[default]
     Off,
     On,
     /// The person, or the browser by itself, has said no.
     Blocked,
     /// There are no notifications here.
-    Impossible,
+    Unsupported,
 }
 
-impl Wish {
-    fn now() -> Self {
+impl NotifySetting {
+    fn current() -> Self {
         match browser::notification_permission() {
-            Permission::Impossible => Self::Impossible,
-            Permission::Denied => Self::Blocked,
-            Permission::Granted if browser::stored(KEY).is_some() => Self::On,
-            Permission::Granted | Permission::NotAsked => Self::Off,
+            NotificationPermission::Unsupported => Self::Unsupported,
+            NotificationPermission::Denied => Self::Blocked,
+            NotificationPermission::Granted if browser::storage_get(STORAGE_KEY).is_some() => Self::On,
+            NotificationPermission::Granted | NotificationPermission::Undecided => Self::Off,
         }
     }
 
     fn title(self) -> &'static str {
         match self {
             Self::On => "Notify me when a long answer is finished: on",
-            Self::Off | Self::Impossible => "Notify me when a long answer is finished: off",
+            Self::Off | Self::Unsupported => "Notify me when a long answer is finished: off",
             Self::Blocked => "Notify me when a long answer is finished: blocked by the browser",
         }
     }
 }
 
 /// Whether the person wants notifications, and the browser shows them.
-pub fn is_wanted() -> bool {
-    Wish::now() == Wish::On
+pub fn is_enabled() -> bool {
+    NotifySetting::current() == NotifySetting::On
 }
 
 /// A bell that is on or off.
 #[component]
 pub fn NotifySwitch() -> impl IntoView {
     let live = use_live();
-    let wish = RwSignal::new(Wish::default());
+    let wish = RwSignal::new(NotifySetting::default());
     // It may have been changed in another tab, or in the browser's settings.
     Effect::new(move |_| {
-        live.visible.track();
-        wish.set(Wish::now());
+        live.is_visible.track();
+        wish.set(NotifySetting::current());
     });
     let press = move |_| match wish.get_untracked() {
-        Wish::On => {
-            browser::store(KEY, None);
-            wish.set(Wish::now());
+        NotifySetting::On => {
+            browser::storage_set(STORAGE_KEY, None);
+            wish.set(NotifySetting::current());
         }
-        Wish::Off => {
+        NotifySetting::Off => {
             let answered = move |permission| {
-                if permission == Permission::Granted {
-                    browser::store(KEY, Some("on"));
+                if permission == NotificationPermission::Granted {
+                    browser::storage_set(STORAGE_KEY, Some("on"));
                 }
                 let now = match permission {
-                    Permission::Impossible => Wish::Impossible,
-                    _ => Wish::now(),
+                    NotificationPermission::Unsupported => NotifySetting::Unsupported,
+                    _ => NotifySetting::current(),
                 };
                 wish.set(now);
-                if now != Wish::Off {
-                    live.toasts.say(said(now));
+                if now != NotifySetting::Off {
+                    live.toasts.show(announcement(now));
                 }
             };
             match browser::notification_permission() {
-                Permission::NotAsked => browser::ask_for_notifications(answered),
+                NotificationPermission::Undecided => browser::request_notification_permission(answered),
                 permission => answered(permission),
             }
         }
-        blocked => live.toasts.say(said(blocked)),
+        blocked => live.toasts.show(announcement(blocked)),
     };
-    let on = move || wish.get() == Wish::On;
+    let on = move || wish.get() == NotifySetting::On;
     view! {
         <button
             type="button"
             class="icon-button needs-script"
-            aria-label=NAME
+            aria-label=LABEL
             title=move || wish.get().title()
             aria-pressed=move || on().to_string()
             on:click=press
@@ -99,12 +99,12 @@ pub fn NotifySwitch() -> impl IntoView {
 }
 
 /// What came of a press.
-fn said(wish: Wish) -> &'static str {
+fn announcement(wish: NotifySetting) -> &'static str {
     match wish {
-        Wish::On => "You will be notified when a long answer is finished and you look elsewhere.",
-        Wish::Blocked => {
+        NotifySetting::On => "You will be notified when a long answer is finished and you look elsewhere.",
+        NotifySetting::Blocked => {
             "The browser blocks notifications from Parlor. Allow them in its settings for this site, then press again."
         }
-        Wish::Off | Wish::Impossible => "This browser shows no notifications of pages.",
+        NotifySetting::Off | NotifySetting::Unsupported => "This browser shows no notifications of pages.",
     }
 }

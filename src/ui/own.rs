@@ -5,69 +5,69 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use leptos::prelude::*;
 
-use super::{actions::Action, panel::handlers::Handler};
+use super::{actions::PageAction, panel::handlers::PayloadHandler};
 
 /// All that pages register. There is one.
 #[derive(Clone)]
-pub struct PageOwn {
-    pub handlers: Own<Handler>,
-    pub actions: Own<Action>,
+pub struct PageRegistry {
+    pub handlers: Registry<PayloadHandler>,
+    pub actions: Registry<PageAction>,
 }
 
-impl PageOwn {
+impl PageRegistry {
     /// There is nothing.
     pub fn new() -> Self {
         let changed = RwSignal::new(false);
         Self {
-            handlers: Own::new(changed),
-            actions: Own::new(changed),
+            handlers: Registry::new(changed),
+            actions: Registry::new(changed),
         }
     }
 }
 
 /// What the page has of its own.
-pub fn use_page() -> PageOwn {
+pub fn use_page_registry() -> PageRegistry {
     expect_context()
 }
 
 /// Things of one kind, the latest last. Clones are the same list.
-pub struct Own<T> {
-    things: Arc<Mutex<Vec<(usize, T)>>>,
+pub struct Registry<T> {
+    entries: Arc<Mutex<Vec<(usize, T)>>>,
     /// Another value whenever there is another thing.
     changed: RwSignal<bool>,
 }
 
 // Whether the things can be cloned does not matter.
-impl<T> Clone for Own<T> {
+impl<T> Clone for Registry<T> {
     fn clone(&self) -> Self {
         Self {
-            things: self.things.clone(),
+            entries: self.entries.clone(),
             changed: self.changed,
         }
     }
 }
 
-impl<T: Copy + Send + 'static> Own<T> {
+impl<T: Copy + Send + 'static> Registry<T> {
     pub fn new(changed: RwSignal<bool>) -> Self {
         Self {
-            things: Arc::default(),
+            entries: Arc::default(),
             changed,
         }
     }
 
     /// It is there from now on, as long as what is being rendered is.
-    pub fn add(&self, thing: T) {
+    pub fn register(&self, thing: T) {
         let number = {
             let mut things = self.things();
             let number = things.last().map_or(0, |(last, _)| last + 1);
             things.push((number, thing));
             number
         };
-        self.changes();
+        self.mark_changed();
         let own = self.clone();
         on_cleanup(move || {
             own.things().retain(|(known, _)| *known != number);
-            own.changes();
+            own.mark_changed();
         });
     }
 
@@ -79,13 +79,13 @@ impl<T: Copy + Send + 'static> Own<T> {
         found.map(|(_, thing)| *thing)
     }
 
-    fn changes(&self) {
+    fn mark_changed(&self) {
         // The page may be gone as a whole.
         let _ = self.changed.try_update(|changed| *changed = !*changed);
     }
 
     fn things(&self) -> MutexGuard<'_, Vec<(usize, T)>> {
-        self.things.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,13 +94,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_latest_comes_first_and_goes_with_what_has_registered_it() {
+    fn latest_entry_wins_until_its_owner_ends() {
         let owner = Owner::new();
         owner.set();
-        let own = Own::new(RwSignal::new(false));
-        own.add("first");
+        let own = Registry::new(RwSignal::new(false));
+        own.register("first");
         let child = owner.child();
-        child.with(|| own.add("second"));
+        child.with(|| own.register("second"));
         assert_eq!(own.find(|_| true), Some("second"));
         assert_eq!(own.find(|thing| *thing == "first"), Some("first"));
         child.cleanup();

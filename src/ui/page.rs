@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     browser,
-    place::{self, Place},
+    place::{self, Route},
 };
 use crate::{
     api::rpc,
     protocol::{
-        ApiError, ConversationId, ConversationList, IntentId, Json, MessageId, Timestamp, Transcript,
+        ApiError, ConversationId, ConversationList, IntentId, MessageId, RawJson, Timestamp, Transcript,
         chat::ModelList,
-        json::{self, Unreadable},
+        json::{self, JsonError},
     },
 };
 
 /// The snapshots of a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Page {
+pub struct PageSnapshot {
     /// The server's clock: what "today" is until the browser's own is known.
     pub now: Timestamp,
-    pub place: Place,
+    pub place: Route,
     pub list: Result<ConversationList, ApiError>,
     /// The conversation that the address names.
     pub transcript: Option<Result<Transcript, ApiError>>,
     pub models: Result<ModelList, ApiError>,
     /// What the page *Literature* shows, if the address is one of it. It is read by those who show it.
-    pub opened: Option<Json>,
+    pub opened: Option<RawJson>,
     /// What the settings page shows, if the address names it. Nothing else reads it: what few people need is taken apart there.
-    pub personal: Option<Json>,
+    pub personal: Option<RawJson>,
     pub form: FormIds,
 }
 
@@ -46,12 +46,12 @@ pub struct FormIds {
 }
 
 impl FormIds {
-    fn new(place: Place) -> Self {
+    fn new(place: Route) -> Self {
         Self {
             intent_id: IntentId::new(),
-            conversation_id: place.conversation().unwrap_or_default(),
+            conversation_id: place.conversation_id().unwrap_or_default(),
             message_id: MessageId::new(),
-            begins: place.conversation().is_none(),
+            begins: place.conversation_id().is_none(),
         }
     }
 }
@@ -63,40 +63,40 @@ impl FormIds {
 pub struct PageCodec;
 
 /// Stands for `<` in the encoded data. JSON has no unescaped control characters, so nothing else is ever taken for it.
-const LESS_THAN: &str = "\u{1}";
+const LESS_THAN_SUBSTITUTE: &str = "\u{1}";
 
-impl Encoder<Page> for PageCodec {
+impl Encoder<PageSnapshot> for PageCodec {
     type Error = serde_json::Error;
     type Encoded = String;
 
-    fn encode(page: &Page) -> serde_json::Result<String> {
-        Ok(serde_json::to_string(page)?.replace('<', LESS_THAN))
+    fn encode(page: &PageSnapshot) -> serde_json::Result<String> {
+        Ok(serde_json::to_string(page)?.replace('<', LESS_THAN_SUBSTITUTE))
     }
 }
 
-impl Decoder<Page> for PageCodec {
-    type Error = Unreadable;
+impl Decoder<PageSnapshot> for PageCodec {
+    type Error = JsonError;
     type Encoded = str;
 
-    fn decode(encoded: &str) -> Result<Page, Unreadable> {
-        json::read(encoded.replace(LESS_THAN, "<").as_bytes())
+    fn decode(encoded: &str) -> Result<PageSnapshot, JsonError> {
+        json::parse(encoded.replace(LESS_THAN_SUBSTITUTE, "<").as_bytes())
     }
 }
 
-impl Page {
+impl PageSnapshot {
     /// Reads the snapshots of an address. If it names a message, the conversation goes back to the page before that.
     pub async fn load(address: String) -> Self {
-        let (place, before) = (Place::of(&address), place::before(&address));
+        let (place, before) = (Route::parse(&address), place::before_message(&address));
         let transcript = async {
-            match place.conversation() {
-                Some(id) => Some(conversation(id, before).await),
+            match place.conversation_id() {
+                Some(id) => Some(load_conversation(id, before).await),
                 None => None,
             }
         };
         let opened = async {
             match place {
                 // What it can't be told now it asks for itself.
-                Place::Literature => rpc::open_literature(address).await.ok(),
+                Route::Literature => rpc::open_literature(address).await.ok(),
                 _ => None,
             }
         };
@@ -104,7 +104,7 @@ impl Page {
             futures::join!(rpc::conversations(None), transcript, rpc::models(), opened);
         // After the list: the stream goes on from there, and says what changed since.
         let personal = match place {
-            Place::Settings => browser::personal().await,
+            Route::Settings => browser::load_personal().await,
             _ => None,
         };
         Self {
@@ -121,7 +121,7 @@ impl Page {
 }
 
 /// A conversation's newest messages, and those that the address asks for.
-async fn conversation(id: ConversationId, before: Option<MessageId>) -> Result<Transcript, ApiError> {
+async fn load_conversation(id: ConversationId, before: Option<MessageId>) -> Result<Transcript, ApiError> {
     let mut transcript = rpc::conversation(id, before).await?;
     if let Some(before) = before.filter(|before| transcript.earliest == Some(*before)) {
         transcript.prepend(rpc::older_messages(id, before).await?);

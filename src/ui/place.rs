@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::{ConversationId, MessageId, literature};
 
-const SETTINGS: &str = "/settings";
+const SETTINGS_PATH: &str = "/settings";
 
 /// What an address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Place {
+pub enum Route {
     /// A conversation that has not begun.
     New,
     Conversation(ConversationId),
@@ -20,15 +20,17 @@ pub enum Place {
     Nowhere,
 }
 
-impl Place {
+impl Route {
     /// The place that an address names.
-    pub fn of(address: &str) -> Self {
+    pub fn parse(address: &str) -> Self {
         let path = address.split('?').next().unwrap_or_default();
         match path.trim_end_matches('/') {
             "" => Self::New,
             // What there is on it, it knows itself.
-            path if path == literature::PATH || path.starts_with("/literature/") => Self::Literature,
-            SETTINGS => Self::Settings,
+            path if path == literature::LITERATURE_PATH || path.starts_with("/literature/") => {
+                Self::Literature
+            }
+            SETTINGS_PATH => Self::Settings,
             path => path
                 .strip_prefix("/c/")
                 .and_then(|id| id.parse().ok())
@@ -40,8 +42,8 @@ impl Place {
     pub fn path(self) -> String {
         match self {
             Self::New | Self::Nowhere => "/".into(),
-            Self::Literature => literature::PATH.into(),
-            Self::Settings => SETTINGS.into(),
+            Self::Literature => literature::LITERATURE_PATH.into(),
+            Self::Settings => SETTINGS_PATH.into(),
             Self::Conversation(id) => {
                 let mut path = String::from("/c/");
                 path.push_str(&id.to_string());
@@ -56,7 +58,7 @@ impl Place {
     }
 
     /// The conversation that the place is.
-    pub fn conversation(self) -> Option<ConversationId> {
+    pub fn conversation_id(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
             Self::New | Self::Literature | Self::Settings | Self::Nowhere => None,
@@ -70,7 +72,7 @@ impl Place {
 }
 
 /// The message in an address before which one wants to see more, without scripts.
-pub fn before(address: &str) -> Option<MessageId> {
+pub fn before_message(address: &str) -> Option<MessageId> {
     let (_, query) = address.split_once('?')?;
     let before = query
         .split('&')
@@ -83,26 +85,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_and_its_path_are_one() {
+    fn route_and_path_round_trip() {
         let id = ConversationId::new();
         for place in [
-            Place::New,
-            Place::Conversation(id),
-            Place::Literature,
-            Place::Settings,
+            Route::New,
+            Route::Conversation(id),
+            Route::Literature,
+            Route::Settings,
         ] {
-            assert_eq!(Place::of(&place.path()), place);
+            assert_eq!(Route::parse(&place.path()), place);
         }
-        assert_eq!(Place::of(&format!("/c/{id}/")), Place::Conversation(id));
+        assert_eq!(Route::parse(&format!("/c/{id}/")), Route::Conversation(id));
         let before = MessageId::new();
         let older = format!("/c/{id}?before={before}&plain=");
         assert_eq!(
-            (Place::of(&older), super::before(&older)),
-            (Place::Conversation(id), Some(before))
+            (Route::parse(&older), super::before_message(&older)),
+            (Route::Conversation(id), Some(before))
         );
-        assert_eq!(Place::of("/literature/articles/11?q=tea"), Place::Literature);
+        assert_eq!(Route::parse("/literature/articles/11?q=tea"), Route::Literature);
         for path in ["/literaturex", "/c", "/c/", "/c/what", "/setting", "/settings/x"] {
-            assert_eq!(Place::of(path), Place::Nowhere, "{path}");
+            assert_eq!(Route::parse(path), Route::Nowhere, "{path}");
         }
     }
 }

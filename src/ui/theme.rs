@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::{browser, icons};
 
-const KEY: &str = "parlor-theme";
+const STORAGE_KEY: &str = "parlor-theme";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Theme {
@@ -17,7 +17,7 @@ enum Theme {
 }
 
 impl Theme {
-    fn from_kept(kept: Option<&str>) -> Self {
+    fn from_stored(kept: Option<&str>) -> Self {
         match kept {
             Some("light") => Self::Light,
             Some("dark") => Self::Dark,
@@ -25,7 +25,7 @@ impl Theme {
         }
     }
 
-    fn kept(self) -> Option<&'static str> {
+    fn stored_value(self) -> Option<&'static str> {
         match self {
             Self::System => None,
             Self::Light => Some("light"),
@@ -62,11 +62,11 @@ impl Theme {
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new(Theme::default());
-    Effect::new(move |_| theme.set(Theme::from_kept(browser::stored(KEY).as_deref())));
+    Effect::new(move |_| theme.set(Theme::from_stored(browser::storage_get(STORAGE_KEY).as_deref())));
     let turn = move |_| {
         theme.update(|theme| *theme = theme.next());
-        let kept = theme.get_untracked().kept();
-        browser::store(KEY, kept);
+        let kept = theme.get_untracked().stored_value();
+        browser::storage_set(STORAGE_KEY, kept);
         browser::set_theme(kept);
     };
     view! {

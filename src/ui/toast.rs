@@ -4,9 +4,9 @@ use leptos::prelude::*;
 
 use super::{browser, each::Each, icons};
 
-const SHOWN_MS: f64 = 6000.0;
+const TOAST_DURATION_MS: f64 = 6000.0;
 
-const AREA: &str = ".toasts";
+const AREA_SELECTOR: &str = ".toasts";
 
 /// One note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Toasts {
     }
 
     /// Shows a note for a while. Saying the same again does not show it twice.
-    pub fn say(self, text: impl Into<String>) {
+    pub fn show(self, text: impl Into<String>) {
         let text = text.into();
         self.count.update_value(|count| *count += 1);
         let number = self.count.get_value();
@@ -45,14 +45,14 @@ impl Toasts {
 
     /// Nobody is interrupted who is about to press something in a note.
     fn dismiss_later(self, number: u64) {
-        browser::after(SHOWN_MS, move || {
-            if browser::has_focus_in(AREA) {
+        browser::set_timeout(TOAST_DURATION_MS, move || {
+            if browser::has_focus_in(AREA_SELECTOR) {
                 self.dismiss_later(number);
             } else {
                 self.dismiss(number);
             }
         })
-        .forget();
+        .detach();
     }
 
     fn dismiss(self, number: u64) {
@@ -75,7 +75,7 @@ pub fn ToastArea(toasts: Toasts) -> impl IntoView {
                         aria-label="Dismiss"
                         on:click=move |_| {
                             toasts.dismiss(toast.number);
-                            browser::focus_to_go_on();
+                            browser::focus_after_removal();
                         }
                     >
                         {icons::close()}

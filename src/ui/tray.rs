@@ -9,106 +9,110 @@ mod content;
 use leptos::prelude::*;
 
 pub use self::content::load;
-use super::{browser, lazy::lazy_part, live::Live, place::Place};
+use super::{browser, lazy::lazy_part, live::Live, place::Route};
 
 /// Where there is no room for it beside the page.
-const NARROW: &str = "(width < 48rem)";
+const NARROW_QUERY: &str = "(width < 48rem)";
 /// What this browser keeps of it: whether it is open, and its conversation.
-const OPEN: &str = "parlor-tray-open";
-const PLACE: &str = "parlor-tray";
+const OPEN_KEY: &str = "parlor-tray-open";
+const ROUTE_KEY: &str = "parlor-tray";
 
 /// The tray. There is one for all pages.
 #[derive(Clone, Copy)]
 pub struct Tray {
-    open: RwSignal<bool>,
+    is_open: RwSignal<bool>,
     /// Its conversation, or that there is none yet.
-    place: RwSignal<Place>,
+    route: RwSignal<Route>,
     /// It takes the whole screen.
-    full: RwSignal<bool>,
+    is_fullscreen: RwSignal<bool>,
     /// It was open when the page was left: nobody has asked for the focus to be in it.
-    restored: StoredValue<bool>,
+    was_restored: StoredValue<bool>,
 }
 
 impl Tray {
     /// Closed, as the server renders it.
     pub fn new() -> Self {
         Self {
-            open: RwSignal::new(false),
-            place: RwSignal::new(Place::New),
-            full: RwSignal::new(false),
-            restored: StoredValue::new(false),
+            is_open: RwSignal::new(false),
+            route: RwSignal::new(Route::New),
+            is_fullscreen: RwSignal::new(false),
+            was_restored: StoredValue::new(false),
         }
     }
 
     /// The browser takes over: it is as it was when somebody last used it. On a phone it would hide the page.
     pub fn restore(self) {
-        if let Some(place) = browser::stored(PLACE) {
-            self.place.set(Place::of(&place));
+        if let Some(place) = browser::storage_get(ROUTE_KEY) {
+            self.route.set(Route::parse(&place));
         }
-        if browser::stored(OPEN).is_some() && !browser::matches(NARROW) {
-            self.restored.set_value(true);
-            self.open.set(true);
+        if browser::storage_get(OPEN_KEY).is_some() && !browser::matches_media(NARROW_QUERY) {
+            self.was_restored.set_value(true);
+            self.is_open.set(true);
         }
     }
 
     /// Where the conversation on the screen is, when a person is on this page.
-    pub fn place(self, page: Place) -> Place {
-        if page.has_tray() && self.open.get() {
-            self.place.get()
+    pub fn place(self, page: Route) -> Route {
+        if page.has_tray() && self.is_open.get() {
+            self.route.get()
         } else {
             page
         }
     }
 
     /// Shows a conversation.
-    pub fn show(self, place: Place) {
-        browser::store(PLACE, Some(&place.path()));
-        self.place.set(place);
-        self.turn(true);
+    pub fn show(self, place: Route) {
+        browser::storage_set(ROUTE_KEY, Some(&place.path()));
+        self.route.set(place);
+        self.set_open(true);
     }
 
     /// Has a conversation go on beside the page that is shown next, if there is room for both.
-    pub fn bring(self, place: Place) {
-        browser::store(PLACE, Some(&place.path()));
-        self.place.set(place);
-        self.turn(!browser::matches(NARROW));
+    pub fn carry_over(self, place: Route) {
+        browser::storage_set(ROUTE_KEY, Some(&place.path()));
+        self.route.set(place);
+        self.set_open(!browser::matches_media(NARROW_QUERY));
         // The page is what one came for.
-        self.restored.set_value(true);
+        self.was_restored.set_value(true);
     }
 
-    fn turn(self, open: bool) {
-        browser::store(OPEN, open.then_some("yes"));
-        self.restored.set_value(false);
-        self.full.set(open && browser::matches(NARROW));
-        if self.open.get_untracked() != open {
-            self.open.set(open);
+    fn set_open(self, open: bool) {
+        browser::storage_set(OPEN_KEY, open.then_some("yes"));
+        self.was_restored.set_value(false);
+        self.is_fullscreen
+            .set(open && browser::matches_media(NARROW_QUERY));
+        if self.is_open.get_untracked() != open {
+            self.is_open.set(open);
         }
     }
 
     /// Closes it, and leads the focus out of it.
     pub fn close(self) {
         let was_within = browser::has_focus_in(".tray");
-        self.turn(false);
+        self.set_open(false);
         if was_within {
-            browser::next_frame(|| browser::focus_selector("#tray-open"));
+            browser::on_next_frame(|| browser::focus_selector("#tray-open"));
         }
     }
 
     /// Whether who sees the message box wants to write: not if it is there because it was there before.
-    pub fn is_asked_for(self) -> bool {
-        !self.restored.try_update_value(std::mem::take).unwrap_or_default()
+    pub fn should_take_focus(self) -> bool {
+        !self
+            .was_restored
+            .try_update_value(std::mem::take)
+            .unwrap_or_default()
     }
 
     /// Something is to be seen on the page: it closes if it covers that.
-    pub fn make_way(self) {
-        if self.covers_all() {
-            self.turn(false);
+    pub fn close_if_covering(self) {
+        if self.is_covering_page() {
+            self.set_open(false);
         }
     }
 
     /// Whether nothing of the page can be reached.
-    pub fn covers_all(self) -> bool {
-        self.full.get() && self.open.get()
+    pub fn is_covering_page(self) -> bool {
+        self.is_fullscreen.get() && self.is_open.get()
     }
 }
 

@@ -2,17 +2,17 @@
 
 use leptos::prelude::*;
 
-use super::{erase::Erase, live::use_live, models::Models, place::Place, when::When};
+use super::{erase::Erase, live::use_live, models::Models, place::Route, when::When};
 use crate::protocol::RunError;
 
-const FOR_A_MODEL: [&str; 4] = [
+const MODEL_SUGGESTIONS: [&str; 4] = [
     "Explain how a suspension bridge carries its load",
     "Compare three ways to learn a language, in a table",
     "Write a short story that ends where it began",
     "Help me plan a quiet weekend without screens",
 ];
 
-const FOR_THE_TOUR: [&str; 3] = [
+const TOUR_SUGGESTIONS: [&str; 3] = [
     "Show me what Parlor can do",
     "Show me every kind of Markdown",
     "How do I connect a real model?",
@@ -23,10 +23,10 @@ const FOR_THE_TOUR: [&str; 3] = [
 pub fn Welcome() -> impl IntoView {
     let live = use_live();
     let models = expect_context::<Models>();
-    let only_tour = Memo::new(move |_| models.only_tour());
-    let in_the_way = Memo::new(move |_| models.in_the_way());
+    let only_tour = Memo::new(move |_| models.has_only_tour());
+    let in_the_way = Memo::new(move |_| models.endpoint_problems());
     let suggestion = move |text: &'static str| {
-        let send = move |_| live.send(Place::New, text.into(), models.to_ask(live));
+        let send = move |_| live.send(Route::New, text.into(), models.requested(live));
         view! {
             <li>
                 <button type="button" class="suggestion" on:click=send>{text}</button>
@@ -35,9 +35,9 @@ pub fn Welcome() -> impl IntoView {
     };
     let suggestions = move || {
         let texts: &[&str] = if only_tour.get() {
-            &FOR_THE_TOUR
+            &TOUR_SUGGESTIONS
         } else {
-            &FOR_A_MODEL
+            &MODEL_SUGGESTIONS
         };
         texts.iter().map(|text| suggestion(text)).collect_view()
     };
@@ -47,14 +47,14 @@ pub fn Welcome() -> impl IntoView {
             <When when=move || in_the_way.with(Vec::is_empty)>
                 <ul class="suggestions needs-script">{suggestions}</ul>
             </When>
-            {move || only_tour.get().then(how_to_connect)}
-            {move || in_the_way.get().into_iter().map(what_is_wrong).collect_view()}
+            {move || only_tour.get().then(connection_help)}
+            {move || in_the_way.get().into_iter().map(endpoint_problem).collect_view()}
         </section>
     }
 }
 
 /// An endpoint that is set and does not work: better said before somebody has written to it.
-fn what_is_wrong(problem: RunError) -> AnyView {
+fn endpoint_problem(problem: RunError) -> AnyView {
     view! {
         <div class="hint">
             <h3>"There is no model to talk to yet"</h3>
@@ -65,7 +65,7 @@ fn what_is_wrong(problem: RunError) -> AnyView {
     .erase()
 }
 
-fn how_to_connect() -> AnyView {
+fn connection_help() -> AnyView {
     view! {
         <div class="hint">
             <h3>"You are talking to the tour"</h3>

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 /// Takes so much and no more: what is written beyond is an error, and then it is full.
 #[derive(Debug)]
-pub struct Bounded {
+pub struct BoundedWriter {
     pub bytes: Vec<u8>,
     limit: usize,
     pub is_full: bool,
 }
 
-impl Bounded {
+impl BoundedWriter {
     pub fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
@@ -20,7 +20,7 @@ impl Bounded {
     }
 }
 
-impl Write for Bounded {
+impl Write for BoundedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = self.limit - self.bytes.len();
         if room == 0 && !bytes.is_empty() {

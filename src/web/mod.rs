@@ -27,7 +27,7 @@ pub async fn fetch_page(client: &WebClient, url: &str) -> Result<Page, FetchErro
     let download = client.get(url, readable::is_readable).await?;
     // Reading takes a moment of the processor's time for large pages: not on the threads that serve everybody. Should it
     // ever panic, that is this page's trouble alone.
-    tokio::task::spawn_blocking(move || readable::read(&download))
+    tokio::task::spawn_blocking(move || readable::read_page(&download))
         .await
         .unwrap_or(Err(FetchError::Unreadable))
 }

@@ -1,21 +1,21 @@
 //! From an address to a page.
 
 use super::{
-    guard::tests::{answer, serve},
+    guard::tests::{http_response, serve},
     *,
 };
 
 #[tokio::test]
-async fn an_address_gives_the_page_to_which_it_leads() {
+async fn fetches_the_page_after_redirects() {
     let port = serve(|request| match request.split(' ').nth(1) {
-        Some("/moved") => answer("301 Moved Permanently", "location: /caf%C3%A9?a#b\r\n", b""),
-        Some("/caf%C3%A9?a") => answer(
+        Some("/moved") => http_response("301 Moved Permanently", "location: /caf%C3%A9?a#b\r\n", b""),
+        Some("/caf%C3%A9?a") => http_response(
             "200 OK",
             "content-type: text/html; charset=latin1\r\n",
             b"<title>Caf\xe9</title><main><h1>Caf\xe9</h1><p>Open. See the <a href=menu>menu</a>.",
         ),
-        Some("/menu.pdf") => answer("200 OK", "content-type: application/pdf\r\n", b"%PDF-"),
-        _ => answer("404 Not Found", "", b""),
+        Some("/menu.pdf") => http_response("200 OK", "content-type: application/pdf\r\n", b"%PDF-"),
+        _ => http_response("404 Not Found", "", b""),
     })
     .await;
     let config = WebConfig {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    html::{Token, squeeze, tokens},
-    rendered,
+    html::{Token, collapse_whitespace, tokenize},
+    render_text,
 };
 
 struct Example {
@@ -26,7 +26,7 @@ fn examples() -> Vec<Example> {
 }
 
 /// Raw HTML is shown as the text that it is.
-const RAW_HTML: &[u64] = &[
+const RAW_HTML_EXAMPLES: &[u64] = &[
     21, 31, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166,
     167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187,
     188, 189, 190, 191, 201, 308, 309, 344, 475, 476, 477, 491, 494, 524, 536, 613, 614, 615, 616, 617, 623,
@@ -34,20 +34,25 @@ const RAW_HTML: &[u64] = &[
 ];
 
 /// A picture is a link to it.
-const IMAGES: &[u64] = &[
+const IMAGE_EXAMPLES: &[u64] = &[
     517, 520, 531, 572, 573, 574, 575, 576, 577, 578, 579, 580, 581, 582, 583, 584, 585, 586, 587, 588, 589,
     591,
 ];
 
 /// An address with a scheme that is not on the list, or with a control character, makes no link.
-const REFUSED_LINKS: &[u64] = &[500, 596, 598, 599, 601];
+const REJECTED_LINK_EXAMPLES: &[u64] = &[500, 596, 598, 599, 601];
 
 /// A bare address is a link, as GitHub's Markdown has it.
-const BARE_ADDRESSES: &[u64] = &[608, 611];
+const BARE_ADDRESS_EXAMPLES: &[u64] = &[608, 611];
 
 #[test]
-fn every_example_is_shown_as_the_specification_says_but_for_those_listed() {
-    let lists = [RAW_HTML, IMAGES, REFUSED_LINKS, BARE_ADDRESSES];
+fn examples_match_the_specification() {
+    let lists = [
+        RAW_HTML_EXAMPLES,
+        IMAGE_EXAMPLES,
+        REJECTED_LINK_EXAMPLES,
+        BARE_ADDRESS_EXAMPLES,
+    ];
     let excepted: BTreeSet<u64> = lists.into_iter().flatten().copied().collect();
     assert_eq!(
         excepted.len(),
@@ -58,8 +63,8 @@ fn every_example_is_shown_as_the_specification_says_but_for_those_listed() {
     let mut differ = BTreeMap::new();
     let examples = examples();
     for example in &examples {
-        let ours = squeeze(as_specified(tokens(&rendered(&example.markdown))));
-        let theirs = squeeze(tokens(&example.html));
+        let ours = collapse_whitespace(normalize(tokenize(&render_text(&example.markdown))));
+        let theirs = collapse_whitespace(tokenize(&example.html));
         if ours != theirs {
             differ.insert(example.number, (&example.markdown, ours, theirs));
         }
@@ -87,33 +92,33 @@ fn every_example_is_shown_as_the_specification_says_but_for_those_listed() {
 }
 
 #[test]
-fn in_the_examples_with_pictures_only_the_pictures_differ() {
+fn image_examples_differ_only_in_images() {
     for example in examples()
         .iter()
-        .filter(|example| IMAGES.contains(&example.number))
+        .filter(|example| IMAGE_EXAMPLES.contains(&example.number))
     {
-        let ours = squeeze(as_specified(tokens(&rendered(&example.markdown))));
-        let theirs = squeeze(without_pictures(tokens(&example.html)));
+        let ours = collapse_whitespace(normalize(tokenize(&render_text(&example.markdown))));
+        let theirs = collapse_whitespace(replace_images(tokenize(&example.html)));
         assert_eq!(ours, theirs, "example {}: {:?}", example.number, example.markdown);
     }
 }
 
 #[test]
-fn in_the_examples_with_refused_links_only_the_links_are_missing() {
+fn rejected_link_examples_lack_only_links() {
     for example in examples()
         .iter()
-        .filter(|example| REFUSED_LINKS.contains(&example.number))
+        .filter(|example| REJECTED_LINK_EXAMPLES.contains(&example.number))
     {
-        let ours = squeeze(as_specified(tokens(&rendered(&example.markdown))));
+        let ours = collapse_whitespace(normalize(tokenize(&render_text(&example.markdown))));
         let is_link =
             |token: &Token| matches!(token, Token::Open(name, _) | Token::Close(name) if name == "a");
-        let theirs = tokens(&example.html)
+        let theirs = tokenize(&example.html)
             .into_iter()
             .filter(|token| !is_link(token))
             .collect();
         assert_eq!(
             ours,
-            squeeze(theirs),
+            collapse_whitespace(theirs),
             "example {}: {:?}",
             example.number,
             example.markdown
@@ -122,7 +127,7 @@ fn in_the_examples_with_refused_links_only_the_links_are_missing() {
 }
 
 /// Puts a link to each picture in its place, or in a link its description.
-fn without_pictures(tokens: Vec<Token>) -> Vec<Token> {
+fn replace_images(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut in_link = false;
     let text = |out: &mut Vec<Token>, text: String| match out.last_mut() {
@@ -160,7 +165,7 @@ fn without_pictures(tokens: Vec<Token>) -> Vec<Token> {
 }
 
 /// Our HTML with what we add to the specification's taken out.
-fn as_specified(tokens: Vec<Token>) -> Vec<Token> {
+fn normalize(tokens: Vec<Token>) -> Vec<Token> {
     let mut out = Vec::new();
     // For each open element: what its end becomes.
     let mut open: Vec<Option<String>> = Vec::new();
@@ -197,7 +202,7 @@ fn as_specified(tokens: Vec<Token>) -> Vec<Token> {
                     attributes.insert("class".to_owned(), class);
                 }
                 if let Some(href) = attributes.get_mut("href") {
-                    *href = percent_encoded(href);
+                    *href = percent_encode(href);
                 }
                 if let Some(name) = &kept {
                     out.push(Token::Open(name.clone(), attributes));
@@ -229,7 +234,7 @@ enum Parent {
 }
 
 /// An address as the specification's examples write it. A browser does the same with ours.
-fn percent_encoded(href: &str) -> String {
+fn percent_encode(href: &str) -> String {
     let mut out = String::new();
     for byte in href.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.+!*'(),%#@?=;:/&$~".contains(&byte) {

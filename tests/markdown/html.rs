@@ -10,7 +10,7 @@ pub enum Token {
     Text(String),
 }
 
-const BLOCKS: [&str; 24] = [
+const BLOCK_ELEMENTS: [&str; 24] = [
     "p",
     "h1",
     "h2",
@@ -36,18 +36,18 @@ const BLOCKS: [&str; 24] = [
     "br",
     "input",
 ];
-const VOID: [&str; 4] = ["br", "hr", "img", "input"];
+const VOID_ELEMENTS: [&str; 4] = ["br", "hr", "img", "input"];
 
 /// Reads HTML as this program and the specification write it. Comments are left out.
-pub fn tokens(html: &str) -> Vec<Token> {
+pub fn tokenize(html: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = html;
     while !rest.is_empty() {
         let Some(at) = rest.find('<') else {
-            text(rest, &mut tokens);
+            push_text(rest, &mut tokens);
             break;
         };
-        text(&rest[..at], &mut tokens);
+        push_text(&rest[..at], &mut tokens);
         rest = &rest[at..];
         if let Some(comment) = rest.strip_prefix("<!") {
             let end = if comment.starts_with("--") { "-->" } else { ">" };
@@ -61,8 +61,8 @@ pub fn tokens(html: &str) -> Vec<Token> {
         if let Some(name) = tag.strip_prefix('/') {
             tokens.push(Token::Close(name.trim().to_owned()));
         } else {
-            let (name, attributes) = attributes(tag.trim_end_matches('/'));
-            let void = VOID.contains(&name.as_str());
+            let (name, attributes) = parse_tag(tag.trim_end_matches('/'));
+            let void = VOID_ELEMENTS.contains(&name.as_str());
             tokens.push(Token::Open(name.clone(), attributes));
             if void {
                 tokens.push(Token::Close(name));
@@ -72,13 +72,13 @@ pub fn tokens(html: &str) -> Vec<Token> {
     tokens
 }
 
-fn text(text: &str, tokens: &mut Vec<Token>) {
+fn push_text(text: &str, tokens: &mut Vec<Token>) {
     if text.is_empty() {
         return;
     }
     match tokens.last_mut() {
-        Some(Token::Text(last)) => last.push_str(&decode(text)),
-        _ => tokens.push(Token::Text(decode(text))),
+        Some(Token::Text(last)) => last.push_str(&decode_entities(text)),
+        _ => tokens.push(Token::Text(decode_entities(text))),
     }
 }
 
@@ -95,7 +95,7 @@ fn tag_end(html: &str) -> usize {
     html.len()
 }
 
-fn attributes(tag: &str) -> (String, BTreeMap<String, String>) {
+fn parse_tag(tag: &str) -> (String, BTreeMap<String, String>) {
     let tag = tag.trim();
     let (name, mut rest) = tag.split_once(char::is_whitespace).unwrap_or((tag, ""));
     let mut attributes = BTreeMap::new();
@@ -110,7 +110,7 @@ fn attributes(tag: &str) -> (String, BTreeMap<String, String>) {
             Some(quoted) => {
                 let end = quoted.find('"').unwrap_or(quoted.len());
                 rest = quoted.get(end + 1..).unwrap_or_default();
-                decode(&quoted[..end])
+                decode_entities(&quoted[..end])
             }
             // Only raw HTML in the examples has such: nothing is compared with it.
             None => {
@@ -123,7 +123,7 @@ fn attributes(tag: &str) -> (String, BTreeMap<String, String>) {
     (name.to_owned(), attributes)
 }
 
-fn decode(text: &str) -> String {
+fn decode_entities(text: &str) -> String {
     let text = text
         .replace("&lt;", "<")
         .replace("&gt;", ">")
@@ -133,10 +133,10 @@ fn decode(text: &str) -> String {
 }
 
 /// Takes out white space that is not shown: any of it next to a block, all but one space elsewhere, but none in `pre`.
-pub fn squeeze(tokens: Vec<Token>) -> Vec<Token> {
+pub fn collapse_whitespace(tokens: Vec<Token>) -> Vec<Token> {
     let is_block = |token: Option<&Token>| match token {
         None => true,
-        Some(Token::Open(name, _) | Token::Close(name)) => BLOCKS.contains(&name.as_str()),
+        Some(Token::Open(name, _) | Token::Close(name)) => BLOCK_ELEMENTS.contains(&name.as_str()),
         Some(Token::Text(_)) => false,
     };
     let mut out: Vec<Token> = Vec::new();

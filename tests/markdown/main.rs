@@ -6,17 +6,17 @@ mod html;
 mod views;
 
 use leptos::prelude::*;
-use parlor::ui::markdown::{MarkdownView, Prose, Reading};
+use parlor::ui::markdown::{MarkdownLoader, MarkdownView, Prose};
 
 /// The HTML that the server sends for a text.
 fn render(prose: &Prose) -> String {
     let prose = prose.clone();
     Owner::new().with(|| {
-        provide_context(Reading::begin());
+        provide_context(MarkdownLoader::start());
         view! { <MarkdownView prose prefix="m"/> }.to_html()
     })
 }
 
-fn rendered(text: &str) -> String {
+fn render_text(text: &str) -> String {
     render(&Prose::finished(text))
 }

@@ -3,32 +3,37 @@
 use super::*;
 
 #[tokio::test]
-async fn thinking_is_thinking_in_every_spelling() {
+async fn recognizes_thinking_in_every_format() {
     for spelling in [
-        Spelling::ReasoningContent,
-        Spelling::Reasoning,
-        Spelling::Parts,
-        Spelling::Tags,
+        ThinkingFormat::ReasoningContent,
+        ThinkingFormat::Reasoning,
+        ThinkingFormat::Parts,
+        ThinkingFormat::Tags,
     ] {
         let script = Script::new()
-            .spelled(spelling)
+            .with_thinking_format(spelling)
             .think("Let me ")
             .think("see.")
             .text("Hello ")
             .text("there");
-        let expected = vec![thinking("Let me see."), text("Hello there"), usage(4), STOP];
-        assert_eq!(play(script).await, (expected, None), "{spelling:?}");
+        let expected = vec![
+            thinking_event("Let me see."),
+            text_event("Hello there"),
+            usage_event(4),
+            STOP_EVENT,
+        ];
+        assert_eq!(run_script(script).await, (expected, None), "{spelling:?}");
     }
 }
 
 #[tokio::test]
-async fn a_tool_call_comes_with_its_arguments() {
+async fn tool_call_has_its_arguments() {
     let script = Script::new()
         .text("One moment.")
         .tool_call("c1", "now", "{}")
         .finish("tool_calls");
     let expected = vec![
-        text("One moment."),
+        text_event("One moment."),
         ModelEvent::ToolCall {
             index: 0,
             id: "c1".into(),
@@ -38,19 +43,19 @@ async fn a_tool_call_comes_with_its_arguments() {
             index: 0,
             delta: "{}".into(),
         },
-        usage(2),
+        usage_event(2),
         ModelEvent::Finished(FinishReason::ToolCalls),
     ];
-    assert_eq!(play(script).await, (expected, None));
+    assert_eq!(run_script(script).await, (expected, None));
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_end_well_keeps_what_it_said() {
+async fn failed_answer_keeps_its_text() {
     let hi = "data: {\"choices\": [{\"delta\": {\"content\": \"Hi\"}}]}\n\n";
     let busy = json!({"message": "overloaded", "code": 529});
     for (script, code, kind) in [
-        (Script::new().text("Hi").cut(), "broke_off", Broken),
-        (Script::new().text("Hi").end(), "broke_off", Broken),
+        (Script::new().text("Hi").cut(), "broke_off", StreamBroken),
+        (Script::new().text("Hi").end(), "broke_off", StreamBroken),
         (
             Script::new()
                 .text("Hi")
@@ -67,12 +72,12 @@ async fn an_answer_that_does_not_end_well_keeps_what_it_said() {
         (
             Script::new().raw(hi).raw("data: {\"choices\": [{\n\n").end(),
             "bad_answer",
-            Broken,
+            StreamBroken,
         ),
         (
             Script::new().raw(hi).raw_bytes(*b"data: \xff\xfe\n\n").end(),
             "bad_answer",
-            Broken,
+            StreamBroken,
         ),
         (
             Script::new()
@@ -80,72 +85,72 @@ async fn an_answer_that_does_not_end_well_keeps_what_it_said() {
                 .raw(format!("data: {}", "x".repeat(2 << 20)))
                 .end(),
             "bad_answer",
-            Broken,
+            StreamBroken,
         ),
     ] {
-        let (events, error) = play(script.clone()).await;
-        assert_eq!(events, [text("Hi")], "{script:?}");
-        let (got, got_kind, message, _) = told(error);
+        let (events, error) = run_script(script.clone()).await;
+        assert_eq!(events, [text_event("Hi")], "{script:?}");
+        let (got, got_kind, message, _) = error_parts(error);
         assert_eq!((got.as_str(), got_kind), (code, kind), "{message}");
     }
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_utf8_inside_a_string_are_replaced() {
+async fn replaces_invalid_utf8() {
     let script = Script::new()
         .raw_bytes(*b"data: {\"choices\": [{\"delta\": {\"content\": \"a\xffb\"}}]}\n\n")
         .finish("stop");
     assert_eq!(
-        play(script).await,
-        (vec![text("a\u{fffd}b"), usage(1), STOP], None)
+        run_script(script).await,
+        (vec![text_event("a\u{fffd}b"), usage_event(1), STOP_EVENT], None)
     );
 }
 
 #[tokio::test]
-async fn done_without_a_reason_is_a_clean_end() {
+async fn done_without_finish_reason_is_clean() {
     assert_eq!(
-        play(Script::new().text("Hi").done()).await,
-        (vec![text("Hi"), STOP], None)
+        run_script(Script::new().text("Hi").done()).await,
+        (vec![text_event("Hi"), STOP_EVENT], None)
     );
 }
 
 #[tokio::test]
-async fn an_answer_is_whole_with_its_reason_even_if_the_rest_is_cut() {
+async fn answer_is_complete_once_it_has_a_reason() {
     let finish =
         "data: {\"choices\": [{\"delta\": {\"content\": \"Hi\"}, \"finish_reason\": \"length\"}]}\n\n";
-    let expected = vec![text("Hi"), ModelEvent::Finished(FinishReason::Length)];
+    let expected = vec![text_event("Hi"), ModelEvent::Finished(FinishReason::Length)];
     for script in [
         Script::new().raw(finish).cut(),
         Script::new().raw(finish).end(),
         Script::new().raw(finish).hang(),
     ] {
-        assert_eq!(play(script).await, (expected.clone(), None));
+        assert_eq!(run_script(script).await, (expected.clone(), None));
     }
 }
 
 #[tokio::test]
-async fn an_event_is_there_as_soon_as_the_server_has_sent_it_and_dropping_ends_the_call() {
+async fn events_arrive_immediately_and_dropping_cancels() {
     let upstream = Upstream::start().await;
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new().text("Hello").gate("more").text(" there").hang(),
     );
     let endpoint = OpenAi::new(&config(&upstream)).unwrap();
     let mut stream = endpoint.call("any", &request("any", "Hi")).await.unwrap();
-    assert_eq!(stream.next().await, Some(Ok(text("Hello"))));
-    upstream.reached("more").await;
-    upstream.release("more");
-    assert_eq!(stream.next().await, Some(Ok(text(" there"))));
+    assert_eq!(stream.next().await, Some(Ok(text_event("Hello"))));
+    upstream.wait_for_gate("more").await;
+    upstream.open_gate("more");
+    assert_eq!(stream.next().await, Some(Ok(text_event(" there"))));
     assert_eq!(upstream.open_streams(), 1);
     drop(stream);
-    tokio::time::timeout(Duration::from_secs(10), upstream.all_closed())
+    tokio::time::timeout(Duration::from_secs(10), upstream.wait_until_closed())
         .await
         .unwrap();
 }
 
 #[tokio::test]
-async fn many_tokens_come_in_order_and_none_is_missing() {
-    let (events, error) = play(Script::new().tokens(5000, 0.0)).await;
+async fn tokens_arrive_complete_and_in_order() {
+    let (events, error) = run_script(Script::new().tokens(5000, 0.0)).await;
     assert_eq!(error, None);
     let [ModelEvent::Text(text), ..] = events.as_slice() else {
         panic!("{events:?}")
@@ -158,7 +163,7 @@ async fn many_tokens_come_in_order_and_none_is_missing() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_streamed_is_read() {
+async fn reads_unstreamed_answers() {
     let answer = json!({
         "choices": [{"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": "Hello"}}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 1},
@@ -169,20 +174,20 @@ async fn an_answer_that_is_not_streamed_is_read() {
             .raw(answer.to_string())
             .end();
         let expected = vec![
-            text("Hello"),
-            usage(1),
+            text_event("Hello"),
+            usage_event(1),
             ModelEvent::Finished(FinishReason::Length),
         ];
-        assert_eq!(play(script).await, (expected, None), "{media_type}");
+        assert_eq!(run_script(script).await, (expected, None), "{media_type}");
     }
 }
 
 #[tokio::test]
-async fn another_protocol_is_called_that() {
+async fn names_a_foreign_protocol() {
     let first = "event: message-start\ndata: {\"type\":\"message-start\",\"delta\":{}}\n\n";
-    let (events, error) = play(Script::new().raw(first).hang()).await;
+    let (events, error) = run_script(Script::new().raw(first).hang()).await;
     assert_eq!(events, []);
-    let (code, kind, message, hint) = told(error);
+    let (code, kind, message, hint) = error_parts(error);
     assert_eq!((code.as_str(), kind), ("other_protocol", Refused));
     assert!(message.contains("another protocol (Cohere's own)"), "{message}");
     assert!(
@@ -192,15 +197,15 @@ async fn another_protocol_is_called_that() {
 }
 
 #[tokio::test]
-async fn what_ends_before_its_first_word_may_be_tried_again() {
+async fn empty_failures_are_retryable() {
     for (script, code) in [
         (Script::new().raw("").end(), "endpoint_failed"),
         (Script::new().raw("").cut(), "broke_off"),
         (Script::new().raw(": wait\n\n").end(), "endpoint_failed"),
         (Script::new().end(), "broke_off"),
     ] {
-        let (_, error) = play(script.clone()).await;
-        let (got, kind, message, hint) = told(error);
+        let (_, error) = run_script(script.clone()).await;
+        let (got, kind, message, hint) = error_parts(error);
         assert_eq!(
             (got.as_str(), kind),
             (code, Unavailable { after: None }),
@@ -211,15 +216,15 @@ async fn what_ends_before_its_first_word_may_be_tried_again() {
 }
 
 #[tokio::test]
-async fn a_malformed_stream_does_not_blame_the_address() {
+async fn malformed_stream_error_omits_address_advice() {
     let hi = "data: {\"choices\": [{\"delta\": {\"content\": \"Hi\"}}]}\n\n";
     for tail in [
         "data: {\"choices\": [{\n\n".to_owned(),
         format!("data: {}", "x".repeat(2 << 20)),
     ] {
         for head in ["", hi] {
-            let (_, error) = play(Script::new().raw(head).raw(tail.clone()).end()).await;
-            let (code, _, _, hint) = told(error);
+            let (_, error) = run_script(Script::new().raw(head).raw(tail.clone()).end()).await;
+            let (code, _, _, hint) = error_parts(error);
             assert_eq!(code, "bad_answer");
             assert!(!hint.contains("ACME_BASE_URL"), "{hint}");
             assert_eq!(hint.contains("kept"), !head.is_empty(), "{hint}");

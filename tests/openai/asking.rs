@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn the_server_is_sent_the_conversation_the_key_and_the_headers() {
+async fn sends_conversation_key_and_headers() {
     let upstream = Upstream::start().await;
     upstream.require_key("sk-1");
     let config = EndpointConfig {
@@ -19,8 +19,8 @@ async fn the_server_is_sent_the_conversation_the_key_and_the_headers() {
     ];
     let request = ModelRequest::new("echo", messages);
     assert_eq!(
-        ask(&config, request).await,
-        (vec![text("And?"), usage(1), STOP], None)
+        collect_response(&config, request).await,
+        (vec![text_event("And?"), usage_event(1), STOP_EVENT], None)
     );
     let sent = upstream.requests().pop().unwrap();
     assert_eq!(sent.headers["authorization"], "Bearer sk-1");
@@ -38,7 +38,7 @@ async fn the_server_is_sent_the_conversation_the_key_and_the_headers() {
 }
 
 #[tokio::test]
-async fn a_base_urls_query_goes_with_every_request() {
+async fn base_url_query_is_kept() {
     let upstream = Upstream::start().await;
     let config = EndpointConfig {
         base_url: format!("{}/?api-version=2024-10-21&code=very-secret", upstream.url()),
@@ -48,7 +48,7 @@ async fn a_base_urls_query_goes_with_every_request() {
     let endpoint = OpenAi::new(&config).unwrap();
     endpoint.models().await.unwrap();
     endpoint.context_window("echo").await;
-    ask(&config, request("echo", "Hi")).await;
+    collect_response(&config, request("echo", "Hi")).await;
     let sent = upstream.requests();
     let paths: Vec<&str> = sent.iter().map(|sent| sent.path.as_str()).collect();
     let expected = [
@@ -70,8 +70,8 @@ async fn a_base_urls_query_goes_with_every_request() {
     assert!(!format!("{endpoint:?} {config:?}").contains("secret"));
     assert!(!format!("{endpoint:?} {config:?}").contains("hush"));
     let refusal = json!({"error": {"message": "no code very-secret, no hush-hush in 2024-10-21"}});
-    upstream.script(When::any(), Script::new().status(400, refusal, &[]));
-    let (_, error) = ask(&config, request("any", "Hi")).await;
+    upstream.add_script(When::any(), Script::new().status(400, refusal, &[]));
+    let (_, error) = collect_response(&config, request("any", "Hi")).await;
     let message = error.unwrap().error.message;
     assert!(
         message.contains("2024-10-21") && !message.contains("secret") && !message.contains("hush"),
@@ -80,7 +80,7 @@ async fn a_base_urls_query_goes_with_every_request() {
 }
 
 #[tokio::test]
-async fn models_that_are_named_are_not_asked_for() {
+async fn configured_models_are_not_fetched() {
     let upstream = Upstream::start().await;
     let config = EndpointConfig {
         models: vec!["deployment".into()],
@@ -88,34 +88,37 @@ async fn models_that_are_named_are_not_asked_for() {
     };
     let listed = OpenAi::new(&config).unwrap().models().await.unwrap();
     assert_eq!(listed.ids, ["deployment"]);
-    assert_eq!(listed.offered[0].id, "acme/deployment");
+    assert_eq!(listed.selectable[0].id, "acme/deployment");
     assert!(upstream.requests().is_empty());
 }
 
 #[tokio::test]
-async fn without_a_key_none_is_sent() {
+async fn sends_no_key_without_one() {
     let upstream = Upstream::start().await;
     let endpoint = OpenAi::new(&config(&upstream)).unwrap();
     endpoint.models().await.unwrap();
-    ask(&config(&upstream), request("echo", "Hi")).await;
+    collect_response(&config(&upstream), request("echo", "Hi")).await;
     for sent in upstream.requests() {
         assert_eq!(sent.headers.get("authorization"), None, "{}", sent.path);
     }
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_know_stream_options_is_asked_without() {
+async fn omits_unsupported_stream_options() {
     let upstream = Upstream::start().await;
     let refusal =
         json!({"message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"]}]}});
-    upstream.script_times(1, When::any(), Script::new().status(422, refusal, &[]));
-    let (events, error) = ask(&config(&upstream), request("echo", "Hi")).await;
-    assert_eq!((events, error), (vec![text("Hi"), usage(1), STOP], None));
+    upstream.add_script_times(1, When::any(), Script::new().status(422, refusal, &[]));
+    let (events, error) = collect_response(&config(&upstream), request("echo", "Hi")).await;
+    assert_eq!(
+        (events, error),
+        (vec![text_event("Hi"), usage_event(1), STOP_EVENT], None)
+    );
     assert_eq!(upstream.requests()[1].body.get("stream_options"), None);
 }
 
 #[tokio::test]
-async fn a_model_that_takes_no_system_prompt_is_told_before_the_question() {
+async fn moves_unsupported_system_prompt_into_the_question() {
     for (status, words) in [
         (400, "System role not supported"),
         (
@@ -133,7 +136,7 @@ async fn a_model_that_takes_no_system_prompt_is_told_before_the_question() {
     ] {
         let upstream = Upstream::start().await;
         let refusal = json!({ "error": { "message": words } });
-        upstream.script_times(1, When::any(), Script::new().status(status, refusal, &[]));
+        upstream.add_script_times(1, When::any(), Script::new().status(status, refusal, &[]));
         let endpoint = OpenAi::new(&config(&upstream)).unwrap();
         let request = ModelRequest::new(
             "echo",
@@ -146,23 +149,26 @@ async fn a_model_that_takes_no_system_prompt_is_told_before_the_question() {
             let mut stream = endpoint.call("echo", &request).await.unwrap();
             assert_eq!(
                 stream.next().await.unwrap().unwrap(),
-                text("Be brief.\n\nHi"),
+                text_event("Be brief.\n\nHi"),
                 "{words}"
             );
         }
-        let first = |request: &upstream::Captured| request.body["messages"][0]["role"].clone();
+        let first = |request: &upstream::CapturedRequest| request.body["messages"][0]["role"].clone();
         let roles: Vec<_> = upstream.requests().iter().map(first).collect();
         assert_eq!(roles, ["system", "user", "user"], "{words}: it is remembered");
         let sent = upstream.requests().pop().unwrap().body;
-        assert_eq!(endpoint.sends("echo", &request).body, *sent.as_object().unwrap());
+        assert_eq!(
+            endpoint.preview_request("echo", &request).body,
+            *sent.as_object().unwrap()
+        );
     }
 }
 
 #[tokio::test]
-async fn a_model_that_knows_no_tools_is_told_in_words_what_they_gave() {
+async fn describes_tool_results_to_models_without_tools() {
     let upstream = Upstream::start().await;
     let refusal = json!({ "error": { "message": "echo does not support tools" } });
-    upstream.script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
     let messages = vec![
         ModelMessage::User("Hi".into()),
         ModelMessage::Assistant {
@@ -182,8 +188,8 @@ async fn a_model_that_knows_no_tools_is_told_in_words_what_they_gave() {
         },
     ];
     // No tool is offered any more, but the conversation has them.
-    let (events, error) = ask(&config(&upstream), ModelRequest::new("echo", messages)).await;
-    assert_eq!((&events[0], error), (&text("(A tool gave:)\na cat"), None));
+    let (events, error) = collect_response(&config(&upstream), ModelRequest::new("echo", messages)).await;
+    assert_eq!((&events[0], error), (&text_event("(A tool gave:)\na cat"), None));
     let sent = upstream.requests().pop().unwrap().body;
     assert_eq!(
         sent["messages"],
@@ -196,7 +202,7 @@ async fn a_model_that_knows_no_tools_is_told_in_words_what_they_gave() {
 }
 
 #[tokio::test]
-async fn a_model_that_knows_no_tools_is_asked_without() {
+async fn omits_unsupported_tools() {
     for (status, words) in [
         (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
         (500, "tools param requires --jinja flag"),
@@ -208,7 +214,7 @@ async fn a_model_that_knows_no_tools_is_asked_without() {
     ] {
         let upstream = Upstream::start().await;
         let refusal = json!({ "error": { "message": words } });
-        upstream.script_times(1, When::any(), Script::new().status(status, refusal, &[]));
+        upstream.add_script_times(1, When::any(), Script::new().status(status, refusal, &[]));
         let endpoint = OpenAi::new(&config(&upstream)).unwrap();
         for _ in 0..2 {
             let mut request = request("echo", "Hi");
@@ -219,7 +225,7 @@ async fn a_model_that_knows_no_tools_is_asked_without() {
             };
             request.tools.push(look.into());
             let mut stream = endpoint.call("echo", &request).await.unwrap();
-            assert_eq!(stream.next().await.unwrap().unwrap(), text("Hi"), "{words}");
+            assert_eq!(stream.next().await.unwrap().unwrap(), text_event("Hi"), "{words}");
         }
         let with_tools: Vec<bool> = upstream
             .requests()

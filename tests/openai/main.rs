@@ -10,13 +10,13 @@ use futures::StreamExt;
 use parlor::{
     model::{
         Endpoint, FinishReason, ModelError,
-        ModelErrorKind::{self, Broken, Refused, Unavailable},
+        ModelErrorKind::{self, Refused, StreamBroken, Unavailable},
         ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse, Usage,
     },
     providers::{EndpointConfig, openai::OpenAi},
 };
 use serde_json::json;
-use upstream::{Script, Spelling, Upstream, When};
+use upstream::{Script, ThinkingFormat, Upstream, When};
 
 fn config(upstream: &Upstream) -> EndpointConfig {
     EndpointConfig {
@@ -31,7 +31,10 @@ fn request(model: &str, text: &str) -> ModelRequest {
 }
 
 /// All that a call gives: the events, with adjacent deltas as one, and the error that it ends with.
-async fn ask(config: &EndpointConfig, request: ModelRequest) -> (Vec<ModelEvent>, Option<ModelError>) {
+async fn collect_response(
+    config: &EndpointConfig,
+    request: ModelRequest,
+) -> (Vec<ModelEvent>, Option<ModelError>) {
     let endpoint = OpenAi::new(config).unwrap();
     let mut stream = match endpoint.call(&request.model, &request).await {
         Ok(stream) => stream,
@@ -51,21 +54,21 @@ async fn ask(config: &EndpointConfig, request: ModelRequest) -> (Vec<ModelEvent>
 }
 
 /// What the scripted server's answer turns into.
-async fn play(script: Script) -> (Vec<ModelEvent>, Option<ModelError>) {
+async fn run_script(script: Script) -> (Vec<ModelEvent>, Option<ModelError>) {
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), script);
-    ask(&config(&upstream), request("any", "Hello")).await
+    upstream.add_script(When::any(), script);
+    collect_response(&config(&upstream), request("any", "Hello")).await
 }
 
-fn text(text: &str) -> ModelEvent {
+fn text_event(text: &str) -> ModelEvent {
     ModelEvent::Text(text.into())
 }
 
-fn thinking(text: &str) -> ModelEvent {
+fn thinking_event(text: &str) -> ModelEvent {
     ModelEvent::Thinking(text.into())
 }
 
-fn usage(output_tokens: u64) -> ModelEvent {
+fn usage_event(output_tokens: u64) -> ModelEvent {
     ModelEvent::Usage(Usage {
         input_tokens: 10,
         output_tokens,
@@ -73,9 +76,9 @@ fn usage(output_tokens: u64) -> ModelEvent {
     })
 }
 
-const STOP: ModelEvent = ModelEvent::Finished(FinishReason::Stop);
+const STOP_EVENT: ModelEvent = ModelEvent::Finished(FinishReason::Stop);
 
-fn told(error: Option<ModelError>) -> (String, ModelErrorKind, String, String) {
+fn error_parts(error: Option<ModelError>) -> (String, ModelErrorKind, String, String) {
     let error = error.expect("an error");
     (
         error.error.code,

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn every_refusal_names_the_endpoint_the_cause_and_what_to_do() {
+async fn errors_name_endpoint_cause_and_advice() {
     let upstream = Upstream::start().await;
     let acme = format!("The endpoint “acme” ({})", upstream.url());
     let later = |seconds| Unavailable {
@@ -99,24 +99,24 @@ async fn every_refusal_names_the_endpoint_the_cause_and_what_to_do() {
         ),
     ] {
         upstream.reset();
-        upstream.script(When::any(), script);
-        let (events, error) = ask(&config(&upstream), request("m/1", "Hello")).await;
+        upstream.add_script(When::any(), script);
+        let (events, error) = collect_response(&config(&upstream), request("m/1", "Hello")).await;
         assert_eq!(events, []);
         let expected = (code.into(), kind, format!("{acme} {what}"), hint.to_owned());
-        assert_eq!(told(error), expected);
+        assert_eq!(error_parts(error), expected);
     }
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_not_shown_even_if_the_server_repeats_it() {
+async fn errors_never_show_the_key() {
     let upstream = Upstream::start().await;
     let refusal = json!({"error": {"message": "sk-wrong is not a key"}});
-    upstream.script(When::any(), Script::new().status(401, refusal, &[]));
+    upstream.add_script(When::any(), Script::new().status(401, refusal, &[]));
     let config = EndpointConfig {
         api_key: Some("sk-wrong".into()),
         ..config(&upstream)
     };
-    let (code, _, message, _) = told(ask(&config, request("echo", "Hi")).await.1);
+    let (code, _, message, _) = error_parts(collect_response(&config, request("echo", "Hi")).await.1);
     assert_eq!(code, "key_refused");
     let acme = format!("The endpoint “acme” ({})", upstream.url());
     assert_eq!(
@@ -126,14 +126,14 @@ async fn a_wrong_key_is_not_shown_even_if_the_server_repeats_it() {
 }
 
 #[tokio::test]
-async fn what_is_secret_is_not_printed_and_user_info_in_the_address_is_sent() {
+async fn redacts_secrets_and_sends_url_credentials() {
     let upstream = Upstream::start().await;
     let config = EndpointConfig {
         base_url: upstream.url().replace("//", "//someone:hidden@"),
         headers: vec![("x-key".into(), "secret-1".into())],
         ..config(&upstream)
     };
-    assert_eq!(ask(&config, request("echo", "Hi")).await.1, None);
+    assert_eq!(collect_response(&config, request("echo", "Hi")).await.1, None);
     let sent = upstream.requests().pop().unwrap();
     assert!(sent.headers["authorization"].starts_with("Basic "), "{sent:?}");
     let with_key = EndpointConfig {
@@ -148,7 +148,7 @@ async fn what_is_secret_is_not_printed_and_user_info_in_the_address_is_sent() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_not_there_says_why() {
+async fn unreachable_endpoint_states_the_cause() {
     let dead = Upstream::start().await;
     let url = dead.url();
     dead.stop().await;
@@ -163,7 +163,7 @@ async fn an_endpoint_that_is_not_there_says_why() {
             ..config(&upstream)
         };
         for error in [
-            ask(&config, request("echo", "Hi")).await.1.unwrap(),
+            collect_response(&config, request("echo", "Hi")).await.1.unwrap(),
             OpenAi::new(&config).unwrap().models().await.unwrap_err(),
         ] {
             assert_eq!(error.error.code, "endpoint_unreachable", "{error}");

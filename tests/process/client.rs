@@ -4,30 +4,30 @@ use std::path::Path;
 
 use parlor::protocol::{
     AssistantMessage, Event, Message, MessageId,
-    sse::{Decoder, Frame},
+    sse::{SseDecoder, SseFrame},
     transcript::apply_to_run,
 };
 use serde_json::Value;
 use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::{sync::oneshot, time::timeout};
 
-use crate::SOON;
+use crate::TEST_TIMEOUT;
 
 /// What one client saw of its run until the server died.
 #[derive(Default)]
-pub struct Seen {
+pub struct ObservedRun {
     pub run: Option<MessageId>,
     pub events: Vec<Event>,
     /// The answer, folded from the events by the reducer.
     pub answer: Option<AssistantMessage>,
 }
 
-impl Seen {
+impl ObservedRun {
     fn has_begun(&self) -> bool {
         self.answer.as_ref().is_some_and(|answer| !answer.is_empty())
     }
 
-    fn see(&mut self, frame: &Frame) {
+    fn apply_frame(&mut self, frame: &SseFrame) {
         let event: Value = serde_json::from_str(&frame.data).expect("JSON");
         // What the public stream adds to the text, such as the marks of tool calls, is no event of the log.
         if event["type"] == "text_delta" && event.get("offset").is_none() {
@@ -37,30 +37,30 @@ impl Seen {
         self.run = self.run.or(event.message_id);
         let answer = self
             .answer
-            .get_or_insert_with(|| AssistantMessage::started("openai/echo"));
+            .get_or_insert_with(|| AssistantMessage::new("openai/echo"));
         apply_to_run(answer, &event.body).expect("no gap");
         self.events.push(event);
     }
 
     /// Asks for a turn and reads until the connection ends or breaks. Tells `begun` when the first of the answer is there.
-    pub async fn until_the_end(url: String, ask: Value, begun: Option<oneshot::Sender<MessageId>>) -> Self {
-        match post(&url, &ask).await {
-            Ok(response) => Self::rest_of(response, begun).await,
+    pub async fn read_turn(url: String, ask: Value, begun: Option<oneshot::Sender<MessageId>>) -> Self {
+        match post_turn(&url, &ask).await {
+            Ok(response) => Self::read_response(response, begun).await,
             Err(_) => Self::default(),
         }
     }
 
     /// The same, and tells `begun` when the answer has text.
-    pub async fn until_said(url: String, ask: Value, begun: oneshot::Sender<MessageId>) {
-        let Ok(mut response) = post(&url, &ask).await else {
+    pub async fn read_turn_until_text(url: String, ask: Value, begun: oneshot::Sender<MessageId>) {
+        let Ok(mut response) = post_turn(&url, &ask).await else {
             return;
         };
         let mut seen = Self::default();
-        let mut decoder = Decoder::new(1 << 20);
+        let mut decoder = SseDecoder::new(1 << 20);
         let (mut frames, mut begun) = (Vec::new(), Some(begun));
         while let Ok(Some(chunk)) = response.chunk().await {
             decoder.push(&chunk, &mut frames).expect("no frame is too long");
-            frames.drain(..).for_each(|frame| seen.see(&frame));
+            frames.drain(..).for_each(|frame| seen.apply_frame(&frame));
             let has_text = seen
                 .answer
                 .as_ref()
@@ -75,16 +75,16 @@ impl Seen {
     }
 
     /// The same, of a turn that was asked for.
-    pub async fn rest_of(
+    pub async fn read_response(
         mut response: reqwest::Response,
         mut begun: Option<oneshot::Sender<MessageId>>,
     ) -> Self {
         let mut seen = Self::default();
-        let mut decoder = Decoder::new(1 << 20);
+        let mut decoder = SseDecoder::new(1 << 20);
         let mut frames = Vec::new();
         while let Ok(Some(chunk)) = response.chunk().await {
             decoder.push(&chunk, &mut frames).expect("no frame is too long");
-            frames.drain(..).for_each(|frame| seen.see(&frame));
+            frames.drain(..).for_each(|frame| seen.apply_frame(&frame));
             if let (Some(run), true) = (seen.run, seen.has_begun())
                 && let Some(begun) = begun.take()
             {
@@ -97,14 +97,14 @@ impl Seen {
 }
 
 /// Asks for a turn.
-pub async fn post(url: &str, ask: &Value) -> reqwest::Result<reqwest::Response> {
+pub async fn post_turn(url: &str, ask: &Value) -> reqwest::Result<reqwest::Response> {
     let request = reqwest::Client::new().post(format!("{url}/api/chat/stream"));
     let request = request.header("content-type", "application/json");
     request.body(ask.to_string()).send().await
 }
 
 /// A run's message, as the server has it.
-pub async fn stored(url: &str, run: MessageId) -> Message {
+pub async fn stored_message(url: &str, run: MessageId) -> Message {
     let response = reqwest::get(format!("{url}/api/messages/{run}"))
         .await
         .expect("an answer");
@@ -113,14 +113,14 @@ pub async fn stored(url: &str, run: MessageId) -> Message {
 }
 
 /// The log after a position, up to another one at least.
-pub async fn log(url: &str, after: u64, until: u64) -> Vec<Event> {
+pub async fn read_log(url: &str, after: u64, until: u64) -> Vec<Event> {
     let mut response = reqwest::get(format!("{url}/api/events?after={after}"))
         .await
         .expect("an answer");
-    let mut decoder = Decoder::new(1 << 20);
+    let mut decoder = SseDecoder::new(1 << 20);
     let (mut frames, mut events) = (Vec::new(), Vec::<Event>::new());
     while events.last().is_none_or(|event| event.position.0 < until) {
-        let chunk = timeout(SOON, response.chunk())
+        let chunk = timeout(TEST_TIMEOUT, response.chunk())
             .await
             .expect("all that was seen comes");
         decoder
@@ -136,7 +136,7 @@ pub async fn log(url: &str, after: u64, until: u64) -> Vec<Event> {
 }
 
 /// Changes the database itself, of a server that is down.
-pub async fn execute(data: &Path, sql: String) {
+pub async fn execute_sql(data: &Path, sql: String) {
     let mut connection = SqliteConnectOptions::new()
         .filename(data.join("parlor.db"))
         .connect()
@@ -149,7 +149,7 @@ pub async fn execute(data: &Path, sql: String) {
 }
 
 /// Asks the database itself.
-pub async fn query<T>(data: &Path, sql: &'static str) -> T
+pub async fn query_sql<T>(data: &Path, sql: &'static str) -> T
 where
     T: for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite> + Send + Unpin,
 {

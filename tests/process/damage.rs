@@ -14,13 +14,12 @@ use tokio::{process::Command, time::timeout};
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    SOON, Server,
-    client::{Seen, post, query, stored},
-    followed_by,
+    Server, TEST_TIMEOUT, chain_commands,
+    client::{ObservedRun, post_turn, query_sql, stored_message},
 };
 
 /// Zeroes the root pages of a table and of its indices.
-async fn zero(data: &Path, table: &str) {
+async fn zero_table_pages(data: &Path, table: &str) {
     let file = data.join("parlor.db");
     let options = SqliteConnectOptions::new().filename(&file);
     let mut connection = options.connect().await.expect("it opens");
@@ -49,74 +48,79 @@ async fn zero(data: &Path, table: &str) {
 }
 
 /// Makes data with one conversation, which nobody uses.
-async fn with_a_conversation(data: &Path, upstream: &Upstream) {
+async fn create_conversation(data: &Path, upstream: &Upstream) {
     parlor::outgoing::install_tls();
-    upstream.script(When::any(), Script::new().text("well"));
+    upstream.add_script(When::any(), Script::new().text("well"));
     let mut server = Server::start(data, upstream).await;
-    let seen = Seen::until_the_end(server.url.clone(), ask(), None).await;
+    let seen = ObservedRun::read_turn(server.url.clone(), turn_request(), None).await;
     assert_eq!(seen.answer.expect("an answer").text(), "well");
     server.terminate().await;
     server.child.wait().await.expect("it ends");
 }
 
-fn ask() -> serde_json::Value {
+fn turn_request() -> serde_json::Value {
     json!({ "message": "hello", "model": "openai/echo" })
 }
 
-async fn text(response: reqwest::Response) -> String {
+async fn response_text(response: reqwest::Response) -> String {
     let body = response.bytes().await.expect("a body");
     String::from_utf8(body.to_vec()).expect("text")
 }
 
 /// The words of a start that does not succeed.
-async fn refused(command: &mut Command) -> String {
+async fn failed_start_output(command: &mut Command) -> String {
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
-    let output = timeout(SOON, output).await.expect("it ends").expect("it runs");
+    let output = timeout(TEST_TIMEOUT, output)
+        .await
+        .expect("it ends")
+        .expect("it runs");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8(output.stderr).expect("words")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn damage_is_told_and_ends_a_turn() {
+async fn reports_damage_and_fails_the_turn() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
-    with_a_conversation(data, &upstream).await;
+    create_conversation(data, &upstream).await;
     // Read when a run ends, and by nothing before that.
-    zero(data, "payloads").await;
+    zero_table_pages(data, "payloads").await;
     let server = Server::start(data, &upstream).await;
-    server.says_after(0, "Parlor's database is damaged").await;
+    server.wait_for_log_line(0, "Parlor's database is damaged").await;
     let page = reqwest::get(&server.url).await.expect("an answer");
     assert_eq!(page.status(), StatusCode::OK);
-    let page = text(page).await;
+    let page = response_text(page).await;
     assert!(
         page.contains("Parlor's database is damaged") && page.contains("put back a backup"),
         "{page}"
     );
 
-    let seen = Seen::until_the_end(server.url.clone(), ask(), None);
-    let seen = timeout(SOON, seen).await.expect("it ends");
+    let seen = ObservedRun::read_turn(server.url.clone(), turn_request(), None);
+    let seen = timeout(TEST_TIMEOUT, seen).await.expect("it ends");
     let error = seen.answer.expect("an answer").error.expect("an error");
     assert_eq!(error.code, "storage_damaged");
     assert!(error.hint.contains("backup"), "{error:?}");
-    let at_work: i64 = query(data, "SELECT count(*) FROM runs WHERE status = 'running'").await;
+    let at_work: i64 = query_sql(data, "SELECT count(*) FROM runs WHERE status = 'running'").await;
     assert_eq!(at_work, 0);
     let log = server.log.borrow().join("\n");
     assert!(!log.contains("panicked"), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_damaged_table_refuses_a_turn_at_once() {
+async fn damaged_table_rejects_turns_immediately() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
-    with_a_conversation(data, &upstream).await;
-    zero(data, "messages").await;
+    create_conversation(data, &upstream).await;
+    zero_table_pages(data, "messages").await;
     let server = Server::start(data, &upstream).await;
-    let answer = timeout(SOON, post(&server.url, &ask())).await.expect("it ends");
+    let answer = timeout(TEST_TIMEOUT, post_turn(&server.url, &turn_request()))
+        .await
+        .expect("it ends");
     let answer = answer.expect("an answer");
     assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
-    let problem = text(answer).await;
+    let problem = response_text(answer).await;
     assert!(
         problem.contains("database is damaged") && problem.contains("Nothing was changed"),
         "{problem}"
@@ -125,25 +129,35 @@ async fn a_damaged_table_refuses_a_turn_at_once() {
 
 /// The end of a run is stored where nothing of the log can be read or written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_ends_without_the_log() {
+async fn run_ends_with_a_damaged_log() {
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("well").gate("never"));
+    upstream.add_script(When::any(), Script::new().text("well").gate("never"));
     let server = Server::start(data, &upstream).await;
     let (begun, run) = tokio::sync::oneshot::channel();
-    let client = tokio::spawn(Seen::until_the_end(server.url.clone(), ask(), Some(begun)));
-    let run = timeout(SOON, run).await.expect("it begins").expect("a run");
+    let client = tokio::spawn(ObservedRun::read_turn(
+        server.url.clone(),
+        turn_request(),
+        Some(begun),
+    ));
+    let run = timeout(TEST_TIMEOUT, run)
+        .await
+        .expect("it begins")
+        .expect("a run");
     server.kill().await;
-    let seen = timeout(SOON, client).await.expect("it breaks").expect("no panic");
+    let seen = timeout(TEST_TIMEOUT, client)
+        .await
+        .expect("it breaks")
+        .expect("no panic");
     let conversation = seen.events[0].conversation_id;
-    zero(data, "events").await;
+    zero_table_pages(data, "events").await;
 
     let server = Server::start(data, &upstream).await;
-    let at_work: i64 = query(data, "SELECT count(*) FROM runs WHERE status = 'running'").await;
+    let at_work: i64 = query_sql(data, "SELECT count(*) FROM runs WHERE status = 'running'").await;
     assert_eq!(at_work, 0);
-    let message = stored(&server.url, run).await;
+    let message = stored_message(&server.url, run).await;
     let answer = message.assistant().expect("an answer");
     assert!(answer.is_damaged() && answer.status.is_terminal(), "{answer:?}");
     let page = reqwest::get(format!("{}/c/{conversation}", server.url)).await;
@@ -154,7 +168,7 @@ async fn a_run_ends_without_the_log() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_left_as_it_is() {
+async fn leaves_foreign_files_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let noise: Vec<u8> = (0..20_000_u32)
@@ -162,24 +176,24 @@ async fn what_is_no_database_is_left_as_it_is() {
         .collect();
     fs::write(data.join("parlor.db"), &noise).unwrap();
     let upstream = Upstream::start().await;
-    let said = refused(&mut Server::command(data, &upstream, "127.0.0.1:0")).await;
+    let said = failed_start_output(&mut Server::command(data, &upstream, "127.0.0.1:0")).await;
     assert!(said.contains("damaged") && said.lines().count() == 1, "{said}");
     assert_eq!(fs::read(data.join("parlor.db")).unwrap(), noise);
 }
 
 #[tokio::test]
-async fn a_second_server_does_not_start_without_the_lock_file() {
+async fn second_server_cannot_start() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
     let _server = Server::start(data, &upstream).await;
     fs::remove_file(data.join("parlor.lock")).expect("it is there");
-    let said = refused(&mut Server::command(data, &upstream, "127.0.0.1:0")).await;
+    let said = failed_start_output(&mut Server::command(data, &upstream, "127.0.0.1:0")).await;
     assert!(said.contains("another Parlor uses it"), "{said}");
 }
 
 #[tokio::test]
-async fn secrets_in_arguments_are_not_in_the_log() {
+async fn log_omits_secret_arguments() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let settings = folder.path().join("settings.toml");
@@ -195,7 +209,7 @@ async fn secrets_in_arguments_are_not_in_the_log() {
     let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
     command.env("PARLOR_LOG", "info").arg("--config").arg(&settings);
     let server = Server::run(&mut command).await;
-    server.says_after(0, "in others: ••• ••• •••").await;
+    server.wait_for_log_line(0, "in others: ••• ••• •••").await;
     let log = server.log.borrow().join("\n");
     assert!(
         log.contains("args: --token •••") && !log.contains("hush"),
@@ -206,7 +220,7 @@ async fn secrets_in_arguments_are_not_in_the_log() {
 /// Files that an MCP server makes for others can be read by others.
 #[cfg(unix)]
 #[tokio::test]
-async fn an_mcp_server_has_the_umask_of_whoever_starts_parlor() {
+async fn mcp_server_inherits_the_umask() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let settings = folder.path().join("settings.toml");
@@ -215,8 +229,8 @@ async fn an_mcp_server_has_the_umask_of_whoever_starts_parlor() {
     let parlor = Server::command(folder.path(), &upstream, "127.0.0.1:0");
     let mut command = Command::new("sh");
     command.args(["-c", r#"umask 026; exec "$0" "$@""#]);
-    let mut command = followed_by(command, &parlor);
+    let mut command = chain_commands(command, &parlor);
     command.env("PARLOR_LOG", "info").arg("--config").arg(&settings);
     let server = Server::run(&mut command).await;
-    server.says_after(0, "mask 0026").await;
+    server.wait_for_log_line(0, "mask 0026").await;
 }

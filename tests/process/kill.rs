@@ -12,8 +12,8 @@ use tokio::{
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    SOON, Server,
-    client::{Seen, execute, log, query, stored},
+    Server, TEST_TIMEOUT,
+    client::{ObservedRun, execute_sql, query_sql, read_log, stored_message},
 };
 
 /// How often the server is killed, and how many conversations stream each time.
@@ -21,12 +21,12 @@ const ROUNDS: usize = 50;
 const CONVERSATIONS: usize = 5;
 
 /// How soon after the restart every run must have its end.
-const RECOVERY: Duration = Duration::from_secs(2);
+const MAX_RECOVERY_TIME: Duration = Duration::from_secs(2);
 
-async fn check(url: &str, seen: &[Seen], after: u64, restarted: Instant) {
-    let last = |seen: &Seen| seen.events.last().map_or(0, |event| event.position.0);
+async fn check_recovered(url: &str, seen: &[ObservedRun], after: u64, restarted: Instant) {
+    let last = |seen: &ObservedRun| seen.events.last().map_or(0, |event| event.position.0);
     let until = seen.iter().map(last).max().unwrap_or(0).max(after + 1);
-    let log = log(url, after, until).await;
+    let log = read_log(url, after, until).await;
     let positions: Vec<u64> = log.iter().map(|event| event.position.0).collect();
     let all: Vec<u64> = (after + 1..=*positions.last().expect("events")).collect();
     assert_eq!(positions, all, "the log has no gaps");
@@ -38,7 +38,7 @@ async fn check(url: &str, seen: &[Seen], after: u64, restarted: Instant) {
         let (Some(run), Some(answer)) = (seen.run, &seen.answer) else {
             continue;
         };
-        let message = stored(url, run).await;
+        let message = stored_message(url, run).await;
         let MessageBody::Assistant(kept) = message.body else {
             panic!("a run's message is an answer")
         };
@@ -50,14 +50,18 @@ async fn check(url: &str, seen: &[Seen], after: u64, restarted: Instant) {
             kept.text()
         );
     }
-    assert!(restarted.elapsed() < RECOVERY, "{:?}", restarted.elapsed());
+    assert!(
+        restarted.elapsed() < MAX_RECOVERY_TIME,
+        "{:?}",
+        restarted.elapsed()
+    );
 }
 
-async fn kill_at_random(seed: u64) {
+async fn kill_at_random_moments(seed: u64) {
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().think("Well…").tokens(100_000, 200.0));
+    upstream.add_script(When::any(), Script::new().think("Well…").tokens(100_000, 200.0));
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut head, mut seen_in_all) = (0, 0);
     let mut server = Server::start(folder.path(), &upstream).await;
@@ -65,11 +69,11 @@ async fn kill_at_random(seed: u64) {
         let mut clients = JoinSet::new();
         for _ in 0..CONVERSATIONS {
             let ask = json!({ "message": "count", "model": "openai/echo" });
-            clients.spawn(Seen::until_the_end(server.url.clone(), ask, None));
+            clients.spawn(ObservedRun::read_turn(server.url.clone(), ask, None));
         }
         sleep(Duration::from_micros(random.u64(0..400_000))).await;
         server.kill().await;
-        let seen = timeout(SOON, clients.join_all())
+        let seen = timeout(TEST_TIMEOUT, clients.join_all())
             .await
             .expect("the connections break");
         seen_in_all += seen.iter().map(|seen| seen.events.len()).sum::<usize>();
@@ -77,20 +81,20 @@ async fn kill_at_random(seed: u64) {
         let restarted = Instant::now();
         server = Server::start(folder.path(), &upstream).await;
         if seen.iter().any(|seen| !seen.events.is_empty()) {
-            check(&server.url, &seen, head, restarted).await;
+            check_recovered(&server.url, &seen, head, restarted).await;
         }
-        let open: i64 = query(
+        let open: i64 = query_sql(
             folder.path(),
             "SELECT count(*) FROM runs WHERE status = 'running'",
         )
         .await;
         assert_eq!(open, 0, "round {round}: a run has no end");
-        head = query::<i64>(folder.path(), "SELECT coalesce(max(position), 0) FROM events")
+        head = query_sql::<i64>(folder.path(), "SELECT coalesce(max(position), 0) FROM events")
             .await
             .unsigned_abs();
     }
     println!("{seen_in_all} events were seen before {ROUNDS} kills");
-    let integrity: String = query(folder.path(), "PRAGMA integrity_check").await;
+    let integrity: String = query_sql(folder.path(), "PRAGMA integrity_check").await;
     assert_eq!(integrity, "ok");
     assert!(
         seen_in_all > ROUNDS * CONVERSATIONS,
@@ -100,47 +104,52 @@ async fn kill_at_random(seed: u64) {
 
 /// A run that was killed after a tool call whose arguments the last version could not read, and one of which nothing can be read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn damaged_runs_have_their_end_after_a_kill() {
+async fn damaged_run_ends_after_a_kill() {
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new().tool_call("id0", "current_time", "null"),
     );
-    upstream.script(When::tool_gave(""), Script::new().text("It is").hang());
+    upstream.add_script(When::tool_gave(""), Script::new().text("It is").hang());
     let server = Server::start(folder.path(), &upstream).await;
     let mut runs = Vec::new();
     for _ in 0..3 {
         let (begun, run) = oneshot::channel();
         let ask = json!({ "message": "What time is it?", "model": "openai/echo" });
-        tokio::spawn(Seen::until_said(server.url.clone(), ask, begun));
-        runs.push(timeout(SOON, run).await.expect("it begins").expect("it begins"));
+        tokio::spawn(ObservedRun::read_turn_until_text(server.url.clone(), ask, begun));
+        runs.push(
+            timeout(TEST_TIMEOUT, run)
+                .await
+                .expect("it begins")
+                .expect("it begins"),
+        );
     }
     server.kill().await;
     let [whole, without_body, without_events] = &runs[..] else {
         panic!("three runs")
     };
-    execute(
+    execute_sql(
         folder.path(),
         format!("UPDATE messages SET body = 'x' WHERE id = '{without_body}'"),
     )
     .await;
-    execute(
+    execute_sql(
         folder.path(),
         format!("UPDATE events SET event = 'x' WHERE message_id = '{without_events}'"),
     )
     .await;
 
     let server = Server::start(folder.path(), &upstream).await;
-    let open: i64 = query(
+    let open: i64 = query_sql(
         folder.path(),
         "SELECT count(*) FROM runs WHERE status = 'running'",
     )
     .await;
     assert_eq!(open, 0);
     for run in &runs {
-        let MessageBody::Assistant(kept) = stored(&server.url, *run).await.body else {
+        let MessageBody::Assistant(kept) = stored_message(&server.url, *run).await.body else {
             panic!("a run's message is an answer")
         };
         assert_eq!(kept.status, RunStatus::Interrupted);
@@ -153,15 +162,15 @@ async fn damaged_runs_have_their_end_after_a_kill() {
             assert_eq!(kept.text(), "It is");
         }
     }
-    let head = query::<i64>(folder.path(), "SELECT max(position) FROM events")
+    let head = query_sql::<i64>(folder.path(), "SELECT max(position) FROM events")
         .await
         .unsigned_abs();
-    assert_eq!(log(&server.url, 0, head).await.len() as u64, head);
+    assert_eq!(read_log(&server.url, 0, head).await.len() as u64, head);
 }
 
 /// Gemini's data for itself, which it wants back with the output of the tool that it asked for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_continued_turn_gives_the_provider_its_data_after_a_kill() {
+async fn continued_turn_returns_provider_data_after_kill() {
     const SIGNATURE: &str = "Cs4BAc/+7w==";
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
@@ -176,22 +185,28 @@ async fn a_continued_turn_gives_the_provider_its_data_after_a_kill() {
     let signed = Script::new()
         .raw(format!("data: {chunk}\n\ndata: [DONE]\n\n"))
         .end();
-    upstream.script(When::any(), signed);
-    upstream.script(When::tool_gave(""), Script::new().gate("never"));
+    upstream.add_script(When::any(), signed);
+    upstream.add_script(When::tool_gave(""), Script::new().gate("never"));
     let server = Server::start(folder.path(), &upstream).await;
     let ask = json!({ "message": "What time is it?", "model": "openai/echo" });
     let (begun, run) = oneshot::channel();
-    let client = tokio::spawn(Seen::until_the_end(server.url.clone(), ask, Some(begun)));
-    let run = timeout(SOON, run).await.expect("it begins").expect("it begins");
-    timeout(SOON, upstream.reached("never"))
+    let client = tokio::spawn(ObservedRun::read_turn(server.url.clone(), ask, Some(begun)));
+    let run = timeout(TEST_TIMEOUT, run)
+        .await
+        .expect("it begins")
+        .expect("it begins");
+    timeout(TEST_TIMEOUT, upstream.wait_for_gate("never"))
         .await
         .expect("the model is asked again");
     server.kill().await;
-    let seen = timeout(SOON, client).await.expect("it breaks").expect("no panic");
+    let seen = timeout(TEST_TIMEOUT, client)
+        .await
+        .expect("it breaks")
+        .expect("no panic");
     let conversation = seen.events.first().expect("an event").conversation_id;
 
     upstream.reset();
-    upstream.script(When::any(), Script::new().text("It is noon."));
+    upstream.add_script(When::any(), Script::new().text("It is noon."));
     let server = Server::start(folder.path(), &upstream).await;
     let intent = json!({ "intent": {
         "intent_id": IntentId::new(), "conversation_id": conversation, "message_id": run,
@@ -204,9 +219,9 @@ async fn a_continued_turn_gives_the_provider_its_data_after_a_kill() {
     let continued = continued.await.expect("an answer").status();
     assert_eq!(continued, reqwest::StatusCode::OK);
     let events = reqwest::get(format!("{}/api/runs/{run}/events", server.url)).await;
-    let seen = Seen::rest_of(events.expect("an answer"), None);
-    timeout(SOON, seen).await.expect("it ends");
-    let MessageBody::Assistant(answer) = stored(&server.url, run).await.body else {
+    let seen = ObservedRun::read_response(events.expect("an answer"), None);
+    timeout(TEST_TIMEOUT, seen).await.expect("it ends");
+    let MessageBody::Assistant(answer) = stored_message(&server.url, run).await.body else {
         panic!("a run's message is an answer")
     };
     assert_eq!(
@@ -226,13 +241,13 @@ async fn a_continued_turn_gives_the_provider_its_data_after_a_kill() {
 
 /// Randomised tests, as `make fuzz` looks for them.
 mod properties {
-    use fuzzing::seeds;
+    use fuzzing::test_seeds;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn kills_lose_nothing_that_was_seen() {
         let test = "kill::properties::kills_lose_nothing_that_was_seen";
-        for seed in seeds(env!("CARGO_MANIFEST_DIR"), test) {
-            super::kill_at_random(seed).await;
+        for seed in test_seeds(env!("CARGO_MANIFEST_DIR"), test) {
+            super::kill_at_random_moments(seed).await;
         }
     }
 }

@@ -23,7 +23,7 @@ use tokio::{
 use upstream::Upstream;
 
 /// How long a test waits for what must come at once.
-const SOON: Duration = Duration::from_secs(20);
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running `parlor serve`.
 struct Server {
@@ -61,9 +61,9 @@ impl Server {
     async fn run(command: &mut Command) -> Self {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
-        let log = log_of(&mut child);
+        let log = follow_log(&mut child);
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-        let line = timeout(SOON, lines.next_line())
+        let line = timeout(TEST_TIMEOUT, lines.next_line())
             .await
             .expect("it is ready in time");
         let line = line.expect("its output").expect("it has not ended");
@@ -76,10 +76,10 @@ impl Server {
     }
 
     /// Waits until its log has a line with these words, after so many others.
-    async fn says_after(&self, lines: usize, words: &str) {
+    async fn wait_for_log_line(&self, lines: usize, words: &str) {
         let said = |log: &Vec<String>| log.iter().skip(lines).any(|line| line.contains(words));
         let mut log = self.log.clone();
-        let said = timeout(SOON, log.wait_for(said)).await;
+        let said = timeout(TEST_TIMEOUT, log.wait_for(said)).await;
         assert!(said.is_ok_and(|said| said.is_ok()), "{:?}", self.log.borrow());
     }
 
@@ -98,7 +98,7 @@ impl Server {
 }
 
 /// A command that runs another one in the end.
-fn followed_by(mut command: Command, other: &Command) -> Command {
+fn chain_commands(mut command: Command, other: &Command) -> Command {
     let other = other.as_std();
     command.arg(other.get_program()).args(other.get_args());
     for (name, value) in other.get_envs() {
@@ -111,7 +111,7 @@ fn followed_by(mut command: Command, other: &Command) -> Command {
 }
 
 /// Reads what a process says to its log, and says it again for whoever looks at the test.
-fn log_of(child: &mut Child) -> watch::Receiver<Vec<String>> {
+fn follow_log(child: &mut Child) -> watch::Receiver<Vec<String>> {
     let (says, log) = watch::channel(Vec::new());
     let mut lines = BufReader::new(child.stderr.take().expect("its log")).lines();
     tokio::spawn(async move {

@@ -13,10 +13,9 @@ use tokio::{process::Command, time::timeout};
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    SOON, Server,
-    client::{Seen, stored},
-    followed_by,
-    trouble::{in_own_namespace, may_mount},
+    Server, TEST_TIMEOUT, chain_commands,
+    client::{ObservedRun, stored_message},
+    trouble::{can_mount, mount_namespace_command},
 };
 
 /// The command that starts Parlor as somebody for whom permissions count: not even root may write where they forbid it.
@@ -28,7 +27,7 @@ fn command(data: &Path, cwd: &Path, upstream: &Upstream) -> Command {
     }
     let mut command = Command::new("setpriv");
     command.args(["--bounding-set", "-dac_override,-dac_read_search"]);
-    followed_by(command, &parlor)
+    chain_commands(command, &parlor)
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -36,9 +35,12 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 /// Parlor does not start, and says why in one line.
-async fn refuses(command: &mut Command, data: &Path) {
+async fn assert_start_fails(command: &mut Command, data: &Path) {
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
-    let output = timeout(SOON, output).await.expect("it ends").expect("it runs");
+    let output = timeout(TEST_TIMEOUT, output)
+        .await
+        .expect("it ends")
+        .expect("it runs");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(output.stdout, b"");
     let said = String::from_utf8(output.stderr).expect("words");
@@ -53,21 +55,21 @@ async fn refuses(command: &mut Command, data: &Path) {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_written_is_named_in_one_line() {
+async fn unwritable_folder_is_named_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     set_mode(folder.path(), 0o555);
     let new = folder.path().join("new");
     for data in [folder.path(), &new] {
-        refuses(&mut command(data, Path::new("/"), &upstream), data).await;
+        assert_start_fails(&mut command(data, Path::new("/"), &upstream), data).await;
     }
     set_mode(folder.path(), 0o755);
     Server::run(&mut command(&new, Path::new("/"), &upstream)).await;
 }
 
 #[tokio::test]
-async fn a_folder_on_a_disk_that_is_read_only_is_named_in_one_line() {
-    if !may_mount().await {
+async fn read_only_disk_is_named_in_one_line() {
+    if !can_mount().await {
         // The others stand for this one.
         println!("skipped: nothing may be mounted here");
         return;
@@ -75,20 +77,20 @@ async fn a_folder_on_a_disk_that_is_read_only_is_named_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
-    let mut start = in_own_namespace();
+    let mut start = mount_namespace_command();
     let mount = r#"mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@""#;
     start.args(["sh", "-c", mount]).arg(data);
     let parlor = Server::command(data, &upstream, "127.0.0.1:0");
-    refuses(&mut followed_by(start, &parlor), data).await;
+    assert_start_fails(&mut chain_commands(start, &parlor), data).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn data_that_cannot_be_written_any_more_is_left_as_it_is() {
+async fn read_only_data_is_left_unchanged() {
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("well"));
+    upstream.add_script(When::any(), Script::new().text("well"));
     let start = || command(data, data, &upstream);
     let ask = json!({ "message": "hello", "model": "openai/echo" });
 
@@ -96,13 +98,13 @@ async fn data_that_cannot_be_written_any_more_is_left_as_it_is() {
     for killed in [false, true] {
         let mut server = Server::run(&mut start()).await;
         for run in &known {
-            let message = stored(&server.url, *run).await;
+            let message = stored_message(&server.url, *run).await;
             assert_eq!(message.assistant().expect("an answer").text(), "well");
         }
         // A folder that becomes so while it is in use: its files are open, and all goes on.
         set_mode(data, 0o555);
         for _ in 0..2 {
-            let seen = Seen::until_the_end(server.url.clone(), ask.clone(), None).await;
+            let seen = ObservedRun::read_turn(server.url.clone(), ask.clone(), None).await;
             assert_eq!(seen.answer.expect("an answer").status, RunStatus::Complete);
             known.extend(seen.run);
         }
@@ -126,16 +128,16 @@ async fn data_that_cannot_be_written_any_more_is_left_as_it_is() {
             .map(|file| file.unwrap().path())
             .collect();
         if !killed {
-            refuses(&mut start(), data).await;
+            assert_start_fails(&mut start(), data).await;
         }
         files.iter().for_each(|file| set_mode(file, 0o444));
-        refuses(&mut start(), data).await;
+        assert_start_fails(&mut start(), data).await;
         files.iter().for_each(|file| set_mode(file, 0o644));
         set_mode(data, 0o755);
     }
     let server = Server::run(&mut start()).await;
     for run in known {
-        let message = stored(&server.url, run).await;
+        let message = stored_message(&server.url, run).await;
         assert_eq!(message.assistant().expect("an answer").text(), "well");
     }
 }

@@ -18,19 +18,19 @@ use std::{
 use parlor::web::{FetchError, WebClient, WebConfig};
 use tokio::time::timeout;
 
-use crate::trouble::in_own_namespace;
+use crate::trouble::mount_namespace_command;
 
 /// The time that all of it may take: several hundred requests that are refused at once.
-const LIMIT: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Set where such a network can't be had, and the test is to be left out.
-const SKIP: &str = "PARLOR_TEST_NO_NAMESPACES";
+const SKIP_VARIABLE: &str = "PARLOR_TEST_NO_NAMESPACES";
 
 /// Set where the network is one of its own.
-const HERE: &str = "PARLOR_TEST_OWN_NETWORK";
+const NAMESPACE_VARIABLE: &str = "PARLOR_TEST_OWN_NETWORK";
 
 /// Gives the network its addresses and its resolver. Nothing leads out of it.
-const SETUP: &str = r#"set -e
+const NETWORK_SETUP: &str = r#"set -e
 ip link set lo up
 for address in 10.0.0.1 100.100.100.200 169.254.169.254 172.16.0.1 192.168.1.1; do ip address add "$address/32" dev lo; done
 ip -6 address add fd00::1/128 dev lo 2>/dev/null || true
@@ -41,7 +41,7 @@ if [ -e /etc/nsswitch.conf ]; then mount --bind "$0/nsswitch.conf" /etc/nsswitch
 exec "$@""#;
 
 /// Addresses of names that stood for public ones a moment before.
-const INSIDE: [&str; 20] = [
+const INTERNAL_ADDRESSES: [&str; 20] = [
     "127.0.0.1",
     "127.1.2.3",
     "0.0.0.0",
@@ -65,7 +65,7 @@ const INSIDE: [&str; 20] = [
 ];
 
 #[tokio::test]
-async fn no_name_and_no_spelling_leads_inside() {
+async fn internal_addresses_are_unreachable_by_any_spelling() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(
         folder.path().join("resolv.conf"),
@@ -74,12 +74,14 @@ async fn no_name_and_no_spelling_leads_inside() {
     .unwrap();
     fs::write(folder.path().join("nsswitch.conf"), "hosts: dns\n").unwrap();
     let own_network = || {
-        let mut command = in_own_namespace();
-        command.args(["--net", "sh", "-c", SETUP]).arg(folder.path());
+        let mut command = mount_namespace_command();
+        command
+            .args(["--net", "sh", "-c", NETWORK_SETUP])
+            .arg(folder.path());
         command
     };
-    if std::env::var_os(SKIP).is_some() {
-        println!("skipped: {SKIP} is set");
+    if std::env::var_os(SKIP_VARIABLE).is_some() {
+        println!("skipped: {SKIP_VARIABLE} is set");
         return;
     }
     let probe = own_network().arg("true").stderr(Stdio::piped()).output().await;
@@ -90,7 +92,7 @@ async fn no_name_and_no_spelling_leads_inside() {
     };
     if let Some(missing) = missing {
         panic!(
-            "this test needs a network of its own: unshare, ip (iproute2) and the right to use them ({missing}); {SKIP}=1 skips it"
+            "this test needs a network of its own: unshare, ip (iproute2) and the right to use them ({missing}); {SKIP_VARIABLE}=1 skips it"
         );
     }
     let mut command = own_network();
@@ -102,9 +104,9 @@ async fn no_name_and_no_spelling_leads_inside() {
             "--ignored",
             "--nocapture",
         ])
-        .env(HERE, "1")
+        .env(NAMESPACE_VARIABLE, "1")
         .kill_on_drop(true);
-    let output = timeout(LIMIT, command.output())
+    let output = timeout(TEST_TIMEOUT, command.output())
         .await
         .expect("it ends")
         .expect("it runs");
@@ -119,16 +121,19 @@ async fn no_name_and_no_spelling_leads_inside() {
 #[tokio::test]
 #[ignore = "needs a network of its own: `cargo test --features ssr --test process ssrf` makes one and runs it there"]
 async fn in_a_network_of_its_own() {
-    assert!(std::env::var_os(HERE).is_some(), "it is run by the test above");
-    answer_names();
-    let inside = Inside::listen();
+    assert!(
+        std::env::var_os(NAMESPACE_VARIABLE).is_some(),
+        "it is run by the test above"
+    );
+    serve_dns();
+    let inside = InternalListener::listen();
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/ssrf/addresses.json");
     let addresses: Vec<String> = serde_json::from_str(&fs::read_to_string(fixture).unwrap()).unwrap();
     let addresses = addresses
         .into_iter()
         .map(|address| address.replace("PORT", &inside.port.to_string()));
     let addresses: Vec<String> = addresses.collect();
-    let redirector = redirect_to(addresses.clone());
+    let redirector = serve_redirects(addresses.clone());
     let client = WebClient::new(WebConfig {
         allowed_hosts: vec![
             format!("redirector.test:{redirector}"),
@@ -142,7 +147,7 @@ async fn in_a_network_of_its_own() {
     // The listener answers, and names are resolved: what is refused below would have got there.
     let allowed = get(&format!("http://allowed.test:{}/", inside.port)).await;
     assert_eq!(allowed.unwrap().body, b"secret");
-    assert_eq!(inside.connections(), 1);
+    assert_eq!(inside.new_connections(), 1);
 
     for (number, address) in addresses.iter().enumerate() {
         let answer = get(address).await;
@@ -150,9 +155,9 @@ async fn in_a_network_of_its_own() {
         let redirected = get(&format!("http://redirector.test:{redirector}/{number}")).await;
         assert!(redirected.is_err(), "to {address}: {redirected:?}");
     }
-    assert_eq!(inside.connections(), 0);
+    assert_eq!(inside.new_connections(), 0);
 
-    for (number, ip) in INSIDE.iter().enumerate() {
+    for (number, ip) in INTERNAL_ADDRESSES.iter().enumerate() {
         let [rebinds, both] =
             ["rebinds", "both"].map(|kind| format!("http://{kind}-{number}.test:{}/", inside.port));
         let first = get(&rebinds).await;
@@ -163,22 +168,22 @@ async fn in_a_network_of_its_own() {
         for url in [&rebinds, &rebinds, &both] {
             let answer = get(url).await;
             assert!(
-                matches!(answer, Err(FetchError::Internal(_))),
+                matches!(answer, Err(FetchError::InternalAddress(_))),
                 "{ip} at {url}: {answer:?}"
             );
         }
     }
-    assert_eq!(inside.connections(), 0);
+    assert_eq!(inside.new_connections(), 0);
 }
 
 /// A listener on every address of this network.
-struct Inside {
+struct InternalListener {
     port: u16,
-    heard: Arc<AtomicUsize>,
-    known: AtomicUsize,
+    accepted: Arc<AtomicUsize>,
+    reported: AtomicUsize,
 }
 
-impl Inside {
+impl InternalListener {
     fn listen() -> Self {
         // Without IPv6, all of IPv4.
         let listener = TcpListener::bind("[::]:0")
@@ -197,19 +202,19 @@ impl Inside {
         });
         Self {
             port,
-            heard,
-            known: AtomicUsize::new(0),
+            accepted: heard,
+            reported: AtomicUsize::new(0),
         }
     }
 
     /// The connections since this was last asked. They are accepted in their order, so that all before this call's own
     /// one are counted once that is.
-    fn connections(&self) -> usize {
+    fn new_connections(&self) -> usize {
         let mut own = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         own.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
         own.read_to_end(&mut Vec::new()).unwrap();
-        let heard = self.heard.load(SeqCst);
-        heard - self.known.swap(heard, SeqCst) - 1
+        let heard = self.accepted.load(SeqCst);
+        heard - self.reported.swap(heard, SeqCst) - 1
     }
 }
 
@@ -230,7 +235,7 @@ fn response(status: &str, headers: &str, body: &str) -> String {
 }
 
 /// A server that redirects `/7` to the seventh of these. Returns its port.
-fn redirect_to(addresses: Vec<String>) -> u16 {
+fn serve_redirects(addresses: Vec<String>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -255,13 +260,13 @@ fn redirect_to(addresses: Vec<String>) -> u16 {
 }
 
 /// A DNS server (RFC 1035) for the resolver of this network.
-fn answer_names() {
+fn serve_dns() {
     let socket = UdpSocket::bind("127.0.0.1:53").unwrap();
     thread::spawn(move || {
         let mut asked = HashMap::new();
         let mut packet = [0; 512];
         while let Ok((length, from)) = socket.recv_from(&mut packet) {
-            if let Some(answer) = answer(&packet[..length], &mut asked) {
+            if let Some(answer) = dns_answer(&packet[..length], &mut asked) {
                 socket.send_to(&answer, from).unwrap();
             }
         }
@@ -269,19 +274,19 @@ fn answer_names() {
 }
 
 /// The answer to a query. `asked` has how often each question was asked.
-fn answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option<Vec<u8>> {
-    const HEADER: usize = 12;
-    let (mut name, mut at) = (String::new(), HEADER);
+fn dns_answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option<Vec<u8>> {
+    const HEADER_BYTES: usize = 12;
+    let (mut name, mut at) = (String::new(), HEADER_BYTES);
     while let length @ 1.. = usize::from(*query.get(at)?) {
         name.push_str(str::from_utf8(query.get(at + 1..=at + length)?).ok()?);
         name.push('.');
         at += length + 1;
     }
     // The name's end, the type and the class.
-    let question = query.get(HEADER..at + 5)?;
+    let question = query.get(HEADER_BYTES..at + 5)?;
     let kind = u16::from_be_bytes([*query.get(at + 1)?, *query.get(at + 2)?]);
     let times = asked.entry((name.to_lowercase(), kind)).or_default();
-    let addresses = stands_for(&name.to_lowercase(), *times);
+    let addresses = resolve_name(&name.to_lowercase(), *times);
     *times += 1;
     let records = addresses.into_iter().filter_map(|ip| match (kind, ip) {
         (1, IpAddr::V4(ip)) => Some(ip.octets().to_vec()),
@@ -305,10 +310,13 @@ fn answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option<Vec
 }
 
 /// The addresses of a name that was asked for so many times before. Any that is not known leads inside.
-fn stands_for(name: &str, before: usize) -> Vec<IpAddr> {
+fn resolve_name(name: &str, before: usize) -> Vec<IpAddr> {
     let first = name.split('.').next().unwrap_or_default();
     let (kind, number) = first.split_once('-').unwrap_or((first, ""));
-    let inside = number.parse::<usize>().ok().and_then(|number| INSIDE.get(number));
+    let inside = number
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| INTERNAL_ADDRESSES.get(number));
     let inside: IpAddr = inside.unwrap_or(&"127.0.0.1").parse().expect("an address");
     let outside: IpAddr = match inside {
         IpAddr::V4(_) => [93, 184, 216, 34].into(),

@@ -3,32 +3,32 @@
 
 use std::time::{Duration, Instant};
 
-use parlor::protocol::sse::{Decoder, Frame};
+use parlor::protocol::sse::{SseDecoder, SseFrame};
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::timeout};
 use upstream::{Script, Upstream, When};
 
-use crate::{SOON, Server};
+use crate::{Server, TEST_TIMEOUT};
 
-const STREAMS: usize = 200;
+const STREAM_COUNT: usize = 200;
 
 /// From the signal to the process's end, at most.
-const END: Duration = Duration::from_secs(10);
+const MAX_SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
 /// An event stream that is read frame by frame.
-struct Reader {
+struct EventReader {
     response: reqwest::Response,
-    decoder: Decoder,
-    frames: std::collections::VecDeque<Frame>,
+    decoder: SseDecoder,
+    frames: std::collections::VecDeque<SseFrame>,
 }
 
-impl Reader {
+impl EventReader {
     async fn open(request: reqwest::RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), 200);
         Self {
             response,
-            decoder: Decoder::new(1 << 20),
+            decoder: SseDecoder::new(1 << 20),
             frames: Default::default(),
         }
     }
@@ -36,7 +36,7 @@ impl Reader {
     /// The next event; nothing at the end of the stream.
     async fn next(&mut self) -> Option<Value> {
         while self.frames.is_empty() {
-            let chunk = timeout(SOON, self.response.chunk())
+            let chunk = timeout(TEST_TIMEOUT, self.response.chunk())
                 .await
                 .expect("something comes");
             let mut frames = Vec::new();
@@ -50,7 +50,7 @@ impl Reader {
     }
 }
 
-fn ask(url: &str, message: &str) -> reqwest::RequestBuilder {
+fn turn_request(url: &str, message: &str) -> reqwest::RequestBuilder {
     reqwest::Client::new()
         .post(format!("{url}/api/chat/stream"))
         .header("content-type", "application/json")
@@ -58,22 +58,22 @@ fn ask(url: &str, message: &str) -> reqwest::RequestBuilder {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_asked_to_end_keeps_everything_and_ends_in_time() {
+async fn shutdown_is_timely_and_loses_nothing() {
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("first").gate("never"));
-    upstream.script(
+    upstream.add_script(When::any(), Script::new().text("first").gate("never"));
+    upstream.add_script(
         When::user_contains("short"),
         Script::new().text("almost ").gate("finish").text("done"),
     );
     let mut server = Server::start(folder.path(), &upstream).await;
 
     let mut opened = JoinSet::new();
-    for _ in 0..STREAMS {
-        let request = ask(&server.url, "long");
+    for _ in 0..STREAM_COUNT {
+        let request = turn_request(&server.url, "long");
         opened.spawn(async move {
-            let mut reader = Reader::open(request).await;
+            let mut reader = EventReader::open(request).await;
             loop {
                 let event = reader.next().await.expect("the first words come");
                 if event["type"] == "text_delta" {
@@ -82,8 +82,8 @@ async fn a_server_that_is_asked_to_end_keeps_everything_and_ends_in_time() {
             }
         });
     }
-    let readers = timeout(SOON, opened.join_all()).await.expect("all begin");
-    let mut short = Reader::open(ask(&server.url, "short")).await;
+    let readers = timeout(TEST_TIMEOUT, opened.join_all()).await.expect("all begin");
+    let mut short = EventReader::open(turn_request(&server.url, "short")).await;
     while short.next().await.expect("it begins")["type"] != "text_delta" {}
 
     let asked = Instant::now();
@@ -91,17 +91,20 @@ async fn a_server_that_is_asked_to_end_keeps_everything_and_ends_in_time() {
     // New work is refused, with words and a time to come back.
     let refused = async {
         loop {
-            let response = ask(&server.url, "more").send().await.expect("it still listens");
+            let response = turn_request(&server.url, "more")
+                .send()
+                .await
+                .expect("it still listens");
             if response.status() != 200 {
                 return response;
             }
         }
     };
-    let refused = timeout(SOON, refused).await.expect("it is refused");
+    let refused = timeout(TEST_TIMEOUT, refused).await.expect("it is refused");
     assert_eq!(refused.status(), 503);
     assert!(refused.headers().contains_key("retry-after"));
     // What ends by itself within the time it gets is whole.
-    upstream.release("finish");
+    upstream.open_gate("finish");
     let mut last = Value::Null;
     while let Some(event) = short.next().await {
         last = event;
@@ -121,12 +124,12 @@ async fn a_server_that_is_asked_to_end_keeps_everything_and_ends_in_time() {
             (&json!("error"), &json!("interrupted"))
         );
     }
-    let status = timeout(END, server.child.wait())
+    let status = timeout(MAX_SHUTDOWN_TIME, server.child.wait())
         .await
         .expect("it ends in time")
         .unwrap();
     assert!(status.success(), "{status}");
-    assert!(asked.elapsed() < END, "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < MAX_SHUTDOWN_TIME, "{:?}", asked.elapsed());
     let wal = folder.path().join("parlor.db-wal");
     assert!(
         std::fs::metadata(&wal).map_or(0, |wal| wal.len()) == 0,
@@ -136,9 +139,10 @@ async fn a_server_that_is_asked_to_end_keeps_everything_and_ends_in_time() {
     // A client that comes back with its cursor gets the rest.
     let addr = server.url.trim_start_matches("http://").to_owned();
     let again = Server::start_at(folder.path(), &upstream, &addr).await;
-    let mut log = Reader::open(reqwest::Client::new().get(format!("{}/api/events?after=0", again.url))).await;
+    let mut log =
+        EventReader::open(reqwest::Client::new().get(format!("{}/api/events?after=0", again.url))).await;
     let mut interrupted = 0;
-    while interrupted < STREAMS {
+    while interrupted < STREAM_COUNT {
         let event = log.next().await.expect("the log goes on");
         interrupted += usize::from(event["status"] == "interrupted");
     }

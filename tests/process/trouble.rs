@@ -17,56 +17,57 @@ use tokio::{process::Command, sync::oneshot, time::timeout};
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    SOON, Server,
-    client::{Seen, post, query, stored},
-    followed_by,
+    Server, TEST_TIMEOUT, chain_commands,
+    client::{ObservedRun, post_turn, query_sql, stored_message},
 };
 
 /// How soon who wants something hears that it can't be stored.
-const REFUSAL: Duration = Duration::from_secs(5);
+const MAX_REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 /// How many more messages may fit when there is no more room. What was written before is written over.
-const LAST_FEW: usize = 200;
+const MAX_EXTRA_MESSAGES: usize = 200;
 
 /// Why nothing can be stored.
 #[derive(Clone, Copy, Debug)]
-enum Trouble {
+enum WriteFault {
     /// The data is on a file system of its own, in memory, which gets filled. Nobody but the server sees that one.
     FullDisk,
     /// The process may not write to files any more. That works without any rights.
     NoWrites,
 }
 
-impl Trouble {
+impl WriteFault {
     fn command(self, data: &Path, upstream: &Upstream) -> Command {
         let parlor = Server::command(data, upstream, "127.0.0.1:0");
         match self {
             Self::FullDisk => {
-                let mut command = in_own_namespace();
+                let mut command = mount_namespace_command();
                 let mount = r#"mount -t tmpfs -o size=4m,mode=0700 none "$0" && exec "$@""#;
                 command.args(["sh", "-c", mount]).arg(data);
-                followed_by(command, &parlor)
+                chain_commands(command, &parlor)
             }
             Self::NoWrites => {
                 // Otherwise the first attempt would be the process's end.
                 let mut command = Command::new("sh");
                 command.args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#]);
-                followed_by(command, &parlor)
+                chain_commands(command, &parlor)
             }
         }
     }
 
-    fn begin(self, server: &Server, data: &Path) {
+    fn start(self, server: &Server, data: &Path) {
         match self {
-            Self::FullDisk => fill(&as_seen_by(server, data).join("ballast")),
-            Self::NoWrites => limit_files(server, Some(0)),
+            Self::FullDisk => fill_disk(&path_in_namespace(server, data).join("ballast")),
+            Self::NoWrites => limit_file_size(server, Some(0)),
         }
     }
 
-    fn end(self, server: &Server, data: &Path) {
+    fn clear(self, server: &Server, data: &Path) {
         match self {
-            Self::FullDisk => fs::remove_file(as_seen_by(server, data).join("ballast")).expect("it is there"),
-            Self::NoWrites => limit_files(server, None),
+            Self::FullDisk => {
+                fs::remove_file(path_in_namespace(server, data).join("ballast")).expect("it is there")
+            }
+            Self::NoWrites => limit_file_size(server, None),
         }
     }
 
@@ -81,8 +82,8 @@ impl Trouble {
 
 /// Whether file systems of one's own can be had here. Containers often have none, those that many CIs run in among them; there the
 /// limit of file sizes, and SQLite's own, stand in for a full disk.
-pub async fn may_mount() -> bool {
-    let mut probe = in_own_namespace();
+pub async fn can_mount() -> bool {
+    let mut probe = mount_namespace_command();
     let probe = probe.args(["mount", "-t", "tmpfs", "none", "/mnt"]);
     probe
         .stderr(Stdio::null())
@@ -92,7 +93,7 @@ pub async fn may_mount() -> bool {
 }
 
 /// Runs what follows where it may mount without anybody else seeing it.
-pub fn in_own_namespace() -> Command {
+pub fn mount_namespace_command() -> Command {
     let mut command = Command::new("unshare");
     command.arg("--mount");
     if !rustix::process::geteuid().is_root() {
@@ -102,14 +103,14 @@ pub fn in_own_namespace() -> Command {
 }
 
 /// A folder as the server has it, in its own namespace.
-fn as_seen_by(server: &Server, folder: &Path) -> PathBuf {
+fn path_in_namespace(server: &Server, folder: &Path) -> PathBuf {
     let pid = server.child.id().expect("it runs");
     let root = PathBuf::from(format!("/proc/{pid}/root"));
     root.join(folder.strip_prefix("/").expect("a whole path"))
 }
 
 /// Writes until there is no room for another byte.
-fn fill(path: &Path) {
+fn fill_disk(path: &Path) {
     let mut file = File::create(path).expect("a file");
     for size in [1 << 16, 1 << 12, 1] {
         let chunk = vec![1; size];
@@ -123,7 +124,7 @@ fn fill(path: &Path) {
 }
 
 /// How long the server's files may be, from now on.
-fn limit_files(server: &Server, bytes: Option<u64>) {
+fn limit_file_size(server: &Server, bytes: Option<u64>) {
     let pid = server.child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
     let limit = Rlimit {
         current: bytes,
@@ -133,96 +134,117 @@ fn limit_files(server: &Server, bytes: Option<u64>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_loses_nothing_and_all_goes_on_when_there_is_room_again() {
-    if !may_mount().await {
+async fn recovers_from_a_full_disk() {
+    if !can_mount().await {
         // The next test stands for this one.
         println!("skipped: nothing may be mounted here");
         return;
     }
-    trouble_comes_and_goes(Trouble::FullDisk).await;
+    check_write_fault(WriteFault::FullDisk).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_that_may_not_write_any_more_loses_nothing_and_goes_on_when_it_may() {
-    trouble_comes_and_goes(Trouble::NoWrites).await;
+async fn recovers_from_a_file_size_limit() {
+    check_write_fault(WriteFault::NoWrites).await;
 }
 
-async fn trouble_comes_and_goes(trouble: Trouble) {
+async fn check_write_fault(trouble: WriteFault) {
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("well"));
-    upstream.script(
+    upstream.add_script(When::any(), Script::new().text("well"));
+    upstream.add_script(
         When::user_contains("count"),
         Script::new().text("one").gate("more").text(" two").text(" three"),
     );
     let server = Server::run(&mut trouble.command(data, &upstream)).await;
     let (begun, run) = oneshot::channel();
-    let counting = tokio::spawn(Seen::until_the_end(server.url.clone(), ask("count"), Some(begun)));
-    let run = timeout(SOON, run).await.expect("it begins").expect("a run");
+    let counting = tokio::spawn(ObservedRun::read_turn(
+        server.url.clone(),
+        turn_request("count"),
+        Some(begun),
+    ));
+    let run = timeout(TEST_TIMEOUT, run)
+        .await
+        .expect("it begins")
+        .expect("a run");
 
-    trouble.begin(&server, data);
+    trouble.start(&server, data);
     // What still fits is taken, and has to be there afterwards.
     let long = "x".repeat(100_000);
     let mut taken = Vec::new();
     let refused = loop {
         let asked = Instant::now();
-        let response = post(&server.url, &ask(&long)).await.expect("an answer");
+        let response = post_turn(&server.url, &turn_request(&long))
+            .await
+            .expect("an answer");
         if response.status() == StatusCode::OK {
-            taken.push(tokio::spawn(Seen::rest_of(response, None)));
-            assert!(taken.len() < LAST_FEW, "there is no trouble");
+            taken.push(tokio::spawn(ObservedRun::read_response(response, None)));
+            assert!(taken.len() < MAX_EXTRA_MESSAGES, "there is no trouble");
             continue;
         }
-        assert!(asked.elapsed() < REFUSAL, "{:?}", asked.elapsed());
+        assert!(asked.elapsed() < MAX_REFUSAL_TIME, "{:?}", asked.elapsed());
         break response;
     };
-    is_clear(refused, trouble).await;
-    is_clear(
-        post(&server.url, &ask("hello")).await.expect("an answer"),
+    assert_clear_refusal(refused, trouble).await;
+    assert_clear_refusal(
+        post_turn(&server.url, &turn_request("hello"))
+            .await
+            .expect("an answer"),
         trouble,
     )
     .await;
 
     // A run that is at work waits; what there is can be read.
     let said = server.log.borrow().len();
-    upstream.release("more");
-    server.says_after(said, "could not commit").await;
+    upstream.open_gate("more");
+    server.wait_for_log_line(said, "could not commit").await;
     let page = reqwest::get(&server.url).await.expect("an answer");
     assert_eq!(page.status(), StatusCode::OK);
-    let so_far = stored(&server.url, run).await;
+    let so_far = stored_message(&server.url, run).await;
     assert_eq!(so_far.assistant().expect("an answer").text(), "one");
 
-    trouble.end(&server, data);
-    let counted = timeout(SOON, counting).await.expect("it ends").expect("no panic");
-    is_whole(&server, counted, "one two three").await;
+    trouble.clear(&server, data);
+    let counted = timeout(TEST_TIMEOUT, counting)
+        .await
+        .expect("it ends")
+        .expect("no panic");
+    assert_stored(&server, counted, "one two three").await;
     for seen in taken {
-        let seen = timeout(SOON, seen).await.expect("it ends").expect("no panic");
-        is_whole(&server, seen, "well").await;
+        let seen = timeout(TEST_TIMEOUT, seen)
+            .await
+            .expect("it ends")
+            .expect("no panic");
+        assert_stored(&server, seen, "well").await;
     }
-    let again = Seen::until_the_end(server.url.clone(), ask("hello"), None).await;
-    is_whole(&server, again, "well").await;
+    let again = ObservedRun::read_turn(server.url.clone(), turn_request("hello"), None).await;
+    assert_stored(&server, again, "well").await;
 
     // SQLite follows links to their names, which mean something else here than where the server is.
     let copy = tempfile::tempdir().unwrap();
     for file in ["parlor.db", "parlor.db-wal"] {
-        fs::copy(as_seen_by(&server, data).join(file), copy.path().join(file)).expect("a copy");
+        fs::copy(
+            path_in_namespace(&server, data).join(file),
+            copy.path().join(file),
+        )
+        .expect("a copy");
     }
-    let integrity: String = query(copy.path(), "PRAGMA integrity_check").await;
+    let integrity: String = query_sql(copy.path(), "PRAGMA integrity_check").await;
     assert_eq!(integrity, "ok");
     let log = server.log.borrow().join("\n");
     assert!(!log.contains("panicked"), "{log}");
 }
 
 /// A message that begins a conversation.
-fn ask(message: &str) -> Value {
+fn turn_request(message: &str) -> Value {
     json!({ "message": message, "conversation_id": ConversationId::new(), "model": "openai/echo" })
 }
 
 /// A refusal says what happened, what was kept, and what to do.
-async fn is_clear(refusal: Response, trouble: Trouble) {
+async fn assert_clear_refusal(refusal: Response, trouble: WriteFault) {
     assert!(refusal.headers().contains_key("retry-after"));
-    let (status, problem) = problem(refusal).await;
+    let (status, problem) = parse_problem(refusal).await;
     assert_eq!(
         (status, &problem["code"]),
         (StatusCode::SERVICE_UNAVAILABLE, &json!("unavailable"))
@@ -234,7 +256,7 @@ async fn is_clear(refusal: Response, trouble: Trouble) {
     );
 }
 
-async fn problem(response: Response) -> (StatusCode, Value) {
+async fn parse_problem(response: Response) -> (StatusCode, Value) {
     assert_eq!(response.headers()["content-type"], "application/problem+json");
     let status = response.status();
     let body = response.bytes().await.expect("a body");
@@ -242,53 +264,67 @@ async fn problem(response: Response) -> (StatusCode, Value) {
 }
 
 /// What a client saw to its end is what the server has.
-async fn is_whole(server: &Server, seen: Seen, text: &str) {
+async fn assert_stored(server: &Server, seen: ObservedRun, text: &str) {
     let answer = seen.answer.expect("an answer");
     assert_eq!((answer.status, &*answer.text()), (RunStatus::Complete, text));
-    let message = stored(&server.url, seen.run.expect("a run")).await;
+    let message = stored_message(&server.url, seen.run.expect("a run")).await;
     assert_eq!(message.assistant(), Some(&answer));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_start_that_cannot_write_shows_what_there_is_and_ends_what_was_left_as_soon_as_it_can() {
+async fn unwritable_start_reads_and_recovers_later() {
     parlor::outgoing::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("one").gate("never"));
+    upstream.add_script(When::any(), Script::new().text("one").gate("never"));
     let server = Server::start(data, &upstream).await;
     let (begun, run) = oneshot::channel();
-    let client = tokio::spawn(Seen::until_the_end(server.url.clone(), ask("count"), Some(begun)));
-    let run = timeout(SOON, run).await.expect("it begins").expect("a run");
+    let client = tokio::spawn(ObservedRun::read_turn(
+        server.url.clone(),
+        turn_request("count"),
+        Some(begun),
+    ));
+    let run = timeout(TEST_TIMEOUT, run)
+        .await
+        .expect("it begins")
+        .expect("a run");
     server.kill().await;
-    timeout(SOON, client).await.expect("it breaks").expect("no panic");
+    timeout(TEST_TIMEOUT, client)
+        .await
+        .expect("it breaks")
+        .expect("no panic");
 
     let mut command = Command::new("sh");
     // Enough for the index of SQLite's log, which is made anew at each start, and less than the log has already.
     command.args(["-c", r#"trap "" XFSZ; ulimit -S -f 64; exec "$0" "$@""#]);
-    let mut command = followed_by(command, &Server::command(data, &upstream, "127.0.0.1:0"));
+    let mut command = chain_commands(command, &Server::command(data, &upstream, "127.0.0.1:0"));
     let server = Server::run(&mut command).await;
-    server.says_after(0, "could not commit").await;
-    let left = stored(&server.url, run).await;
+    server.wait_for_log_line(0, "could not commit").await;
+    let left = stored_message(&server.url, run).await;
     let left = left.assistant().expect("an answer");
     assert_eq!((left.status, &*left.text()), (RunStatus::Running, "one"));
-    is_clear(
-        post(&server.url, &ask("hello")).await.expect("an answer"),
-        Trouble::NoWrites,
+    assert_clear_refusal(
+        post_turn(&server.url, &turn_request("hello"))
+            .await
+            .expect("an answer"),
+        WriteFault::NoWrites,
     )
     .await;
     let stop = reqwest::Client::new().post(format!("{}/api/runs/{run}/stop", server.url));
-    let stop = timeout(SOON, stop.send()).await.expect("nobody waits for ever");
-    let (status, problem) = problem(stop.expect("an answer")).await;
+    let stop = timeout(TEST_TIMEOUT, stop.send())
+        .await
+        .expect("nobody waits for ever");
+    let (status, problem) = parse_problem(stop.expect("an answer")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(
         problem["detail"].as_str().expect("words").contains("can't store"),
         "{problem}"
     );
 
-    limit_files(&server, None);
+    limit_file_size(&server, None);
     let events = reqwest::get(format!("{}/api/runs/{run}/events?after=0", server.url)).await;
-    let seen = Seen::rest_of(events.expect("an answer"), None);
-    let seen = timeout(SOON, seen).await.expect("it ends");
+    let seen = ObservedRun::read_response(events.expect("an answer"), None);
+    let seen = timeout(TEST_TIMEOUT, seen).await.expect("it ends");
     assert_eq!(seen.answer.expect("an answer").status, RunStatus::Interrupted);
 }

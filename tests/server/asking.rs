@@ -1,15 +1,18 @@
 //! How the model is asked: parameters of a conversation, and tools that have to be used.
 
-use parlor::tools::{Call, Registry, Tool, ToolError, ToolResult};
+use parlor::tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Nothing, Parlor, answering, calls, calls_as_sent, id, json, with_tools};
+use crate::support::{
+    Nothing, Parlor, model_calls, parlor_answering, parlor_with_tools, raw_model_calls, read_json,
+    string_field,
+};
 
-struct Look;
+struct LookTool;
 
-impl Tool for Look {
+impl Tool for LookTool {
     type Input = Nothing;
 
     const NAME: &'static str = "look";
@@ -17,14 +20,14 @@ impl Tool for Look {
     const LABEL: &'static str = "Looking";
     const DONE: &'static str = "Looked";
 
-    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, _: Nothing, _: ToolContext) -> Result<ToolResult, ToolError> {
         Ok("found".to_owned().into())
     }
 }
 
-struct Listen;
+struct ListenTool;
 
-impl Tool for Listen {
+impl Tool for ListenTool {
     type Input = Nothing;
 
     const NAME: &'static str = "listen";
@@ -32,18 +35,22 @@ impl Tool for Listen {
     const LABEL: &'static str = "Listening";
     const DONE: &'static str = "Listened";
 
-    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, _: Nothing, _: ToolContext) -> Result<ToolResult, ToolError> {
         Ok("heard".to_owned().into())
     }
 }
 
-async fn looking() -> (tempfile::TempDir, Upstream, Parlor) {
-    let (folder, upstream, parlor) = with_tools(Registry::default().with(Look).with(Listen), |_| {}).await;
-    upstream.script(When::any(), Script::new().text("Fine."));
+async fn parlor_with_look_tool() -> (tempfile::TempDir, Upstream, Parlor) {
+    let (folder, upstream, parlor) = parlor_with_tools(
+        ToolRegistry::default().with_tool(LookTool).with_tool(ListenTool),
+        |_| {},
+    )
+    .await;
+    upstream.add_script(When::any(), Script::new().text("Fine."));
     (folder, upstream, parlor)
 }
 
-async fn put(parlor: &Parlor, conversation: &str, key: &str, body: &Value) -> (u16, Value) {
+async fn put_parameters(parlor: &Parlor, conversation: &str, key: &str, body: &Value) -> (u16, Value) {
     let response = parlor
         .client
         .put(format!(
@@ -56,33 +63,39 @@ async fn put(parlor: &Parlor, conversation: &str, key: &str, body: &Value) -> (u
         .send()
         .await
         .unwrap();
-    (response.status().as_u16(), json(response).await)
+    (response.status().as_u16(), read_json(response).await)
 }
 
 #[tokio::test]
-async fn what_is_set_for_a_conversation_is_sent_from_then_on_and_nothing_else() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+async fn sends_only_the_conversations_parameters() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Fine.")).await;
     let mut all = parlor.follow("/api/events?after=0").await;
     let events = parlor
         .chat(&json!({ "message": "Hi", "model": "test/any" }))
         .await
-        .rest()
+        .read_to_end()
         .await;
-    let conversation = id(&events[0], "conversation_id");
+    let conversation = string_field(&events[0], "conversation_id");
     let set = json!({ "temperature": 0.7, "thinking_level": "low", "max_completion_tokens": 500 });
     let key = Uuid::now_v7().to_string();
-    assert_eq!(put(&parlor, &conversation, &key, &set).await, (200, set.clone()));
+    assert_eq!(
+        put_parameters(&parlor, &conversation, &key, &set).await,
+        (200, set.clone())
+    );
     // The same request again changes nothing; another one under its key is refused.
-    assert_eq!(put(&parlor, &conversation, &key, &set).await, (200, set.clone()));
-    let (status, problem) = put(&parlor, &conversation, &key, &json!({})).await;
+    assert_eq!(
+        put_parameters(&parlor, &conversation, &key, &set).await,
+        (200, set.clone())
+    );
+    let (status, problem) = put_parameters(&parlor, &conversation, &key, &json!({})).await;
     assert_eq!((status, &problem["code"]), (409, &json!("intent_reused")));
-    let chosen = all.until("parameters_chosen").await;
+    let chosen = all.next_of_type("parameters_chosen").await;
     assert_eq!(chosen["parameters"], set);
 
     parlor
         .chat(&json!({ "message": "And?", "conversation_id": conversation }))
         .await
-        .rest()
+        .read_to_end()
         .await;
     let next = all.next().await.unwrap();
     assert_eq!(
@@ -90,7 +103,7 @@ async fn what_is_set_for_a_conversation_is_sent_from_then_on_and_nothing_else() 
         (&json!("user_message_saved"), &json!("And?")),
         "it was one event"
     );
-    let sent = calls(&upstream);
+    let sent = model_calls(&upstream);
     let fields = |call: &Value| {
         json!([
             call["temperature"],
@@ -101,20 +114,20 @@ async fn what_is_set_for_a_conversation_is_sent_from_then_on_and_nothing_else() 
     assert_eq!(fields(&sent[0]), json!([null, null, null]));
     assert_eq!(fields(&sent[1]), json!([0.7, "low", 500]));
 
-    let cleared = put(&parlor, &conversation, &Uuid::now_v7().to_string(), &json!({})).await;
+    let cleared = put_parameters(&parlor, &conversation, &Uuid::now_v7().to_string(), &json!({})).await;
     assert_eq!(cleared, (200, json!({})));
     let address = format!("/api/conversations/{conversation}/parameters");
     assert_eq!(parlor.get_json(&address).await.1, json!({}));
 }
 
 #[tokio::test]
-async fn a_conversation_can_begin_with_its_parameters() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+async fn conversation_can_start_with_parameters() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Fine.")).await;
     let body = json!({ "message": "Hi", "model": "test/any", "parameters": { "temperature": "0,2" } });
-    let events = parlor.chat(&body).await.rest().await;
-    let next = json!({ "message": "And?", "conversation_id": id(&events[0], "conversation_id") });
-    parlor.chat(&next).await.rest().await;
-    let sent: Vec<Value> = calls(&upstream)
+    let events = parlor.chat(&body).await.read_to_end().await;
+    let next = json!({ "message": "And?", "conversation_id": string_field(&events[0], "conversation_id") });
+    parlor.chat(&next).await.read_to_end().await;
+    let sent: Vec<Value> = model_calls(&upstream)
         .iter()
         .map(|call| call["temperature"].clone())
         .collect();
@@ -122,37 +135,37 @@ async fn a_conversation_can_begin_with_its_parameters() {
 }
 
 #[tokio::test]
-async fn parameters_that_can_not_be_are_refused_with_words() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+async fn rejects_invalid_parameters_with_reasons() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Fine.")).await;
     let conversation = Uuid::now_v7().to_string();
     let key = || Uuid::now_v7().to_string();
     let hot = json!({ "temperature": 3 });
-    let (status, problem) = put(&parlor, &conversation, &key(), &hot).await;
+    let (status, problem) = put_parameters(&parlor, &conversation, &key(), &hot).await;
     assert_eq!((status, &problem["code"]), (422, &json!("invalid_parameters")));
     assert_eq!(
         problem["detail"],
         "The temperature is a number from 0 to 2, not “3”. Nothing was changed."
     );
-    let (status, _) = put(&parlor, &conversation, &key(), &json!({ "temperature": 1 })).await;
+    let (status, _) = put_parameters(&parlor, &conversation, &key(), &json!({ "temperature": 1 })).await;
     assert_eq!(status, 404, "there is no such conversation");
-    let (status, _) = put(&parlor, &conversation, &key(), &json!({ "top_p": 1 })).await;
+    let (status, _) = put_parameters(&parlor, &conversation, &key(), &json!({ "top_p": 1 })).await;
     assert_eq!(status, 400, "nothing is taken that does nothing");
     let body = json!({ "message": "Hi", "model": "test/any", "parameters": hot });
     let response = parlor.post("/api/chat/stream", &body).send().await.unwrap();
     assert_eq!(response.status(), 422);
-    assert_eq!(calls(&upstream), Vec::<Value>::new());
+    assert_eq!(model_calls(&upstream), Vec::<Value>::new());
 }
 
 #[tokio::test]
-async fn a_tool_is_forced_for_the_first_call_of_its_run_alone() {
-    let (_folder, upstream, parlor) = looking().await;
+async fn forces_a_tool_in_the_first_call_only() {
+    let (_folder, upstream, parlor) = parlor_with_look_tool().await;
     let look = Script::new().tool_call("1", "look", "{}").finish("tool_calls");
-    upstream.script_times(1, When::any(), look);
+    upstream.add_script_times(1, When::any(), look);
     let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look"] });
-    let events = parlor.chat(&body).await.rest().await;
-    let next = json!({ "message": "And?", "conversation_id": id(&events[0], "conversation_id") });
-    parlor.chat(&next).await.rest().await;
-    let choices: Vec<Value> = calls(&upstream)
+    let events = parlor.chat(&body).await.read_to_end().await;
+    let next = json!({ "message": "And?", "conversation_id": string_field(&events[0], "conversation_id") });
+    parlor.chat(&next).await.read_to_end().await;
+    let choices: Vec<Value> = model_calls(&upstream)
         .iter()
         .map(|call| call["tool_choice"].clone())
         .collect();
@@ -161,13 +174,13 @@ async fn a_tool_is_forced_for_the_first_call_of_its_run_alone() {
 }
 
 #[tokio::test]
-async fn what_was_forced_is_forced_again_when_the_message_is_answered_once_more() {
-    let (_folder, upstream, parlor) = looking().await;
+async fn regenerate_forces_the_same_tools() {
+    let (_folder, upstream, parlor) = parlor_with_look_tool().await;
     let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look"] });
-    let events = parlor.chat(&body).await.rest().await;
+    let events = parlor.chat(&body).await.read_to_end().await;
     parlor.regenerate(&events).await;
     let forced = json!({"type": "function", "function": {"name": "look"}});
-    let choices: Vec<Value> = calls(&upstream)
+    let choices: Vec<Value> = model_calls(&upstream)
         .iter()
         .map(|call| call["tool_choice"].clone())
         .collect();
@@ -175,17 +188,21 @@ async fn what_was_forced_is_forced_again_when_the_message_is_answered_once_more(
 }
 
 #[tokio::test]
-async fn several_tools_are_forced_in_words_and_one_too_where_the_server_knows_no_other_way() {
-    let (_folder, upstream, parlor) = looking().await;
+async fn forces_tools_by_instruction_where_necessary() {
+    let (_folder, upstream, parlor) = parlor_with_look_tool().await;
     let force = |names: Value| json!({ "message": "Hi", "model": "test/any", "force_tools": names });
-    parlor.chat(&force(json!(["look", "listen"]))).await.rest().await;
+    parlor
+        .chat(&force(json!(["look", "listen"])))
+        .await
+        .read_to_end()
+        .await;
     let refusal = json!({"error": {"message": "tool_choice is not supported by this model"}});
-    upstream.script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
     for _ in 0..2 {
-        let events = parlor.chat(&force(json!(["look"]))).await.rest().await;
+        let events = parlor.chat(&force(json!(["look"]))).await.read_to_end().await;
         assert_eq!(events.last().unwrap()["type"], "complete");
     }
-    let asked: Vec<(bool, bool)> = calls_as_sent(&upstream)
+    let asked: Vec<(bool, bool)> = raw_model_calls(&upstream)
         .iter()
         .map(|call| {
             let prompt = call["messages"][0]["content"].as_str().unwrap();
@@ -198,22 +215,22 @@ async fn several_tools_are_forced_in_words_and_one_too_where_the_server_knows_no
         [(false, true), (true, false), (false, true), (false, true)]
     );
     assert!(
-        calls(&upstream).iter().all(|call| call["tools"].is_array()),
+        model_calls(&upstream).iter().all(|call| call["tools"].is_array()),
         "the tools themselves were not refused"
     );
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there_can_not_be_forced_and_those_that_are_there_are_named() {
-    let (_folder, upstream, parlor) = looking().await;
+async fn rejects_unknown_forced_tool_and_lists_tools() {
+    let (_folder, upstream, parlor) = parlor_with_look_tool().await;
     let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["look", "taste"] });
     let response = parlor.post("/api/chat/stream", &body).send().await.unwrap();
     assert_eq!(response.status(), 422);
-    let problem = json(response).await;
+    let problem = read_json(response).await;
     assert_eq!(problem["code"], "unknown_tool");
     assert_eq!(
         problem["detail"],
         "There is no tool “taste” to be used. The tools are: look, listen."
     );
-    assert_eq!(calls(&upstream), Vec::<Value>::new());
+    assert_eq!(model_calls(&upstream), Vec::<Value>::new());
 }

@@ -5,52 +5,55 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use parlor::tools::Registry;
+use parlor::tools::ToolRegistry;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, answering, calls, id, json, with_tools},
-    tools::{Asking, Maker},
+    support::{Parlor, model_calls, parlor_answering, parlor_with_tools, read_json, string_field},
+    tools::{ApprovalTool, PayloadTool},
 };
 
 /// Sends a turn; gives the status and the body.
-async fn batch(parlor: &Parlor, body: &Value) -> (u16, Value) {
+async fn post_batch(parlor: &Parlor, body: &Value) -> (u16, Value) {
     let response = parlor.post("/api/chat/batch", body).send().await.unwrap();
     let status = response.status().as_u16();
-    (status, json(response).await)
+    (status, read_json(response).await)
 }
 
 #[tokio::test]
-async fn the_answer_has_all_that_the_contract_promises_and_is_the_stream_s_payload() {
-    let tools = Registry::default().with(Maker("See https://found.example/page"));
-    let (_folder, upstream, parlor) = with_tools(tools, |_| {}).await;
+async fn answer_equals_the_streams_payload() {
+    let tools = ToolRegistry::default().with_tool(PayloadTool("See https://found.example/page"));
+    let (_folder, upstream, parlor) = parlor_with_tools(tools, |_| {}).await;
     let said = "Found.\nSUGGESTED_VALUES: [{\"label\": \"More\", \"value\": \"Tell me more\"}]\n\
                 SUGGESTED_ACTIONS: [{\"label\": \"Save\", \"action\": \"save\", \"handler\": \"server\", \"data\": {\"n\": 0.5}}]\n\
                 <!-- METADATA:\n{\"sources\": [{\"title\": \"Page\", \"url\": \"https://found.example/page\"}]}\n-->";
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new()
             .text("I look.")
             .tool_call("id0", "make", r#"{"kind":"table","data":[[1.5]]}"#),
     );
-    upstream.script(When::tool_gave("found.example"), Script::new().text(said));
+    upstream.add_script(When::tool_gave("found.example"), Script::new().text(said));
     let key = Uuid::now_v7().to_string();
     let request = json!({ "message": "Look", "model": "test/any", "diagnostics": true });
     let send = |path: &str| parlor.post(path, &request).header("idempotency-key", &key);
     let response = send("/api/chat/batch").send().await.unwrap();
     assert_eq!(response.status(), 200);
-    let mut answer = json(response).await;
+    let mut answer = read_json(response).await;
 
     // The same request, streamed: the same run.
-    let streamed = crate::support::Stream::of(send("/api/chat/stream"))
+    let streamed = crate::support::EventStream::open(send("/api/chat/stream"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     let last = streamed.last().unwrap();
     assert_eq!(last["payload"], answer);
-    assert_eq!((&last["type"], calls(&upstream).len()), (&json!("complete"), 2));
+    assert_eq!(
+        (&last["type"], model_calls(&upstream).len()),
+        (&json!("complete"), 2)
+    );
 
     let saved = &streamed[0];
     assert_eq!(saved["type"], "user_message_saved");
@@ -98,33 +101,33 @@ async fn the_answer_has_all_that_the_contract_promises_and_is_the_stream_s_paylo
 }
 
 #[tokio::test]
-async fn a_run_that_fails_is_a_problem_with_what_it_had_come_to() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("half").cut()).await;
-    let (status, problem) = batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
+async fn failed_run_returns_partial_answer() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("half").cut()).await;
+    let (status, problem) = post_batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
     assert_eq!((status, &problem["code"]), (502, &json!("run_interrupted")));
     assert_eq!(problem["payload"]["message"], "half");
-    upstream.script(When::any(), Script::new().status(401, "no", &[]));
-    let (status, problem) = batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
+    upstream.add_script(When::any(), Script::new().status(401, "no", &[]));
+    let (status, problem) = post_batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
     assert_eq!((status, &problem["code"]), (502, &json!("run_failed")));
     assert_eq!(problem["detail"], problem["error"]["message"]);
     assert_eq!(problem["payload"]["status"], "failed");
 }
 
 #[tokio::test]
-async fn a_run_that_somebody_stops_is_an_answer_that_says_so() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("half").gate("never")).await;
+async fn stopped_run_returns_its_status() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("half").gate("never")).await;
     let conversation = Uuid::now_v7();
     let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
     let stop = async {
         let mut events = parlor.follow("/api/events?after=0").await;
-        let run = id(&events.until("text_delta").await, "message_id");
+        let run = string_field(&events.next_of_type("text_delta").await, "message_id");
         parlor
             .post(&format!("/api/runs/{run}/stop"), &json!({}))
             .send()
             .await
             .unwrap();
     };
-    let ((status, answer), ()) = tokio::join!(batch(&parlor, &request), stop);
+    let ((status, answer), ()) = tokio::join!(post_batch(&parlor, &request), stop);
     assert_eq!(
         (status, &answer["status"], &answer["message"]),
         (200, &json!("stopped"), &json!("half"))
@@ -132,15 +135,15 @@ async fn a_run_that_somebody_stops_is_an_answer_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_run_that_asks_a_person_answers_at_once_and_the_same_request_again_has_its_end() {
+async fn approval_returns_early_and_repeat_completes() {
     let count = Arc::new(AtomicUsize::new(0));
-    let tools = Registry::default().with(Asking(count.clone()));
-    let (_folder, upstream, parlor) = with_tools(tools, |_| {}).await;
-    upstream.script(
+    let tools = ToolRegistry::default().with_tool(ApprovalTool(count.clone()));
+    let (_folder, upstream, parlor) = parlor_with_tools(tools, |_| {}).await;
+    upstream.add_script(
         When::any(),
         Script::new().tool_call("id0", "asking", r#"{"name":"it"}"#),
     );
-    upstream.script(When::tool_gave("it is changed"), Script::new().text("Done."));
+    upstream.add_script(When::tool_gave("it is changed"), Script::new().text("Done."));
     let key = Uuid::now_v7().to_string();
     let request = json!({ "message": "Change it", "model": "test/any" });
     let send = || {
@@ -153,31 +156,34 @@ async fn a_run_that_asks_a_person_answers_at_once_and_the_same_request_again_has
         let response = send().await.unwrap();
         assert_eq!(response.status(), 202);
         let place = response.headers()["location"].to_str().unwrap().to_owned();
-        let later = json(response).await;
-        assert_eq!(place, format!("/api/messages/{}", id(&later, "message_id")));
+        let later = read_json(response).await;
+        assert_eq!(
+            place,
+            format!("/api/messages/{}", string_field(&later, "message_id"))
+        );
         assert_eq!(later["status"], "waiting");
         assert_eq!(
             later["approvals"],
             json!([{ "index": 0, "tool": "asking", "input": { "name": "it" }, "label": "Changing", "detail": null }])
         );
     }
-    let later = json(send().await.unwrap()).await;
-    let answer = format!("/api/runs/{}/approvals", id(&later, "message_id"));
+    let later = read_json(send().await.unwrap()).await;
+    let answer = format!("/api/runs/{}/approvals", string_field(&later, "message_id"));
     let allowed = parlor.post(&answer, &json!({ "index": 0, "answer": "allow" }));
     assert_eq!(allowed.send().await.unwrap().status(), 204);
     let response = send().await.unwrap();
     assert_eq!(
-        (response.status().as_u16(), &json(response).await["message"]),
+        (response.status().as_u16(), &read_json(response).await["message"]),
         (200, &json!("[[tool:0]]\n\nDone."))
     );
     assert_eq!(count.load(SeqCst), 1);
 }
 
 #[tokio::test]
-async fn what_takes_too_long_is_told_where_to_look_and_goes_on() {
+async fn timeout_returns_the_answers_location() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new().text("half").gate("rest").text(" whole"),
     );
@@ -185,19 +191,19 @@ async fn what_takes_too_long_is_told_where_to_look_and_goes_on() {
         settings.timeouts.batch_seconds = 0.3;
     })
     .await;
-    let (status, later) = batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
+    let (status, later) = post_batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
     assert_eq!((status, &later["status"]), (202, &json!("running")));
-    let run = id(&later, "message_id");
+    let run = string_field(&later, "message_id");
     let at_work = parlor.get_json(&format!("/api/runs/{run}")).await.1;
     assert_eq!(
         (&at_work["status"], &at_work["last_position"]),
         (&json!("running"), &Value::Null)
     );
-    upstream.release("rest");
+    upstream.open_gate("rest");
     let rest = parlor
         .follow(&format!("/api/runs/{run}/events"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     assert_eq!(rest.last().unwrap()["payload"]["message"], "half whole");
     let ended = parlor.get_json(&format!("/api/runs/{run}")).await.1;
@@ -205,43 +211,44 @@ async fn what_takes_too_long_is_told_where_to_look_and_goes_on() {
 }
 
 #[tokio::test]
-async fn when_parlor_is_stopped_who_waits_is_told_what_the_answer_had_come_to() {
-    let (folder, upstream, parlor) = answering(Script::new().text("half").gate("never")).await;
+async fn shutdown_returns_the_partial_answer() {
+    let (folder, upstream, parlor) = parlor_answering(Script::new().text("half").gate("never")).await;
     let request = parlor.post(
         "/api/chat/batch",
         &json!({ "message": "Go", "model": "test/any" }),
     );
     let stop = async {
         let mut events = parlor.follow("/api/events?after=0").await;
-        let run = id(&events.until("text_delta").await, "message_id");
+        let run = string_field(&events.next_of_type("text_delta").await, "message_id");
         parlor.stop().await;
         run
     };
     let (response, run) = tokio::join!(request.send(), stop);
     let response = response.unwrap();
     assert_eq!(response.status(), 502);
-    let problem = json(response).await;
+    let problem = read_json(response).await;
     assert_eq!(problem["code"], "run_interrupted");
     assert_eq!(problem["payload"]["message_id"], run);
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let path = format!("/api/messages/{run}");
-    let kept = json(parlor.get(&path).send().await.unwrap()).await;
+    let kept = read_json(parlor.get(&path).send().await.unwrap()).await;
     assert_eq!(kept["message"]["nodes"][0]["parts"][0]["text"], "half");
 }
 
 #[tokio::test]
-async fn whoever_waits_may_go_away() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("half").gate("rest").text(" whole")).await;
+async fn run_survives_client_disconnect() {
+    let (_folder, upstream, parlor) =
+        parlor_answering(Script::new().text("half").gate("rest").text(" whole")).await;
     let conversation = Uuid::now_v7();
     let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
     let waiting = tokio::spawn(parlor.post("/api/chat/batch", &request).send());
     let mut events = parlor.follow("/api/events?after=0").await;
-    events.until("text_delta").await;
-    parlor.listeners(2).await;
+    events.next_of_type("text_delta").await;
+    parlor.wait_for_listeners(2).await;
     waiting.abort();
-    parlor.listeners(1).await;
-    upstream.release("rest");
-    events.until("complete").await;
+    parlor.wait_for_listeners(1).await;
+    upstream.open_gate("rest");
+    events.next_of_type("complete").await;
     let path = format!("/api/conversations/{conversation}/messages");
     let messages = parlor.get_json(&path).await.1;
     assert_eq!(
@@ -251,10 +258,10 @@ async fn whoever_waits_may_go_away() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_deleted_meanwhile_is_not_found() {
+async fn deleted_conversation_returns_not_found() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("half").gate("never"));
+    upstream.add_script(When::any(), Script::new().text("half").gate("never"));
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
         settings.timeouts.heartbeat_seconds = 0.1;
     })
@@ -263,21 +270,21 @@ async fn a_conversation_that_is_deleted_meanwhile_is_not_found() {
     let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
     let delete = async {
         let mut events = parlor.follow("/api/events?after=0").await;
-        events.until("text_delta").await;
+        events.next_of_type("text_delta").await;
         let url = format!("{}/api/conversations/{conversation}", parlor.url);
         parlor.client.delete(url).send().await.unwrap();
     };
-    let ((status, problem), ()) = tokio::join!(batch(&parlor, &request), delete);
+    let ((status, problem), ()) = tokio::join!(post_batch(&parlor, &request), delete);
     assert_eq!((status, &problem["code"]), (404, &json!("not_found")));
 }
 
 #[tokio::test]
-async fn what_cannot_be_begun_is_refused_as_for_the_stream() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("x").gate("never")).await;
+async fn rejects_the_same_requests_as_the_stream() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("x").gate("never")).await;
     let conversation = Uuid::now_v7();
     let request = json!({ "message": "Go", "model": "test/any", "conversation_id": conversation });
     let mut stream = parlor.chat(&request).await;
-    stream.until("text_delta").await;
+    stream.next_of_type("text_delta").await;
     for (body, expected, code) in [
         (request, 409, "run_active"),
         (json!({ "message": " " }), 400, "bad_request"),
@@ -293,8 +300,8 @@ async fn what_cannot_be_begun_is_refused_as_for_the_stream() {
         ),
         (json!({ "message": "x".repeat(600_000) }), 413, "too_large"),
     ] {
-        let (status, problem) = batch(&parlor, &body).await;
+        let (status, problem) = post_batch(&parlor, &body).await;
         assert_eq!((status, &problem["code"]), (expected, &json!(code)));
     }
-    assert_eq!(calls(&upstream).len(), 1);
+    assert_eq!(model_calls(&upstream).len(), 1);
 }

@@ -1,31 +1,31 @@
 //! An answer that broke off or was stopped goes on from where it stood, with model servers that know no prefill.
 
-use crate::support::{Parlor, json, shown, text, types};
+use crate::support::{Parlor, event_types, joined_deltas, last_messages, read_json};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 /// A server whose model breaks off as scripted, and goes on as scripted when it is asked to.
-async fn breaking_off(first: Script, then: Script) -> (tempfile::TempDir, Upstream, Parlor) {
+async fn parlor_breaking_off(first: Script, then: Script) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::user_contains("cut off"), then);
-    upstream.script_times(1, When::any(), first);
+    upstream.add_script(When::user_contains("cut off"), then);
+    upstream.add_script_times(1, When::any(), first);
     let parlor = Parlor::start(folder.path(), &upstream).await;
     (folder, upstream, parlor)
 }
 
 /// Sends a question and reads to the end of the answer, which is not its natural one.
-async fn ask(parlor: &Parlor) -> Vec<Value> {
+async fn ask_until_break(parlor: &Parlor) -> Vec<Value> {
     parlor
         .chat(&json!({ "message": "Why is the sky blue?", "model": "test/any" }))
         .await
-        .rest()
+        .read_to_end()
         .await
 }
 
 /// The intent to continue the answer that these events made.
-fn go_on(events: &[Value]) -> Value {
+fn continue_intent(events: &[Value]) -> Value {
     json!({ "intent": {
         "intent_id": Uuid::now_v7(),
         "conversation_id": events[0]["conversation_id"],
@@ -33,14 +33,14 @@ fn go_on(events: &[Value]) -> Value {
     } })
 }
 
-async fn post(parlor: &Parlor, intent: &Value) -> (u16, Value) {
+async fn post_continue(parlor: &Parlor, intent: &Value) -> (u16, Value) {
     let response = parlor.post("/rpc/continue_run", intent).send().await.unwrap();
-    (response.status().as_u16(), json(response).await)
+    (response.status().as_u16(), read_json(response).await)
 }
 
 #[tokio::test]
-async fn a_text_that_was_cut_off_goes_on_in_mid_word() {
-    let (_folder, upstream, parlor) = breaking_off(
+async fn continues_cut_text_in_mid_word() {
+    let (_folder, upstream, parlor) = parlor_breaking_off(
         Script::new().think("Rayleigh.").text("Because the sk").cut(),
         Script::new()
             .think("Where was I?")
@@ -48,22 +48,22 @@ async fn a_text_that_was_cut_off_goes_on_in_mid_word() {
             .text(" blue."),
     )
     .await;
-    let first = ask(&parlor).await;
+    let first = ask_until_break(&parlor).await;
     let broken = first.last().unwrap();
     assert_eq!(
         (&broken["type"], &broken["status"]),
         (&json!("error"), &json!("interrupted"))
     );
 
-    let intent = go_on(&first);
-    let (status, started) = post(&parlor, &intent).await;
+    let intent = continue_intent(&first);
+    let (status, started) = post_continue(&parlor, &intent).await;
     assert_eq!(
         (status, &started["assistant_message_id"]),
         (200, &first[0]["message_id"]),
         "the same run goes on: {started}"
     );
     assert_eq!(
-        post(&parlor, &intent).await,
+        post_continue(&parlor, &intent).await,
         (200, started),
         "the same wish twice is one"
     );
@@ -73,10 +73,10 @@ async fn a_text_that_was_cut_off_goes_on_in_mid_word() {
     let rest = parlor
         .follow(&format!("/api/runs/{run}/events?after={after}"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     assert_eq!(
-        types(&rest),
+        event_types(&rest),
         ["run_continued", "status", "thinking", "text_delta", "complete"]
     );
     assert!(
@@ -85,12 +85,12 @@ async fn a_text_that_was_cut_off_goes_on_in_mid_word() {
             .all(|event| event["node"] == 1),
         "a node for each call of the model"
     );
-    assert_eq!(text(&rest, "text_delta"), "y scatters blue.");
+    assert_eq!(joined_deltas(&rest, "text_delta"), "y scatters blue.");
     assert_eq!(
         rest.last().unwrap()["payload"]["message"],
         "Because the sky scatters blue."
     );
-    let shown = shown(&upstream);
+    let shown = last_messages(&upstream);
     let roles: Vec<&str> = shown.iter().map(|(role, _)| role.as_str()).collect();
     assert_eq!(roles, ["user", "assistant", "user"]);
     assert_eq!(shown[1].1, "Because the sk");
@@ -100,7 +100,7 @@ async fn a_text_that_was_cut_off_goes_on_in_mid_word() {
     );
 
     // Whole answers are not continued, and it is one text from now on.
-    let (status, refused) = post(&parlor, &go_on(&first)).await;
+    let (status, refused) = post_continue(&parlor, &continue_intent(&first)).await;
     assert_eq!((status, &refused["code"]), (409, &json!("not_continuable")));
     let transcript = parlor
         .get_json(&format!(
@@ -114,24 +114,24 @@ async fn a_text_that_was_cut_off_goes_on_in_mid_word() {
 }
 
 #[tokio::test]
-async fn thoughts_that_were_cut_off_go_on() {
-    let (_folder, upstream, parlor) = breaking_off(
+async fn continues_cut_thinking() {
+    let (_folder, upstream, parlor) = parlor_breaking_off(
         Script::new().think("Short waves scat").cut(),
         Script::new().think("ter more.").text("Rayleigh scattering."),
     )
     .await;
-    let first = ask(&parlor).await;
-    let (status, _) = post(&parlor, &go_on(&first)).await;
+    let first = ask_until_break(&parlor).await;
+    let (status, _) = post_continue(&parlor, &continue_intent(&first)).await;
     assert_eq!(status, 200);
     let run = first[0]["message_id"].as_str().unwrap();
     let after = &first.last().unwrap()["position"];
     let rest = parlor
         .follow(&format!("/api/runs/{run}/events?after={after}"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     assert_eq!(rest.last().unwrap()["payload"]["message"], "Rayleigh scattering.");
-    let shown = shown(&upstream);
+    let shown = last_messages(&upstream);
     let [(role, question)] = &shown[..] else {
         panic!("roles take turns: {shown:?}")
     };
@@ -141,8 +141,8 @@ async fn thoughts_that_were_cut_off_go_on() {
 }
 
 #[tokio::test]
-async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
-    let (folder, upstream, parlor) = breaking_off(
+async fn answer_is_complete_after_two_crashes() {
+    let (folder, upstream, parlor) = parlor_breaking_off(
         Script::new().text("one").gate("never"),
         Script::new().text(" two").gate("never either"),
     )
@@ -150,15 +150,15 @@ async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
     let mut stream = parlor
         .chat(&json!({ "message": "count", "model": "test/any" }))
         .await;
-    let first = stream.until("text_delta").await;
+    let first = stream.next_of_type("text_delta").await;
     parlor.stop().await;
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let ids = [first.clone()];
-    assert_eq!(post(&parlor, &go_on(&ids)).await.0, 200);
+    assert_eq!(post_continue(&parlor, &continue_intent(&ids)).await.0, 200);
     let run = first["message_id"].as_str().unwrap();
     let mut stream = parlor.follow(&format!("/api/runs/{run}/events")).await;
-    stream.until("run_continued").await;
-    assert_eq!(stream.until("text_delta").await["text"], " two");
+    stream.next_of_type("run_continued").await;
+    assert_eq!(stream.next_of_type("text_delta").await["text"], " two");
     // While it goes on, whoever opens it sees all of it.
     let message = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     assert_eq!(message["message"]["status"], "running");
@@ -171,13 +171,13 @@ async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
     );
     parlor.stop().await;
     upstream.reset();
-    upstream.script(When::any(), Script::new().text(" three"));
+    upstream.add_script(When::any(), Script::new().text(" three"));
     let parlor = Parlor::start(folder.path(), &upstream).await;
-    assert_eq!(post(&parlor, &go_on(&ids)).await.0, 200);
+    assert_eq!(post_continue(&parlor, &continue_intent(&ids)).await.0, 200);
     let last = parlor
         .follow(&format!("/api/runs/{run}/events"))
         .await
-        .until("complete")
+        .next_of_type("complete")
         .await;
     assert_eq!(last["payload"]["message"], "one two three");
     // A reader that comes back after the end is told to stay away.
@@ -191,13 +191,13 @@ async fn what_a_crash_interrupted_twice_is_whole_in_the_end() {
 }
 
 #[tokio::test]
-async fn an_answer_at_its_longest_length_goes_on() {
-    let (_folder, _upstream, parlor) = breaking_off(
+async fn continues_after_the_models_length_limit() {
+    let (_folder, _upstream, parlor) = parlor_breaking_off(
         Script::new().text("Because the sk").finish("length"),
         Script::new().text("y scatters blue."),
     )
     .await;
-    let first = ask(&parlor).await;
+    let first = ask_until_break(&parlor).await;
     let end = first.last().unwrap();
     assert_eq!(
         (
@@ -207,7 +207,7 @@ async fn an_answer_at_its_longest_length_goes_on() {
         ),
         (&json!("complete"), &json!("length"), &json!("length"))
     );
-    let (status, started) = post(&parlor, &go_on(&first)).await;
+    let (status, started) = post_continue(&parlor, &continue_intent(&first)).await;
     assert_eq!(
         (status, &started["assistant_message_id"]),
         (200, &first[0]["message_id"])
@@ -216,7 +216,7 @@ async fn an_answer_at_its_longest_length_goes_on() {
     let rest = parlor
         .follow(&format!("/api/runs/{run}/events"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     let end = rest.last().unwrap();
     assert_eq!(
@@ -225,16 +225,16 @@ async fn an_answer_at_its_longest_length_goes_on() {
     );
     let delta = rest.iter().find(|event| event["type"] == "text_delta").unwrap();
     assert_eq!(delta["node"], 1, "a node of its own");
-    let (status, refused) = post(&parlor, &go_on(&first)).await;
+    let (status, refused) = post_continue(&parlor, &continue_intent(&first)).await;
     assert_eq!((status, &refused["code"]), (409, &json!("not_continuable")));
 }
 
 #[tokio::test]
-async fn an_answer_at_parlors_own_limit_goes_on() {
+async fn continues_after_parlors_length_limit() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::user_contains("cut off"), Script::new().text("end"));
-    upstream.script_times(
+    upstream.add_script(When::user_contains("cut off"), Script::new().text("end"));
+    upstream.add_script_times(
         1,
         When::any(),
         Script::new().text("x".repeat(600)).text("x".repeat(600)).hang(),
@@ -243,11 +243,11 @@ async fn an_answer_at_parlors_own_limit_goes_on() {
         settings.limits.answer_bytes = 1000;
     })
     .await;
-    let first = ask(&parlor).await;
+    let first = ask_until_break(&parlor).await;
     let end = first.last().unwrap();
     assert_eq!(
         (&end["type"], &end["finish_reason"]),
         (&json!("complete"), &json!("length"))
     );
-    assert_eq!(post(&parlor, &go_on(&first)).await.0, 200);
+    assert_eq!(post_continue(&parlor, &continue_intent(&first)).await.0, 200);
 }

@@ -1,12 +1,14 @@
 //! The public contract, over HTTP against the real server and a scripted model server.
 
-use crate::support::{Parlor, answering, calls, id, json, text, types};
+use crate::support::{
+    Parlor, event_types, joined_deltas, model_calls, parlor_answering, read_json, string_field,
+};
 use serde_json::{Value, json};
 use upstream::Script;
 
 #[tokio::test]
-async fn a_turn_streams_the_typed_events_of_the_contract() {
-    let (_folder, upstream, parlor) = answering(
+async fn turn_streams_typed_events() {
+    let (_folder, upstream, parlor) = parlor_answering(
         Script::new()
             .think("Let me ")
             .think("see.")
@@ -17,10 +19,10 @@ async fn a_turn_streams_the_typed_events_of_the_contract() {
     let events = parlor
         .chat(&json!({ "message": "Hi, I am Ann", "model": "test/any" }))
         .await
-        .rest()
+        .read_to_end()
         .await;
     assert_eq!(
-        types(&events),
+        event_types(&events),
         [
             "user_message_saved",
             "run_started",
@@ -32,8 +34,8 @@ async fn a_turn_streams_the_typed_events_of_the_contract() {
     );
     assert_eq!(
         (
-            text(&events, "thinking").as_str(),
-            text(&events, "text_delta").as_str()
+            joined_deltas(&events, "thinking").as_str(),
+            joined_deltas(&events, "text_delta").as_str()
         ),
         ("Let me see.", "Hello, Ann.")
     );
@@ -46,7 +48,7 @@ async fn a_turn_streams_the_typed_events_of_the_contract() {
     let message = parlor
         .get_json(&format!(
             "/api/messages/{}",
-            id(first, "expected_assistant_message_id")
+            string_field(first, "expected_assistant_message_id")
         ))
         .await
         .1;
@@ -57,13 +59,13 @@ async fn a_turn_streams_the_typed_events_of_the_contract() {
     );
 
     // The next turn of the conversation shows the model what was said, without the thinking.
-    let conversation_id = id(first, "conversation_id");
+    let conversation_id = string_field(first, "conversation_id");
     parlor
         .chat(&json!({ "message": "And?", "conversation_id": conversation_id }))
         .await
-        .rest()
+        .read_to_end()
         .await;
-    let request = &calls(&upstream)[1];
+    let request = &model_calls(&upstream)[1];
     let said: Vec<(&str, &str)> = request["messages"]
         .as_array()
         .unwrap()
@@ -86,23 +88,23 @@ async fn a_turn_streams_the_typed_events_of_the_contract() {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_dropped_goes_on_from_any_position() {
+async fn resumes_dropped_stream_at_any_position() {
     let (_folder, upstream, parlor) =
-        answering(Script::new().text("one").gate("more").text(" two").text(" three")).await;
+        parlor_answering(Script::new().text("one").gate("more").text(" two").text(" three")).await;
     let mut stream = parlor
         .chat(&json!({ "message": "count", "model": "test/any" }))
         .await;
-    let saved = stream.until("user_message_saved").await;
-    let seen = stream.until("text_delta").await;
+    let saved = stream.next_of_type("user_message_saved").await;
+    let seen = stream.next_of_type("text_delta").await;
     drop(stream);
-    let run = id(&saved, "expected_assistant_message_id");
-    upstream.release("more");
+    let run = string_field(&saved, "expected_assistant_message_id");
+    upstream.open_gate("more");
     let whole = parlor
         .follow(&format!("/api/runs/{run}/events"))
         .await
-        .rest()
+        .read_to_end()
         .await;
-    assert_eq!(text(&whole, "text_delta"), "one two three");
+    assert_eq!(joined_deltas(&whole, "text_delta"), "one two three");
     for after in whole.iter().map(|event| event["position"].as_u64().unwrap()) {
         let address = format!("/api/runs/{run}/events?after={after}");
         if after == whole.last().unwrap()["position"].as_u64().unwrap() {
@@ -115,51 +117,51 @@ async fn a_stream_that_is_dropped_goes_on_from_any_position() {
             .iter()
             .filter(|event| event["position"].as_u64() > Some(after))
             .collect();
-        assert_eq!(rest.rest().await.iter().collect::<Vec<_>>(), expected);
+        assert_eq!(rest.read_to_end().await.iter().collect::<Vec<_>>(), expected);
     }
     assert!(seen["position"].as_u64() > saved["position"].as_u64());
 }
 
 #[tokio::test]
-async fn a_stop_keeps_what_there_was_and_adds_nothing() {
+async fn stop_keeps_the_partial_answer() {
     let (_folder, upstream, parlor) =
-        answering(Script::new().text("half").gate("never").text(" whole")).await;
+        parlor_answering(Script::new().text("half").gate("never").text(" whole")).await;
     let mut stream = parlor
         .chat(&json!({ "message": "long", "model": "test/any" }))
         .await;
-    let delta = stream.until("text_delta").await;
-    let stop = format!("/api/runs/{}/stop", id(&delta, "message_id"));
+    let delta = stream.next_of_type("text_delta").await;
+    let stop = format!("/api/runs/{}/stop", string_field(&delta, "message_id"));
     for _ in 0..2 {
-        let stopped = json(parlor.post(&stop, &json!({})).send().await.unwrap()).await;
+        let stopped = read_json(parlor.post(&stop, &json!({})).send().await.unwrap()).await;
         assert_eq!(stopped["status"], "stopped", "pressing again changes nothing");
     }
-    let rest = stream.rest().await;
-    assert_eq!(types(&rest), ["cancelled"]);
+    let rest = stream.read_to_end().await;
+    assert_eq!(event_types(&rest), ["cancelled"]);
     assert_eq!(rest[0]["payload"]["message"], "half");
-    upstream.all_closed().await;
+    upstream.wait_until_closed().await;
 }
 
 #[tokio::test]
-async fn a_stop_before_the_first_token_takes_effect() {
-    let (_folder, _upstream, parlor) = answering(Script::new().gate("never").text("late")).await;
+async fn stops_before_the_first_token() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().gate("never").text("late")).await;
     let mut stream = parlor
         .chat(&json!({ "message": "slow", "model": "test/any" }))
         .await;
-    let status = stream.until("status").await;
+    let status = stream.next_of_type("status").await;
     parlor
         .post(
-            &format!("/api/runs/{}/stop", id(&status, "message_id")),
+            &format!("/api/runs/{}/stop", string_field(&status, "message_id")),
             &json!({}),
         )
         .send()
         .await
         .unwrap();
-    assert_eq!(types(&stream.rest().await), ["cancelled"]);
+    assert_eq!(event_types(&stream.read_to_end().await), ["cancelled"]);
 }
 
 #[tokio::test]
-async fn the_same_request_twice_is_one_run() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("once")).await;
+async fn repeated_request_starts_one_run() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("once")).await;
     let body = json!({ "message": "pay the bill", "model": "test/any" });
     let key = "0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11";
     let send = |body: Value| {
@@ -174,32 +176,32 @@ async fn the_same_request_twice_is_one_run() {
         first.replace(": heartbeat\n\n", ""),
         again.replace(": heartbeat\n\n", "")
     );
-    assert_eq!(calls(&upstream).len(), 1);
+    assert_eq!(model_calls(&upstream).len(), 1);
     let other = send(json!({ "message": "something else" })).await.unwrap();
     assert_eq!(other.status(), 409);
-    assert_eq!(json(other).await["code"], "intent_reused");
+    assert_eq!(read_json(other).await["code"], "intent_reused");
 }
 
 #[tokio::test]
-async fn one_conversation_has_one_run_at_a_time() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("x").gate("never")).await;
+async fn conversation_has_one_run_at_a_time() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x").gate("never")).await;
     let mut stream = parlor.chat(&json!({ "message": "a", "model": "test/any" })).await;
-    let delta = stream.until("text_delta").await;
+    let delta = stream.next_of_type("text_delta").await;
     let body = json!({ "message": "b", "conversation_id": delta["conversation_id"] });
     let refused = parlor.post("/api/chat/stream", &body).send().await.unwrap();
     assert_eq!(refused.status(), 409);
-    assert_eq!(json(refused).await["code"], "run_active");
+    assert_eq!(read_json(refused).await["code"], "run_active");
 }
 
 #[tokio::test]
-async fn the_log_of_the_user_has_everything_in_order_without_gaps() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
+async fn user_log_is_ordered_without_gaps() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
     let mut live = parlor.follow("/api/events").await;
     for n in 0..3 {
         parlor
             .chat(&json!({ "message": format!("question {n}"), "model": "test/any" }))
             .await
-            .rest()
+            .read_to_end()
             .await;
     }
     let mut seen = Vec::new();
@@ -221,26 +223,30 @@ async fn the_log_of_the_user_has_everything_in_order_without_gaps() {
         .collect();
     assert_eq!(positions, (1..=seen.len() as u64).collect::<Vec<_>>());
     // A position that the log does not have.
-    let reset = parlor.follow("/api/events?after=999999").await.rest().await;
+    let reset = parlor
+        .follow("/api/events?after=999999")
+        .await
+        .read_to_end()
+        .await;
     assert_eq!(reset, [json!({ "type": "reset" })]);
 }
 
 #[tokio::test]
-async fn what_went_down_in_mid_answer_is_kept_and_says_so() {
-    let (folder, upstream, parlor) = answering(Script::new().text("half").gate("never")).await;
+async fn interrupted_answer_is_kept_and_marked() {
+    let (folder, upstream, parlor) = parlor_answering(Script::new().text("half").gate("never")).await;
     let mut stream = parlor
         .chat(&json!({ "message": "long", "model": "test/any" }))
         .await;
-    let delta = stream.until("text_delta").await;
+    let delta = stream.next_of_type("text_delta").await;
     parlor.stop().await;
-    let rest = stream.rest().await;
+    let rest = stream.read_to_end().await;
     assert_eq!(
-        (types(&rest), &rest[0]["status"]),
+        (event_types(&rest), &rest[0]["status"]),
         (vec!["error"], &json!("interrupted"))
     );
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let message = parlor
-        .get_json(&format!("/api/messages/{}", id(&delta, "message_id")))
+        .get_json(&format!("/api/messages/{}", string_field(&delta, "message_id")))
         .await
         .1;
     let message = &message["message"];
@@ -251,8 +257,8 @@ async fn what_went_down_in_mid_answer_is_kept_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_form_without_scripts_sends_a_message() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("Hello, form")).await;
+async fn plain_form_sends_a_message() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("Hello, form")).await;
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .build()
@@ -267,7 +273,7 @@ async fn a_form_without_scripts_sends_a_message() {
     assert_eq!(response.status(), 303);
     let place = response.headers()["location"].to_str().unwrap().to_owned();
     let mut log = parlor.follow("/api/events?after=0").await;
-    log.until("complete").await;
+    log.next_of_type("complete").await;
     let page = parlor.get(&place).send().await.unwrap();
     assert_eq!(page.status(), 200);
     assert!(

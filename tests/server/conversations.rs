@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use upstream::{Script, Upstream};
 use uuid::Uuid;
 
-use crate::support::{Parlor, answering, id, json};
+use crate::support::{Parlor, parlor_answering, read_json, string_field};
 
 async fn patch(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
     let request = parlor.client.patch(format!("{}{path}", parlor.url));
@@ -13,25 +13,25 @@ async fn patch(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
         .body(body.to_string());
     let response = request.send().await.unwrap();
     let status = response.status().as_u16();
-    (status, json(response).await)
+    (status, read_json(response).await)
 }
 
 /// A whole turn; gives its last event.
-async fn turn(parlor: &Parlor, message: &str, conversation: Option<&str>) -> Value {
+async fn final_event(parlor: &Parlor, message: &str, conversation: Option<&str>) -> Value {
     parlor.turn(conversation, message).await.pop().unwrap()
 }
 
 #[tokio::test]
-async fn the_list_is_read_page_by_page_newest_activity_first() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
+async fn list_is_paged_by_newest_activity() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
     let mut begun = Vec::new();
     for n in 0..5 {
-        begun.push(id(
-            &turn(&parlor, &format!("question {n}"), None).await,
+        begun.push(string_field(
+            &final_event(&parlor, &format!("question {n}"), None).await,
             "conversation_id",
         ));
     }
-    turn(&parlor, "once more", Some(&begun[1])).await;
+    final_event(&parlor, "once more", Some(&begun[1])).await;
     let expected = [1, 4, 3, 2, 0].map(|n| begun[n].clone());
     let (mut read, mut before) = (Vec::new(), String::new());
     loop {
@@ -40,7 +40,11 @@ async fn the_list_is_read_page_by_page_newest_activity_first() {
             .await;
         let conversations = page["conversations"].as_array().unwrap();
         assert!(conversations.len() <= 2);
-        read.extend(conversations.iter().map(|conversation| id(conversation, "id")));
+        read.extend(
+            conversations
+                .iter()
+                .map(|conversation| string_field(conversation, "id")),
+        );
         before = format!("&before={}", conversations.last().unwrap()["activity"]);
         if page["has_more"] == false {
             break;
@@ -62,10 +66,10 @@ async fn the_list_is_read_page_by_page_newest_activity_first() {
 }
 
 #[tokio::test]
-async fn one_is_found_renamed_and_deleted() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
-    let last = turn(&parlor, "What is it?", None).await;
-    let path = format!("/api/conversations/{}", id(&last, "conversation_id"));
+async fn gets_renames_and_deletes_a_conversation() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
+    let last = final_event(&parlor, "What is it?", None).await;
+    let path = format!("/api/conversations/{}", string_field(&last, "conversation_id"));
     let (_, found) = parlor.get_json(&path).await;
     assert_eq!(
         (&found["title"], &found["model"]),
@@ -103,7 +107,7 @@ async fn one_is_found_renamed_and_deleted() {
     assert_eq!(patch(&parlor, &path, &json!({ "title": "x" })).await.0, 404);
     assert_eq!(
         parlor
-            .get_json(&format!("/api/messages/{}", id(&last, "message_id")))
+            .get_json(&format!("/api/messages/{}", string_field(&last, "message_id")))
             .await
             .0,
         404
@@ -111,11 +115,11 @@ async fn one_is_found_renamed_and_deleted() {
 }
 
 #[tokio::test]
-async fn messages_are_read_page_by_page_from_the_end() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("answer")).await;
+async fn messages_are_paged_from_the_end() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("answer")).await;
     let conversation = Uuid::now_v7().to_string();
     for n in 0..4 {
-        turn(&parlor, &format!("question {n}"), Some(&conversation)).await;
+        final_event(&parlor, &format!("question {n}"), Some(&conversation)).await;
     }
     let path = format!("/api/conversations/{conversation}/messages");
     let (mut read, mut before) = (Vec::new(), String::new());
@@ -141,8 +145,8 @@ async fn messages_are_read_page_by_page_from_the_end() {
     );
 
     // Another conversation's message, or none, leads to nothing.
-    let other = turn(&parlor, "elsewhere", None).await;
-    for before in [id(&other, "message_id"), Uuid::now_v7().to_string()] {
+    let other = final_event(&parlor, "elsewhere", None).await;
+    for before in [string_field(&other, "message_id"), Uuid::now_v7().to_string()] {
         assert_eq!(
             parlor.get_json(&format!("{path}?before={before}")).await.0,
             404,
@@ -153,7 +157,7 @@ async fn messages_are_read_page_by_page_from_the_end() {
 }
 
 #[tokio::test]
-async fn the_models_are_listed() {
+async fn lists_the_models() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     // Before the server asks for the list, which it does as soon as it starts.

@@ -6,11 +6,11 @@ use tracing::Level;
 use upstream::Script;
 
 use crate::{
-    fuzz::log::Log,
-    support::{Parlor, answering, json as body},
+    fuzz::log::LogCapture,
+    support::{Parlor, parlor_answering, read_json as body},
 };
 
-const CONVERSATIONS: &str = "/rpc/conversations";
+const CONVERSATIONS_PATH: &str = "/rpc/conversations";
 
 async fn status(request: RequestBuilder) -> u16 {
     request.send().await.unwrap().status().as_u16()
@@ -23,7 +23,7 @@ fn request(parlor: &Parlor, method: &str, path: &str) -> RequestBuilder {
 
 #[tokio::test]
 async fn upgrades_are_refused_everywhere() {
-    let (_folder, upstream, parlor) = answering(Script::new()).await;
+    let (_folder, upstream, parlor) = parlor_answering(Script::new()).await;
     for path in ["/rpc/models", "/api/models", "/", "/literature", "/healthz"] {
         let upgrade = parlor
             .get(path)
@@ -38,8 +38,8 @@ async fn upgrades_are_refused_everywhere() {
 }
 
 #[tokio::test]
-async fn another_origin_is_refused_whatever_the_method() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+async fn rejects_other_origins_for_every_method() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     for path in [
         "/",
         "/rpc/models",
@@ -64,9 +64,9 @@ async fn another_origin_is_refused_whatever_the_method() {
 
 #[tokio::test]
 async fn server_functions_take_json_only() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     let post = |kinds: &[&str]| {
-        let request = request(&parlor, "POST", CONVERSATIONS).body(r#"{"before":null}"#);
+        let request = request(&parlor, "POST", CONVERSATIONS_PATH).body(r#"{"before":null}"#);
         kinds
             .iter()
             .fold(request, |request, kind| request.header("content-type", *kind))
@@ -92,9 +92,9 @@ async fn server_functions_take_json_only() {
 
 #[tokio::test]
 async fn server_functions_refuse_other_methods_quietly() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
-    let log = Log::listen(Level::ERROR);
-    for (path, allowed) in [(CONVERSATIONS, "POST"), ("/rpc/models", "GET,HEAD")] {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
+    let log = LogCapture::start(Level::ERROR);
+    for (path, allowed) in [(CONVERSATIONS_PATH, "POST"), ("/rpc/models", "GET,HEAD")] {
         for method in ["PUT", "DELETE", "OPTIONS", "PURGE"] {
             let refused = request(&parlor, method, path).send().await.unwrap();
             assert_eq!(refused.status(), 405, "{method} {path}");
@@ -102,7 +102,7 @@ async fn server_functions_refuse_other_methods_quietly() {
             assert_eq!(body(refused).await["code"], "wrong_method");
         }
     }
-    let preflight = request(&parlor, "OPTIONS", CONVERSATIONS)
+    let preflight = request(&parlor, "OPTIONS", CONVERSATIONS_PATH)
         .header("origin", "http://evil.example")
         .header("access-control-request-method", "POST");
     let refused = preflight.send().await.unwrap();
@@ -113,7 +113,7 @@ async fn server_functions_refuse_other_methods_quietly() {
 
 #[tokio::test]
 async fn long_errors_keep_their_status() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     let long = "é".repeat(400_000);
     let rpc = json!({ "message_id": "x", "index": 0, "answer": long });
     let api = json!({ "index": 0, "answer": long });
@@ -129,8 +129,8 @@ async fn long_errors_keep_their_status() {
 }
 
 #[tokio::test]
-async fn last_event_ids_that_are_no_numbers_are_refused() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+async fn rejects_non_numeric_last_event_ids() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     for path in ["/api/events", "/api/events?after=0", "/rpc/events"] {
         for id in ["é", "\u{ff}", "7é", "x", ""] {
             let value = reqwest::header::HeaderValue::from_bytes(id.as_bytes()).unwrap();
@@ -152,8 +152,8 @@ async fn last_event_ids_that_are_no_numbers_are_refused() {
 }
 
 #[tokio::test]
-async fn unknown_addresses_say_what_there_is() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+async fn unknown_address_lists_known_routes() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     for path in [
         "/api",
         "/api/nothing",
@@ -184,8 +184,8 @@ async fn unknown_addresses_say_what_there_is() {
 }
 
 #[tokio::test]
-async fn people_get_a_page_that_says_why() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+async fn browsers_get_an_html_error_page() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     let html = "text/html,application/xhtml+xml";
     let refused = parlor
         .get("/")
@@ -226,14 +226,14 @@ async fn people_get_a_page_that_says_why() {
 }
 
 #[tokio::test]
-async fn functions_that_are_asked_by_get_change_nothing() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
+async fn get_requests_to_server_functions_change_nothing() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
     let turn = parlor.turn(None, "Hello").await;
     let head = turn.last().unwrap()["position"].as_u64().unwrap();
-    let ids = crate::fuzz::targets::Ids::of(&turn);
+    let ids = crate::fuzz::targets::Ids::from_turn(&turn);
     let before = parlor.transcript(&ids.conversation).await;
     let mut asked = 0;
-    for target in crate::fuzz::targets::functions()
+    for target in crate::fuzz::targets::server_functions()
         .into_iter()
         .filter(|target| target.method == "GET")
     {
@@ -246,7 +246,7 @@ async fn functions_that_are_asked_by_get_change_nothing() {
     assert!(asked >= 8, "{asked}");
     assert_eq!(parlor.transcript(&ids.conversation).await, before);
     let list = parlor
-        .post(CONVERSATIONS, &json!({ "before": null }))
+        .post(CONVERSATIONS_PATH, &json!({ "before": null }))
         .send()
         .await
         .unwrap();

@@ -1,18 +1,18 @@
 //! Any JSON as a tool's arguments, and rows that can't be read: what is damaged costs only itself.
 
-use parlor::tools::Registry;
+use parlor::tools::ToolRegistry;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, sqlite::SqliteConnectOptions};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, answering, id, json, last_call, with_tools},
-    tools::Maker,
+    support::{Parlor, last_model_call, parlor_answering, parlor_with_tools, read_json, string_field},
+    tools::PayloadTool,
 };
 
 /// JSON of every kind, and what is nearly JSON.
-const ARGUMENTS: &[&str] = &[
+const ARGUMENT_SAMPLES: &[&str] = &[
     "null",
     "true",
     "false",
@@ -45,7 +45,7 @@ const ARGUMENTS: &[&str] = &[
 ];
 
 /// Changes the database behind the server's back.
-async fn change(folder: &tempfile::TempDir, sql: impl Into<String>) {
+async fn execute_sql(folder: &tempfile::TempDir, sql: impl Into<String>) {
     let mut database = SqliteConnectOptions::new()
         .filename(folder.path().join("parlor.db"))
         .connect()
@@ -58,7 +58,7 @@ async fn change(folder: &tempfile::TempDir, sql: impl Into<String>) {
 }
 
 /// Everything that the log has, up to its last event.
-async fn whole_log(parlor: &Parlor, last: &Value) -> Vec<Value> {
+async fn read_log_until(parlor: &Parlor, last: &Value) -> Vec<Value> {
     let mut stream = parlor.follow("/api/events?after=0").await;
     let mut events = Vec::new();
     while events
@@ -72,19 +72,19 @@ async fn whole_log(parlor: &Parlor, last: &Value) -> Vec<Value> {
 
 async fn post(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
     let response = parlor.post(path, body).send().await.expect("an answer");
-    (response.status().as_u16(), json(response).await)
+    (response.status().as_u16(), read_json(response).await)
 }
 
 #[tokio::test]
-async fn any_arguments_leave_the_log_readable() {
+async fn log_stays_readable_with_any_arguments() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let mut parlor = Parlor::start_built_in(folder.path(), &upstream, |_| {}).await;
-    upstream.script(When::user_contains("again"), Script::new().text("Again."));
-    upstream.script(When::tool_gave(""), Script::new().text("Done."));
+    upstream.add_script(When::user_contains("again"), Script::new().text("Again."));
+    upstream.add_script(When::tool_gave(""), Script::new().text("Done."));
     let mut last = Value::Null;
-    for arguments in ARGUMENTS {
-        upstream.script_times(
+    for arguments in ARGUMENT_SAMPLES {
+        upstream.add_script_times(
             1,
             When::user_contains("time"),
             Script::new().tool_call("id0", "current_time", *arguments),
@@ -96,9 +96,9 @@ async fn any_arguments_leave_the_log_readable() {
             (&json!("complete"), &json!("[[tool:0]]\n\nDone.")),
             "{arguments}"
         );
-        let conversation = id(end, "conversation_id");
+        let conversation = string_field(end, "conversation_id");
         let (status, message) = parlor
-            .get_json(&format!("/api/messages/{}", id(end, "message_id")))
+            .get_json(&format!("/api/messages/{}", string_field(end, "message_id")))
             .await;
         let call = &message["message"]["nodes"][0]["parts"][0];
         assert_eq!(
@@ -117,19 +117,19 @@ async fn any_arguments_leave_the_log_readable() {
             "{arguments}"
         );
     }
-    let log = whole_log(&parlor, &last).await;
+    let log = read_log_until(&parlor, &last).await;
     parlor.stop().await;
     parlor = Parlor::start_built_in(folder.path(), &upstream, |_| {}).await;
-    let again = whole_log(&parlor, &last).await;
+    let again = read_log_until(&parlor, &last).await;
     assert_eq!(again, log);
     assert!(again.iter().all(|event| event["type"] != "damaged"));
 }
 
 /// Read as text: the tests' own reader knows no such number.
 #[tokio::test]
-async fn a_number_beyond_floats_is_passed_on() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Done.")).await;
-    upstream.script_times(1, When::any(), Script::new().tool_call("id0", "look", "1e400"));
+async fn preserves_numbers_beyond_floats() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Done.")).await;
+    upstream.add_script_times(1, When::any(), Script::new().tool_call("id0", "look", "1e400"));
     let ask = json!({ "message": "Look", "model": "test/any" });
     let response = parlor.post("/api/chat/stream", &ask).send().await.unwrap();
     let events = response.text().await.unwrap();
@@ -147,10 +147,13 @@ async fn a_number_beyond_floats_is_passed_on() {
 }
 
 #[tokio::test]
-async fn any_data_of_a_tool_leave_the_log_readable() {
-    let (_folder, upstream, parlor) =
-        with_tools(Registry::default().with(Maker("Here it is.")), |_| {}).await;
-    upstream.script(When::tool_gave("Here it is."), Script::new().text("Done."));
+async fn log_stays_readable_with_any_tool_data() {
+    let (_folder, upstream, parlor) = parlor_with_tools(
+        ToolRegistry::default().with_tool(PayloadTool("Here it is.")),
+        |_| {},
+    )
+    .await;
+    upstream.add_script(When::tool_gave("Here it is."), Script::new().text("Done."));
     for data in [
         "null",
         "true",
@@ -162,7 +165,7 @@ async fn any_data_of_a_tool_leave_the_log_readable() {
         "[null,{\"a\":null}]",
     ] {
         let input = format!(r#"{{"kind":"odd","data":{data}}}"#);
-        upstream.script_times(
+        upstream.add_script_times(
             1,
             When::user_contains("it"),
             Script::new().tool_call("id0", "make", input),
@@ -172,40 +175,40 @@ async fn any_data_of_a_tool_leave_the_log_readable() {
         assert_eq!(end["type"], "complete", "{data}");
         let expected: Value = serde_json::from_str(data).unwrap();
         assert_eq!(end["payload"]["custom_payload"]["data"], expected, "{data}");
-        let log = whole_log(&parlor, end).await;
+        let log = read_log_until(&parlor, end).await;
         assert!(log.iter().all(|event| event["type"] != "damaged"));
     }
 }
 
 #[tokio::test]
-async fn a_run_with_null_arguments_can_be_stopped() {
+async fn stops_a_run_with_null_arguments() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new().tool_call("id0", "current_time", "null"),
     );
-    upstream.script(When::tool_gave(""), Script::new().text("It is").gate("never"));
+    upstream.add_script(When::tool_gave(""), Script::new().text("It is").gate("never"));
     let parlor = Parlor::start_built_in(folder.path(), &upstream, |_| {}).await;
     let mut stream = parlor
         .chat(&json!({ "message": "What time is it?", "model": "test/any" }))
         .await;
-    let run = id(&stream.until("text_delta").await, "message_id");
+    let run = string_field(&stream.next_of_type("text_delta").await, "message_id");
     let (status, stopped) = post(&parlor, &format!("/api/runs/{run}/stop"), &json!({})).await;
     assert_eq!((status, &stopped["status"]), (200, &json!("stopped")));
-    assert_eq!(stream.rest().await.last().unwrap()["type"], "cancelled");
+    assert_eq!(stream.read_to_end().await.last().unwrap()["type"], "cancelled");
 }
 
 #[tokio::test]
-async fn a_conversation_with_damaged_messages_goes_on() {
-    let (folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
+async fn conversation_with_damaged_messages_stays_usable() {
+    let (folder, upstream, parlor) = parlor_answering(Script::new().text("Fine.")).await;
     let first = parlor.turn(None, "First").await;
-    let conversation = id(&first[0], "conversation_id");
-    let answer = id(&first[0], "message_id");
+    let conversation = string_field(&first[0], "conversation_id");
+    let answer = string_field(&first[0], "message_id");
     let second = parlor.turn(Some(&conversation), "Second").await;
     let transcript = parlor.transcript(&conversation).await;
-    let question = id(&transcript["messages"][0], "id");
-    change(
+    let question = string_field(&transcript["messages"][0], "id");
+    execute_sql(
         &folder,
         format!("UPDATE messages SET body = 'x' || body WHERE id IN ('{question}', '{answer}')"),
     )
@@ -234,7 +237,7 @@ async fn a_conversation_with_damaged_messages_goes_on() {
     // The next turn, with the rest of the history.
     let third = parlor.turn(Some(&conversation), "Third").await;
     assert_eq!(third.last().unwrap()["type"], "complete");
-    let shown = last_call(&upstream)["messages"].to_string();
+    let shown = last_model_call(&upstream)["messages"].to_string();
     for words in ["is damaged and can't be read", "Second", "Fine.", "Third"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
@@ -255,11 +258,11 @@ async fn a_conversation_with_damaged_messages_goes_on() {
 }
 
 #[tokio::test]
-async fn a_damaged_event_is_passed_by_every_reader() {
-    let (folder, _upstream, parlor) = answering(Script::new().text("Fine.")).await;
+async fn every_reader_skips_a_damaged_event() {
+    let (folder, _upstream, parlor) = parlor_answering(Script::new().text("Fine.")).await;
     let events = parlor.turn(None, "First").await;
-    let (run, end) = (id(&events[0], "message_id"), events.last().unwrap());
-    change(
+    let (run, end) = (string_field(&events[0], "message_id"), events.last().unwrap());
+    execute_sql(
         &folder,
         format!(
             "UPDATE events SET event = '{{' WHERE position = {}",
@@ -268,7 +271,7 @@ async fn a_damaged_event_is_passed_by_every_reader() {
     )
     .await;
     let next = parlor.turn(None, "Second").await;
-    let log = whole_log(&parlor, next.last().unwrap()).await;
+    let log = read_log_until(&parlor, next.last().unwrap()).await;
     let damaged: Vec<_> = log.iter().filter(|event| event["type"] == "damaged").collect();
     let expected = json!({
         "position": end["position"], "conversation_id": end["conversation_id"], "message_id": run, "type": "damaged",
@@ -278,7 +281,7 @@ async fn a_damaged_event_is_passed_by_every_reader() {
     let of_run = parlor
         .follow(&format!("/api/runs/{run}/events"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     let last = of_run.last().unwrap();
     assert_eq!(

@@ -6,13 +6,13 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, answering, calls, text};
+use crate::support::{Parlor, joined_deltas, model_calls, parlor_answering};
 
 /// Time limits that a test can wait for.
-const PATIENCE: f64 = 0.5;
+const TEST_TIMEOUT_SECONDS: f64 = 0.5;
 
 /// What Parlor itself has found out by waiting or counting.
-const OF_NO_ENDPOINT: [&str; 9] = [
+const CODES_WITHOUT_ENDPOINT: [&str; 9] = [
     "no_answer",
     "no_answer_after_thinking",
     "unreadable_answer",
@@ -24,16 +24,16 @@ const OF_NO_ENDPOINT: [&str; 9] = [
     "content_filter",
 ];
 
-enum Server {
+enum FaultyServer {
     Scripted(Script),
     /// Somewhere else than at the scripted server, whose address `HERE` is.
-    At(&'static str),
+    Address(&'static str),
 }
 
-struct Case {
+struct FaultCase {
     /// As the documentation has it.
     fault: &'static str,
-    server: Server,
+    server: FaultyServer,
     status: &'static str,
     code: &'static str,
     kept: &'static str,
@@ -41,16 +41,16 @@ struct Case {
     calls: usize,
 }
 
-fn case(
+fn scripted_case(
     fault: &'static str,
     script: Script,
     (status, code): (&'static str, &'static str),
     kept: &'static str,
     calls: usize,
-) -> Case {
-    Case {
+) -> FaultCase {
+    FaultCase {
         fault,
-        server: Server::Scripted(script),
+        server: FaultyServer::Scripted(script),
         status,
         code,
         kept,
@@ -58,10 +58,10 @@ fn case(
     }
 }
 
-fn elsewhere(fault: &'static str, address: &'static str) -> Case {
-    Case {
+fn address_case(fault: &'static str, address: &'static str) -> FaultCase {
+    FaultCase {
         fault,
-        server: Server::At(address),
+        server: FaultyServer::Address(address),
         status: "failed",
         code: "endpoint_unreachable",
         kept: "",
@@ -69,130 +69,130 @@ fn elsewhere(fault: &'static str, address: &'static str) -> Case {
     }
 }
 
-fn cases() -> Vec<Case> {
+fn fault_cases() -> Vec<FaultCase> {
     let script = Script::new;
     let half = || Script::new().text("half");
     let refused =
         |status, message: &str| script().status(status, json!({ "error": { "message": message } }), &[]);
     vec![
-        elsewhere("connection refused", "http://127.0.0.1:9/v1"),
-        elsewhere("unknown host", "http://no-such-host.invalid/v1"),
-        elsewhere("no TLS", "https://HERE/v1"),
-        case("401", refused(401, "bad key"), ("failed", "key_missing"), "", 1),
-        case(
+        address_case("connection refused", "http://127.0.0.1:9/v1"),
+        address_case("unknown host", "http://no-such-host.invalid/v1"),
+        address_case("no TLS", "https://HERE/v1"),
+        scripted_case("401", refused(401, "bad key"), ("failed", "key_missing"), "", 1),
+        scripted_case(
             "403",
             refused(403, "not allowed"),
             ("failed", "key_missing"),
             "",
             1,
         ),
-        case(
+        scripted_case(
             "404",
             refused(404, "model not found"),
             ("failed", "model_unknown"),
             "",
             1,
         ),
-        case(
+        scripted_case(
             "400",
             refused(400, "no such parameter"),
             ("failed", "request_refused"),
             "",
             1,
         ),
-        case(
+        scripted_case(
             "408",
             refused(408, "too slow"),
             ("failed", "endpoint_failed"),
             "",
             3,
         ),
-        case(
+        scripted_case(
             "429",
             refused(429, "slow down"),
             ("failed", "rate_limited"),
             "",
             3,
         ),
-        case(
+        scripted_case(
             "429 with a long Retry-After",
             script().status(429, json!({}), &[("retry-after", "3600")]),
             ("failed", "rate_limited"),
             "",
             1,
         ),
-        case("500", refused(500, "boom"), ("failed", "endpoint_failed"), "", 3),
-        case(
+        scripted_case("500", refused(500, "boom"), ("failed", "endpoint_failed"), "", 3),
+        scripted_case(
             "503",
             refused(503, "loading"),
             ("failed", "endpoint_failed"),
             "",
             3,
         ),
-        case(
+        scripted_case(
             "an error object in a stream",
             script().error_object(json!({ "message": "out of memory" })),
             ("failed", "stream_error"),
             "",
             1,
         ),
-        case(
+        scripted_case(
             "an error object in mid-answer",
             half().error_object(json!({ "message": "out of memory" })),
             ("failed", "stream_error"),
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "silence before the first token",
             script().hang(),
             ("failed", "no_answer"),
             "",
             1,
         ),
-        case(
+        scripted_case(
             "silence in mid-answer",
             half().hang(),
             ("interrupted", "fell_silent"),
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "one byte, then silence",
             half().raw("d").hang(),
             ("interrupted", "fell_silent"),
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "an end before the first byte",
             script().raw("").end(),
             ("failed", "endpoint_failed"),
             "",
             3,
         ),
-        case(
+        scripted_case(
             "connection lost before the first token",
             script().cut(),
             ("failed", "broke_off"),
             "",
             3,
         ),
-        case(
+        scripted_case(
             "connection lost in mid-answer",
             half().cut(),
             ("interrupted", "broke_off"),
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "an end without a finish_reason",
             half().end(),
             ("interrupted", "broke_off"),
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "a character cut in two",
             half()
                 .raw_bytes(b"data: {\"choices\":[{\"delta\":{\"content\":\"\xc3".to_vec())
@@ -201,7 +201,7 @@ fn cases() -> Vec<Case> {
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "broken JSON",
             half()
                 .raw("data: {\"choices\":[{\"delta\n\n")
@@ -211,21 +211,21 @@ fn cases() -> Vec<Case> {
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "a line without end",
             half().raw(format!("data: {}", "x".repeat(2 << 20))).hang(),
             ("interrupted", "bad_answer"),
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "no answer at all",
             script().finish("stop").done(),
             ("failed", "empty_answer"),
             "",
             1,
         ),
-        case(
+        scripted_case(
             "another protocol",
             script()
                 .raw("event: message-start\ndata: {\"type\":\"message-start\",\"delta\":{}}\n\n")
@@ -234,14 +234,14 @@ fn cases() -> Vec<Case> {
             "",
             1,
         ),
-        case(
+        scripted_case(
             "thoughts without an answer",
             script().think("Hm.").finish("stop").done(),
             ("failed", "no_answer_after_thinking"),
             "",
             1,
         ),
-        case(
+        scripted_case(
             "an answer that can't be read",
             script()
                 .raw("data: {\"choices\":[{\"delta\":{\"video\":{\"id\":1}}}]}\n\n")
@@ -251,21 +251,21 @@ fn cases() -> Vec<Case> {
             "",
             1,
         ),
-        case(
+        scripted_case(
             "held back by a filter",
             half().finish("content_filter").done(),
             ("failed", "content_filter"),
             "half",
             1,
         ),
-        case(
+        scripted_case(
             "thoughts that never end",
             script().think("x".repeat(200_000)).hang(),
             ("failed", "answer_too_long"),
             "",
             1,
         ),
-        case(
+        scripted_case(
             "an answer that repeats itself",
             script()
                 .text("I am sorry, but I can't answer that. ".repeat(200))
@@ -274,7 +274,7 @@ fn cases() -> Vec<Case> {
             "…",
             1,
         ),
-        case(
+        scripted_case(
             "an answer that takes for ever",
             script().tokens(1_000_000, 50.0),
             ("interrupted", "too_long"),
@@ -284,17 +284,19 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-async fn meet(case: Case) -> Result<(), String> {
+async fn run_case(case: FaultCase) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let mut address = None;
     match case.server {
-        Server::Scripted(script) => upstream.script(When::any(), script),
-        Server::At(elsewhere) => address = Some(elsewhere.replace("HERE", &upstream.address().to_string())),
+        FaultyServer::Scripted(script) => upstream.add_script(When::any(), script),
+        FaultyServer::Address(elsewhere) => {
+            address = Some(elsewhere.replace("HERE", &upstream.address().to_string()))
+        }
     }
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
-        settings.timeouts.first_token_seconds = PATIENCE;
-        settings.timeouts.silence_seconds = PATIENCE;
+        settings.timeouts.first_token_seconds = TEST_TIMEOUT_SECONDS;
+        settings.timeouts.silence_seconds = TEST_TIMEOUT_SECONDS;
         settings.timeouts.run_seconds = if case.code == "too_long" { 1.0 } else { 60.0 };
         settings.limits.answer_bytes = 100_000;
         if let Some(address) = address {
@@ -305,11 +307,11 @@ async fn meet(case: Case) -> Result<(), String> {
     let events = parlor
         .chat(&json!({ "message": "x", "model": "test/any" }))
         .await
-        .rest()
+        .read_to_end()
         .await;
     let last = events.last().ok_or("no events")?;
     let error = &last["error"];
-    let kept = text(&events, "text_delta");
+    let kept = joined_deltas(&events, "text_delta");
     let field = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let got = (field(&last["status"]), field(&error["code"]));
     if got != (case.status.to_owned(), case.code.to_owned()) {
@@ -327,19 +329,19 @@ async fn meet(case: Case) -> Result<(), String> {
             kept.chars().take(80).collect::<String>()
         ));
     }
-    if calls(&upstream).len() != case.calls {
-        return Err(format!("{}: {} calls", case.fault, calls(&upstream).len()));
+    if model_calls(&upstream).len() != case.calls {
+        return Err(format!("{}: {} calls", case.fault, model_calls(&upstream).len()));
     }
     let words = field(&error["message"]);
-    if !(words.contains("“test”") || OF_NO_ENDPOINT.contains(&case.code)) {
+    if !(words.contains("“test”") || CODES_WITHOUT_ENDPOINT.contains(&case.code)) {
         return Err(format!("{}: does not name the endpoint: {words:?}", case.fault));
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_fault_of_a_model_server_has_its_end_its_words_and_keeps_what_there_was() {
-    let met = join_all(cases().into_iter().map(meet));
+async fn model_faults_end_as_documented() {
+    let met = join_all(fault_cases().into_iter().map(run_case));
     let met = tokio::time::timeout(Duration::from_secs(50), met)
         .await
         .expect("each within its time limit");
@@ -348,11 +350,11 @@ async fn every_fault_of_a_model_server_has_its_end_its_words_and_keeps_what_ther
 }
 
 #[test]
-fn the_documentation_has_them_all() {
+fn documentation_lists_every_fault() {
     let table = include_str!("../../docs/faults.md");
-    for Case {
+    for FaultCase {
         fault, status, code, ..
-    } in cases()
+    } in fault_cases()
     {
         let row = format!("| {fault} | `{status}` | `{code}` |");
         assert!(table.contains(&row), "docs/faults.md lacks: {row}");
@@ -360,16 +362,16 @@ fn the_documentation_has_them_all() {
 }
 
 #[tokio::test]
-async fn a_busy_server_is_asked_again_before_the_first_token() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("at last")).await;
+async fn retries_busy_server_before_the_first_token() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("at last")).await;
     upstream.reset();
-    upstream.script(When::any(), Script::new().text("at last"));
-    upstream.script_times(1, When::any(), Script::new().status(503, json!({}), &[]));
+    upstream.add_script(When::any(), Script::new().text("at last"));
+    upstream.add_script_times(1, When::any(), Script::new().status(503, json!({}), &[]));
     let events = parlor
         .chat(&json!({ "message": "x", "model": "test/any" }))
         .await
-        .rest()
+        .read_to_end()
         .await;
     assert_eq!(events.last().unwrap()["payload"]["message"], "at last");
-    assert_eq!(calls(&upstream).len(), 2);
+    assert_eq!(model_calls(&upstream).len(), 2);
 }

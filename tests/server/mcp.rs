@@ -19,7 +19,7 @@ use axum::{
 use futures::{StreamExt, stream};
 use parlor::settings::{
     McpServer, Secret,
-    mcp::{Reached, Variables},
+    mcp::{McpTransport, SecretVariables},
 };
 use serde_json::{Value, json};
 use tokio::{
@@ -29,12 +29,12 @@ use tokio::{
 };
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, SOON, calls, id, prompt};
+use crate::support::{Parlor, TEST_TIMEOUT, last_system_prompt, model_calls, string_field};
 
 /// A server of tools: `greet`, `count` (in steps; it waits before the last), `wait` (without an end), `big`, `task` (which can't be
 /// called as others are).
 #[derive(Clone, Default)]
-pub struct Tools(Arc<Inner>);
+pub struct McpTestServer(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -42,46 +42,46 @@ struct Inner {
     seen: watch::Sender<Vec<(String, Value)>>,
     /// The number of the session that is not over.
     session: AtomicUsize,
-    go_on: Notify,
+    continue_call: Notify,
     /// Whether it lists its tools only when it is told to, each time.
-    is_late: bool,
+    lists_on_demand: bool,
     list: Notify,
 }
 
-impl Tools {
+impl McpTestServer {
     /// One that lists its tools when it is told to.
-    pub fn late() -> Self {
+    pub fn listing_on_demand() -> Self {
         Self(Arc::new(Inner {
-            is_late: true,
+            lists_on_demand: true,
             ..Inner::default()
         }))
     }
 
     /// Has it list its tools, once.
-    pub fn list(&self) {
+    pub fn send_tool_list(&self) {
         self.0.list.notify_one();
     }
 
     /// Listens, and gives the settings for it.
     pub async fn serve(&self) -> McpServer {
         let routes = Router::new()
-            .route("/mcp", post(answer).delete(StatusCode::OK))
+            .route("/mcp", post(handle_request).delete(StatusCode::OK))
             .with_state(self.clone());
-        settings(format!("{}/mcp", serve(routes).await))
+        server_config(format!("{}/mcp", serve(routes).await))
     }
 
-    fn seen(&self, method: &str) -> Vec<(String, Value)> {
+    fn requests(&self, method: &str) -> Vec<(String, Value)> {
         let seen = self.0.seen.borrow();
         let is_it = |(_, message): &&(String, Value)| message["method"] == method;
         seen.iter().filter(is_it).cloned().collect()
     }
 
     /// Waits until it was sent this.
-    async fn was_sent(&self, method: &str) {
+    async fn wait_for_request(&self, method: &str) {
         let mut seen = self.0.seen.subscribe();
         let is_there =
             |seen: &Vec<(String, Value)>| seen.iter().any(|(_, message)| message["method"] == method);
-        let sent = timeout(SOON, seen.wait_for(is_there)).await;
+        let sent = timeout(TEST_TIMEOUT, seen.wait_for(is_there)).await;
         sent.expect("it is sent").expect("it is there");
     }
 }
@@ -94,23 +94,27 @@ async fn serve(routes: Router) -> String {
     address
 }
 
-fn settings(url: String) -> McpServer {
+fn server_config(url: String) -> McpServer {
     McpServer {
         name: "web".into(),
-        reached: Reached::Url {
+        reached: McpTransport::Url {
             url,
-            headers: Variables {
+            headers: SecretVariables {
                 values: [("Authorization".into(), Secret("Bearer hush".into()))].into(),
-                from: Default::default(),
+                from_environment: Default::default(),
             },
         },
         approval: None,
-        timeout: SOON,
+        timeout: TEST_TIMEOUT,
         disabled_tools: Vec::new(),
     }
 }
 
-async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Bytes) -> Response {
+async fn handle_request(
+    State(McpTestServer(tools)): State<McpTestServer>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let message: Value = serde_json::from_slice(&body).unwrap();
     let header = |name: &str| {
         headers
@@ -145,7 +149,7 @@ async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Byt
         method if method.starts_with("notifications/") => return StatusCode::ACCEPTED.into_response(),
         _ if header("mcp-session-id") != session => return StatusCode::NOT_FOUND.into_response(),
         "tools/list" => {
-            if tools.is_late {
+            if tools.lists_on_demand {
                 tools.list.notified().await;
             }
             let tool = |name| {
@@ -169,7 +173,7 @@ async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Byt
         "count" => {
             let (first, last) = (frame(progress(1)), frame(text("One, two.")));
             let wait = async move {
-                tools.go_on.notified().await;
+                tools.continue_call.notified().await;
                 last
             };
             stream::iter([first]).chain(stream::once(wait)).boxed()
@@ -187,10 +191,10 @@ async fn answer(State(Tools(tools)): State<Tools>, headers: HeaderMap, body: Byt
 }
 
 /// A Parlor with these tools, whose model calls one of them when it is asked to: `call greet`.
-async fn calling(server: McpServer) -> (tempfile::TempDir, Upstream, Parlor) {
+async fn parlor_with_mcp(server: McpServer) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("Done."));
+    upstream.add_script(When::any(), Script::new().text("Done."));
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| settings.mcp = vec![server]).await;
     (folder, upstream, parlor)
 }
@@ -199,22 +203,22 @@ fn message(text: &str) -> Value {
     json!({ "message": text, "model": "test/any" })
 }
 
-fn then_call(upstream: &Upstream, tool: &str) {
+fn script_call(upstream: &Upstream, tool: &str) {
     let script = Script::new().tool_call("c1", format!("web_{tool}"), r#"{"text":"for me\nplease"}"#);
-    upstream.script_times(1, When::user_contains("call"), script);
+    upstream.add_script_times(1, When::user_contains("call"), script);
 }
 
-fn field<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+fn events_of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["type"] == kind).collect()
 }
 
 #[tokio::test]
-async fn a_tool_on_the_web_is_called_and_says_how_far_it_is() {
-    let tools = Tools::default();
-    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
-    then_call(&upstream, "count");
+async fn http_tool_is_called_and_reports_progress() {
+    let tools = McpTestServer::default();
+    let (_folder, upstream, parlor) = parlor_with_mcp(tools.serve().await).await;
+    script_call(&upstream, "count");
     let mut run = parlor.chat(&message("call it")).await;
-    let start = run.until("tool_start").await;
+    let start = run.next_of_type("tool_start").await;
     assert_eq!(
         (&start["tool"], &start["label"], &start["detail"]),
         (
@@ -223,13 +227,13 @@ async fn a_tool_on_the_web_is_called_and_says_how_far_it_is() {
             &json!("for me")
         )
     );
-    let progress = run.until("tool_progress").await;
+    let progress = run.next_of_type("tool_progress").await;
     assert_eq!(
         (&progress["message"], &progress["progress"]),
         (&json!("step 1"), &json!(0.5))
     );
-    tools.0.go_on.notify_one();
-    let complete = run.until("tool_complete").await;
+    tools.0.continue_call.notify_one();
+    let complete = run.next_of_type("tool_complete").await;
     assert_eq!(
         (&complete["label"], &complete["status"], &complete["output"]),
         (
@@ -238,14 +242,14 @@ async fn a_tool_on_the_web_is_called_and_says_how_far_it_is() {
             &json!("One, two.")
         )
     );
-    run.until("complete").await;
-    let last = calls(&upstream).pop().unwrap();
+    run.next_of_type("complete").await;
+    let last = model_calls(&upstream).pop().unwrap();
     let told = last["messages"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(
         (&told["role"], &told["content"]),
         (&json!("tool"), &json!("One, two."))
     );
-    let [(authorization, call)] = &tools.seen("tools/call")[..] else {
+    let [(authorization, call)] = &tools.requests("tools/call")[..] else {
         panic!("one call")
     };
     assert_eq!(
@@ -257,48 +261,57 @@ async fn a_tool_on_the_web_is_called_and_says_how_far_it_is() {
 
 #[tokio::test]
 async fn stopping_a_run_cancels_its_call() {
-    let tools = Tools::default();
-    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
-    then_call(&upstream, "wait");
+    let tools = McpTestServer::default();
+    let (_folder, upstream, parlor) = parlor_with_mcp(tools.serve().await).await;
+    script_call(&upstream, "wait");
     let mut run = parlor.chat(&message("call it")).await;
-    let start = run.until("tool_start").await;
-    tools.was_sent("tools/call").await;
-    let stop = format!("/api/runs/{}/stop", id(&start, "message_id"));
+    let start = run.next_of_type("tool_start").await;
+    tools.wait_for_request("tools/call").await;
+    let stop = format!("/api/runs/{}/stop", string_field(&start, "message_id"));
     assert_eq!(parlor.post(&stop, &json!({})).send().await.unwrap().status(), 200);
-    run.until("cancelled").await;
-    tools.was_sent("notifications/cancelled").await;
-    let (_, told) = tools.seen("notifications/cancelled").remove(0);
-    assert_eq!(told["params"]["requestId"], tools.seen("tools/call")[0].1["id"]);
-}
-
-#[tokio::test]
-async fn a_server_that_has_forgotten_its_sessions_is_called_all_the_same() {
-    let tools = Tools::default();
-    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
-    tools.0.session.fetch_add(1, Ordering::SeqCst);
-    then_call(&upstream, "greet");
-    let events = parlor.chat(&message("call it")).await.rest().await;
-    assert_eq!(field(&events, "tool_complete")[0]["output"], "Hello over there.");
-}
-
-#[tokio::test]
-async fn an_answer_that_is_too_big_fails_alone() {
-    let tools = Tools::default();
-    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
-    then_call(&upstream, "big");
-    let events = parlor.chat(&message("call it")).await.rest().await;
+    run.next_of_type("cancelled").await;
+    tools.wait_for_request("notifications/cancelled").await;
+    let (_, told) = tools.requests("notifications/cancelled").remove(0);
     assert_eq!(
-        field(&events, "tool_complete")[0]["status"],
+        told["params"]["requestId"],
+        tools.requests("tools/call")[0].1["id"]
+    );
+}
+
+#[tokio::test]
+async fn reconnects_after_a_lost_session() {
+    let tools = McpTestServer::default();
+    let (_folder, upstream, parlor) = parlor_with_mcp(tools.serve().await).await;
+    tools.0.session.fetch_add(1, Ordering::SeqCst);
+    script_call(&upstream, "greet");
+    let events = parlor.chat(&message("call it")).await.read_to_end().await;
+    assert_eq!(
+        events_of_type(&events, "tool_complete")[0]["output"],
+        "Hello over there."
+    );
+}
+
+#[tokio::test]
+async fn oversized_answer_fails_only_its_call() {
+    let tools = McpTestServer::default();
+    let (_folder, upstream, parlor) = parlor_with_mcp(tools.serve().await).await;
+    script_call(&upstream, "big");
+    let events = parlor.chat(&message("call it")).await.read_to_end().await;
+    assert_eq!(
+        events_of_type(&events, "tool_complete")[0]["status"],
         "failed",
         "{events:?}"
     );
-    then_call(&upstream, "greet");
-    let events = parlor.chat(&message("call it")).await.rest().await;
-    assert_eq!(field(&events, "tool_complete")[0]["output"], "Hello over there.");
+    script_call(&upstream, "greet");
+    let events = parlor.chat(&message("call it")).await.read_to_end().await;
+    assert_eq!(
+        events_of_type(&events, "tool_complete")[0]["output"],
+        "Hello over there."
+    );
 }
 
 #[tokio::test]
-async fn a_server_of_the_older_transport_is_named_on_the_page() {
+async fn page_names_servers_with_old_transport() {
     let stream = || async {
         let begin = "event: endpoint\ndata: /messages?session=1\n\n";
         let events = stream::iter([Ok::<_, Infallible>(begin)]).chain(stream::pending());
@@ -315,8 +328,8 @@ async fn a_server_of_the_older_transport_is_named_on_the_page() {
         (StatusCode::BAD_GATEWAY, false),
     ] {
         let routes = Router::new().route("/sse", axum::routing::get(stream).post(refusal));
-        let server = settings(format!("{}/sse", serve(routes).await));
-        let (_folder, _upstream, parlor) = calling(server).await;
+        let server = server_config(format!("{}/sse", serve(routes).await));
+        let (_folder, _upstream, parlor) = parlor_with_mcp(server).await;
         // A run waits until it is known.
         parlor.turn(None, "Hi").await;
         let list = parlor.get_json("/api/models").await.1;
@@ -331,8 +344,8 @@ async fn a_server_of_the_older_transport_is_named_on_the_page() {
 }
 
 #[tokio::test]
-async fn one_bad_gateway_does_not_make_a_server_old() {
-    let (tools, failed) = (Tools::default(), Arc::new(AtomicUsize::new(0)));
+async fn transient_gateway_error_keeps_the_transport() {
+    let (tools, failed) = (McpTestServer::default(), Arc::new(AtomicUsize::new(0)));
     let behind = tools.clone();
     // The question for the versions fails first, and then the list, so that all begins anew.
     let proxy = move |headers: HeaderMap, body: Bytes| async move {
@@ -342,51 +355,51 @@ async fn one_bad_gateway_does_not_make_a_server_old() {
             failed.fetch_add(1, Ordering::SeqCst);
             return StatusCode::BAD_GATEWAY.into_response();
         }
-        answer(State(behind), headers, body).await
+        handle_request(State(behind), headers, body).await
     };
-    let server = settings(format!(
+    let server = server_config(format!(
         "{}/mcp",
         serve(Router::new().route("/mcp", post(proxy))).await
     ));
-    let (_folder, _upstream, parlor) = calling(server).await;
-    tools.was_sent("tools/list").await;
-    assert_eq!(tools.seen("server/discover").len(), 1, "it is asked again");
+    let (_folder, _upstream, parlor) = parlor_with_mcp(server).await;
+    tools.wait_for_request("tools/list").await;
+    assert_eq!(tools.requests("server/discover").len(), 1, "it is asked again");
     parlor.stop().await;
 }
 
 #[tokio::test]
-async fn a_servers_instructions_are_in_the_prompt() {
-    let tools = Tools::default();
-    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
+async fn prompt_contains_server_instructions() {
+    let tools = McpTestServer::default();
+    let (_folder, upstream, parlor) = parlor_with_mcp(tools.serve().await).await;
     parlor.turn(None, "Hi").await;
-    let prompt = prompt(&upstream);
+    let prompt = last_system_prompt(&upstream);
     assert!(prompt.contains("# Servers of tools"), "{prompt}");
     assert!(prompt.contains("web:\n\n```text\nGreet first.\n```"), "{prompt}");
     parlor.stop().await;
 }
 
 #[tokio::test]
-async fn a_tool_that_can_not_be_called_is_not_offered_again() {
-    let tools = Tools::default();
-    let (_folder, upstream, parlor) = calling(tools.serve().await).await;
-    then_call(&upstream, "task");
-    let events = parlor.chat(&message("call it")).await.rest().await;
-    assert_eq!(field(&events, "tool_complete")[0]["status"], "failed");
+async fn uncallable_tool_is_withdrawn() {
+    let tools = McpTestServer::default();
+    let (_folder, upstream, parlor) = parlor_with_mcp(tools.serve().await).await;
+    script_call(&upstream, "task");
+    let events = parlor.chat(&message("call it")).await.read_to_end().await;
+    assert_eq!(events_of_type(&events, "tool_complete")[0]["status"], "failed");
     parlor.turn(None, "Hi").await;
-    let calls = calls(&upstream);
+    let calls = model_calls(&upstream);
     let offers = |call: &Value| call["tools"].to_string().contains("web_task");
     assert_eq!((offers(&calls[0]), offers(calls.last().unwrap())), (true, false));
     parlor.stop().await;
 }
 
 #[tokio::test]
-async fn what_a_server_is_given_is_not_taken_elsewhere_by_a_redirect() {
-    let (elsewhere, tools) = (Tools::default(), Tools::default());
-    let Reached::Url { url, .. } = elsewhere.serve().await.reached else {
+async fn redirect_does_not_leak_credentials() {
+    let (elsewhere, tools) = (McpTestServer::default(), McpTestServer::default());
+    let McpTransport::Url { url, .. } = elsewhere.serve().await.reached else {
         panic!("it is on the web")
     };
     let routes = Router::new().route("/mcp", post(move || async move { Redirect::temporary(&url) }));
-    let redirecting = settings(format!("{}/mcp", serve(routes).await));
+    let redirecting = server_config(format!("{}/mcp", serve(routes).await));
     let redirecting = McpServer {
         name: "other".into(),
         ..redirecting
@@ -399,9 +412,9 @@ async fn what_a_server_is_given_is_not_taken_elsewhere_by_a_redirect() {
     })
     .await;
     // A run begins when all of them have listed their tools, or have failed to.
-    upstream.script(When::any(), Script::new().text("Done."));
+    upstream.add_script(When::any(), Script::new().text("Done."));
     parlor.turn(None, "Hi").await;
-    assert_eq!(tools.seen("tools/list").len(), 1);
+    assert_eq!(tools.requests("tools/list").len(), 1);
     parlor.stop().await;
     assert!(elsewhere.0.seen.borrow().is_empty());
 }

@@ -11,7 +11,7 @@ use tokio::{
 };
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, SOON};
+use crate::support::{Parlor, TEST_TIMEOUT};
 
 /// nginx in front of a Parlor. Its place is its own; all else is as it comes.
 struct Nginx {
@@ -64,7 +64,7 @@ impl Nginx {
                 sleep(Duration::from_millis(10)).await;
             }
         };
-        timeout(SOON, listens).await.expect("nginx listens");
+        timeout(TEST_TIMEOUT, listens).await.expect("nginx listens");
         Self {
             _child: child,
             url: format!("http://127.0.0.1:{port}"),
@@ -73,10 +73,10 @@ impl Nginx {
 }
 
 #[tokio::test]
-async fn nothing_is_held_back_by_nginx() {
+async fn nginx_does_not_buffer_streams() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new().text("first").gate("more").text(" last"),
     );
@@ -92,17 +92,20 @@ async fn nothing_is_held_back_by_nginx() {
         .chat(&json!({ "message": "go", "model": "test/any" }))
         .await;
     // The rest is still to come: what is there is not kept until there is enough of it.
-    assert_eq!(run.until("text_delta").await["text"], "first");
-    assert_eq!(log.until("text_delta").await["text"], "first");
-    upstream.release("more");
-    assert_eq!(run.until("complete").await["payload"]["message"], "first last");
-    log.until("complete").await;
+    assert_eq!(run.next_of_type("text_delta").await["text"], "first");
+    assert_eq!(log.next_of_type("text_delta").await["text"], "first");
+    upstream.open_gate("more");
+    assert_eq!(
+        run.next_of_type("complete").await["payload"]["message"],
+        "first last"
+    );
+    log.next_of_type("complete").await;
 
     // Signs of life come one by one too.
     let mut silent = reqwest::get(format!("{}/api/events", nginx.url)).await.unwrap();
     let began = Instant::now();
     for _ in 0..3 {
-        let beat = timeout(SOON, silent.chunk())
+        let beat = timeout(TEST_TIMEOUT, silent.chunk())
             .await
             .expect("a heartbeat")
             .unwrap()
@@ -117,7 +120,7 @@ async fn nothing_is_held_back_by_nginx() {
 }
 
 #[tokio::test]
-async fn the_page_works_behind_a_password() {
+async fn page_works_behind_basic_auth() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let parlor = Parlor::start(&folder.path().join("data"), &upstream).await;
@@ -154,7 +157,7 @@ async fn the_page_works_behind_a_password() {
 }
 
 #[tokio::test]
-async fn a_name_of_a_proxy_is_refused_until_it_is_allowed() {
+async fn proxy_host_must_be_allowed() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let allow = |names: &[&str]| {

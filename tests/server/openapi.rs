@@ -15,36 +15,36 @@ use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, SOON, answering, calls_as_sent, json};
+use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, raw_model_calls, read_json};
 
 /// The document as it is served.
 pub static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(openapi::DOCUMENT).expect("JSON"));
 
 /// What it describes, and nothing beside that.
-static STRICT: LazyLock<Value> = LazyLock::new(|| {
+static STRICT_DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let mut parts = BTreeSet::new();
-    parts_of_others(&DOCUMENT, &mut parts);
+    collect_composed_schemas(&DOCUMENT, &mut parts);
     let mut components = DOCUMENT["components"].clone();
     for (name, schema) in components["schemas"].as_object_mut().expect("schemas") {
         let is_part = parts.contains(&format!("#/components/schemas/{name}"));
-        close(schema, is_part);
+        forbid_additional_properties(schema, is_part);
     }
     components
 });
 
 /// The schemas that others are put together from: they can't forbid what the others add.
-fn parts_of_others(value: &Value, parts: &mut BTreeSet<String>) {
+fn collect_composed_schemas(value: &Value, parts: &mut BTreeSet<String>) {
     if let Some(all) = value["allOf"].as_array() {
         parts.extend(
             all.iter()
                 .filter_map(|part| Some(part["$ref"].as_str()?.to_owned())),
         );
     }
-    each(value, &mut |value| parts_of_others(value, parts));
+    visit(value, &mut |value| collect_composed_schemas(value, parts));
 }
 
-fn each(value: &Value, look: &mut dyn FnMut(&Value)) {
+fn visit(value: &Value, look: &mut dyn FnMut(&Value)) {
     match value {
         Value::Array(values) => values.iter().for_each(look),
         Value::Object(fields) => fields.values().for_each(look),
@@ -52,7 +52,7 @@ fn each(value: &Value, look: &mut dyn FnMut(&Value)) {
     }
 }
 
-fn close(schema: &mut Value, is_part: bool) {
+fn forbid_additional_properties(schema: &mut Value, is_part: bool) {
     let is_put_together = schema.get("allOf").is_some();
     if let Some(fields) = schema.as_object_mut() {
         let has_fields = fields.contains_key("properties") || is_put_together;
@@ -61,8 +61,10 @@ fn close(schema: &mut Value, is_part: bool) {
         }
         for (name, value) in fields {
             match value {
-                Value::Array(values) => values.iter_mut().for_each(|value| close(value, name == "allOf")),
-                Value::Object(_) => close(value, false),
+                Value::Array(values) => values
+                    .iter_mut()
+                    .for_each(|value| forbid_additional_properties(value, name == "allOf")),
+                Value::Object(_) => forbid_additional_properties(value, false),
                 _ => {}
             }
         }
@@ -70,11 +72,11 @@ fn close(schema: &mut Value, is_part: bool) {
 }
 
 fn validator(schema: &Value) -> Arc<Validator> {
-    static KNOWN: Mutex<BTreeMap<String, Arc<Validator>>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().expect("no test panics in here");
+    static VALIDATORS: Mutex<BTreeMap<String, Arc<Validator>>> = Mutex::new(BTreeMap::new());
+    let mut known = VALIDATORS.lock().expect("no test panics in here");
     let made = known.entry(schema.to_string()).or_insert_with(|| {
         let mut schema = schema.clone();
-        schema["components"] = STRICT.clone();
+        schema["components"] = STRICT_DOCUMENT.clone();
         let options = jsonschema::options()
             .with_draft(Draft::Draft202012)
             .should_validate_formats(true);
@@ -84,7 +86,7 @@ fn validator(schema: &Value) -> Arc<Validator> {
 }
 
 /// What does not go with a schema of the document.
-fn faults(schema: &Value, value: &Value) -> Vec<String> {
+fn schema_errors(schema: &Value, value: &Value) -> Vec<String> {
     let validator = validator(schema);
     let faults = validator.iter_errors(value);
     faults
@@ -100,7 +102,7 @@ pub fn check_event(event: &Value) {
         Value::Null => json!({ "$ref": "#/components/schemas/Notice" }),
         described => json!({ "$ref": described }),
     };
-    let faults = faults(&schema, event);
+    let faults = schema_errors(&schema, event);
     assert!(faults.is_empty(), "{faults:#?} in {event}");
 }
 
@@ -109,24 +111,24 @@ pub fn check_response(path: &str, status: u16, content_type: &str, body: &Value)
     if !path.starts_with("/api/") {
         return;
     }
-    let (schema, expected) = described(path, status)
+    let (schema, expected) = response_schema(path, status)
         .unwrap_or_else(|| panic!("{path} is not described as answering with {status}: {body}"));
     // A file can be of any kind.
     if expected == "*/*" {
         return;
     }
     assert_eq!(content_type, expected, "{path} {status}");
-    let faults = faults(&schema, body);
+    let faults = schema_errors(&schema, body);
     assert!(faults.is_empty(), "{path} {status}: {faults:#?} in {body}");
 }
 
 /// The schema and the media type of what an address answers with this status, to whichever method.
-fn described(path: &str, status: u16) -> Option<(Value, String)> {
+fn response_schema(path: &str, status: u16) -> Option<(Value, String)> {
     let problem = (
         json!({ "$ref": "#/components/schemas/Problem" }),
         "application/problem+json".to_owned(),
     );
-    let Some((_, methods)) = template(path) else {
+    let Some((_, methods)) = path_template(path) else {
         return [401, 403, 404].contains(&status).then_some(problem);
     };
     if status == 405 {
@@ -134,13 +136,13 @@ fn described(path: &str, status: u16) -> Option<(Value, String)> {
     }
     let operations = methods.as_object()?.values();
     let mut responses = operations.filter_map(|operation| operation["responses"].get(status.to_string()));
-    let content = responses.find_map(|response| resolved(response)["content"].as_object())?;
+    let content = responses.find_map(|response| resolve_reference(response)["content"].as_object())?;
     let (media_type, content) = content.iter().next()?;
     Some((content["schema"].clone(), media_type.clone()))
 }
 
 /// The address of the document that fits. One without a place in it fits better.
-fn template(path: &str) -> Option<(&'static String, &'static Value)> {
+fn path_template(path: &str) -> Option<(&'static String, &'static Value)> {
     let fits = |template: &str| {
         template.split('/').count() == path.split('/').count()
             && template
@@ -155,7 +157,7 @@ fn template(path: &str) -> Option<(&'static String, &'static Value)> {
 }
 
 /// What a reference within the document leads to.
-fn resolved(value: &'static Value) -> &'static Value {
+fn resolve_reference(value: &'static Value) -> &'static Value {
     match value["$ref"].as_str() {
         Some(reference) => DOCUMENT
             .pointer(reference.trim_start_matches('#'))
@@ -174,19 +176,19 @@ fn operations() -> impl Iterator<Item = (&'static String, &'static String, &'sta
 }
 
 #[tokio::test]
-async fn the_document_is_served_as_it_stands() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+async fn serves_the_document_unchanged() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     let response = parlor.get("/api/openapi.json").send().await.unwrap();
     assert_eq!(response.headers()[CONTENT_TYPE], "application/json");
-    assert_eq!(json(response).await, *DOCUMENT);
+    assert_eq!(read_json(response).await, *DOCUMENT);
 }
 
 #[tokio::test]
-async fn every_address_takes_the_methods_that_the_document_says_and_no_others() {
-    let (_folder, _upstream, parlor) = answering(Script::new()).await;
+async fn routes_accept_exactly_the_documented_methods() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     for (path, methods) in DOCUMENT["paths"].as_object().unwrap() {
         let other = reqwest::Method::from_bytes(b"PURGE").unwrap();
-        let url = format!("{}{}", parlor.url, filled(path, &Uuid::now_v7().to_string()));
+        let url = format!("{}{}", parlor.url, fill_path(path, &Uuid::now_v7().to_string()));
         let refused = parlor.client.request(other, url).send().await.unwrap();
         assert_eq!(refused.status(), 405, "{path}");
         let allowed = refused.headers()["allow"].to_str().unwrap().to_lowercase();
@@ -194,12 +196,12 @@ async fn every_address_takes_the_methods_that_the_document_says_and_no_others() 
         let allowed: BTreeSet<&str> = allowed.split(',').filter(|method| *method != "head").collect();
         let described: BTreeSet<&str> = methods.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(allowed, described, "{path}");
-        assert_eq!(json(refused).await["code"], "wrong_method");
+        assert_eq!(read_json(refused).await["code"], "wrong_method");
     }
 }
 
 /// An address with this in each of its places.
-fn filled(path: &str, id: &str) -> String {
+fn fill_path(path: &str, id: &str) -> String {
     let parts = path
         .split('/')
         .map(|part| if part.starts_with('{') { id } else { part });
@@ -207,7 +209,7 @@ fn filled(path: &str, id: &str) -> String {
 }
 
 #[test]
-fn every_example_and_every_reference_in_the_document_is_right() {
+fn examples_and_references_are_valid() {
     let mut examples = 0;
     for (path, method, operation) in operations() {
         let bodies = operation["requestBody"]["content"]
@@ -216,7 +218,7 @@ fn every_example_and_every_reference_in_the_document_is_right() {
             .flatten();
         let responses = operation["responses"].as_object().unwrap().values();
         let answers = responses.flat_map(|response| {
-            let content = resolved(response)["content"].as_object();
+            let content = resolve_reference(response)["content"].as_object();
             content.into_iter().flatten()
         });
         for (media_type, content) in bodies.chain(answers) {
@@ -227,12 +229,12 @@ fn every_example_and_every_reference_in_the_document_is_right() {
             assert!(!validator(&content["schema"]).is_valid(&json!("neither text nor nothing")));
             if let Some(example) = content.get("example") {
                 examples += 1;
-                let faults = faults(&content["schema"], example);
+                let faults = schema_errors(&content["schema"], example);
                 assert!(faults.is_empty(), "{method} {path}: {faults:#?}");
             }
         }
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let parameter = resolved(parameter);
+            let parameter = resolve_reference(parameter);
             let is_in_path = path.contains(&format!("{{{}}}", parameter["name"].as_str().unwrap()));
             assert_eq!(
                 parameter["in"] == "path",
@@ -245,11 +247,11 @@ fn every_example_and_every_reference_in_the_document_is_right() {
 }
 
 #[test]
-fn what_is_not_described_is_found() {
+fn validation_detects_undocumented_fields() {
     let whole =
         json!({ "position": 1, "conversation_id": Uuid::now_v7(), "type": "model_chosen", "model": "x/m" });
     let schema = json!({ "$ref": "#/components/schemas/Event" });
-    assert_eq!(faults(&schema, &whole), Vec::<String>::new());
+    assert_eq!(schema_errors(&schema, &whole), Vec::<String>::new());
     for (field, value) in [
         ("another", json!(1)),
         ("model", json!(1)),
@@ -257,24 +259,24 @@ fn what_is_not_described_is_found() {
     ] {
         let mut other = whole.clone();
         other[field] = value;
-        assert!(!faults(&schema, &other).is_empty(), "{field}");
+        assert!(!schema_errors(&schema, &other).is_empty(), "{field}");
     }
     let mut less = whole;
     less.as_object_mut().unwrap().remove("model");
-    assert!(!faults(&schema, &less).is_empty());
+    assert!(!schema_errors(&schema, &less).is_empty());
 }
 
 /// Sends what is not meant, wherever something can be sent.
 #[tokio::test]
-async fn whatever_is_sent_the_answer_is_one_that_is_described() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("x")).await;
+async fn every_response_is_documented() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("x")).await;
     let big = "x".repeat(10 << 20);
     let forged = Uuid::now_v7().to_string();
     for (path, method, operation) in operations() {
         let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
         let send = |path: String, kind: &str, body: Vec<u8>| {
             let url = format!("{}{path}", parlor.url);
-            let request = parlor.client.request(method.clone(), url).timeout(SOON);
+            let request = parlor.client.request(method.clone(), url).timeout(TEST_TIMEOUT);
             request.header(CONTENT_TYPE, kind).body(body).send()
         };
         if path.contains('{') {
@@ -288,7 +290,7 @@ async fn whatever_is_sent_the_answer_is_one_that_is_described() {
                 &"9".repeat(5000),
             ] {
                 let valid = operation["requestBody"]["content"]["application/json"]["example"].to_string();
-                let response = send(filled(path, id), "application/json", valid.into())
+                let response = send(fill_path(path, id), "application/json", valid.into())
                     .await
                     .unwrap();
                 let status = response.status();
@@ -296,14 +298,18 @@ async fn whatever_is_sent_the_answer_is_one_that_is_described() {
                 let is_gone = method == reqwest::Method::DELETE && status == 204 && id == forged;
                 assert!(is_gone || status == 404, "{method} {path} {id}: {status}");
                 if !is_gone {
-                    assert_eq!(json(response).await["code"], "not_found", "{method} {path} {id}");
+                    assert_eq!(
+                        read_json(response).await["code"],
+                        "not_found",
+                        "{method} {path} {id}"
+                    );
                 }
             }
         }
         if operation.get("requestBody").is_none() {
             continue;
         }
-        let path = filled(path, &forged);
+        let path = fill_path(path, &forged);
         let json_type = "application/json";
         let cases: [(&str, Vec<u8>, u16); 8] = [
             (
@@ -331,17 +337,17 @@ async fn whatever_is_sent_the_answer_is_one_that_is_described() {
                 Err(error) => panic!("{error}"),
             };
             assert_eq!(response.status(), expected, "{method} {path} case {n}");
-            json(response).await;
+            read_json(response).await;
         }
     }
-    assert_eq!(calls_as_sent(&upstream), Vec::<Value>::new());
+    assert_eq!(raw_model_calls(&upstream), Vec::<Value>::new());
 }
 
 #[tokio::test]
-async fn the_examples_of_requests_are_understood() {
+async fn example_requests_are_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("x"));
+    upstream.add_script(When::any(), Script::new().text("x"));
     // As the examples name it.
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
         settings.endpoints[0].name = "openai".into();
@@ -352,7 +358,7 @@ async fn the_examples_of_requests_are_understood() {
             continue;
         };
         let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-        let url = format!("{}{}", parlor.url, filled(path, &Uuid::now_v7().to_string()));
+        let url = format!("{}{}", parlor.url, fill_path(path, &Uuid::now_v7().to_string()));
         let request = parlor
             .client
             .request(method, url)

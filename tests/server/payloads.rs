@@ -2,28 +2,28 @@
 
 use parlor::{
     protocol::UserId,
-    storage::{Storage, sqlite::Sqlite},
-    tools::Registry,
+    storage::{Storage, sqlite::SqliteStorage},
+    tools::ToolRegistry,
 };
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, json, with_tools},
-    tools::Maker,
+    support::{Parlor, parlor_with_tools, read_json},
+    tools::PayloadTool,
 };
 
 async fn with_limit(limit: usize) -> (tempfile::TempDir, Upstream, Parlor) {
-    let tools = Registry::default().with(Maker("Here it is."));
-    with_tools(tools, |settings| settings.limits.payload_bytes = limit).await
+    let tools = ToolRegistry::default().with_tool(PayloadTool("Here it is."));
+    parlor_with_tools(tools, |settings| settings.limits.payload_bytes = limit).await
 }
 
 /// Has the tool make something: the conversation, and the end of the call.
-async fn make(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &Value) -> (String, Value) {
+async fn make_payload(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &Value) -> (String, Value) {
     let input = json!({ "kind": kind, "data": data }).to_string();
-    upstream.script(When::any(), Script::new().tool_call("id0", "make", input));
-    upstream.script(When::tool_gave("Here it is."), Script::new().text("Done."));
+    upstream.add_script(When::any(), Script::new().tool_call("id0", "make", input));
+    upstream.add_script(When::tool_gave("Here it is."), Script::new().text("Done."));
     let events = parlor.turn(None, "Make it").await;
     let end = events
         .iter()
@@ -33,7 +33,7 @@ async fn make(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &Value) ->
 }
 
 /// The addresses of a payload: as it was made, as the panel shows it, and as a file.
-fn addresses(conversation: &str, payload: &str) -> [String; 3] {
+fn payload_paths(conversation: &str, payload: &str) -> [String; 3] {
     [
         format!("/api/conversations/{conversation}/payloads/{payload}"),
         format!("/rpc/payload?conversation_id={conversation}&payload_id={payload}"),
@@ -41,23 +41,23 @@ fn addresses(conversation: &str, payload: &str) -> [String; 3] {
     ]
 }
 
-async fn status(parlor: &Parlor, path: &str) -> (u16, Value) {
+async fn get_status(parlor: &Parlor, path: &str) -> (u16, Value) {
     let (status, body) = parlor.get_json(path).await;
     (status, body["code"].clone())
 }
 
 #[tokio::test]
-async fn what_was_stored_under_an_old_name_is_shown() {
+async fn shows_payloads_with_old_type_names() {
     let (_folder, upstream, parlor) = with_limit(1 << 20).await;
     let data = json!({ "query": "q", "results": [{ "title": "T", "url": "https://a.b/" }] });
-    let (conversation, end) = make(&upstream, &parlor, "web_results", &data).await;
+    let (conversation, end) = make_payload(&upstream, &parlor, "web_results", &data).await;
     let id = end["payload"]["payload_id"].as_str().unwrap();
-    let [raw, view, _] = addresses(&conversation, id).map(|path| parlor.get(&path));
+    let [raw, view, _] = payload_paths(&conversation, id).map(|path| parlor.get(&path));
     assert_eq!(
-        json(raw.send().await.unwrap()).await["type"],
+        read_json(raw.send().await.unwrap()).await["type"],
         "web_search_results"
     );
-    let view = json(view.send().await.unwrap()).await;
+    let view = read_json(view.send().await.unwrap()).await;
     assert_eq!(view["body"]["results"]["results"][0]["title"], "T", "{view}");
     let message = format!("/api/messages/{}", end["message_id"].as_str().unwrap());
     let message = parlor.get_json(&message).await.1;
@@ -66,10 +66,10 @@ async fn what_was_stored_under_an_old_name_is_shown() {
 }
 
 #[tokio::test]
-async fn what_a_tool_makes_can_be_had_as_it_was_made_and_as_the_panel_shows_it() {
+async fn serves_payload_raw_and_as_view() {
     let (_folder, upstream, parlor) = with_limit(1 << 20).await;
     let data = json!({ "title": "Übersicht 1", "columns": ["a"], "rows": [[1.5], ["<b>x</b>"]] });
-    let (conversation, end) = make(&upstream, &parlor, "table", &data).await;
+    let (conversation, end) = make_payload(&upstream, &parlor, "table", &data).await;
     let payload = end["payload"].clone();
     assert_eq!(
         (&payload["type"], &payload["summary"]),
@@ -77,17 +77,17 @@ async fn what_a_tool_makes_can_be_had_as_it_was_made_and_as_the_panel_shows_it()
     );
 
     let id = payload["payload_id"].as_str().unwrap();
-    let [raw, view, file] = addresses(&conversation, id).map(|path| parlor.get(&path));
+    let [raw, view, file] = payload_paths(&conversation, id).map(|path| parlor.get(&path));
     let expected =
         json!({ "payload_id": id, "type": "table", "summary": "Table: Übersicht 1 (2)", "data": data });
-    assert_eq!(json(raw.send().await.unwrap()).await, expected);
+    assert_eq!(read_json(raw.send().await.unwrap()).await, expected);
     let expected = json!({ "summary": "Table: Übersicht 1 (2)", "body": { "table": {
         "title": "Übersicht 1",
         "columns": [{ "name": "a", "numeric": false }],
         "rows": [["1.5"], ["<b>x</b>"]],
         "missing": "",
     } } });
-    assert_eq!(json(view.send().await.unwrap()).await, expected);
+    assert_eq!(read_json(view.send().await.unwrap()).await, expected);
     let file = file.send().await.unwrap();
     let header = |name: &str| file.headers()[name].to_str().unwrap().to_owned();
     assert_eq!(header("content-type"), "text/csv; charset=utf-8; header=present");
@@ -99,11 +99,11 @@ async fn what_a_tool_makes_can_be_had_as_it_was_made_and_as_the_panel_shows_it()
 }
 
 #[tokio::test]
-async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
+async fn payload_is_private_and_deleted_with_conversation() {
     let (folder, upstream, parlor) = with_limit(1 << 20).await;
-    let (conversation, end) = make(&upstream, &parlor, "table", &json!([])).await;
+    let (conversation, end) = make_payload(&upstream, &parlor, "table", &json!([])).await;
     let payload = end["payload"]["payload_id"].as_str().unwrap().to_owned();
-    let (other, end) = make(&upstream, &parlor, "table", &json!([])).await;
+    let (other, end) = make_payload(&upstream, &parlor, "table", &json!([])).await;
     let of_other = end["payload"]["payload_id"].as_str().unwrap();
     let not_found = (404, json!("not_found"));
     let unknown = Uuid::now_v7().to_string();
@@ -113,15 +113,15 @@ async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
         (&other, &payload),
         (&unknown, &payload),
     ] {
-        for path in addresses(conversation, payload) {
-            assert_eq!(status(&parlor, &path).await, not_found, "{path}");
+        for path in payload_paths(conversation, payload) {
+            assert_eq!(get_status(&parlor, &path).await, not_found, "{path}");
         }
     }
-    let [raw, ..] = addresses("what", &payload);
-    assert_eq!(status(&parlor, &raw).await, not_found);
+    let [raw, ..] = payload_paths("what", &payload);
+    assert_eq!(get_status(&parlor, &raw).await, not_found);
 
-    for path in addresses(&other, of_other) {
-        assert_eq!(status(&parlor, &path).await, (200, Value::Null), "{path}");
+    for path in payload_paths(&other, of_other) {
+        assert_eq!(get_status(&parlor, &path).await, (200, Value::Null), "{path}");
     }
     let delete = json!({ "conversation_id": other });
     let deleted = parlor
@@ -130,12 +130,12 @@ async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
         .await
         .unwrap();
     assert_eq!(deleted.status(), 200);
-    for path in addresses(&other, of_other) {
-        assert_eq!(status(&parlor, &path).await, not_found, "{path}");
+    for path in payload_paths(&other, of_other) {
+        assert_eq!(get_status(&parlor, &path).await, not_found, "{path}");
     }
 
     parlor.stop().await;
-    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let conversation = conversation.parse().unwrap();
     let found = async |user| storage.payload(user, conversation, &payload).await.unwrap();
     assert!(found(UserId::LOCAL).await.is_some());
@@ -143,9 +143,9 @@ async fn nobody_else_has_it_and_with_its_conversation_it_is_gone() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_not_kept_and_the_model_knows() {
+async fn drops_oversized_payload_and_tells_the_model() {
     let (_folder, upstream, parlor) = with_limit(1000).await;
-    let (_, end) = make(&upstream, &parlor, "table", &json!("x".repeat(1000))).await;
+    let (_, end) = make_payload(&upstream, &parlor, "table", &json!("x".repeat(1000))).await;
     assert_eq!(
         (&end["status"], &end["payload"]),
         (&json!("complete"), &Value::Null)
@@ -155,6 +155,6 @@ async fn what_is_too_large_is_not_kept_and_the_model_knows() {
         output.contains("has 1002 bytes and was not kept: 1000 are the most"),
         "{output}"
     );
-    let (_, end) = make(&upstream, &parlor, "table", &json!("x".repeat(998))).await;
+    let (_, end) = make_payload(&upstream, &parlor, "table", &json!("x".repeat(998))).await;
     assert!(end["payload"].is_object(), "{end}");
 }

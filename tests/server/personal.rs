@@ -1,35 +1,35 @@
 //! What a person sets for themselves, and what the model is told of it.
 
-use parlor::{protocol::Personal, settings::Settings};
+use parlor::{protocol::PersonalData, settings::Settings};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, answering, json, prompt};
+use crate::support::{Parlor, last_system_prompt, parlor_answering, read_json};
 
-async fn personal(parlor: &Parlor) -> Personal {
+async fn load_personal(parlor: &Parlor) -> PersonalData {
     let personal = parlor.get("/rpc/personal").send().await.unwrap();
     serde_json::from_str(&personal.text().await.unwrap()).expect("what a person has set")
 }
 
-async fn ask(parlor: &Parlor, function: &str, body: Value) -> u16 {
+async fn call_status(parlor: &Parlor, function: &str, body: Value) -> u16 {
     let request = parlor.post(&format!("/rpc/{function}"), &body);
     request.send().await.unwrap().status().as_u16()
 }
 
 /// What the model was told before the last conversation.
-async fn told(parlor: &Parlor, upstream: &Upstream) -> String {
+async fn last_prompt(parlor: &Parlor, upstream: &Upstream) -> String {
     let message = json!({ "message": "Hi", "model": "test/any" });
-    parlor.chat(&message).await.rest().await;
-    prompt(upstream)
+    parlor.chat(&message).await.read_to_end().await;
+    last_system_prompt(upstream)
 }
 
 #[tokio::test]
-async fn the_model_is_told_what_the_server_and_the_person_want() {
+async fn prompt_has_server_and_user_instructions() {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
-    upstream.script(When::any(), Script::new().text("yes"));
+    upstream.add_script(When::any(), Script::new().text("yes"));
     let strict = |settings: &mut Settings| settings.agent.instructions = "No jokes.".into();
     let parlor = Parlor::start_with(folder.path(), &upstream, strict).await;
-    let before = told(&parlor, &upstream).await;
+    let before = last_prompt(&parlor, &upstream).await;
     assert!(
         before.contains("No jokes.") && !before.contains("person you talk with"),
         "{before}"
@@ -37,47 +37,47 @@ async fn the_model_is_told_what_the_server_and_the_person_want() {
 
     let text = "I am a nurse.\n# Guidelines are mine";
     assert_eq!(
-        ask(&parlor, "save_instructions", json!({ "text": text })).await,
+        call_status(&parlor, "save_instructions", json!({ "text": text })).await,
         200
     );
-    let prompt = told(&parlor, &upstream).await;
+    let prompt = last_prompt(&parlor, &upstream).await;
     let place = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("{text} in {prompt}"));
     assert!(place("# Instructions") < place("No jokes."));
     assert!(place("No jokes.") < place(text) && place(text) < place("\n# Guidelines\n"));
 
     assert_eq!(
-        ask(&parlor, "save_instructions", json!({ "text": "" })).await,
+        call_status(&parlor, "save_instructions", json!({ "text": "" })).await,
         200
     );
-    assert_eq!(told(&parlor, &upstream).await, before);
+    assert_eq!(last_prompt(&parlor, &upstream).await, before);
 }
 
 #[tokio::test]
-async fn instructions_that_are_too_long_leave_the_old_ones() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
+async fn oversized_instructions_keep_the_old_ones() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
     assert_eq!(
-        ask(&parlor, "save_instructions", json!({ "text": "Short." })).await,
+        call_status(&parlor, "save_instructions", json!({ "text": "Short." })).await,
         200
     );
-    let longest = personal(&parlor).await.instructions_bytes;
+    let longest = load_personal(&parlor).await.instructions_bytes;
     let long = "x".repeat(longest + 1);
     let refused = parlor.post("/rpc/save_instructions", &json!({ "text": long }));
     let refused = refused.send().await.unwrap();
     assert_eq!(refused.status(), 413);
     assert!(
-        json(refused).await["message"]
+        read_json(refused).await["message"]
             .as_str()
             .unwrap()
             .contains("limits.instructions_bytes")
     );
-    assert_eq!(personal(&parlor).await.instructions, "Short.");
+    assert_eq!(load_personal(&parlor).await.instructions, "Short.");
 }
 
 #[tokio::test]
-async fn other_tabs_hear_that_something_has_changed_and_not_what() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
+async fn change_event_carries_no_personal_data() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
     let mut live = parlor.follow("/api/events").await;
-    ask(&parlor, "save_instructions", json!({ "text": "A secret." })).await;
+    call_status(&parlor, "save_instructions", json!({ "text": "A secret." })).await;
     assert_eq!(
         live.next().await,
         Some(json!({ "position": 1, "type": "settings_changed" }))
@@ -90,20 +90,20 @@ async fn other_tabs_hear_that_something_has_changed_and_not_what() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_can_be_seen_forgotten_and_put_back() {
+async fn memories_can_be_listed_deleted_and_restored() {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
     let parlor = Parlor::start_built_in(folder.path(), &upstream, |_| {}).await;
     for text in ["She likes tea.", "She has a dog."] {
         let arguments = json!({ "text": text }).to_string();
-        upstream.script(
+        upstream.add_script(
             When::user_contains(text),
             Script::new().tool_call(text, "remember", arguments),
         );
-        upstream.script(When::tool_gave("remembered"), Script::new().text("Noted."));
+        upstream.add_script(When::tool_gave("remembered"), Script::new().text("Noted."));
         let message = json!({ "message": text, "model": "test/any" });
-        parlor.chat(&message).await.rest().await;
+        parlor.chat(&message).await.read_to_end().await;
     }
-    let seen = personal(&parlor).await;
+    let seen = load_personal(&parlor).await;
     assert!(seen.remembers);
     let [dog, tea] = &seen.memories[..] else {
         panic!("two: {seen:?}")
@@ -111,37 +111,37 @@ async fn what_is_remembered_can_be_seen_forgotten_and_put_back() {
     assert_eq!(tea.text, "She likes tea.");
     let forget = json!({ "memory_id": tea.id });
     for _ in 0..2 {
-        assert_eq!(ask(&parlor, "forget_memory", forget.clone()).await, 200);
+        assert_eq!(call_status(&parlor, "forget_memory", forget.clone()).await, 200);
     }
-    assert_eq!(personal(&parlor).await.memories, std::slice::from_ref(dog));
+    assert_eq!(load_personal(&parlor).await.memories, std::slice::from_ref(dog));
     assert_eq!(
-        ask(&parlor, "restore_memory", json!({ "memory": tea })).await,
+        call_status(&parlor, "restore_memory", json!({ "memory": tea })).await,
         200
     );
-    assert_eq!(personal(&parlor).await.memories, seen.memories);
+    assert_eq!(load_personal(&parlor).await.memories, seen.memories);
     let mut empty = tea.clone();
     empty.text = " ".into();
     assert_eq!(
-        ask(&parlor, "restore_memory", json!({ "memory": empty })).await,
+        call_status(&parlor, "restore_memory", json!({ "memory": empty })).await,
         400
     );
-    assert_eq!(ask(&parlor, "forget_all_memories", json!({})).await, 200);
-    assert_eq!(personal(&parlor).await.memories, []);
+    assert_eq!(call_status(&parlor, "forget_all_memories", json!({})).await, 200);
+    assert_eq!(load_personal(&parlor).await.memories, []);
 }
 
 #[tokio::test]
-async fn the_page_says_whether_anything_is_remembered_at_all() {
+async fn page_states_whether_memory_is_enabled() {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
     let disable = |settings: &mut Settings| settings.tools.disabled = vec!["remember".into()];
     let parlor = Parlor::start_built_in(folder.path(), &upstream, disable).await;
-    assert!(!personal(&parlor).await.remembers);
+    assert!(!load_personal(&parlor).await.remembers);
 }
 
 #[tokio::test]
-async fn the_page_is_whole_without_scripts_and_text_stays_text() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
+async fn settings_page_works_without_scripts() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
     let text = "</textarea><script>alert(1)</script>";
-    ask(&parlor, "save_instructions", json!({ "text": text })).await;
+    call_status(&parlor, "save_instructions", json!({ "text": text })).await;
     let page = parlor.get("/settings").send().await.unwrap();
     assert_eq!(page.status(), 200);
     let page = page.text().await.unwrap();

@@ -1,19 +1,19 @@
 //! Data that only a model's provider understands: kept, given back to it, and shown to nobody else.
 
-use parlor::{settings::Settings, tools::Registry};
+use parlor::{settings::Settings, tools::ToolRegistry};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
-    support::{Parlor, calls_as_sent, id, last_call},
-    tools::Failing,
+    support::{Parlor, last_model_call, raw_model_calls, string_field},
+    tools::FailingTool,
 };
 
 const SIGNATURE: &str = "Cs4BAc/+7w==";
 
 /// Gemini's compatibility endpoint asks for a tool.
-fn signed_call() -> Script {
+fn signed_call_script() -> Script {
     let extra = json!({"google": {"thought_signature": SIGNATURE}});
     let call = json!({
         "index": 0, "id": "function-call-1", "type": "function", "extra_content": extra,
@@ -26,7 +26,7 @@ fn signed_call() -> Script {
 }
 
 /// OpenRouter's models think in their own way.
-fn detailed(text: &str) -> Script {
+fn reasoning_details_script(text: &str) -> Script {
     let details = json!([{"type": "reasoning.encrypted", "data": SIGNATURE, "format": "openai-responses-v1", "index": 0}]);
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": text, "reasoning_details": details}, "finish_reason": "stop"}]});
     Script::new()
@@ -43,7 +43,7 @@ async fn start_with(
     upstream: &Upstream,
     change: impl FnOnce(&mut Settings),
 ) -> Parlor {
-    let tools = Registry::default().with(Failing);
+    let tools = ToolRegistry::default().with_tool(FailingTool);
     Parlor::start_with_tools(folder.path(), upstream, tools, |settings| {
         let mut other = settings.endpoints[0].clone();
         other.name = "other".into();
@@ -54,7 +54,7 @@ async fn start_with(
 }
 
 /// The assistant's messages of a call, as they were sent.
-fn said(call: &Value) -> Vec<Value> {
+fn assistant_messages(call: &Value) -> Vec<Value> {
     let messages = call["messages"].as_array().unwrap().iter();
     messages
         .filter(|message| message["role"] == "assistant")
@@ -62,17 +62,17 @@ fn said(call: &Value) -> Vec<Value> {
         .collect()
 }
 
-fn signature(message: &Value) -> &Value {
+fn signature_of(message: &Value) -> &Value {
     &message["tool_calls"][0]["extra_content"]["google"]["thought_signature"]
 }
 
 #[tokio::test]
-async fn a_signature_goes_back_to_its_endpoint_alone() {
+async fn signature_returns_only_to_its_endpoint() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::user_contains("Do it"), signed_call());
-    upstream.script(When::tool_gave("fine"), Script::new().text("Done."));
-    upstream.script(When::user_contains("And now"), Script::new().text("Nothing."));
+    upstream.add_script(When::user_contains("Do it"), signed_call_script());
+    upstream.add_script(When::tool_gave("fine"), Script::new().text("Done."));
+    upstream.add_script(When::user_contains("And now"), Script::new().text("Nothing."));
     let parlor = start(&folder, &upstream).await;
     let events = parlor.turn(None, "Do it").await;
     assert_eq!(
@@ -81,9 +81,12 @@ async fn a_signature_goes_back_to_its_endpoint_alone() {
     );
 
     // In the tool loop, with the call's own id: the data may name it.
-    let sent = last_call(&upstream);
-    assert_eq!(signature(&said(&sent)[0]), SIGNATURE, "{sent}");
-    assert_eq!(said(&sent)[0]["tool_calls"][0]["id"], "function-call-1");
+    let sent = last_model_call(&upstream);
+    assert_eq!(signature_of(&assistant_messages(&sent)[0]), SIGNATURE, "{sent}");
+    assert_eq!(
+        assistant_messages(&sent)[0]["tool_calls"][0]["id"],
+        "function-call-1"
+    );
     assert_eq!(
         sent["messages"].as_array().unwrap().last().unwrap()["tool_call_id"],
         "function-call-1"
@@ -92,23 +95,29 @@ async fn a_signature_goes_back_to_its_endpoint_alone() {
     // In a later turn, by a server that was started since.
     parlor.stop().await;
     let parlor = start(&folder, &upstream).await;
-    let conversation = id(&events[0], "conversation_id");
+    let conversation = string_field(&events[0], "conversation_id");
     parlor.turn(Some(&conversation), "And now?").await;
-    assert_eq!(signature(&said(&last_call(&upstream))[0]), SIGNATURE);
+    assert_eq!(
+        signature_of(&assistant_messages(&last_model_call(&upstream))[0]),
+        SIGNATURE
+    );
 
     // By another endpoint, nothing of it.
     let other = json!({"message": "And now there?", "conversation_id": conversation, "model": "other/any"});
-    parlor.chat(&other).await.rest().await;
-    let sent = last_call(&upstream);
-    assert_eq!(said(&sent)[0]["tool_calls"][0]["function"]["name"], "failing");
+    parlor.chat(&other).await.read_to_end().await;
+    let sent = last_model_call(&upstream);
+    assert_eq!(
+        assistant_messages(&sent)[0]["tool_calls"][0]["function"]["name"],
+        "failing"
+    );
     assert!(!sent.to_string().contains(SIGNATURE), "{sent}");
 
     // Nobody who looks is shown it, however they look.
-    let run = id(&events[0], "message_id");
+    let run = string_field(&events[0], "message_id");
     let log = parlor
         .follow(&format!("/api/runs/{run}/events"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     let mut seen = vec![json!(events), json!(log), parlor.transcript(&conversation).await];
     for path in [
@@ -127,12 +136,12 @@ async fn a_signature_goes_back_to_its_endpoint_alone() {
 }
 
 #[tokio::test]
-async fn a_run_that_goes_on_has_what_it_was_given() {
+async fn continued_run_keeps_provider_data() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::user_contains("Do it"), signed_call());
-    upstream.script(When::tool_gave("fine"), Script::new().text("I fou").cut());
-    upstream.script(When::user_contains("cut off"), Script::new().text("nd it."));
+    upstream.add_script(When::user_contains("Do it"), signed_call_script());
+    upstream.add_script(When::tool_gave("fine"), Script::new().text("I fou").cut());
+    upstream.add_script(When::user_contains("cut off"), Script::new().text("nd it."));
     let parlor = start(&folder, &upstream).await;
     let events = parlor.turn(None, "Do it").await;
     assert_eq!(events.last().unwrap()["status"], "interrupted");
@@ -145,51 +154,54 @@ async fn a_run_that_goes_on_has_what_it_was_given() {
     } });
     let continued = parlor.post("/rpc/continue_run", &intent).send().await.unwrap();
     assert_eq!(continued.status(), 200);
-    let run = id(&events[0], "message_id");
+    let run = string_field(&events[0], "message_id");
     let rest = parlor
         .follow(&format!("/api/runs/{run}/events"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     assert_eq!(
         rest.last().unwrap()["payload"]["message"],
         "[[tool:0]]\n\nI found it."
     );
-    assert_eq!(signature(&said(&last_call(&upstream))[0]), SIGNATURE);
+    assert_eq!(
+        signature_of(&assistant_messages(&last_model_call(&upstream))[0]),
+        SIGNATURE
+    );
 }
 
 #[tokio::test]
-async fn reasoning_details_stand_beside_their_answer() {
+async fn reasoning_details_accompany_their_answer() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::user_contains("Why"), detailed("Therefore."));
-    upstream.script(When::user_contains("Really"), Script::new().text("Yes."));
+    upstream.add_script(When::user_contains("Why"), reasoning_details_script("Therefore."));
+    upstream.add_script(When::user_contains("Really"), Script::new().text("Yes."));
     let parlor = start(&folder, &upstream).await;
     let events = parlor.turn(None, "Why?").await;
-    let conversation = id(&events[0], "conversation_id");
+    let conversation = string_field(&events[0], "conversation_id");
     parlor.turn(Some(&conversation), "Really?").await;
-    let sent = said(&last_call(&upstream));
+    let sent = assistant_messages(&last_model_call(&upstream));
     assert_eq!(sent[0]["reasoning_details"][0]["data"], SIGNATURE, "{sent:?}");
 }
 
 #[tokio::test]
-async fn data_beyond_the_limit_are_left_out_with_a_note() {
+async fn omits_oversized_data_with_a_note() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::user_contains("Why"), detailed("Therefore."));
-    upstream.script(When::user_contains("Really"), Script::new().text("Yes."));
+    upstream.add_script(When::user_contains("Why"), reasoning_details_script("Therefore."));
+    upstream.add_script(When::user_contains("Really"), Script::new().text("Yes."));
     let parlor = start_with(&folder, &upstream, |settings| settings.limits.opaque_bytes = 20).await;
     let events = parlor.turn(None, "Why?").await;
     assert_eq!(events.last().unwrap()["payload"]["message"], "Therefore.");
-    let run = id(&events[0], "message_id");
+    let run = string_field(&events[0], "message_id");
     let (_, made) = parlor.get_json(&format!("/api/messages/{run}/diagnostics")).await;
     let note = made["calls"][0]["response"]["unread"][0]["what"]
         .as_str()
         .unwrap();
     assert!(note.contains("limits.opaque_bytes"), "{note}");
     parlor
-        .turn(Some(&id(&events[0], "conversation_id")), "Really?")
+        .turn(Some(&string_field(&events[0], "conversation_id")), "Really?")
         .await;
-    assert_eq!(calls_as_sent(&upstream).len(), 2);
-    assert!(!last_call(&upstream).to_string().contains(SIGNATURE));
+    assert_eq!(raw_model_calls(&upstream).len(), 2);
+    assert!(!last_model_call(&upstream).to_string().contains(SIGNATURE));
 }

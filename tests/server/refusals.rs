@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use upstream::Script;
 
-use crate::support::{answering, calls, json};
+use crate::support::{model_calls, parlor_answering, read_json};
 
 #[tokio::test]
-async fn a_server_function_that_cannot_be_called_says_so_in_its_own_form() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
+async fn uncallable_server_function_returns_typed_error() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
     let cases = [
         ("/rpc/stop_run", json!({}), 400, "bad_request"),
         (
@@ -26,7 +26,7 @@ async fn a_server_function_that_cannot_be_called_says_so_in_its_own_form() {
     ];
     for (path, body, status, code) in cases {
         let response = parlor.post(path, &body).send().await.unwrap();
-        let (got, error) = (response.status(), json(response).await);
+        let (got, error) = (response.status(), read_json(response).await);
         assert_eq!(
             (got.as_u16(), &error["code"]),
             (status, &json!(code)),
@@ -37,8 +37,8 @@ async fn a_server_function_that_cannot_be_called_says_so_in_its_own_form() {
 }
 
 #[tokio::test]
-async fn bad_requests_get_a_problem_and_change_nothing() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("x")).await;
+async fn bad_requests_return_problems_and_change_nothing() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("x")).await;
     let message = |body: Value| parlor.post("/api/chat/stream", &body).send();
     let cases = [
         (message(json!({})).await, 400, "bad_request"),
@@ -133,18 +133,18 @@ async fn bad_requests_get_a_problem_and_change_nothing() {
             "application/problem+json",
             "case {n}"
         );
-        assert_eq!(json(response).await["code"], code, "case {n}");
+        assert_eq!(read_json(response).await["code"], code, "case {n}");
     }
-    assert_eq!(calls(&upstream).len(), 0);
+    assert_eq!(model_calls(&upstream).len(), 0);
     let rpc = parlor.post("/rpc/send_message", &json!({ "intent": "x".repeat(3_000_000) }));
     assert_eq!(rpc.send().await.unwrap().status(), 413);
-    let list = parlor.follow("/api/events?after=1").await.rest().await;
+    let list = parlor.follow("/api/events?after=1").await.read_to_end().await;
     assert_eq!(list, [json!({ "type": "reset" })], "the log is still empty");
 }
 
 #[tokio::test]
-async fn a_form_that_is_refused_shows_its_text_as_text() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("x")).await;
+async fn rejected_form_escapes_its_text() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
     let evil = "</textarea><script>alert(1)</script>&amp;";
     let message = format!("{evil}{}", "x".repeat(600_000));
     let form: String = message.bytes().map(|byte| format!("%{byte:02x}")).collect();

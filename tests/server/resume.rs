@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, answering, json};
+use crate::support::{Parlor, parlor_answering, read_json};
 
 /// What the model thinks and says: text of all kinds, in many small pieces.
-struct Answer {
+struct RandomAnswer {
     script: Script,
     thinking: String,
     text: String,
 }
 
-impl Answer {
+impl RandomAnswer {
     fn random(random: &mut Rng) -> Self {
-        const PIECES: [&str; 12] = [
+        const TEXT_PIECES: [&str; 12] = [
             "a",
             " word",
             "\n",
@@ -44,12 +44,12 @@ impl Answer {
             text: String::new(),
         };
         for _ in 0..random.usize(1..15) {
-            let piece = PIECES[random.usize(..PIECES.len())];
+            let piece = TEXT_PIECES[random.usize(..TEXT_PIECES.len())];
             answer.thinking += piece;
             answer.script = answer.script.think(piece);
         }
         for _ in 0..random.usize(1..60) {
-            let piece = PIECES[random.usize(..PIECES.len())];
+            let piece = TEXT_PIECES[random.usize(..TEXT_PIECES.len())];
             answer.text += piece;
             answer.script = answer.script.text(piece);
             if random.usize(..6) == 0 {
@@ -60,7 +60,7 @@ impl Answer {
     }
 
     /// Whether a conversation is the question and this answer.
-    fn is_in(&self, transcript: &Transcript) -> bool {
+    fn matches(&self, transcript: &Transcript) -> bool {
         let [_, answer] = &transcript.messages[..] else {
             return false;
         };
@@ -80,18 +80,18 @@ impl Answer {
 }
 
 /// The conversation as the server stores it, without the position of its reading.
-async fn stored(parlor: &Parlor, id: ConversationId) -> Transcript {
+async fn stored_transcript(parlor: &Parlor, id: ConversationId) -> Transcript {
     let response = parlor
         .get(&format!("/rpc/conversation?conversation_id={id}"))
         .send()
         .await
         .unwrap();
-    let mut transcript: Transcript = serde_json::from_value(json(response).await).unwrap();
+    let mut transcript: Transcript = serde_json::from_value(read_json(response).await).unwrap();
     transcript.as_of = Position(0);
     transcript
 }
 
-fn fold(id: ConversationId, events: &[Event]) -> Transcript {
+fn fold_events(id: ConversationId, events: &[Event]) -> Transcript {
     let mut state = Transcript::new(id);
     for event in events {
         apply(&mut state, event).expect("no gap");
@@ -100,41 +100,45 @@ fn fold(id: ConversationId, events: &[Event]) -> Transcript {
     state
 }
 
-fn ended(event: &Event) -> bool {
+fn is_run_end(event: &Event) -> bool {
     event.body.terminal_status().is_some()
 }
 
 /// Reads the log after a position, up to `limit` events or the end of the last of `runs` runs that ends after `seen`.
-async fn read(parlor: &Parlor, after: u64, limit: usize, seen: u64, mut runs: usize) -> Vec<Event> {
+async fn read_log(parlor: &Parlor, after: u64, limit: usize, seen: u64, mut runs: usize) -> Vec<Event> {
     let mut stream = parlor.follow(&format!("/api/events?after={after}")).await;
     let mut events = Vec::new();
     while events.len() < limit && runs > 0 {
         let event: Value = stream.next().await.expect("the log goes on");
         let event: Event = serde_json::from_value(event).unwrap();
-        runs -= usize::from(event.position.0 > seen && ended(&event));
+        runs -= usize::from(event.position.0 > seen && is_run_end(&event));
         events.push(event);
     }
     events
 }
 
-async fn cut_everywhere(seed: u64) {
-    let answer = Answer::random(&mut Rng::with_seed(seed));
-    let (_folder, _upstream, parlor) = answering(answer.script.clone()).await;
+async fn check_every_cut(seed: u64) {
+    let answer = RandomAnswer::random(&mut Rng::with_seed(seed));
+    let (_folder, _upstream, parlor) = parlor_answering(answer.script.clone()).await;
     let id = ConversationId::new();
     let ask = json!({ "message": "go", "model": "test/any", "conversation_id": id });
-    parlor.chat(&ask).await.rest().await;
+    parlor.chat(&ask).await.read_to_end().await;
 
-    let whole = read(&parlor, 0, usize::MAX, 0, 1).await;
-    let expected = fold(id, &whole);
-    assert_eq!(expected, stored(&parlor, id).await, "live is as stored");
-    assert!(answer.is_in(&expected), "seed {seed}: {expected:?}");
+    let whole = read_log(&parlor, 0, usize::MAX, 0, 1).await;
+    let expected = fold_events(id, &whole);
+    assert_eq!(
+        expected,
+        stored_transcript(&parlor, id).await,
+        "live is as stored"
+    );
+    assert!(answer.matches(&expected), "seed {seed}: {expected:?}");
     for cut in 0..whole.len() {
         // Once exactly from there, once with some of it for the second time.
         for again in [0, cut.min(5)] {
             let mut events = whole[..cut].to_vec();
-            events.extend(read(&parlor, (cut - again) as u64, usize::MAX, cut as u64, 1).await);
+            events.extend(read_log(&parlor, (cut - again) as u64, usize::MAX, cut as u64, 1).await);
             assert_eq!(
-                fold(id, &events),
+                fold_events(id, &events),
                 expected,
                 "seed {seed}, cut at {cut}, {again} again"
             );
@@ -143,21 +147,25 @@ async fn cut_everywhere(seed: u64) {
 }
 
 /// Follows several conversations over a connection that breaks all the time.
-async fn follow_badly(parlor: &Parlor, ids: &[ConversationId], mut random: Rng) -> Vec<Transcript> {
+async fn follow_over_broken_connection(
+    parlor: &Parlor,
+    ids: &[ConversationId],
+    mut random: Rng,
+) -> Vec<Transcript> {
     let mut states: Vec<Transcript> = ids.iter().copied().map(Transcript::new).collect();
     let (mut cursor, mut left) = (0, ids.len());
     while left > 0 {
         let repeated = random.u64(..4).min(cursor);
-        let events = read(parlor, cursor - repeated, random.usize(5..12), cursor, left).await;
+        let events = read_log(parlor, cursor - repeated, random.usize(5..12), cursor, left).await;
         for event in events {
             for state in &mut states {
                 let touched = apply(state, &event).unwrap_or_else(|gap| panic!("{gap}"));
                 assert!(
-                    touched == transcript::Touched::Nothing || event.position.0 > cursor,
+                    touched == transcript::TranscriptUpdate::Nothing || event.position.0 > cursor,
                     "an event counts once"
                 );
             }
-            left -= usize::from(event.position.0 > cursor && ended(&event));
+            left -= usize::from(event.position.0 > cursor && is_run_end(&event));
             cursor = cursor.max(event.position.0);
         }
         sleep(Duration::from_millis(random.u64(..15))).await;
@@ -166,16 +174,18 @@ async fn follow_badly(parlor: &Parlor, ids: &[ConversationId], mut random: Rng) 
     states
 }
 
-async fn follow_with_cuts(seeds: impl Iterator<Item = u64>) {
+async fn check_broken_connections(seeds: impl Iterator<Item = u64>) {
     const CONVERSATIONS: usize = 4;
     const CLIENTS: usize = 6;
     for seed in seeds {
         let mut random = Rng::with_seed(seed);
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
-        let answers: Vec<Answer> = (0..CONVERSATIONS).map(|_| Answer::random(&mut random)).collect();
+        let answers: Vec<RandomAnswer> = (0..CONVERSATIONS)
+            .map(|_| RandomAnswer::random(&mut random))
+            .collect();
         for (n, answer) in answers.iter().enumerate() {
-            upstream.script(
+            upstream.add_script(
                 When::user_contains(format!("question {n}.")),
                 answer.script.clone(),
             );
@@ -192,11 +202,11 @@ async fn follow_with_cuts(seeds: impl Iterator<Item = u64>) {
         let clients: Vec<Rng> = (0..CLIENTS).map(|_| random.fork()).collect();
         let followed = clients
             .into_iter()
-            .map(|random| follow_badly(&parlor, &ids, random));
+            .map(|random| follow_over_broken_connection(&parlor, &ids, random));
         let (_, followed) = tokio::join!(join_all(asked), join_all(followed));
         for (n, (id, answer)) in ids.iter().zip(&answers).enumerate() {
-            let expected = stored(&parlor, *id).await;
-            assert!(answer.is_in(&expected), "seed {seed}: {expected:?}");
+            let expected = stored_transcript(&parlor, *id).await;
+            assert!(answer.matches(&expected), "seed {seed}: {expected:?}");
             for states in &followed {
                 assert_eq!(states[n], expected, "seed {seed}");
             }
@@ -206,24 +216,24 @@ async fn follow_with_cuts(seeds: impl Iterator<Item = u64>) {
 
 /// Where `make fuzz` looks for randomised tests.
 mod properties {
-    use fuzzing::seeds;
+    use fuzzing::test_seeds;
 
     const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
     #[tokio::test]
     async fn a_cut_at_any_position_leaves_no_trace() {
-        for seed in seeds(ROOT, "resume::properties::a_cut_at_any_position_leaves_no_trace") {
-            super::cut_everywhere(seed).await;
+        for seed in test_seeds(ROOT, "resume::properties::a_cut_at_any_position_leaves_no_trace") {
+            super::check_every_cut(seed).await;
         }
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn bad_connections_end_up_with_the_same() {
-        let seeds = seeds(ROOT, "resume::properties::bad_connections_end_up_with_the_same");
+        let seeds = test_seeds(ROOT, "resume::properties::bad_connections_end_up_with_the_same");
         // Other answers, conversations and connections each time.
         let seeds = seeds
             .into_iter()
             .flat_map(|seed| (0..5).map(move |n| seed.wrapping_add(n)));
-        super::follow_with_cuts(seeds).await;
+        super::check_broken_connections(seeds).await;
     }
 }

@@ -9,12 +9,12 @@ use tokio::{
 };
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, SOON};
+use crate::support::{Parlor, TEST_TIMEOUT};
 
-async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
+async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new().text("first").gate("more").text(" last"),
     );
@@ -28,12 +28,12 @@ async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
 }
 
 /// Sends a beginning and reads until the server closes the connection.
-async fn answer_to(parlor: &Parlor, beginning: &[u8]) -> String {
+async fn send_partial_request(parlor: &Parlor, beginning: &[u8]) -> String {
     let address = parlor.url.strip_prefix("http://").unwrap();
     let mut connection = TcpStream::connect(address).await.unwrap();
     connection.write_all(beginning).await.unwrap();
     let mut answer = Vec::new();
-    let read = timeout(SOON, connection.read_to_end(&mut answer)).await;
+    let read = timeout(TEST_TIMEOUT, connection.read_to_end(&mut answer)).await;
     read.expect("the server closes the connection").ok();
     String::from_utf8_lossy(&answer).into_owned()
 }
@@ -57,22 +57,22 @@ fn with_body(path: &str) -> String {
 }
 
 #[tokio::test]
-async fn heads_that_do_not_come_end_the_connection() {
-    let (_folder, _upstream, parlor) = parlor().await;
-    let answers = join_all(HEADS.map(|beginning| answer_to(&parlor, beginning))).await;
+async fn missing_head_closes_the_connection() {
+    let (_folder, _upstream, parlor) = start_parlor().await;
+    let answers = join_all(HEADS.map(|beginning| send_partial_request(&parlor, beginning))).await;
     assert_eq!(answers, ["", "", ""]);
 }
 
 #[tokio::test]
-async fn bodies_that_do_not_come_are_answered_with_408() {
-    let (_folder, _upstream, parlor) = parlor().await;
+async fn missing_body_returns_408() {
+    let (_folder, _upstream, parlor) = start_parlor().await;
     let cases = [
         ("/rpc/conversations", "application/json"),
         ("/api/chat/stream", "application/problem+json"),
         ("/send", "application/problem+json"),
     ];
     let checked = cases.map(async |(path, kind)| {
-        let answer = answer_to(&parlor, with_body(path).as_bytes()).await;
+        let answer = send_partial_request(&parlor, with_body(path).as_bytes()).await;
         assert!(answer.starts_with("HTTP/1.1 408 "), "{path}: {answer}");
         assert!(
             answer.contains(&format!("content-type: {kind}\r\n")),
@@ -83,20 +83,27 @@ async fn bodies_that_do_not_come_are_answered_with_408() {
     join_all(checked).await;
     // One that nobody reads holds nobody up.
     let refused = b"POST /rpc/x HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 1000\r\n\r\n{";
-    assert!(answer_to(&parlor, refused).await.starts_with("HTTP/1.1 403 "));
+    assert!(
+        send_partial_request(&parlor, refused)
+            .await
+            .starts_with("HTTP/1.1 403 ")
+    );
 }
 
 #[tokio::test]
-async fn streams_outlive_the_time_for_requests() {
-    let (_folder, upstream, parlor) = parlor().await;
+async fn streams_outlive_the_request_timeout() {
+    let (_folder, upstream, parlor) = start_parlor().await;
     let mut run = parlor
         .chat(&json!({ "message": "go", "model": "test/any" }))
         .await;
-    assert_eq!(run.until("text_delta").await["text"], "first");
+    assert_eq!(run.next_of_type("text_delta").await["text"], "first");
     // Requests that begin now are over when their time is.
-    assert_eq!(answer_to(&parlor, HEADS[1]).await, "");
-    let body = answer_to(&parlor, with_body("/send").as_bytes()).await;
+    assert_eq!(send_partial_request(&parlor, HEADS[1]).await, "");
+    let body = send_partial_request(&parlor, with_body("/send").as_bytes()).await;
     assert!(body.starts_with("HTTP/1.1 408 "), "{body}");
-    upstream.release("more");
-    assert_eq!(run.until("complete").await["payload"]["message"], "first last");
+    upstream.open_gate("more");
+    assert_eq!(
+        run.next_of_type("complete").await["payload"]["message"],
+        "first last"
+    );
 }

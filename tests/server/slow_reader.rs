@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use futures::future::{join, join_all};
-use parlor::protocol::sse::{Decoder, Frame};
+use parlor::protocol::sse::{SseDecoder, SseFrame};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -12,29 +12,29 @@ use tokio::{
 };
 use upstream::Script;
 
-use crate::support::{Parlor, SOON, answering};
+use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering};
 
 /// So much is said that the system can't keep it for who does not read it (Linux takes 4 MB at most).
 const RUNS: usize = 14;
 const PIECES: usize = 50;
-const PIECE: usize = 10_000;
+const PIECE_BYTES: usize = 10_000;
 
 /// So little of that waits unread with who does not read it. Less than two segments of the local network (64 KB) would be read
 /// as slowly as the sender's timer asks whether there is room.
-const RECEIVED: u32 = 1 << 17;
+const RECEIVE_BUFFER: u32 = 1 << 17;
 
 /// A client that reads when it is told to, from a socket that takes little meanwhile.
 struct SlowReader {
     socket: TcpStream,
-    decoder: Decoder,
-    frames: std::collections::VecDeque<Frame>,
+    decoder: SseDecoder,
+    frames: std::collections::VecDeque<SseFrame>,
 }
 
 impl SlowReader {
     async fn open(parlor: &Parlor, path: &str) -> Self {
         let address: SocketAddr = parlor.url.trim_start_matches("http://").parse().unwrap();
         let socket = TcpSocket::new_v4().unwrap();
-        socket.set_recv_buffer_size(RECEIVED).unwrap();
+        socket.set_recv_buffer_size(RECEIVE_BUFFER).unwrap();
         let mut socket = socket.connect(address).await.unwrap();
         // The answer of HTTP/1.0 goes on until the connection ends, as it is.
         let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
@@ -42,7 +42,7 @@ impl SlowReader {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             head.push(
-                timeout(SOON, socket.read_u8())
+                timeout(TEST_TIMEOUT, socket.read_u8())
                     .await
                     .expect("it answers")
                     .unwrap(),
@@ -51,7 +51,7 @@ impl SlowReader {
         assert!(head.starts_with(b"HTTP/1.0 200"));
         Self {
             socket,
-            decoder: Decoder::new(1 << 20),
+            decoder: SseDecoder::new(1 << 20),
             frames: Default::default(),
         }
     }
@@ -59,7 +59,7 @@ impl SlowReader {
     async fn next(&mut self) -> Value {
         while self.frames.is_empty() {
             let (mut bytes, mut frames) = (vec![0; 1 << 16], Vec::new());
-            let read = timeout(SOON, self.socket.read(&mut bytes))
+            let read = timeout(TEST_TIMEOUT, self.socket.read(&mut bytes))
                 .await
                 .expect("something comes")
                 .unwrap();
@@ -72,21 +72,23 @@ impl SlowReader {
 }
 
 fn long_answer() -> Script {
-    (0..PIECES).fold(Script::new(), |script, n| script.text(format!("{n:>PIECE$}")))
+    (0..PIECES).fold(Script::new(), |script, n| {
+        script.text(format!("{n:>PIECE_BYTES$}"))
+    })
 }
 
 /// Lets the model say all of it.
-async fn talk(parlor: &Parlor) {
+async fn produce_long_answers(parlor: &Parlor) {
     let ask = json!({ "message": "go", "model": "test/any" });
-    let talk = join_all((0..RUNS).map(async |_| parlor.chat(&ask).await.rest().await));
-    for events in timeout(SOON, talk).await.expect("nobody is held up") {
+    let talk = join_all((0..RUNS).map(async |_| parlor.chat(&ask).await.read_to_end().await));
+    for events in timeout(TEST_TIMEOUT, talk).await.expect("nobody is held up") {
         assert_eq!(events.last().unwrap()["type"], "complete");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_reads_nothing_holds_nobody_up_and_gets_everything_once_and_in_order_when_it_reads() {
-    let (_folder, _upstream, parlor) = answering(long_answer()).await;
+async fn stalled_reader_blocks_nobody_and_misses_nothing() {
+    let (_folder, _upstream, parlor) = parlor_answering(long_answer()).await;
     let mut slow = SlowReader::open(&parlor, "/api/events?after=0").await;
     let mut quick = parlor.follow("/api/events?after=0").await;
     let read = async {
@@ -98,7 +100,7 @@ async fn who_reads_nothing_holds_nobody_up_and_gets_everything_once_and_in_order
         }
         seen
     };
-    let ((), seen) = join(talk(&parlor), read).await;
+    let ((), seen) = join(produce_long_answers(&parlor), read).await;
     let mut late = Vec::new();
     while late.len() < seen.len() {
         late.push(slow.next().await);
@@ -113,7 +115,7 @@ async fn who_reads_nothing_holds_nobody_up_and_gets_everything_once_and_in_order
         .iter()
         .filter_map(|event| Some(event["text"].as_str()?.len()))
         .sum();
-    assert!(text >= RUNS * PIECES * PIECE, "{text}");
+    assert!(text >= RUNS * PIECES * PIECE_BYTES, "{text}");
 
     // From here on it is as quick as anybody.
     let again =
@@ -125,15 +127,15 @@ async fn who_reads_nothing_holds_nobody_up_and_gets_everything_once_and_in_order
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_gone_is_forgotten_whether_it_was_read_to_or_not() {
-    let (_folder, _upstream, parlor) = answering(long_answer()).await;
+async fn disconnected_readers_are_removed() {
+    let (_folder, _upstream, parlor) = parlor_answering(long_answer()).await;
     let idle = parlor.follow("/api/events").await;
     let stuck = SlowReader::open(&parlor, "/api/events?after=0").await;
-    parlor.listeners(2).await;
-    talk(&parlor).await;
-    parlor.listeners(2).await;
+    parlor.wait_for_listeners(2).await;
+    produce_long_answers(&parlor).await;
+    parlor.wait_for_listeners(2).await;
     drop(stuck);
-    parlor.listeners(1).await;
+    parlor.wait_for_listeners(1).await;
     drop(idle);
-    parlor.listeners(0).await;
+    parlor.wait_for_listeners(0).await;
 }

@@ -2,23 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Parlor, json, text, types};
+use crate::support::{Parlor, event_types, joined_deltas, read_json};
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
 use upstream::{Script, Upstream, When};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_is_locked_for_long_loses_nothing() {
+async fn locked_database_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new().text("one").gate("more").text(" two").text(" three"),
     );
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let ask = json!({ "message": "count", "model": "test/any" });
     let mut stream = parlor.chat(&ask).await;
-    let mut events = vec![stream.until("text_delta").await];
+    let mut events = vec![stream.next_of_type("text_delta").await];
 
     // Another program takes the database for itself.
     let mut other = SqliteConnectOptions::new()
@@ -27,7 +27,7 @@ async fn a_database_that_is_locked_for_long_loses_nothing() {
         .await
         .unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
-    upstream.release("more");
+    upstream.open_gate("more");
 
     // The first wish waits a while, in case that it passes; what comes then hears of the trouble at once.
     let refused = async |patience: Duration| {
@@ -36,7 +36,7 @@ async fn a_database_that_is_locked_for_long_loses_nothing() {
         assert_eq!(response.status(), 503);
         assert!(response.headers().contains_key("retry-after"));
         assert!(asked.elapsed() < patience, "{:?}", asked.elapsed());
-        let problem: Value = json(response).await;
+        let problem: Value = read_json(response).await;
         assert_eq!(problem["code"], "unavailable");
         assert!(
             problem["detail"]
@@ -54,23 +54,23 @@ async fn a_database_that_is_locked_for_long_loses_nothing() {
     assert_eq!(message["message"]["nodes"][0]["parts"][0]["text"], "one");
 
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
-    events.extend(stream.rest().await);
-    assert_eq!(types(&events), ["text_delta", "complete"]);
-    assert_eq!(text(&events, "text_delta"), "one two three");
-    upstream.release("more");
-    let again = parlor.chat(&ask).await.rest().await;
-    assert_eq!(types(&again).last(), Some(&"complete"));
+    events.extend(stream.read_to_end().await);
+    assert_eq!(event_types(&events), ["text_delta", "complete"]);
+    assert_eq!(joined_deltas(&events, "text_delta"), "one two three");
+    upstream.open_gate("more");
+    let again = parlor.chat(&ask).await.read_to_end().await;
+    assert_eq!(event_types(&again).last(), Some(&"complete"));
 }
 
 #[tokio::test]
-async fn a_server_that_still_waits_for_what_the_last_one_left_lets_go_of_its_data() {
+async fn shutdown_during_recovery_releases_the_data() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("one").gate("never"));
+    upstream.add_script(When::any(), Script::new().text("one").gate("never"));
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let ask = json!({ "message": "count", "model": "test/any" });
     let mut stream = parlor.chat(&ask).await;
-    let run = stream.until("text_delta").await["message_id"].clone();
+    let run = stream.next_of_type("text_delta").await["message_id"].clone();
     parlor.stop().await;
     let change = async |changes: [&'static str; 2]| {
         let database = SqliteConnectOptions::new().filename(folder.path().join("parlor.db"));

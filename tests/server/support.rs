@@ -3,16 +3,19 @@
 mod model_calls;
 mod stream;
 
-pub use model_calls::{calls, calls_as_sent, last_call, prompt, prompt_of, said, shown};
-pub use stream::{Stream, text, types};
+pub use model_calls::{
+    last_messages, last_model_call, last_system_prompt, message_text, model_calls, raw_model_calls,
+    system_prompt_of,
+};
+pub use stream::{EventStream, event_types, joined_deltas};
 
 use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::{
     hub::Hub,
     server::Server,
-    settings::{Endpoint, Settings},
-    tools::Registry,
+    settings::{EndpointSettings, Settings},
+    tools::ToolRegistry,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,7 +27,7 @@ use upstream::{Script, Upstream, When};
 use crate::openapi;
 
 /// How long a test waits for what must come at once.
-pub const SOON: Duration = Duration::from_secs(20);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running Parlor.
 pub struct Parlor {
@@ -44,18 +47,18 @@ impl Parlor {
 
     /// The same, with other settings.
     pub async fn start_with(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Self {
-        Self::start_with_tools(data, upstream, Registry::default(), change).await
+        Self::start_with_tools(data, upstream, ToolRegistry::default(), change).await
     }
 
     /// The same, with these tools.
     pub async fn start_with_tools(
         data: &Path,
         upstream: &Upstream,
-        tools: Registry,
+        tools: ToolRegistry,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let settings = settings(data, upstream, change);
-        let server = Server::open_with(settings, |_, _, _, _| tools).await;
+        let server = Server::open_with_tools(settings, |_, _, _, _| tools).await;
         Self::serve(server.expect("a server")).await
     }
 
@@ -93,7 +96,7 @@ impl Parlor {
     /// Stops as on SIGTERM and waits for the end.
     pub async fn stop(self) {
         self.stop.cancel();
-        timeout(SOON, self.served)
+        timeout(TEST_TIMEOUT, self.served)
             .await
             .expect("the server stops in time")
             .expect("no panic");
@@ -113,13 +116,13 @@ impl Parlor {
     /// What is at an address: its status, and its body as JSON.
     pub async fn get_json(&self, path: &str) -> (u16, Value) {
         let response = self.get(path).send().await.expect("an answer");
-        (response.status().as_u16(), json(response).await)
+        (response.status().as_u16(), read_json(response).await)
     }
 
     /// A whole turn, in a conversation or in a new one: its events.
     pub async fn turn(&self, conversation: Option<&str>, message: &str) -> Vec<Value> {
         let turn = json!({ "message": message, "conversation_id": conversation, "model": "test/any" });
-        self.chat(&turn).await.rest().await
+        self.chat(&turn).await.read_to_end().await
     }
 
     /// Has a turn, of which these are the events, answered once more, and gives the new run.
@@ -132,14 +135,17 @@ impl Parlor {
             .send()
             .await
             .expect("an answer");
-        let run = id(&json(started).await, "assistant_message_id");
-        self.follow(&format!("/api/runs/{run}/events")).await.rest().await;
+        let run = string_field(&read_json(started).await, "assistant_message_id");
+        self.follow(&format!("/api/runs/{run}/events"))
+            .await
+            .read_to_end()
+            .await;
         run
     }
 
     /// Starts a turn and reads its stream.
-    pub async fn chat(&self, body: &Value) -> Stream {
-        Stream::of(self.post("/api/chat/stream", body)).await
+    pub async fn chat(&self, body: &Value) -> EventStream {
+        EventStream::open(self.post("/api/chat/stream", body)).await
     }
 
     /// A conversation as the page has it.
@@ -149,29 +155,29 @@ impl Parlor {
     }
 
     /// What happened next after an event.
-    pub async fn next(&self, event: &Value) -> Value {
+    pub async fn next_event(&self, event: &Value) -> Value {
         let path = format!("/api/events?after={}", event["position"]);
         self.follow(&path).await.next().await.expect("an event")
     }
 
     /// Waits until so many listen to what happens.
-    pub async fn listeners(&self, wanted: usize) {
+    pub async fn wait_for_listeners(&self, wanted: usize) {
         let listen = async {
-            while self.hub.listeners() != wanted {
+            while self.hub.subscriber_count() != wanted {
                 tokio::task::yield_now().await;
             }
         };
-        let listen = timeout(SOON, listen).await;
+        let listen = timeout(TEST_TIMEOUT, listen).await;
         assert!(
             listen.is_ok(),
             "{} listen instead of {wanted}",
-            self.hub.listeners()
+            self.hub.subscriber_count()
         );
     }
 
     /// Reads a stream.
-    pub async fn follow(&self, path: &str) -> Stream {
-        Stream::of(self.get(path)).await
+    pub async fn follow(&self, path: &str) -> EventStream {
+        EventStream::open(self.get(path)).await
     }
 }
 
@@ -181,7 +187,7 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
     settings.server.data = data.to_owned();
     // Nobody waits for scripted answers.
     settings.timeouts.shutdown_seconds = 0.1;
-    settings.endpoints = vec![Endpoint {
+    settings.endpoints = vec![EndpointSettings {
         name: "test".into(),
         base_url: upstream.url(),
         api_key_env: None,
@@ -205,7 +211,7 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
 pub struct Nothing {}
 
 /// The JSON body of a response. If it is one of the public contract, it is as the document says.
-pub async fn json(response: reqwest::Response) -> Value {
+pub async fn read_json(response: reqwest::Response) -> Value {
     let (path, status) = (response.url().path().to_owned(), response.status().as_u16());
     let content_type = response.headers()["content-type"]
         .to_str()
@@ -217,17 +223,17 @@ pub async fn json(response: reqwest::Response) -> Value {
 }
 
 /// A server at a model that answers everything with this script.
-pub async fn answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) {
+pub async fn parlor_answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().expect("a folder");
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), script);
+    upstream.add_script(When::any(), script);
     let parlor = Parlor::start(folder.path(), &upstream).await;
     (folder, upstream, parlor)
 }
 
 /// A server with these tools, and a model that waits for its script.
-pub async fn with_tools(
-    tools: Registry,
+pub async fn parlor_with_tools(
+    tools: ToolRegistry,
     change: impl FnOnce(&mut Settings),
 ) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -236,6 +242,6 @@ pub async fn with_tools(
     (folder, upstream, parlor)
 }
 
-pub fn id(event: &Value, field: &str) -> String {
+pub fn string_field(event: &Value, field: &str) -> String {
     event[field].as_str().expect(field).to_owned()
 }

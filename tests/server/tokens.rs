@@ -1,28 +1,28 @@
 //! API tokens: who has one is its user, from wherever; who has a false one is nobody.
 
-use parlor::protocol::{ApiToken, Personal};
+use parlor::protocol::{ApiToken, PersonalData};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use upstream::Script;
 use uuid::Uuid;
 
-use crate::support::{Parlor, SOON, answering, calls_as_sent, json};
+use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, raw_model_calls, read_json};
 
 /// Makes a token.
-async fn token(parlor: &Parlor, name: &str) -> String {
+async fn create_token(parlor: &Parlor, name: &str) -> String {
     let made = parlor
         .post("/rpc/make_token", &json!({ "name": name, "days": 30 }))
         .send()
         .await
         .unwrap();
     assert_eq!(made.status(), 200);
-    json(made).await.as_str().expect("a token").to_owned()
+    read_json(made).await.as_str().expect("a token").to_owned()
 }
 
 /// What there is of tokens.
-async fn tokens(parlor: &Parlor) -> Vec<ApiToken> {
+async fn list_tokens(parlor: &Parlor) -> Vec<ApiToken> {
     let personal = parlor.get("/rpc/personal").send().await.unwrap();
-    let personal: Personal = serde_json::from_str(&personal.text().await.unwrap()).unwrap();
+    let personal: PersonalData = serde_json::from_str(&personal.text().await.unwrap()).unwrap();
     personal.tokens
 }
 
@@ -31,15 +31,15 @@ async fn revoke(parlor: &Parlor, token: &ApiToken) {
     assert_eq!(request.send().await.unwrap().status(), 200);
 }
 
-async fn send(request: RequestBuilder, token: &str) -> Response {
+async fn send_with_token(request: RequestBuilder, token: &str) -> Response {
     request.bearer_auth(token).send().await.unwrap()
 }
 
 /// Reads on until something is said.
-async fn hear(stream: &mut Response, what: &str) {
+async fn read_until(stream: &mut Response, what: &str) {
     let mut heard = String::new();
     while !heard.contains(what) {
-        let chunk = tokio::time::timeout(SOON, stream.chunk())
+        let chunk = tokio::time::timeout(TEST_TIMEOUT, stream.chunk())
             .await
             .expect("something comes");
         heard.push_str(&String::from_utf8_lossy(&chunk.unwrap().expect("it goes on")));
@@ -57,15 +57,15 @@ async fn expect_unauthorized(response: Response, case: &str) {
             .starts_with("Bearer "),
         "{case}"
     );
-    let problem = json(response).await;
+    let problem = read_json(response).await;
     assert_eq!(problem["code"], "unauthorized", "{case}");
     assert!(problem["detail"].is_string(), "{case}");
 }
 
 #[tokio::test]
-async fn who_has_a_token_may_come_from_another_site() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
-    let token = token(&parlor, "script").await;
+async fn token_allows_cross_site_requests() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
+    let token = create_token(&parlor, "script").await;
     let from_elsewhere = |request: RequestBuilder| {
         request
             .header("origin", "https://elsewhere.example")
@@ -78,13 +78,13 @@ async fn who_has_a_token_may_come_from_another_site() {
         403,
         "without it, nobody may"
     );
-    let answered = send(request(), &token).await;
+    let answered = send_with_token(request(), &token).await;
     assert_eq!(answered.status(), 200);
     assert!(answered.text().await.unwrap().contains("\"message\":\"yes\""));
 
     let rebound = parlor.get("/api/events").header("host", "evil.example");
     assert_eq!(
-        send(rebound, &token).await.status(),
+        send_with_token(rebound, &token).await.status(),
         403,
         "the host is checked all the same"
     );
@@ -101,7 +101,7 @@ async fn who_has_a_token_may_come_from_another_site() {
 }
 
 /// What a browser asks before it sends what a page of another site wants to send.
-fn preflight(parlor: &Parlor, path: &str, headers: &str) -> RequestBuilder {
+fn preflight_request(parlor: &Parlor, path: &str, headers: &str) -> RequestBuilder {
     let url = format!("{}{path}", parlor.url);
     parlor
         .client
@@ -114,12 +114,12 @@ fn preflight(parlor: &Parlor, path: &str, headers: &str) -> RequestBuilder {
 }
 
 #[tokio::test]
-async fn a_browser_lets_a_page_of_another_site_send_a_token_and_read_the_answer() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
-    let token = token(&parlor, "page").await;
+async fn cors_allows_token_requests() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
+    let token = create_token(&parlor, "page").await;
     let wanted = "authorization,content-type,idempotency-key";
     for path in ["/api/chat/stream", "/api/events"] {
-        let told = preflight(&parlor, path, wanted).send().await.unwrap();
+        let told = preflight_request(&parlor, path, wanted).send().await.unwrap();
         assert_eq!(told.status(), 204, "{path}");
         let said = |name: &str| told.headers()[name].to_str().unwrap().to_owned();
         assert_eq!(said("access-control-allow-origin"), "*");
@@ -143,18 +143,18 @@ async fn a_browser_lets_a_page_of_another_site_send_a_token_and_read_the_answer(
             .header("origin", "https://elsewhere.example")
             .header("sec-fetch-site", "cross-site")
     };
-    let answered = send(from_elsewhere(), &token).await;
+    let answered = send_with_token(from_elsewhere(), &token).await;
     assert!(answered.status() == 200 && readable(&answered), "{answered:?}");
-    let refused = send(from_elsewhere(), "parlor_none").await;
+    let refused = send_with_token(from_elsewhere(), "parlor_none").await;
     assert!(refused.status() == 401 && readable(&refused), "{refused:?}");
 
     // Who has none is told nothing that can be read, and can't do anything.
     let without = from_elsewhere().send().await.unwrap();
     assert!(without.status() == 403 && !readable(&without), "{without:?}");
     let refused = [
-        preflight(&parlor, "/api/chat/stream", "content-type"),
-        preflight(&parlor, "/rpc/make_token", wanted),
-        preflight(&parlor, "/api/chat/stream", wanted).header("host", "evil.example"),
+        preflight_request(&parlor, "/api/chat/stream", "content-type"),
+        preflight_request(&parlor, "/rpc/make_token", wanted),
+        preflight_request(&parlor, "/api/chat/stream", wanted).header("host", "evil.example"),
     ];
     for request in refused {
         let told = request.send().await.unwrap();
@@ -165,15 +165,16 @@ async fn a_browser_lets_a_page_of_another_site_send_a_token_and_read_the_answer(
 }
 
 #[tokio::test]
-async fn who_waits_for_a_whole_answer_is_shut_out_too_when_the_token_is_revoked() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("half").gate("rest").text(" whole")).await;
-    let secret = token(&parlor, "one").await;
+async fn revoking_a_token_ends_batch_requests() {
+    let (_folder, upstream, parlor) =
+        parlor_answering(Script::new().text("half").gate("rest").text(" whole")).await;
+    let secret = create_token(&parlor, "one").await;
     let message = json!({ "message": "Hi", "model": "test/any" });
-    let waiting = send(parlor.post("/api/chat/batch", &message), &secret);
+    let waiting = send_with_token(parlor.post("/api/chat/batch", &message), &secret);
     let mut events = parlor.follow("/api/events?after=0").await;
     let revoking = async {
-        let run = events.until("text_delta").await["message_id"].clone();
-        revoke(&parlor, &tokens(&parlor).await[0]).await;
+        let run = events.next_of_type("text_delta").await["message_id"].clone();
+        revoke(&parlor, &list_tokens(&parlor).await[0]).await;
         run
     };
     let (refused, run) = tokio::join!(waiting, revoking);
@@ -183,14 +184,14 @@ async fn who_waits_for_a_whole_answer_is_shut_out_too_when_the_token_is_revoked(
         "{words}"
     );
     assert!(!words.contains("half"), "{words}");
-    upstream.release("rest");
-    events.until("complete").await;
+    upstream.open_gate("rest");
+    events.next_of_type("complete").await;
 }
 
 #[tokio::test]
-async fn a_false_token_is_not_the_local_user() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("yes")).await;
-    let token = token(&parlor, "script").await;
+async fn invalid_token_is_not_the_local_user() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
+    let token = create_token(&parlor, "script").await;
     let mut other = token.clone().into_bytes();
     let last = other.last_mut().unwrap();
     *last = if *last == b'0' { b'1' } else { b'0' };
@@ -225,9 +226,9 @@ async fn a_false_token_is_not_the_local_user() {
             .fold(request, |request, value| request.header("authorization", value));
         expect_unauthorized(request.send().await.unwrap(), case).await;
     }
-    assert_eq!(calls_as_sent(&upstream), Vec::<Value>::new());
+    assert_eq!(raw_model_calls(&upstream), Vec::<Value>::new());
     for path in ["/api/events", "/api/nothing", "/api"] {
-        expect_unauthorized(send(parlor.get(path), &other).await, path).await;
+        expect_unauthorized(send_with_token(parlor.get(path), &other).await, path).await;
     }
     // What no server reads to its end: whatever it is called, it is not let in.
     let huge = parlor
@@ -241,34 +242,37 @@ async fn a_false_token_is_not_the_local_user() {
 }
 
 #[tokio::test]
-async fn a_token_is_for_the_api_alone() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
-    let token = token(&parlor, "script").await;
+async fn tokens_work_for_the_api_only() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
+    let token = create_token(&parlor, "script").await;
     let make = parlor.post("/rpc/make_token", &json!({ "name": "another" }));
-    expect_unauthorized(send(make, &token).await, "no token makes tokens").await;
+    expect_unauthorized(send_with_token(make, &token).await, "no token makes tokens").await;
     for path in ["/rpc/personal", "/", "/settings", "/send"] {
-        expect_unauthorized(send(parlor.get(path), &token).await, path).await;
+        expect_unauthorized(send_with_token(parlor.get(path), &token).await, path).await;
     }
-    assert_eq!(tokens(&parlor).await.len(), 1);
+    assert_eq!(list_tokens(&parlor).await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_revoked_token_is_shut_out_at_once_and_so_is_what_goes_on_with_it() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("half").gate("never")).await;
-    let (one, two) = (token(&parlor, "one").await, token(&parlor, "two").await);
-    let events = async |token: &str| send(parlor.get("/api/events"), token).await;
+async fn revoking_a_token_ends_its_streams() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("half").gate("never")).await;
+    let (one, two) = (
+        create_token(&parlor, "one").await,
+        create_token(&parlor, "two").await,
+    );
+    let events = async |token: &str| send_with_token(parlor.get("/api/events"), token).await;
     let (mut first, mut second) = (events(&one).await, events(&two).await);
     let conversation = Uuid::now_v7();
     let message = json!({ "message": "Hi", "model": "test/any", "conversation_id": conversation });
-    let run = send(parlor.post("/api/chat/stream", &message), &one).await;
+    let run = send_with_token(parlor.post("/api/chat/stream", &message), &one).await;
     assert_eq!(
         (first.status(), second.status()),
         (200.try_into().unwrap(), 200.try_into().unwrap())
     );
 
-    hear(&mut second, "text_delta").await;
+    read_until(&mut second, "text_delta").await;
 
-    let all = tokens(&parlor).await;
+    let all = list_tokens(&parlor).await;
     let token = all
         .iter()
         .find(|token| token.name == "one")
@@ -277,10 +281,10 @@ async fn a_revoked_token_is_shut_out_at_once_and_so_is_what_goes_on_with_it() {
     revoke(&parlor, token).await;
     expect_unauthorized(events(&one).await, "revoked").await;
     let ends = async { while first.chunk().await.unwrap().is_some() {} };
-    tokio::time::timeout(SOON, ends)
+    tokio::time::timeout(TEST_TIMEOUT, ends)
         .await
         .expect("its stream of events ends");
-    let ends = tokio::time::timeout(SOON, run.text());
+    let ends = tokio::time::timeout(TEST_TIMEOUT, run.text());
     let said = ends.await.expect("the stream of its run ends").unwrap();
     assert!(!said.contains("\"complete\""), "{said}");
     // The other one goes on: it hears of what happens next.
@@ -291,15 +295,20 @@ async fn a_revoked_token_is_shut_out_at_once_and_so_is_what_goes_on_with_it() {
         .patch(format!("{}/api/conversations/{conversation}", parlor.url));
     let rename = rename.header("content-type", "application/json");
     assert_eq!(rename.body(title.to_string()).send().await.unwrap().status(), 200);
-    hear(&mut second, "What happens next").await;
-    assert_eq!(tokens(&parlor).await.len(), 1);
+    read_until(&mut second, "What happens next").await;
+    assert_eq!(list_tokens(&parlor).await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_token_that_has_expired_is_not_taken() {
-    let (folder, upstream, parlor) = answering(Script::new().text("yes")).await;
-    let token = token(&parlor, "old").await;
-    assert_eq!(send(parlor.get("/api/messages/7"), &token).await.status(), 404);
+async fn rejects_expired_tokens() {
+    let (folder, upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
+    let token = create_token(&parlor, "old").await;
+    assert_eq!(
+        send_with_token(parlor.get("/api/messages/7"), &token)
+            .await
+            .status(),
+        404
+    );
     parlor.stop().await;
     let database = folder.path().join("parlor.db");
     let expire = "UPDATE api_tokens SET expires_at = 1";
@@ -308,27 +317,29 @@ async fn a_token_that_has_expired_is_not_taken() {
     sqlx::query(expire).execute(&mut connection).await.unwrap();
     sqlx::Connection::close(connection).await.unwrap();
     let parlor = Parlor::start(folder.path(), &upstream).await;
-    let refused = send(parlor.get("/api/messages/7"), &token).await;
+    let refused = send_with_token(parlor.get("/api/messages/7"), &token).await;
     expect_unauthorized(refused, "expired").await;
 }
 
 #[tokio::test]
-async fn when_a_token_was_last_used_is_known_and_the_token_itself_nowhere() {
-    let (folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
-    let token = token(&parlor, "script").await;
-    assert_eq!(tokens(&parlor).await[0].last_used_at, None);
-    send(parlor.get("/api/messages/7"), &token).await;
+async fn records_last_use_and_never_the_token() {
+    let (folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
+    let token = create_token(&parlor, "script").await;
+    assert_eq!(list_tokens(&parlor).await[0].last_used_at, None);
+    send_with_token(parlor.get("/api/messages/7"), &token).await;
     let used = async {
         loop {
-            if let Some(at) = tokens(&parlor).await[0].last_used_at {
+            if let Some(at) = list_tokens(&parlor).await[0].last_used_at {
                 return at;
             }
             tokio::task::yield_now().await;
         }
     };
-    let at = tokio::time::timeout(SOON, used).await.expect("it is noted");
+    let at = tokio::time::timeout(TEST_TIMEOUT, used)
+        .await
+        .expect("it is noted");
     for _ in 0..3 {
-        send(parlor.get("/api/messages/7"), &token).await;
+        send_with_token(parlor.get("/api/messages/7"), &token).await;
     }
     // What is committed after those would be seen now.
     parlor
@@ -336,7 +347,11 @@ async fn when_a_token_was_last_used_is_known_and_the_token_itself_nowhere() {
         .send()
         .await
         .unwrap();
-    assert_eq!(tokens(&parlor).await[0].last_used_at, Some(at), "once a minute");
+    assert_eq!(
+        list_tokens(&parlor).await[0].last_used_at,
+        Some(at),
+        "once a minute"
+    );
     parlor.stop().await;
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let path = file.unwrap().path();
@@ -347,8 +362,8 @@ async fn when_a_token_was_last_used_is_known_and_the_token_itself_nowhere() {
 }
 
 #[tokio::test]
-async fn what_is_no_token_is_not_made() {
-    let (_folder, _upstream, parlor) = answering(Script::new().text("yes")).await;
+async fn rejects_invalid_token_requests() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
     let cases = [
         json!({ "name": "  " }),
         json!({ "name": "x".repeat(201) }),
@@ -358,15 +373,15 @@ async fn what_is_no_token_is_not_made() {
     for body in cases {
         let refused = parlor.post("/rpc/make_token", &body).send().await.unwrap();
         assert_eq!(refused.status(), 400, "{body}");
-        assert_eq!(json(refused).await["code"], "bad_request", "{body}");
+        assert_eq!(read_json(refused).await["code"], "bad_request", "{body}");
     }
     let elsewhere = parlor
         .post("/rpc/make_token", &json!({ "name": "x" }))
         .header("origin", "https://elsewhere.example");
     assert_eq!(elsewhere.send().await.unwrap().status(), 403);
-    assert_eq!(tokens(&parlor).await, []);
+    assert_eq!(list_tokens(&parlor).await, []);
     let made = parlor.post("/rpc/make_token", &json!({ "name": " a  b " }));
-    let token = json(made.send().await.unwrap()).await;
+    let token = read_json(made.send().await.unwrap()).await;
     assert!(matches!(&token, Value::String(token) if token.starts_with("parlor_")));
-    assert_eq!(tokens(&parlor).await[0].name, "a b");
+    assert_eq!(list_tokens(&parlor).await[0].name, "a b");
 }

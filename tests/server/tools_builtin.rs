@@ -1,24 +1,24 @@
 //! The tools that come with Parlor, as a model calls them.
 
-use parlor::settings::{SearchProvider, Secret, Settings, WebSearch};
+use parlor::settings::{SearchProvider, Secret, Settings, WebSearchSettings};
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 
-use crate::support::{Parlor, calls};
+use crate::support::{Parlor, model_calls};
 
 /// A server with all of its tools, which ask the scripted server.
-async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
+async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let parlor = Parlor::start_built_in(folder.path(), &upstream, asking(&upstream)).await;
+    let parlor = Parlor::start_built_in(folder.path(), &upstream, tool_settings(&upstream)).await;
     (folder, upstream, parlor)
 }
 
 /// Settings with which the tools ask the scripted server.
-fn asking(upstream: &Upstream) -> impl FnOnce(&mut Settings) {
+fn tool_settings(upstream: &Upstream) -> impl FnOnce(&mut Settings) {
     let (searxng, eutils) = (upstream.url_of("/searxng"), upstream.url_of("/eutils"));
     move |settings| {
-        settings.tools.web_search = Some(WebSearch {
+        settings.tools.web_search = Some(WebSearchSettings {
             provider: SearchProvider::Searxng,
             url: Some(searxng),
             api_key_env: None,
@@ -31,14 +31,14 @@ fn asking(upstream: &Upstream) -> impl FnOnce(&mut Settings) {
 }
 
 /// What happens when a model calls a tool with these arguments, and then says that it is done.
-async fn call(upstream: &Upstream, parlor: &Parlor, tool: &str, arguments: Value) -> Vec<Value> {
-    upstream.script(
+async fn call_tool(upstream: &Upstream, parlor: &Parlor, tool: &str, arguments: Value) -> Vec<Value> {
+    upstream.add_script(
         When::any(),
         Script::new().tool_call("id0", tool, arguments.to_string()),
     );
-    upstream.script(When::tool_gave(""), Script::new().text("Done."));
+    upstream.add_script(When::tool_gave(""), Script::new().text("Done."));
     let message = json!({ "message": "Do it", "model": "test/any" });
-    let events = parlor.chat(&message).await.rest().await;
+    let events = parlor.chat(&message).await.read_to_end().await;
     assert_eq!(
         events.last().expect("an event")["type"],
         "complete",
@@ -48,10 +48,10 @@ async fn call(upstream: &Upstream, parlor: &Parlor, tool: &str, arguments: Value
 }
 
 /// How the call ended, and what the model was given of it.
-fn outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
+fn call_outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
     let mut ends = events.iter().filter(|event| event["type"] == "tool_complete");
     let end = ends.next().expect("an end");
-    let last = calls(upstream).pop().expect("a call of the model");
+    let last = model_calls(upstream).pop().expect("a call of the model");
     let given = last["messages"]
         .as_array()
         .and_then(|messages| messages.last())
@@ -70,56 +70,56 @@ fn outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
 }
 
 /// What is shown in a panel: its type, and a line about it.
-fn payload(events: &[Value]) -> Value {
+fn payload_summary(events: &[Value]) -> Value {
     let end = events.iter().find(|event| event["type"] == "tool_complete");
     let payload = &end.expect("an end")["payload"];
     json!([payload["type"], payload["summary"]])
 }
 
-fn start(events: &[Value]) -> Value {
+fn tool_start(events: &[Value]) -> Value {
     let start = events.iter().find(|event| event["type"] == "tool_start");
     let start = start.expect("a start");
     json!([start["label"], start["detail"]])
 }
 
 #[tokio::test]
-async fn a_model_calculates() {
-    let (_folder, upstream, parlor) = parlor().await;
-    let events = call(
+async fn model_calculates() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    let events = call_tool(
         &upstream,
         &parlor,
         "calculate",
         json!({ "expression": "0.1 + 0.2" }),
     )
     .await;
-    assert_eq!(start(&events), json!(["Calculating", "0.1 + 0.2"]));
+    assert_eq!(tool_start(&events), json!(["Calculating", "0.1 + 0.2"]));
     let expected = (json!(["complete", "Calculated"]), "0.1 + 0.2 = 0.3".to_owned());
-    assert_eq!(outcome(&upstream, &events), expected);
+    assert_eq!(call_outcome(&upstream, &events), expected);
 
-    let events = call(
+    let events = call_tool(
         &upstream,
         &parlor,
         "calculate",
         json!({ "expression": "9^9^9^9" }),
     )
     .await;
-    let (how, told) = outcome(&upstream, &events);
+    let (how, told) = call_outcome(&upstream, &events);
     assert_eq!(how[0], "failed");
     assert!(told.contains("too large"), "{told}");
 }
 
 #[tokio::test]
-async fn a_model_searches_the_web() {
-    let (_folder, upstream, parlor) = parlor().await;
+async fn model_searches_the_web() {
+    let (_folder, upstream, parlor) = start_parlor().await;
     let results =
         json!([{ "url": "https://example.com/", "title": "An example", "content": "For examples." }]);
-    upstream.page(
+    upstream.add_page(
         "/searxng/search",
         Page::json(&json!({ "query": "examples", "results": results })),
     );
-    let events = call(&upstream, &parlor, "web_search", json!({ "query": "examples" })).await;
-    assert_eq!(start(&events), json!(["Searching the web", "examples"]));
-    let (how, given) = outcome(&upstream, &events);
+    let events = call_tool(&upstream, &parlor, "web_search", json!({ "query": "examples" })).await;
+    assert_eq!(tool_start(&events), json!(["Searching the web", "examples"]));
+    let (how, given) = call_outcome(&upstream, &events);
     assert_eq!(how, json!(["complete", "Searched"]));
     assert_eq!(
         serde_json::from_str::<Value>(&given).unwrap(),
@@ -128,45 +128,45 @@ async fn a_model_searches_the_web() {
         ] })
     );
     assert_eq!(
-        payload(&events),
+        payload_summary(&events),
         json!(["web_search_results", "Web search results: examples (1)"])
     );
 }
 
 #[tokio::test]
-async fn a_search_engine_that_is_ill_is_told_of() {
-    let (_folder, upstream, parlor) = parlor().await;
-    upstream.page("/searxng/search", Page::bytes(*b"\xff\xfe<html>"));
-    let events = call(&upstream, &parlor, "web_search", json!({ "query": "examples" })).await;
-    let (how, told) = outcome(&upstream, &events);
+async fn reports_a_failing_search_engine() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    upstream.add_page("/searxng/search", Page::bytes(*b"\xff\xfe<html>"));
+    let events = call_tool(&upstream, &parlor, "web_search", json!({ "query": "examples" })).await;
+    let (how, told) = call_outcome(&upstream, &events);
     assert_eq!(how[0], "failed");
     assert!(told.contains("can't be read"), "{told}");
 }
 
 #[tokio::test]
-async fn a_model_searches_pubmed_and_the_person_sees_how_far_it_is() {
-    let (_folder, upstream, parlor) = parlor().await;
+async fn pubmed_search_reports_progress() {
+    let (_folder, upstream, parlor) = start_parlor().await;
     let ids: Vec<String> = (1..=7).map(|id| id.to_string()).collect();
     let mut result = json!({ "uids": ids });
     for id in &ids {
         result[id] = json!({ "title": format!("Study {id}."), "source": "J Water", "pubdate": "2024" });
     }
     let found = json!({ "esearchresult": { "count": "15", "idlist": ids } });
-    upstream.page("/eutils/esearch.fcgi", Page::json(&found));
-    upstream.page("/eutils/esummary.fcgi", Page::json(&json!({ "result": result })));
+    upstream.add_page("/eutils/esearch.fcgi", Page::json(&found));
+    upstream.add_page("/eutils/esummary.fcgi", Page::json(&json!({ "result": result })));
     let xml =
         "<PubmedArticle><PMID>7</PMID><Abstract><AbstractText>Wet.</AbstractText></Abstract></PubmedArticle>";
-    upstream.page("/eutils/efetch.fcgi", Page::text(xml));
+    upstream.add_page("/eutils/efetch.fcgi", Page::text(xml));
 
-    let events = call(&upstream, &parlor, "search_pubmed", json!({ "query": "water" })).await;
-    let (how, given) = outcome(&upstream, &events);
+    let events = call_tool(&upstream, &parlor, "search_pubmed", json!({ "query": "water" })).await;
+    let (how, given) = call_outcome(&upstream, &events);
     assert_eq!(how, json!(["complete", "Searched PubMed"]));
     assert!(
         given.ends_with("7. Study 7. J Water, 2024. PMID 7. https://pubmed.ncbi.nlm.nih.gov/7/\n   Wet."),
         "{given}"
     );
     assert_eq!(
-        payload(&events),
+        payload_summary(&events),
         json!(["pubmed_search_results", "PubMed search results: water (7)"])
     );
     let progress: Vec<&Value> = events
@@ -191,32 +191,35 @@ async fn a_model_searches_pubmed_and_the_person_sees_how_far_it_is() {
 }
 
 #[tokio::test]
-async fn what_a_model_remembers_it_recalls_in_another_conversation_after_a_restart() {
-    let (folder, upstream, parlor) = parlor().await;
+async fn memories_survive_a_restart() {
+    let (folder, upstream, parlor) = start_parlor().await;
     let fact = json!({ "text": "She is allergic to peanuts." });
-    let events = call(&upstream, &parlor, "remember", fact).await;
+    let events = call_tool(&upstream, &parlor, "remember", fact).await;
     assert_eq!(
-        start(&events),
+        tool_start(&events),
         json!(["Remembering", "She is allergic to peanuts."])
     );
-    assert_eq!(outcome(&upstream, &events).0, json!(["complete", "Remembered"]));
+    assert_eq!(
+        call_outcome(&upstream, &events).0,
+        json!(["complete", "Remembered"])
+    );
     parlor.stop().await;
 
-    let parlor = Parlor::start_built_in(folder.path(), &upstream, asking(&upstream)).await;
-    let events = call(&upstream, &parlor, "recall", json!({ "query": "peanut" })).await;
-    let (how, given) = outcome(&upstream, &events);
+    let parlor = Parlor::start_built_in(folder.path(), &upstream, tool_settings(&upstream)).await;
+    let events = call_tool(&upstream, &parlor, "recall", json!({ "query": "peanut" })).await;
+    let (how, given) = call_outcome(&upstream, &events);
     assert_eq!(how, json!(["complete", "Recalled"]));
     let memories: Value = serde_json::from_str(&given).unwrap();
     assert_eq!(memories[0]["text"], "She is allergic to peanuts.");
 
-    let events = call(&upstream, &parlor, "forget", json!({ "id": memories[0]["id"] })).await;
-    assert_eq!(outcome(&upstream, &events).0, json!(["complete", "Forgot"]));
-    let events = call(&upstream, &parlor, "recall", json!({})).await;
-    assert_eq!(outcome(&upstream, &events).1, "Nothing is remembered yet.");
+    let events = call_tool(&upstream, &parlor, "forget", json!({ "id": memories[0]["id"] })).await;
+    assert_eq!(call_outcome(&upstream, &events).0, json!(["complete", "Forgot"]));
+    let events = call_tool(&upstream, &parlor, "recall", json!({})).await;
+    assert_eq!(call_outcome(&upstream, &events).1, "Nothing is remembered yet.");
 }
 
 #[tokio::test]
-async fn a_model_is_offered_no_tool_that_is_disabled_or_lacks_its_settings() {
+async fn disabled_and_unconfigured_tools_are_not_offered() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let disable = |settings: &mut Settings| {
@@ -225,8 +228,8 @@ async fn a_model_is_offered_no_tool_that_is_disabled_or_lacks_its_settings() {
     };
     let parlor = Parlor::start_built_in(folder.path(), &upstream, disable).await;
     let message = json!({ "message": "Hello", "model": "test/echo" });
-    parlor.chat(&message).await.rest().await;
-    let offered: Vec<Value> = calls(&upstream)[0]["tools"]
+    parlor.chat(&message).await.read_to_end().await;
+    let offered: Vec<Value> = model_calls(&upstream)[0]["tools"]
         .as_array()
         .expect("tools")
         .iter()

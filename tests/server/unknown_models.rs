@@ -7,41 +7,41 @@ use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, SOON, answering, calls, json, types};
+use crate::support::{Parlor, TEST_TIMEOUT, event_types, model_calls, parlor_answering, read_json};
 
 /// A server whose endpoint `test` says that it lists all of its models.
-async fn listing_all(models: &[&str]) -> (TempDir, Upstream, Parlor) {
+async fn parlor_listing_all(models: &[&str]) -> (TempDir, Upstream, Parlor) {
     let models: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
-    listing(200, json!({ "data": models })).await
+    parlor_listing(200, json!({ "data": models })).await
 }
 
 /// The same, if this is what it answers to who wants the list.
-async fn listing(status: u16, body: Value) -> (TempDir, Upstream, Parlor) {
+async fn parlor_listing(status: u16, body: Value) -> (TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     // Before the server starts, which asks for it at once.
     upstream.list_models(status, body);
-    upstream.script(When::any(), Script::new().text("Yes."));
-    let parlor = Parlor::start_with(folder.path(), &upstream, lists_all).await;
+    upstream.add_script(When::any(), Script::new().text("Yes."));
+    let parlor = Parlor::start_with(folder.path(), &upstream, set_lists_all).await;
     (folder, upstream, parlor)
 }
 
-fn lists_all(settings: &mut Settings) {
+fn set_lists_all(settings: &mut Settings) {
     settings.endpoints[0].lists_all_models = true;
 }
 
 /// The same with a second endpoint, `other`.
-async fn two_endpoints(models: &[&str], others: &[&str]) -> (TempDir, [Upstream; 2], Parlor) {
+async fn parlor_with_two_endpoints(models: &[&str], others: &[&str]) -> (TempDir, [Upstream; 2], Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstreams = [Upstream::start().await, Upstream::start().await];
     for (upstream, models) in upstreams.iter().zip([models, others]) {
         let models: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
         upstream.list_models(200, json!({ "data": models }));
-        upstream.script(When::any(), Script::new().text("Yes."));
+        upstream.add_script(When::any(), Script::new().text("Yes."));
     }
     let url = upstreams[1].url();
     let parlor = Parlor::start_with(folder.path(), &upstreams[0], |settings| {
-        lists_all(settings);
+        set_lists_all(settings);
         let mut other = settings.endpoints[0].clone();
         (other.name, other.base_url) = ("other".into(), url);
         settings.endpoints.push(other);
@@ -51,18 +51,18 @@ async fn two_endpoints(models: &[&str], others: &[&str]) -> (TempDir, [Upstream;
 }
 
 #[tokio::test]
-async fn a_bare_id_is_accepted_wherever_a_model_is_named() {
+async fn accepts_bare_model_ids_everywhere() {
     let (_folder, [_test, other], parlor) =
-        two_endpoints(&["small"], &["mock-1", "meta-llama/Llama-3"]).await;
+        parlor_with_two_endpoints(&["small"], &["mock-1", "meta-llama/Llama-3"]).await;
     for (name, whole) in [
         ("mock-1", "other/mock-1"),
         ("meta-llama/Llama-3", "other/meta-llama/Llama-3"),
         ("small", "test/small"),
     ] {
         let ask = json!({ "message": "Hi", "model": name });
-        let batch = json(parlor.post("/api/chat/batch", &ask).send().await.unwrap()).await;
+        let batch = read_json(parlor.post("/api/chat/batch", &ask).send().await.unwrap()).await;
         assert_eq!(batch["status"], "complete", "{batch}");
-        let events = parlor.chat(&ask).await.rest().await;
+        let events = parlor.chat(&ask).await.read_to_end().await;
         let started = events.iter().find(|event| event["type"] == "run_started");
         assert_eq!(started.expect("it starts")["model"], whole);
         assert_eq!(events.last().unwrap()["type"], "complete");
@@ -79,58 +79,58 @@ async fn a_bare_id_is_accepted_wherever_a_model_is_named() {
         assert_eq!(response.status(), 200);
         assert_eq!(parlor.get_json(&path).await.1["model"], "other/mock-1");
     }
-    assert_eq!(calls(&other)[0]["model"], "mock-1");
+    assert_eq!(model_calls(&other)[0]["model"], "mock-1");
 }
 
 #[tokio::test]
-async fn an_id_of_two_endpoints_is_refused_with_both() {
-    let (_folder, _upstreams, parlor) = two_endpoints(&["both"], &["both", "more"]).await;
+async fn ambiguous_model_id_is_rejected() {
+    let (_folder, _upstreams, parlor) = parlor_with_two_endpoints(&["both"], &["both", "more"]).await;
     let ask = json!({ "message": "Hi", "model": "both" });
-    let words = refused(&parlor, "/api/chat/stream", &ask).await;
+    let words = assert_rejected(&parlor, "/api/chat/stream", &ask).await;
     assert_eq!(
         words,
         "Several endpoints have a model “both”. Nothing was changed. Choose one of these: test/both, other/both."
     );
     for none in ["nosuch", "test/nosuch", "test/more"] {
         let ask = json!({ "message": "Hi", "model": none });
-        refused(&parlor, "/api/chat/batch", &ask).await;
+        assert_rejected(&parlor, "/api/chat/batch", &ask).await;
     }
 }
 
 #[tokio::test]
-async fn what_is_no_model_is_not_chosen() {
-    let (_folder, _upstreams, parlor) = two_endpoints(&["one"], &["two"]).await;
+async fn unknown_model_cannot_be_chosen() {
+    let (_folder, _upstreams, parlor) = parlor_with_two_endpoints(&["one"], &["two"]).await;
     let turn = parlor
         .chat(&json!({ "message": "Hi", "model": "one" }))
         .await
-        .rest()
+        .read_to_end()
         .await;
     let choice = json!({ "conversation_id": turn[0]["conversation_id"], "model": "nosuch" });
     let response = parlor.post("/rpc/choose_model", &choice).send().await.unwrap();
     assert_eq!(response.status(), 422);
-    assert_eq!(json(response).await["code"], "unknown_model");
+    assert_eq!(read_json(response).await["code"], "unknown_model");
 }
 
 #[tokio::test]
-async fn the_default_model_is_named_like_any_other() {
+async fn default_model_accepts_bare_ids() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.list_models(200, json!({ "data": [{ "id": "small" }, { "id": "large" }] }));
-    upstream.script(When::any(), Script::new().text("Yes."));
+    upstream.add_script(When::any(), Script::new().text("Yes."));
     for (default, whole, problems) in [
         ("small", "test/small", 0),
         ("nosuch", "nosuch", 1),
         ("test/nosuch", "test/nosuch", 1),
     ] {
         let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
-            lists_all(settings);
+            set_lists_all(settings);
             settings.models.default = Some(default.into());
         })
         .await;
         let list = parlor.get_json("/api/models").await.1;
         assert_eq!(list["default"], whole);
         assert_eq!(list["problems"].as_array().unwrap().len(), problems, "{list}");
-        let events = parlor.chat(&json!({ "message": "Hi" })).await.rest().await;
+        let events = parlor.chat(&json!({ "message": "Hi" })).await.read_to_end().await;
         let last = events.last().unwrap();
         match default {
             "small" => assert_eq!(last["type"], "complete"),
@@ -143,10 +143,10 @@ async fn the_default_model_is_named_like_any_other() {
 }
 
 /// Checks that what is sent is refused, and that nothing of it is kept. Gives the words.
-async fn refused(parlor: &Parlor, path: &str, body: &Value) -> String {
+async fn assert_rejected(parlor: &Parlor, path: &str, body: &Value) -> String {
     let response = parlor.post(path, body).send().await.unwrap();
     let status = response.status();
-    let problem = json(response).await;
+    let problem = read_json(response).await;
     assert_eq!(
         (status.as_u16(), &problem["code"]),
         (422, &json!("unknown_model")),
@@ -160,13 +160,13 @@ async fn refused(parlor: &Parlor, path: &str, body: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_model_of_no_endpoint_is_refused_wherever_it_is_asked_for() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
+async fn rejects_unknown_model_everywhere() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Yes.")).await;
     let models = parlor.get_json("/api/models").await.1;
     let first = models["models"][0]["id"].as_str().expect("a model").to_owned();
     let ask = json!({ "message": "Hi", "model": "nowhere/any" });
     for path in ["/api/chat/stream", "/api/chat/batch"] {
-        let words = refused(&parlor, path, &ask).await;
+        let words = assert_rejected(&parlor, path, &ask).await;
         assert!(words.contains("“nowhere/any”"), "{words}");
         let named = format!("Choose one of these: {first},");
         assert!(words.contains(&named), "{words}");
@@ -175,13 +175,13 @@ async fn a_model_of_no_endpoint_is_refused_wherever_it_is_asked_for() {
         "intent_id": Uuid::now_v7(), "conversation_id": Uuid::now_v7(), "user_message_id": Uuid::now_v7(),
         "text": "Hi", "model": "nowhere/any",
     } });
-    refused(&parlor, "/rpc/send_message", &intent).await;
-    assert_eq!(calls(&upstream).len(), 0);
+    assert_rejected(&parlor, "/rpc/send_message", &intent).await;
+    assert_eq!(model_calls(&upstream).len(), 0);
 }
 
 #[tokio::test]
-async fn an_answer_is_not_made_once_more_by_a_model_that_there_is_not() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
+async fn regenerate_rejects_unknown_model() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Yes.")).await;
     let turn = parlor.turn(None, "Hi").await;
     let again = json!({ "intent": {
         "intent_id": Uuid::now_v7(), "conversation_id": turn[0]["conversation_id"], "message_id": turn[0]["message_id"],
@@ -189,63 +189,63 @@ async fn an_answer_is_not_made_once_more_by_a_model_that_there_is_not() {
     } });
     let response = parlor.post("/rpc/regenerate", &again).send().await.unwrap();
     assert_eq!(response.status(), 422);
-    assert_eq!(json(response).await["code"], "unknown_model");
-    assert_eq!(calls(&upstream).len(), 1);
+    assert_eq!(read_json(response).await["code"], "unknown_model");
+    assert_eq!(model_calls(&upstream).len(), 1);
 }
 
 #[tokio::test]
-async fn what_an_endpoint_does_not_list_it_may_have_unless_it_says_that_it_lists_all() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
+async fn unlisted_model_is_tried_unless_list_is_complete() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Yes.")).await;
     upstream.list_models(200, json!({ "data": [{ "id": "listed" }] }));
     parlor.get_json("/api/models").await;
     let alias = json!({ "message": "Hi", "model": "test/alias" });
-    let events = parlor.chat(&alias).await.rest().await;
-    assert_eq!(types(&events).last(), Some(&"complete"));
+    let events = parlor.chat(&alias).await.read_to_end().await;
+    assert_eq!(event_types(&events).last(), Some(&"complete"));
 
-    let (_folder, upstream, parlor) = listing_all(&["listed"]).await;
-    let words = refused(&parlor, "/api/chat/stream", &alias).await;
+    let (_folder, upstream, parlor) = parlor_listing_all(&["listed"]).await;
+    let words = assert_rejected(&parlor, "/api/chat/stream", &alias).await;
     assert_eq!(
         words,
         "The endpoint “test” has no model “test/alias”. Nothing was changed. Choose one of these: test/listed. If “test” takes \
          names that it does not list, set lists_all_models = false for it."
     );
     let listed = json!({ "message": "Hi", "model": "test/listed" });
-    let events = parlor.chat(&listed).await.rest().await;
-    assert_eq!(types(&events).last(), Some(&"complete"));
-    assert_eq!(calls(&upstream).len(), 1);
+    let events = parlor.chat(&listed).await.read_to_end().await;
+    assert_eq!(event_types(&events).last(), Some(&"complete"));
+    assert_eq!(model_calls(&upstream).len(), 1);
 }
 
 #[tokio::test]
-async fn an_endpoint_that_can_t_list_its_models_now_is_asked_all_the_same() {
-    let (_folder, _upstream, parlor) = listing(500, json!({})).await;
+async fn unlistable_endpoint_is_tried() {
+    let (_folder, _upstream, parlor) = parlor_listing(500, json!({})).await;
     let any = json!({ "message": "Hi", "model": "test/any" });
-    let events = parlor.chat(&any).await.rest().await;
-    assert_eq!(types(&events).last(), Some(&"complete"));
+    let events = parlor.chat(&any).await.read_to_end().await;
+    assert_eq!(event_types(&events).last(), Some(&"complete"));
 }
 
 #[tokio::test]
-async fn the_same_request_again_is_the_same_run_though_its_model_has_gone() {
-    let (folder, upstream, parlor) = listing_all(&["any"]).await;
+async fn repeated_request_ignores_removed_model() {
+    let (folder, upstream, parlor) = parlor_listing_all(&["any"]).await;
     let key = Uuid::now_v7().to_string();
     let ask = json!({ "message": "Hi", "model": "test/any" });
     let send = async |parlor: &Parlor| {
         let request = parlor.post("/api/chat/batch", &ask);
-        json(request.header("idempotency-key", &key).send().await.unwrap()).await
+        read_json(request.header("idempotency-key", &key).send().await.unwrap()).await
     };
     let first = send(&parlor).await;
     assert_eq!(first["status"], "complete", "{first}");
     parlor.stop().await;
     upstream.list_models(200, json!({ "data": [{ "id": "other" }] }));
-    let parlor = Parlor::start_with(folder.path(), &upstream, lists_all).await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, set_lists_all).await;
     assert_eq!(send(&parlor).await, first);
     let words = parlor.post("/api/chat/batch", &ask).send().await.unwrap();
     assert_eq!(words.status(), 422, "as a new one it is refused");
 }
 
 #[tokio::test]
-async fn a_model_that_was_just_added_is_there() {
-    let (_folder, upstream, parlor) = listing_all(&["old"]).await;
-    refused(
+async fn finds_newly_added_models() {
+    let (_folder, upstream, parlor) = parlor_listing_all(&["old"]).await;
+    assert_rejected(
         &parlor,
         "/api/chat/batch",
         &json!({ "message": "Hi", "model": "test/new" }),
@@ -265,12 +265,12 @@ async fn a_model_that_was_just_added_is_there() {
             }
         }
     };
-    timeout(SOON, answered).await.expect("an answer");
+    timeout(TEST_TIMEOUT, answered).await.expect("an answer");
 }
 
 #[tokio::test]
-async fn who_writes_without_scripts_may_choose_another_on_the_spot() {
-    let (_folder, _upstream, parlor) = listing_all(&["old"]).await;
+async fn plain_form_offers_another_model() {
+    let (_folder, _upstream, parlor) = parlor_listing_all(&["old"]).await;
     let form = [("message", "Hi"), ("begins", "yes"), ("model", "nowhere/any")];
     let form = form.map(|(name, value)| format!("{name}={value}")).join("&");
     let sent = reqwest::Client::new()

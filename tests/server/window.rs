@@ -1,19 +1,19 @@
 //! What the model is shown of a conversation that is longer than its window: outputs are shortened, turns summarised, and the rest left out.
 
 use parlor::{
-    settings::{Metadata, Settings},
-    tools::{Call, Registry, Tool, ToolError, ToolResult},
+    settings::{MetadataMode, Settings},
+    tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
 };
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    history::{FORGED, Look, contents, with},
-    support::{Nothing, Parlor, calls, calls_as_sent, id},
+    history::{FORGED_METADATA, LongOutputTool, message_contents, start_with},
+    support::{Nothing, Parlor, model_calls, raw_model_calls, string_field},
 };
 
 /// About 2,250 tokens.
-const MANY_WORDS: &str = {
+const LONG_DESCRIPTION: &str = {
     const BYTES: [u8; 9000] = [b'w'; 9000];
     match std::str::from_utf8(&BYTES) {
         Ok(words) => words,
@@ -22,43 +22,43 @@ const MANY_WORDS: &str = {
 };
 
 /// Needs many words to be told of.
-struct Verbose;
+struct LongDescriptionTool;
 
-impl Tool for Verbose {
+impl Tool for LongDescriptionTool {
     type Input = Nothing;
 
     const NAME: &'static str = "verbose";
-    const DESCRIPTION: &'static str = MANY_WORDS;
+    const DESCRIPTION: &'static str = LONG_DESCRIPTION;
     const LABEL: &'static str = "Talking";
     const DONE: &'static str = "Talked";
 
-    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, _: Nothing, _: ToolContext) -> Result<ToolResult, ToolError> {
         Ok(String::new().into())
     }
 }
 
 /// A window for some short turns, most of which the tools' outputs fill.
-fn small(settings: &mut Settings) {
+fn set_small_window(settings: &mut Settings) {
     settings.endpoints[0].context_window = Some(3000);
     settings.history.answer_tokens = 500;
-    settings.history.metadata = Metadata::Never;
+    settings.history.metadata = MetadataMode::Never;
 }
 
 #[tokio::test]
-async fn old_outputs_are_shortened_before_anything_is_summarised() {
-    let (_folder, upstream, parlor) = with(small).await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
+async fn truncates_old_outputs_before_summarizing() {
+    let (_folder, upstream, parlor) = start_with(set_small_window).await;
+    upstream.add_script(When::any(), Script::new().text("Fine.").done());
     // Nothing is counted: what is estimated decides.
     let look = || Script::new().tool_call("1", "look", "{}").done();
     let mut conversation = None;
     for turn in 0..4 {
-        upstream.script_times(1, When::user_contains(format!("turn {turn}")), look());
+        upstream.add_script_times(1, When::user_contains(format!("turn {turn}")), look());
         let events = parlor
             .turn(conversation.as_deref(), &format!("turn {turn}"))
             .await;
-        conversation = Some(id(&events[0], "conversation_id"));
+        conversation = Some(string_field(&events[0], "conversation_id"));
     }
-    let last = calls(&upstream).pop().unwrap();
+    let last = model_calls(&upstream).pop().unwrap();
     let outputs: Vec<usize> = last["messages"]
         .as_array()
         .unwrap()
@@ -68,33 +68,33 @@ async fn old_outputs_are_shortened_before_anything_is_summarised() {
         .collect();
     assert_eq!(outputs.len(), 4, "{last}");
     assert!(outputs[0] < 600 && outputs[3] > 2000, "{outputs:?}");
-    assert_eq!(calls(&upstream).len(), 8, "nothing was summarised");
+    assert_eq!(model_calls(&upstream).len(), 8, "nothing was summarised");
 }
 
 #[tokio::test]
-async fn the_oldest_turns_are_summarised_once_and_the_summary_is_kept() {
+async fn summarizes_oldest_turns_once() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
-    upstream.script(
+    let parlor = Parlor::start_with(folder.path(), &upstream, set_small_window).await;
+    upstream.add_script(When::any(), Script::new().text("Fine.").done());
+    upstream.add_script(
         When::user_contains("Person: "),
-        Script::new().text(format!("Ann likes tea. {FORGED}")),
+        Script::new().text(format!("Ann likes tea. {FORGED_METADATA}")),
     );
     let mut conversation = None;
     for turn in 0..7 {
         let message = format!("turn {turn} {}", "word ".repeat(400));
         let events = parlor.turn(conversation.as_deref(), &message).await;
-        conversation = Some(id(&events[0], "conversation_id"));
+        conversation = Some(string_field(&events[0], "conversation_id"));
     }
     let is_summary = |call: &&Value| call["messages"].to_string().contains("Person: ");
-    let made = |upstream: &Upstream| calls(upstream).iter().filter(is_summary).count();
+    let made = |upstream: &Upstream| model_calls(upstream).iter().filter(is_summary).count();
     let summaries = made(&upstream);
     assert!(
         (1..=2).contains(&summaries),
         "{summaries} summaries for seven turns"
     );
-    let shown = calls(&upstream).pop().unwrap();
+    let shown = model_calls(&upstream).pop().unwrap();
     let first = shown["messages"][0]["content"].as_str().unwrap();
     assert!(
         first.starts_with("(What was said before, in short:\n\nAnn likes tea. &lt;!-- METADATA"),
@@ -104,51 +104,56 @@ async fn the_oldest_turns_are_summarised_once_and_the_summary_is_kept() {
     assert!(shown.to_string().contains("turn 6"), "the question is there");
     // Kept: after a restart it is there, and none is made.
     parlor.stop().await;
-    let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, set_small_window).await;
     parlor.turn(conversation.as_deref(), "short").await;
     assert_eq!(made(&upstream), summaries);
-    let shown = calls(&upstream).pop().unwrap().to_string();
+    let shown = model_calls(&upstream).pop().unwrap().to_string();
     assert!(shown.contains("Ann likes tea."), "{shown}");
 }
 
 /// Has so many long turns in a conversation, each of which is answered, and gives its id.
-async fn long_conversation(parlor: &Parlor, turns: usize) -> String {
+async fn create_long_conversation(parlor: &Parlor, turns: usize) -> String {
     let mut conversation = None;
     for turn in 0..turns {
         let message = format!("turn {turn} {}", "word ".repeat(400));
         let events = parlor.turn(conversation.as_deref(), &message).await;
         assert_eq!(events.last().unwrap()["type"], "complete");
-        conversation = Some(id(&events[0], "conversation_id"));
+        conversation = Some(string_field(&events[0], "conversation_id"));
     }
     conversation.unwrap()
 }
 
 /// The calls that were made for a summary, as they were sent.
-fn summarising(upstream: &Upstream) -> Vec<Value> {
-    let mut calls = calls_as_sent(upstream);
-    calls.retain(|call| contents(call)[0].contains("Write the summary and nothing else"));
+fn summary_calls(upstream: &Upstream) -> Vec<Value> {
+    let mut calls = raw_model_calls(upstream);
+    calls.retain(|call| message_contents(call)[0].contains("Write the summary and nothing else"));
     calls
 }
 
 #[tokio::test]
-async fn a_summary_is_made_of_what_there_is_room_for_without_the_tools_and_reaches_no_further() {
+async fn summary_covers_what_fits_without_tools() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     // The tools take most of the window.
-    let tools = Registry::default().with(Look).with(Verbose);
-    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, small).await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
-    upstream.script(When::user_contains("Person: "), Script::new().text("In short."));
-    let conversation = long_conversation(&parlor, 5).await;
+    let tools = ToolRegistry::default()
+        .with_tool(LongOutputTool)
+        .with_tool(LongDescriptionTool);
+    let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, set_small_window).await;
+    upstream.add_script(When::any(), Script::new().text("Fine.").done());
+    upstream.add_script(When::user_contains("Person: "), Script::new().text("In short."));
+    let conversation = create_long_conversation(&parlor, 5).await;
     parlor.turn(Some(&conversation), "short").await;
-    let asked = summarising(&upstream);
+    let asked = summary_calls(&upstream);
     assert!(!asked.is_empty());
     for call in &asked {
-        assert!(contents(call)[1].contains(&"word ".repeat(399)), "{call}");
+        assert!(message_contents(call)[1].contains(&"word ".repeat(399)), "{call}");
         assert_eq!(call.get("tools"), None);
     }
     // Each turn is told once, in its order.
-    let told: Vec<String> = asked.iter().map(|call| contents(call)[1].to_owned()).collect();
+    let told: Vec<String> = asked
+        .iter()
+        .map(|call| message_contents(call)[1].to_owned())
+        .collect();
     let told = told.concat();
     let places: Vec<usize> = (0..3)
         .map(|turn| told.find(&format!("Person: turn {turn} ")).expect("it is told"))
@@ -158,17 +163,17 @@ async fn a_summary_is_made_of_what_there_is_room_for_without_the_tools_and_reach
 }
 
 #[tokio::test]
-async fn a_summary_takes_a_part_of_the_room_and_no_more() {
+async fn summary_size_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
-    upstream.script(
+    let parlor = Parlor::start_with(folder.path(), &upstream, set_small_window).await;
+    upstream.add_script(When::any(), Script::new().text("Fine.").done());
+    upstream.add_script(
         When::user_contains("Person: "),
         Script::new().text("long ".repeat(1500)),
     );
-    let conversation = long_conversation(&parlor, 7).await;
-    let last = calls(&upstream).pop().unwrap();
+    let conversation = create_long_conversation(&parlor, 7).await;
+    let last = model_calls(&upstream).pop().unwrap();
     let first = last["messages"][0]["content"].as_str().unwrap();
     assert!(
         first.starts_with("(What was said before, in short:\n\nlong "),
@@ -177,28 +182,33 @@ async fn a_summary_takes_a_part_of_the_room_and_no_more() {
     let summary = first.matches("long ").count();
     // A quarter of 2500 tokens, of which each such word has one and a quarter.
     assert!((300..=500).contains(&summary), "{summary}");
-    let estimate: usize = contents(&last).iter().map(|text| text.len() / 4).sum();
+    let estimate: usize = message_contents(&last).iter().map(|text| text.len() / 4).sum();
     assert!(estimate < 2500, "{estimate}");
     // What was kept when there was more room has to fit as well.
     parlor.stop().await;
     let smaller = |settings: &mut Settings| {
-        small(settings);
+        set_small_window(settings);
         settings.endpoints[0].context_window = Some(1500);
     };
     let parlor = Parlor::start_with(folder.path(), &upstream, smaller).await;
     parlor.turn(Some(&conversation), "short").await;
-    let estimate = |call: &Value| contents(call).iter().map(|text| text.len() / 4).sum::<usize>();
-    let sent = calls_as_sent(&upstream).pop().unwrap();
+    let estimate = |call: &Value| {
+        message_contents(call)
+            .iter()
+            .map(|text| text.len() / 4)
+            .sum::<usize>()
+    };
+    let sent = raw_model_calls(&upstream).pop().unwrap();
     assert!(estimate(&sent) < 1000, "{sent}");
 }
 
 /// A model that answers and does not summarise.
-async fn never_summarising(status: u16) -> (tempfile::TempDir, Upstream, Parlor) {
+async fn parlor_failing_summaries(status: u16) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let parlor = Parlor::start_with(folder.path(), &upstream, small).await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
-    upstream.script(
+    let parlor = Parlor::start_with(folder.path(), &upstream, set_small_window).await;
+    upstream.add_script(When::any(), Script::new().text("Fine.").done());
+    upstream.add_script(
         When::user_contains("Person: "),
         Script::new().status(status, json!({"error": {"message": "no"}}), &[]),
     );
@@ -206,26 +216,26 @@ async fn never_summarising(status: u16) -> (tempfile::TempDir, Upstream, Parlor)
 }
 
 #[tokio::test]
-async fn a_summary_that_could_not_be_had_is_not_asked_for_again_with_each_message() {
-    let (_folder, upstream, parlor) = never_summarising(400).await;
-    long_conversation(&parlor, 7).await;
-    assert_eq!(summarising(&upstream).len(), 1);
+async fn failed_summary_is_not_retried_each_message() {
+    let (_folder, upstream, parlor) = parlor_failing_summaries(400).await;
+    create_long_conversation(&parlor, 7).await;
+    assert_eq!(summary_calls(&upstream).len(), 1);
     // Another conversation is another matter.
-    long_conversation(&parlor, 6).await;
-    assert_eq!(summarising(&upstream).len(), 2);
+    create_long_conversation(&parlor, 6).await;
+    assert_eq!(summary_calls(&upstream).len(), 2);
 }
 
 #[tokio::test]
-async fn what_can_t_be_summarised_is_left_out_and_the_model_is_told() {
-    let (_folder, upstream, parlor) = never_summarising(500).await;
+async fn omits_unsummarized_turns_and_tells_the_model() {
+    let (_folder, upstream, parlor) = parlor_failing_summaries(500).await;
     let mut conversation = None;
     for turn in 0..6 {
         let message = format!("turn {turn} {}", "word ".repeat(400));
         let events = parlor.turn(conversation.as_deref(), &message).await;
         assert_eq!(events.last().unwrap()["type"], "complete");
-        conversation = Some(id(&events[0], "conversation_id"));
+        conversation = Some(string_field(&events[0], "conversation_id"));
     }
-    let shown = calls(&upstream).pop().unwrap();
+    let shown = model_calls(&upstream).pop().unwrap();
     let first = shown["messages"][0]["content"].as_str().unwrap();
     assert!(
         first.starts_with("(The beginning of this conversation is left out"),
@@ -235,15 +245,15 @@ async fn what_can_t_be_summarised_is_left_out_and_the_model_is_told() {
 
 #[tokio::test]
 async fn what_a_model_thought_aloud_is_not_in_a_summary() {
-    let (_folder, upstream, parlor) = with(small).await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
-    upstream.script(
+    let (_folder, upstream, parlor) = start_with(set_small_window).await;
+    upstream.add_script(When::any(), Script::new().text("Fine.").done());
+    upstream.add_script(
         When::user_contains("Person: "),
         Script::new().text("Let me see.").text("</think>In short: tea."),
     );
-    let conversation = long_conversation(&parlor, 7).await;
+    let conversation = create_long_conversation(&parlor, 7).await;
     parlor.turn(Some(&conversation), "short").await;
-    let shown = calls(&upstream).pop().unwrap().to_string();
+    let shown = model_calls(&upstream).pop().unwrap().to_string();
     assert!(shown.contains("In short: tea."), "{shown}");
     assert!(!shown.contains("Let me see."), "{shown}");
 }

@@ -4,22 +4,26 @@ use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, Stream, answering, id, json, prompt, shown, text, types};
+use crate::support::{
+    EventStream, Parlor, event_types, joined_deltas, last_messages, last_system_prompt, parlor_answering,
+    read_json, string_field,
+};
 
 const QUESTION: &str = "Write a letter";
 
-async fn payload(parlor: &Parlor, conversation: &str, payload: &str) -> Value {
+async fn get_payload(parlor: &Parlor, conversation: &str, payload: &str) -> Value {
     let path = format!("/api/conversations/{conversation}/payloads/{payload}");
     parlor.get_json(&path).await.1
 }
 
 /// The ids of what the model wrote for the panel in a turn.
-fn made(events: &[Value]) -> Vec<String> {
+fn payload_ids(events: &[Value]) -> Vec<String> {
     let made = events.iter().filter(|event| event["type"] == "payload_made");
-    made.map(|event| id(&event["payload"], "payload_id")).collect()
+    made.map(|event| string_field(&event["payload"], "payload_id"))
+        .collect()
 }
 
-fn document(id: Option<&str>, text: &str) -> String {
+fn document_block(id: Option<&str>, text: &str) -> String {
     let document = match id {
         Some(id) => json!({ "id": id, "text": text }),
         None => json!({ "title": "Letter", "text": text }),
@@ -28,22 +32,22 @@ fn document(id: Option<&str>, text: &str) -> String {
 }
 
 /// A conversation with a letter in it, and the letter's id.
-async fn with_letter(upstream: &Upstream, parlor: &Parlor) -> (String, String) {
-    let said = format!("Here it is:\n\n{}\n\nGood?", document(None, "Dear Ann"));
-    upstream.script(When::user_contains(QUESTION), Script::new().text(said));
+async fn create_letter(upstream: &Upstream, parlor: &Parlor) -> (String, String) {
+    let said = format!("Here it is:\n\n{}\n\nGood?", document_block(None, "Dear Ann"));
+    upstream.add_script(When::user_contains(QUESTION), Script::new().text(said));
     let events = parlor.turn(None, QUESTION).await;
-    let conversation = id(&events[0], "conversation_id");
-    let made = made(&events);
+    let conversation = string_field(&events[0], "conversation_id");
+    let made = payload_ids(&events);
     assert_eq!(made.len(), 1);
     (conversation, made[0].clone())
 }
 
 #[tokio::test]
-async fn what_the_model_writes_for_the_panel_stands_in_its_place_and_is_no_text() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
+async fn model_payload_is_separated_from_text() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Yes.")).await;
     let half = "Here it is:\n\nDOCUMENT: {\"title\": \"Letter\", ";
     let script = Script::new().text(half).text("\"text\": \"Dear Ann\"}\n\nGood?");
-    upstream.script(When::user_contains(QUESTION), script);
+    upstream.add_script(When::user_contains(QUESTION), script);
     let events = parlor.turn(None, QUESTION).await;
     let kinds = [
         "user_message_saved",
@@ -55,7 +59,7 @@ async fn what_the_model_writes_for_the_panel_stands_in_its_place_and_is_no_text(
         "text_delta",
         "complete",
     ];
-    assert_eq!(types(&events), kinds);
+    assert_eq!(event_types(&events), kinds);
     assert_eq!(events[4]["message"], "Writing a document...");
     let made = &events[5];
     assert_eq!((&made["node"], &made["part"]), (&json!(0), &json!(1)));
@@ -70,7 +74,10 @@ async fn what_the_model_writes_for_the_panel_stands_in_its_place_and_is_no_text(
     });
     assert_eq!(last["payload"]["custom_payload"], expected);
 
-    let (conversation, run) = (id(last, "conversation_id"), id(last, "message_id"));
+    let (conversation, run) = (
+        string_field(last, "conversation_id"),
+        string_field(last, "message_id"),
+    );
     let stored = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     let parts = json!([
         { "type": "text", "text": "Here it is:" },
@@ -78,42 +85,47 @@ async fn what_the_model_writes_for_the_panel_stands_in_its_place_and_is_no_text(
         { "type": "text", "text": "Good?" },
     ]);
     assert_eq!(stored["message"]["nodes"][0]["parts"], parts);
-    let payload_id = id(&made["payload"], "payload_id");
-    assert_eq!(payload(&parlor, &conversation, &payload_id).await, expected);
+    let payload_id = string_field(&made["payload"], "payload_id");
+    assert_eq!(get_payload(&parlor, &conversation, &payload_id).await, expected);
 
     // In later turns the model sees that it is there, and what it wrote.
     parlor.turn(Some(&conversation), "Thanks").await;
     let listed = format!("- {payload_id} (text_document): Text document: Letter");
-    assert!(prompt(&upstream).contains(&listed), "{}", prompt(&upstream));
+    assert!(
+        last_system_prompt(&upstream).contains(&listed),
+        "{}",
+        last_system_prompt(&upstream)
+    );
     let written = r#"DOCUMENT: {"text":"Dear Ann","title":"Letter"}"#;
     assert_eq!(
-        shown(&upstream)[1].1,
+        last_messages(&upstream)[1].1,
         format!("Here it is:\n\n{written}\n\nGood?")
     );
 }
 
 #[tokio::test]
-async fn the_model_is_told_of_what_was_made_on_the_branch_that_it_goes_on_with() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Fine.")).await;
-    let (conversation, letter) = with_letter(&upstream, &parlor).await;
-    let listed = |upstream: &Upstream| prompt(upstream).contains(&format!("- {letter} (text_document)"));
+async fn prompt_lists_payloads_of_the_current_branch() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Fine.")).await;
+    let (conversation, letter) = create_letter(&upstream, &parlor).await;
+    let listed =
+        |upstream: &Upstream| last_system_prompt(upstream).contains(&format!("- {letter} (text_document)"));
     parlor.turn(Some(&conversation), "Thanks").await;
     assert!(listed(&upstream));
     // Answered once more, nothing was made there.
-    upstream.script(When::user_contains(QUESTION), Script::new().text("No letter."));
+    upstream.add_script(When::user_contains(QUESTION), Script::new().text("No letter."));
     let first = parlor.transcript(&conversation).await["messages"][1]["id"].clone();
     let again = parlor.post(
         &format!("/api/runs/{}/regenerate", first.as_str().unwrap()),
         &json!({}),
     );
-    Stream::of(again).await.rest().await;
-    assert!(!listed(&upstream), "{}", prompt(&upstream));
+    EventStream::open(again).await.read_to_end().await;
+    assert!(!listed(&upstream), "{}", last_system_prompt(&upstream));
     parlor.turn(Some(&conversation), "Thanks").await;
-    assert!(!listed(&upstream), "{}", prompt(&upstream));
+    assert!(!listed(&upstream), "{}", last_system_prompt(&upstream));
 }
 
 #[tokio::test]
-async fn what_does_not_fit_its_type_is_text_as_it_came() {
+async fn mismatched_payload_stays_text() {
     for said in [
         r#"DOCUMENT: {"title": "no text"}"#,
         r#"TABLE: {"columns": ["a"], "rows": 1}"#,
@@ -121,27 +133,27 @@ async fn what_does_not_fit_its_type_is_text_as_it_came() {
         r#"`TABLE: {"columns": ["a"], "rows": []}`"#,
         "TABLE: ",
     ] {
-        let (_folder, _upstream, parlor) = answering(Script::new().text(said)).await;
+        let (_folder, _upstream, parlor) = parlor_answering(Script::new().text(said)).await;
         let events = parlor.turn(None, "Go").await;
-        assert_eq!(text(&events, "text_delta"), said);
-        assert_eq!(made(&events), Vec::<String>::new());
+        assert_eq!(joined_deltas(&events, "text_delta"), said);
+        assert_eq!(payload_ids(&events), Vec::<String>::new());
         assert_eq!(events.last().unwrap()["payload"]["custom_payload"], Value::Null);
     }
 }
 
 #[tokio::test]
-async fn a_new_version_of_a_document_has_those_before_it_also_after_a_restart() {
-    let (folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
-    let (conversation, first) = with_letter(&upstream, &parlor).await;
+async fn document_versions_survive_a_restart() {
+    let (folder, upstream, parlor) = parlor_answering(Script::new().text("Yes.")).await;
+    let (conversation, first) = create_letter(&upstream, &parlor).await;
     parlor.stop().await;
     let parlor = Parlor::start(folder.path(), &upstream).await;
-    let said = document(Some(&first), "Dear Bob");
-    upstream.script(When::user_contains("Bob"), Script::new().text(said));
+    let said = document_block(Some(&first), "Dear Bob");
+    upstream.add_script(When::user_contains("Bob"), Script::new().text(said));
     let events = parlor.turn(Some(&conversation), "To Bob, please").await;
-    let second = made(&events).remove(0);
+    let second = payload_ids(&events).remove(0);
     assert_ne!(first, second);
     let versions = json!([{ "text": "Dear Ann" }, { "text": "Dear Bob" }]);
-    let kept = payload(&parlor, &conversation, &second).await;
+    let kept = get_payload(&parlor, &conversation, &second).await;
     assert_eq!(
         kept["data"],
         json!({ "title": "Letter", "of": first, "versions": versions })
@@ -156,17 +168,17 @@ async fn a_new_version_of_a_document_has_those_before_it_also_after_a_restart() 
 }
 
 #[tokio::test]
-async fn a_version_of_a_document_that_there_is_not_is_a_new_one_and_the_model_is_told_so() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
-    let (conversation, first) = with_letter(&upstream, &parlor).await;
-    let said = document(Some("abcd1234"), "Dear Bob");
-    upstream.script(When::user_contains("Bob"), Script::new().text(said));
+async fn version_of_unknown_document_starts_a_new_one() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Yes.")).await;
+    let (conversation, first) = create_letter(&upstream, &parlor).await;
+    let said = document_block(Some("abcd1234"), "Dear Bob");
+    upstream.add_script(When::user_contains("Bob"), Script::new().text(said));
     let events = parlor.turn(Some(&conversation), "To Bob, please").await;
-    let second = made(&events).remove(0);
+    let second = payload_ids(&events).remove(0);
     let view = format!("/rpc/payload?conversation_id={conversation}&payload_id={second}");
     assert_ne!(parlor.get_json(&view).await.1["is_proposal"], true);
     parlor.turn(Some(&conversation), "Thanks").await;
-    let told = prompt(&upstream);
+    let told = last_system_prompt(&upstream);
     for line in [
         format!("- {first} (text_document): Text document: Letter"),
         format!("- {second} (text_document): Text document (a new one, no version of abcd1234)"),
@@ -176,35 +188,35 @@ async fn a_version_of_a_document_that_there_is_not_is_a_new_one_and_the_model_is
 }
 
 #[tokio::test]
-async fn what_was_written_before_an_answer_broke_off_is_not_written_again() {
-    let (_folder, upstream, parlor) = answering(Script::new().text(" It is short.")).await;
-    let said = format!("See:\n\n{}", document(None, "Dear Ann"));
-    upstream.script(When::user_contains(QUESTION), Script::new().text(said).cut());
-    upstream.script(
+async fn continue_does_not_repeat_payloads() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text(" It is short.")).await;
+    let said = format!("See:\n\n{}", document_block(None, "Dear Ann"));
+    upstream.add_script(When::user_contains(QUESTION), Script::new().text(said).cut());
+    upstream.add_script(
         When::user_contains("was cut off"),
         Script::new().text("It is short."),
     );
     let events = parlor.turn(None, QUESTION).await;
-    let run = id(&events[0], "expected_assistant_message_id");
+    let run = string_field(&events[0], "expected_assistant_message_id");
     assert_eq!(events.last().unwrap()["status"], "interrupted");
     let go_on = parlor.post(&format!("/api/runs/{run}/continue"), &json!({}));
     assert_eq!(go_on.send().await.unwrap().status(), 200);
     let rest = parlor
         .follow(&format!("/api/runs/{run}/events"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     let whole = &rest.last().unwrap()["payload"];
     assert_eq!(whole["message"], "See:\n\nIt is short.");
     assert_eq!(whole["custom_payload"]["data"]["text"], "Dear Ann");
     assert!(
-        shown(&upstream)[1]
+        last_messages(&upstream)[1]
             .1
             .ends_with(r#"DOCUMENT: {"text":"Dear Ann","title":"Letter"}"#)
     );
 }
 
-async fn say_verdict(
+async fn post_verdict(
     parlor: &Parlor,
     conversation: &str,
     payload: &str,
@@ -218,40 +230,40 @@ async fn say_verdict(
         .send()
         .await
         .unwrap();
-    (response.status().as_u16(), json(response).await)
+    (response.status().as_u16(), read_json(response).await)
 }
 
 #[tokio::test]
-async fn a_verdict_is_an_event_is_kept_and_is_told_to_the_model() {
-    let (folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
-    let (conversation, first) = with_letter(&upstream, &parlor).await;
-    let said = document(Some(&first), "Dear Bob");
-    upstream.script(When::user_contains("Bob"), Script::new().text(said));
-    let second = made(&parlor.turn(Some(&conversation), "To Bob").await).remove(0);
+async fn verdict_is_logged_stored_and_sent() {
+    let (folder, upstream, parlor) = parlor_answering(Script::new().text("Yes.")).await;
+    let (conversation, first) = create_letter(&upstream, &parlor).await;
+    let said = document_block(Some(&first), "Dear Bob");
+    upstream.add_script(When::user_contains("Bob"), Script::new().text(said));
+    let second = payload_ids(&parlor.turn(Some(&conversation), "To Bob").await).remove(0);
     let mut stream = parlor.follow("/api/events").await;
 
     let key = Uuid::now_v7();
     let accepted = (200, json!({ "payload_id": second, "verdict": "accepted" }));
     assert_eq!(
-        say_verdict(&parlor, &conversation, &second, "accepted", key).await,
+        post_verdict(&parlor, &conversation, &second, "accepted", key).await,
         accepted
     );
-    let event = stream.until("payload_judged").await;
+    let event = stream.next_of_type("payload_judged").await;
     assert_eq!(
         (&event["payload_id"], &event["verdict"]),
         (&json!(second), &json!("accepted"))
     );
     // Once more, and another mind: the first counts, and nothing more happens.
     assert_eq!(
-        say_verdict(&parlor, &conversation, &second, "accepted", key).await,
+        post_verdict(&parlor, &conversation, &second, "accepted", key).await,
         accepted
     );
     let other = Uuid::now_v7();
     assert_eq!(
-        say_verdict(&parlor, &conversation, &second, "rejected", other).await,
+        post_verdict(&parlor, &conversation, &second, "rejected", other).await,
         accepted
     );
-    let (status, problem) = say_verdict(&parlor, &conversation, &second, "rejected", key).await;
+    let (status, problem) = post_verdict(&parlor, &conversation, &second, "rejected", key).await;
     assert_eq!((status, &problem["code"]), (409, &json!("intent_reused")));
 
     parlor.stop().await;
@@ -259,25 +271,33 @@ async fn a_verdict_is_an_event_is_kept_and_is_told_to_the_model() {
     let verdicts = json!([{ "payload_id": second, "verdict": "accepted" }]);
     assert_eq!(parlor.transcript(&conversation).await["verdicts"], verdicts);
     assert_eq!(
-        payload(&parlor, &conversation, &second).await["verdict"],
+        get_payload(&parlor, &conversation, &second).await["verdict"],
         "accepted"
     );
     assert_eq!(
-        payload(&parlor, &conversation, &first).await["verdict"],
+        get_payload(&parlor, &conversation, &first).await["verdict"],
         Value::Null
     );
     parlor.turn(Some(&conversation), "Thanks").await;
-    assert_eq!(parlor.next(&event).await["text"], "Thanks", "it was one event");
+    assert_eq!(
+        parlor.next_event(&event).await["text"],
+        "Thanks",
+        "it was one event"
+    );
     let told = format!("- {second} (text_document): Text document: Letter (2). The person accepted it.");
-    assert!(prompt(&upstream).contains(&told), "{}", prompt(&upstream));
+    assert!(
+        last_system_prompt(&upstream).contains(&told),
+        "{}",
+        last_system_prompt(&upstream)
+    );
 }
 
 #[tokio::test]
-async fn only_proposals_can_be_judged_and_only_where_they_are() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Yes.")).await;
-    let (conversation, letter) = with_letter(&upstream, &parlor).await;
+async fn only_proposals_accept_verdicts() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Yes.")).await;
+    let (conversation, letter) = create_letter(&upstream, &parlor).await;
     let status = async |conversation: &str, payload: &str, verdict: &str| {
-        say_verdict(&parlor, conversation, payload, verdict, Uuid::now_v7())
+        post_verdict(&parlor, conversation, payload, verdict, Uuid::now_v7())
             .await
             .0
     };

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_are_replaced_by_the_files_in_their_layers() {
+    fn inlines_imports_in_their_layers() {
         let folder = std::env::temp_dir().join(format!("parlor-css-{}", std::process::id()));
         fs::create_dir_all(folder.join("parts")).unwrap();
         fs::write(
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_that_would_be_left_to_the_browser_is_refused() {
+    fn rejects_imports_left_to_the_browser() {
         assert!(parse_import("url(other.css);").is_err());
         assert!(parse_import("\"other.css\" print;").is_err());
         assert_eq!(
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_go_and_strings_stay() {
+    fn removes_comments_and_keeps_strings() {
         assert_eq!(without_comments("a/*x*/b"), "ab");
         assert_eq!(without_comments(r#"'\'/*'"é/*"/* é */"#), r#"'\'/*'"é/*""#);
         assert_eq!(without_comments("a /* never closed"), "a ");

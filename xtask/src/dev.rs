@@ -1,7 +1,7 @@
 //! `make dev`: builds, starts Parlor, and on every change of a source builds again, starts it again if the server
 //! changed, and lets open pages reload (they ask the server for its version when `PARLOR_DEV_RELOAD` is set).
 
-use crate::{Mode, cargo, say, site};
+use crate::{Profile, cargo, print_step, site};
 use anyhow::Result;
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-const WATCHED: [&str; 6] = [
+const WATCHED_PATHS: [&str; 6] = [
     "src",
     "style",
     "public",
@@ -24,20 +24,20 @@ pub fn watch(args: &[String]) -> Result<()> {
     let mut server: Option<Child> = None;
     let mut built = None;
     loop {
-        let seen = state();
-        if let Err(error) = site::build(Mode::Dev).and_then(|()| cargo::server(Mode::Dev)) {
+        let seen = source_state();
+        if let Err(error) = site::build(Profile::Dev).and_then(|()| cargo::build_server(Profile::Dev)) {
             // The compiler has said what is wrong; what ran before goes on running.
-            say(&format!("{error:#}; waiting for the next change"));
+            print_step(&format!("{error:#}; waiting for the next change"));
         } else {
-            let binary = fs::metadata(cargo::server_binary(Mode::Dev))?.modified()?;
-            let settings = modified(Path::new("Leptos.toml"));
+            let binary = fs::metadata(cargo::server_binary(Profile::Dev))?.modified()?;
+            let settings = modified_at(Path::new("Leptos.toml"));
             if built != Some((binary, settings)) {
                 built = Some((binary, settings));
                 if let Some(mut old) = server.take() {
                     old.kill()?;
                     old.wait()?;
                 }
-                let mut parlor = Command::new(cargo::server_binary(Mode::Dev));
+                let mut parlor = Command::new(cargo::server_binary(Profile::Dev));
                 server = Some(
                     parlor
                         .arg("serve")
@@ -47,7 +47,7 @@ pub fn watch(args: &[String]) -> Result<()> {
                 );
             }
         }
-        while state() == seen {
+        while source_state() == seen {
             sleep(Duration::from_millis(300));
         }
     }
@@ -55,15 +55,18 @@ pub fn watch(args: &[String]) -> Result<()> {
 
 /// How many files are watched and when the last of them changed. Looking at a few hundred files three times a second
 /// costs nothing to speak of, works on every system and needs no library.
-fn state() -> (usize, Option<SystemTime>) {
+fn source_state() -> (usize, Option<SystemTime>) {
     let all_in = |place: &str| match Path::new(place) {
         file if file.is_file() => vec![file.to_owned()],
         folder => site::files_below(folder).unwrap_or_default(),
     };
-    let files: Vec<_> = WATCHED.into_iter().flat_map(all_in).collect();
-    (files.len(), files.iter().filter_map(|file| modified(file)).max())
+    let files: Vec<_> = WATCHED_PATHS.into_iter().flat_map(all_in).collect();
+    (
+        files.len(),
+        files.iter().filter_map(|file| modified_at(file)).max(),
+    )
 }
 
-fn modified(file: &Path) -> Option<SystemTime> {
+fn modified_at(file: &Path) -> Option<SystemTime> {
     fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
 }

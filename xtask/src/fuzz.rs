@@ -3,7 +3,7 @@
 //! Randomised tests are those in a module `properties` (see `tests/fuzzing`). A case that fails is kept in
 //! `proptest-regressions/`, and `make test` tries it first from then on.
 
-use crate::{cargo, say, test::WORKSPACE};
+use crate::{cargo, print_step, test::WORKSPACE_ARGS};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::{
@@ -21,14 +21,14 @@ use std::{
 const DEFAULT_SECONDS: u64 = 20 * 60;
 
 /// Cases of a test's first round. As long as rounds are shorter than `SHORT_ROUND`, the next one has twice as many.
-const FIRST_CASES: u32 = 256;
+const INITIAL_CASES: u32 = 256;
 const SHORT_ROUND: Duration = Duration::from_secs(3);
 
 /// Module in which randomised tests stand.
-const MODULE: &str = "properties";
+const PROPERTIES_MODULE: &str = "properties";
 
 /// Folder of kept cases.
-const KEPT: &str = "proptest-regressions";
+const REGRESSIONS_FOLDER: &str = "proptest-regressions";
 
 /// A randomised test.
 struct Property {
@@ -46,10 +46,10 @@ pub fn run(args: &[String]) -> Result<()> {
             .context("PARLOR_FUZZ_SECONDS is no number of seconds")?,
         Err(_) => DEFAULT_SECONDS,
     };
-    say("building the tests");
+    print_step("building the tests");
     let mut properties = Vec::new();
-    for (program, folder) in programs()? {
-        properties.extend(list(&program, &folder)?);
+    for (program, folder) in test_programs()? {
+        properties.extend(list_properties(&program, &folder)?);
     }
     let is_wanted = |name: &str| args.is_empty() || args.iter().any(|arg| name.contains(arg.as_str()));
     properties.retain(|property| is_wanted(&property.name));
@@ -76,9 +76,9 @@ pub fn run(args: &[String]) -> Result<()> {
 }
 
 /// The test programs, each with its package's folder.
-fn programs() -> Result<Vec<(PathBuf, PathBuf)>> {
-    let mut command = cargo::command("test");
-    command.args(WORKSPACE).args([
+fn test_programs() -> Result<Vec<(PathBuf, PathBuf)>> {
+    let mut command = cargo::cargo_command("test");
+    command.args(WORKSPACE_ARGS).args([
         "--no-run",
         "--quiet",
         "--message-format",
@@ -92,11 +92,11 @@ fn programs() -> Result<Vec<(PathBuf, PathBuf)>> {
         bail!("the tests do not build");
     }
     let messages = String::from_utf8_lossy(&built.stdout);
-    Ok(messages.lines().filter_map(test_program).collect())
+    Ok(messages.lines().filter_map(parse_test_program).collect())
 }
 
 /// The program that a line of cargo's messages tells of, if it is one of tests.
-fn test_program(line: &str) -> Option<(PathBuf, PathBuf)> {
+fn parse_test_program(line: &str) -> Option<(PathBuf, PathBuf)> {
     let message: Value = serde_json::from_str(line).ok()?;
     message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
     let program = message["executable"].as_str()?;
@@ -104,7 +104,7 @@ fn test_program(line: &str) -> Option<(PathBuf, PathBuf)> {
     Some((program.into(), folder.into()))
 }
 
-fn list(program: &Path, folder: &Path) -> Result<Vec<Property>> {
+fn list_properties(program: &Path, folder: &Path) -> Result<Vec<Property>> {
     let listed = Command::new(program)
         .args(["--list", "--format", "terse"])
         .current_dir(folder)
@@ -113,7 +113,7 @@ fn list(program: &Path, folder: &Path) -> Result<Vec<Property>> {
     let names = String::from_utf8_lossy(&listed.stdout);
     let names = names.lines().filter_map(|line| line.strip_suffix(": test"));
     Ok(names
-        .filter(|name| name.rsplit("::").nth(1) == Some(MODULE))
+        .filter(|name| name.rsplit("::").nth(1) == Some(PROPERTIES_MODULE))
         .map(|name| Property {
             program: program.into(),
             folder: folder.into(),
@@ -126,13 +126,13 @@ impl Property {
     /// Runs it with one seed after the other until the time is up or it fails. Says whether it passed each time.
     fn repeat(&self, share: Duration) -> Result<bool> {
         let start = Instant::now();
-        let (mut cases, mut all, mut rounds) = (FIRST_CASES, 0_u64, 0);
+        let (mut cases, mut all, mut rounds) = (INITIAL_CASES, 0_u64, 0);
         loop {
             let seed = RandomState::new().hash_one(rounds);
             let round = Instant::now();
-            let output = self.once(seed, cases)?;
+            let output = self.run_once(seed, cases)?;
             if !output.status.success() {
-                self.keep(seed, cases, &output)?;
+                self.record_failure(seed, cases, &output)?;
                 return Ok(false);
             }
             rounds += 1;
@@ -150,7 +150,7 @@ impl Property {
         }
     }
 
-    fn once(&self, seed: u64, cases: u32) -> Result<Output> {
+    fn run_once(&self, seed: u64, cases: u32) -> Result<Output> {
         Command::new(&self.program)
             .args([&*self.name, "--exact", "--nocapture"])
             .current_dir(&self.folder)
@@ -161,7 +161,7 @@ impl Property {
     }
 
     /// Says what failed, and keeps the seed of a test that does not keep its cases itself.
-    fn keep(&self, seed: u64, cases: u32, output: &Output) -> Result<()> {
+    fn record_failure(&self, seed: u64, cases: u32, output: &Output) -> Result<()> {
         let said = [&output.stdout[..], &output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
         println!("FAILED  {}\n{said}", self.name);
@@ -171,7 +171,7 @@ impl Property {
             self.name
         );
         if !said.contains("minimal failing input") {
-            let folder = self.folder.join(KEPT).join("seeds");
+            let folder = self.folder.join(REGRESSIONS_FOLDER).join("seeds");
             fs::create_dir_all(&folder)?;
             let file = folder.join(format!("{}.txt", self.name.replace("::", ".")));
             let mut kept = OpenOptions::new().append(true).create(true).open(&file)?;
@@ -179,7 +179,7 @@ impl Property {
             println!("The seed is kept in {}.", file.display());
         }
         println!(
-            "`make test` tries the case first from now on ({KEPT}/). Write its minimal input as a test with a name of its own."
+            "`make test` tries the case first from now on ({REGRESSIONS_FOLDER}/). Write its minimal input as a test with a name of its own."
         );
         Ok(())
     }
@@ -197,9 +197,9 @@ mod tests {
             )
         };
         let found = (PathBuf::from("/p/target/t"), PathBuf::from("/p"));
-        assert_eq!(test_program(&line(true, "\"/p/target/t\"")), Some(found));
-        assert_eq!(test_program(&line(false, "\"/p/target/t\"")), None);
-        assert_eq!(test_program(&line(true, "null")), None);
-        assert_eq!(test_program("warning: something"), None);
+        assert_eq!(parse_test_program(&line(true, "\"/p/target/t\"")), Some(found));
+        assert_eq!(parse_test_program(&line(false, "\"/p/target/t\"")), None);
+        assert_eq!(parse_test_program(&line(true, "null")), None);
+        assert_eq!(parse_test_program("warning: something"), None);
     }
 }

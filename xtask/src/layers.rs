@@ -16,15 +16,15 @@ use anyhow::{Context, Result, bail};
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
 /// Modules at the crate's root that only tests or macros use: no part of the architecture.
-const NOT_PARTS: [&str; 4] = ["lib", "main", "crash_point", "test_log"];
+const IGNORED_MODULES: [&str; 4] = ["lib", "main", "crash_point", "test_log"];
 
 /// Fails with every edge that only one of the two has.
 pub fn check() -> Result<()> {
     let source = read_source(Path::new("src"))?;
     let document = fs::read_to_string("ARCHITECTURE.md").context("reading ARCHITECTURE.md")?;
-    let real = imports(&source);
-    let mut faults = differences(&real, &table(&document));
-    let cyclic = in_cycles(&real);
+    let real = import_edges(&source);
+    let mut faults = format_differences(&real, &table_edges(&document));
+    let cyclic = modules_in_cycles(&real);
     if !cyclic.is_empty() {
         let _ = writeln!(faults, "  {} import each other in a circle", cyclic.join(", "));
     }
@@ -63,25 +63,25 @@ fn is_test(path: &str) -> bool {
 }
 
 /// The edges that the source has.
-fn imports(files: &[(String, String)]) -> Edges {
-    let modules: BTreeSet<String> = files.iter().map(|(path, _)| top(path)).collect();
+fn import_edges(files: &[(String, String)]) -> Edges {
+    let modules: BTreeSet<String> = files.iter().map(|(path, _)| top_module(path)).collect();
     let mut edges = Edges::new();
     for (path, text) in files {
-        let module = top(path);
-        if NOT_PARTS.contains(&module.as_str()) {
+        let module = top_module(path);
+        if IGNORED_MODULES.contains(&module.as_str()) {
             continue;
         }
         let from = edges.entry(module.clone()).or_default();
         from.extend(
-            named(&without_tests(text))
-                .into_iter()
-                .filter(|to| modules.contains(to) && *to != module && !NOT_PARTS.contains(&to.as_str())),
+            named_modules(&without_tests(text)).into_iter().filter(|to| {
+                modules.contains(to) && *to != module && !IGNORED_MODULES.contains(&to.as_str())
+            }),
         );
     }
     edges
 }
 
-fn top(path: &str) -> String {
+fn top_module(path: &str) -> String {
     let first = path.split('/').next().unwrap_or(path);
     first.strip_suffix(".rs").unwrap_or(first).to_owned()
 }
@@ -98,22 +98,22 @@ fn without_tests(text: &str) -> String {
 }
 
 /// The modules that are named right after `crate::`, alone or as the heads of a group.
-fn named(code: &str) -> Vec<String> {
+fn named_modules(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (_, rest) in code
         .match_indices("crate::")
         .map(|(at, word)| (at, &code[at + word.len()..]))
     {
         match rest.strip_prefix('{') {
-            Some(group) => names.extend(heads(group)),
-            None => names.extend(identifier(rest)),
+            Some(group) => names.extend(group_heads(group)),
+            None => names.extend(leading_identifier(rest)),
         }
     }
     names
 }
 
 /// The first identifier of each item of a `use` group, up to its closing brace.
-fn heads(group: &str) -> Vec<String> {
+fn group_heads(group: &str) -> Vec<String> {
     let mut depth = 0;
     let mut heads = vec![];
     let mut expects_head = true;
@@ -124,7 +124,7 @@ fn heads(group: &str) -> Vec<String> {
             '}' => depth -= 1,
             ',' if depth == 0 => expects_head = true,
             _ if expects_head && depth == 0 && !character.is_whitespace() => {
-                heads.extend(identifier(&group[at..]));
+                heads.extend(leading_identifier(&group[at..]));
                 expects_head = false;
             }
             _ => {}
@@ -133,7 +133,7 @@ fn heads(group: &str) -> Vec<String> {
     heads
 }
 
-fn identifier(text: &str) -> Option<String> {
+fn leading_identifier(text: &str) -> Option<String> {
     let end = text
         .find(|c: char| !c.is_alphanumeric() && c != '_')
         .unwrap_or(text.len());
@@ -141,7 +141,7 @@ fn identifier(text: &str) -> Option<String> {
 }
 
 /// The edges that the document's table names: rows of "| `module` | what | `other`, `another` |".
-fn table(document: &str) -> Edges {
+fn table_edges(document: &str) -> Edges {
     let rows = document.lines().filter_map(|line| {
         let mut cells = line.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ");
         let module = cells.next()?.strip_suffix('`')?;
@@ -153,7 +153,7 @@ fn table(document: &str) -> Edges {
 }
 
 /// The modules that are on a cycle, or between two. Modules without an edge to the rest are removed until none is left.
-fn in_cycles(edges: &Edges) -> Vec<String> {
+fn modules_in_cycles(edges: &Edges) -> Vec<String> {
     let mut rest = edges.clone();
     loop {
         let used: BTreeSet<String> = rest.values().flatten().cloned().collect();
@@ -167,7 +167,7 @@ fn in_cycles(edges: &Edges) -> Vec<String> {
 }
 
 /// One line for each edge or module that only one of the two has.
-fn differences(real: &Edges, written: &Edges) -> String {
+fn format_differences(real: &Edges, written: &Edges) -> String {
     let mut faults = String::new();
     let none = BTreeSet::new();
     for module in real.keys().chain(written.keys()).collect::<BTreeSet<_>>() {
@@ -230,11 +230,11 @@ mod tests {
             ("g.rs", ""),
         ]);
         let expected = edges(&[("a", &["b", "f", "g"]), ("b", &[]), ("f", &[]), ("g", &[])]);
-        assert_eq!(imports(&source), expected);
+        assert_eq!(import_edges(&source), expected);
     }
 
     #[test]
-    fn leaves_out_test_files() {
+    fn ignores_test_files() {
         assert!(is_test("runs/stop_tests.rs") && is_test("http/tests.rs") && is_test("storage/tests"));
         assert!(!is_test("http/contests.rs") && !is_test("latest"));
     }
@@ -242,15 +242,15 @@ mod tests {
     #[test]
     fn reads_the_table() {
         let document = "| part | what | depends on |\n|---|---|---|\n| `a` | one \\| two | `b`, `c` |\n| `b` | three | nothing |\n";
-        assert_eq!(table(document), edges(&[("a", &["b", "c"]), ("b", &[])]));
+        assert_eq!(table_edges(document), edges(&[("a", &["b", "c"]), ("b", &[])]));
     }
 
     #[test]
     fn finds_cycles() {
         let tree = edges(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]);
-        assert!(in_cycles(&tree).is_empty());
+        assert!(modules_in_cycles(&tree).is_empty());
         let cycle = edges(&[("a", &["b"]), ("b", &["c", "d"]), ("c", &["b"]), ("d", &[])]);
-        assert_eq!(in_cycles(&cycle), ["b", "c"]);
+        assert_eq!(modules_in_cycles(&cycle), ["b", "c"]);
     }
 
     #[test]
@@ -259,6 +259,6 @@ mod tests {
         let written = edges(&[("a", &["c"]), ("c", &[])]);
         let expected = "  a imports b; the table does not allow it\n  the table says that a depends on c; it does not\n  \
                         b is not in the table\n  c is in the table and not in src\n";
-        assert_eq!(differences(&real, &written), expected);
+        assert_eq!(format_differences(&real, &written), expected);
     }
 }

@@ -18,7 +18,7 @@ use anyhow::{Result, bail};
 
 /// Which of the two builds: quick to make, or quick to load.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum Profile {
     Dev,
     Release,
 }
@@ -30,13 +30,13 @@ fn main() -> Result<()> {
         Some("build") => build(),
         Some("run") => {
             build()?;
-            cargo::replace_with_parlor(rest)
+            cargo::exec_server(rest)
         }
         Some("dev") => dev::watch(rest),
         Some("release") => release::pack(),
         Some("size") => {
-            site::build(Mode::Release)?;
-            release::say_sizes()
+            site::build(Profile::Release)?;
+            release::print_sizes()
         }
         Some("test") => test::run(rest),
         Some("fuzz") => fuzz::run(rest),
@@ -47,12 +47,12 @@ fn main() -> Result<()> {
 
 /// Both halves, for development.
 fn build() -> Result<()> {
-    site::build(Mode::Dev)?;
-    say("building the server");
-    cargo::server(Mode::Dev)
+    site::build(Profile::Dev)?;
+    print_step("building the server");
+    cargo::build_server(Profile::Dev)
 }
 
 /// One plain line about what happens now.
-fn say(line: &str) {
+fn print_step(line: &str) {
     eprintln!("parlor: {line}");
 }

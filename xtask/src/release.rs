@@ -1,38 +1,38 @@
 //! `dist/parlor`: one file with its assets inside, to copy to another machine.
 
-use crate::{Mode, cargo, say, site};
+use crate::{Profile, cargo, print_step, site};
 use anyhow::{Context, Result};
 use std::{env, fs, path::Path, path::PathBuf, process::Command};
 
 /// The npm package with wasm-opt, and its version. Distributions package older ones that refuse today's WASM.
-const BINARYEN: &str = "binaryen@132.0.0";
+const BINARYEN_PACKAGE: &str = "binaryen@132.0.0";
 
 /// The one that makes JavaScript smaller.
-const TERSER: &str = "terser@5.51.2";
+const TERSER_PACKAGE: &str = "terser@5.51.2";
 
 pub fn pack() -> Result<()> {
-    site::build(Mode::Release)?;
-    say("building the server, optimised (several minutes the first time)");
-    cargo::server(Mode::Release)?;
+    site::build(Profile::Release)?;
+    print_step("building the server, optimised (several minutes the first time)");
+    cargo::build_server(Profile::Release)?;
     let dist = Path::new("dist");
     fs::create_dir_all(dist)?;
     let packed = dist.join(format!("parlor{}", env::consts::EXE_SUFFIX));
     // A new file rather than new content: the old one may be running.
     let _ = fs::remove_file(&packed);
-    fs::copy(cargo::server_binary(Mode::Release), &packed)?;
-    say(&format!(
+    fs::copy(cargo::server_binary(Profile::Release), &packed)?;
+    print_step(&format!(
         "{} is ready ({:.1} MB)",
         packed.display(),
         fs::metadata(&packed)?.len() as f64 / 1e6
     ));
-    say_sizes()
+    print_sizes()
 }
 
 /// How many bytes a browser loads, once the release's site is built.
-pub fn say_sizes() -> Result<()> {
-    for file in site::files_below(&site::folder(Mode::Release).join("pkg"))? {
+pub fn print_sizes() -> Result<()> {
+    for file in site::files_below(&site::site_folder(Profile::Release).join("pkg"))? {
         if file.extension().is_some_and(|extension| extension == "br") {
-            say(&format!(
+            print_step(&format!(
                 "  as sent: {:7} bytes  {}",
                 fs::metadata(&file)?.len(),
                 file.display()
@@ -43,7 +43,7 @@ pub fn say_sizes() -> Result<()> {
 }
 
 /// What rustc assumes of every browser, which wasm-opt has to be told.
-const FEATURES: [&str; 6] = [
+const WASM_FEATURES: [&str; 6] = [
     "--enable-bulk-memory",
     "--enable-multivalue",
     "--enable-mutable-globals",
@@ -53,12 +53,12 @@ const FEATURES: [&str; 6] = [
 ];
 
 /// Makes a WASM file smaller, in place. It must have its names still.
-pub fn optimise(wasm_opt: &Path, wasm: &Path) -> Result<()> {
-    say("making the WASM smaller (wasm-opt)");
+pub fn optimize_wasm(wasm_opt: &Path, wasm: &Path) -> Result<()> {
+    print_step("making the WASM smaller (wasm-opt)");
     let run = |options: &[&str]| {
         let mut command = Command::new("node");
-        command.arg(wasm_opt).args(FEATURES).args(options);
-        cargo::check(command.arg(wasm).arg("-o").arg(wasm))
+        command.arg(wasm_opt).args(WASM_FEATURES).args(options);
+        cargo::run_checked(command.arg(wasm).arg("-o").arg(wasm))
     };
     // -Oz makes a smaller file of which Brotli makes a larger one.
     // Functions of one name are much alike: side by side, Brotli makes less of them (1 %). And the first kilobyte of
@@ -76,35 +76,35 @@ pub fn optimise(wasm_opt: &Path, wasm: &Path) -> Result<()> {
 }
 
 /// wasm-opt from npm. Without npm the release is as good, only larger.
-pub fn wasm_opt() -> Option<PathBuf> {
-    let wasm_opt = npm_tool(BINARYEN, "binaryen/bin/wasm-opt");
+pub fn find_wasm_opt() -> Option<PathBuf> {
+    let wasm_opt = install_npm_tool(BINARYEN_PACKAGE, "binaryen/bin/wasm-opt");
     if wasm_opt.is_none() {
-        say("no npm here: leaving wasm-opt out, the WASM stays larger");
+        print_step("no npm here: leaving wasm-opt out, the WASM stays larger");
     }
     wasm_opt
 }
 
 /// Makes a JavaScript module smaller, in place; its exports keep their names. Without npm it stays as it is.
-pub fn minify(js: &Path) -> Result<()> {
-    let Some(terser) = npm_tool(TERSER, "terser/bin/terser") else {
+pub fn minify_js(js: &Path) -> Result<()> {
+    let Some(terser) = install_npm_tool(TERSER_PACKAGE, "terser/bin/terser") else {
         return Ok(());
     };
     let mut command = Command::new("node");
     command
         .arg(terser)
         .args(["--module", "--compress", "--mangle", "--output"]);
-    cargo::check(command.arg(js).arg("--").arg(js))
+    cargo::run_checked(command.arg(js).arg("--").arg(js))
 }
 
 /// A program of an npm package (`name@version`), installed once into the user's cache.
-fn npm_tool(package: &str, program: &str) -> Option<PathBuf> {
+fn install_npm_tool(package: &str, program: &str) -> Option<PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))?;
     let folder = cache.join("parlor").join(package.replace('@', "-"));
     let program = folder.join("node_modules").join(program);
     if !program.exists() {
-        say(&format!("installing {package} from npm"));
+        print_step(&format!("installing {package} from npm"));
         fs::create_dir_all(&folder).ok()?;
         let mut npm = Command::new("npm");
         npm.args([
@@ -116,7 +116,7 @@ fn npm_tool(package: &str, program: &str) -> Option<PathBuf> {
         ])
         .arg(&folder)
         .arg(package);
-        cargo::check(&mut npm).context("npm").ok()?;
+        cargo::run_checked(&mut npm).context("npm").ok()?;
     }
     program.exists().then_some(program)
 }

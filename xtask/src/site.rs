@@ -14,7 +14,7 @@
 //! Development and release have a folder each (`target/site`, `target/site-release`), so that neither takes the
 //! other's files away.
 
-use crate::{Mode, cargo, css, say, wasm};
+use crate::{Profile, cargo, css, print_step, wasm};
 use anyhow::{Context, Result};
 use std::{
     fs,
@@ -23,21 +23,21 @@ use std::{
 };
 
 /// Where the finished site lies.
-pub fn folder(mode: Mode) -> &'static Path {
+pub fn site_folder(mode: Profile) -> &'static Path {
     Path::new(match mode {
-        Mode::Dev => "target/site",
-        Mode::Release => "target/site-release",
+        Profile::Dev => "target/site",
+        Profile::Release => "target/site-release",
     })
 }
 
 /// Brings the site up to date, doing nothing if nothing it is made from has changed.
-pub fn build(mode: Mode) -> Result<()> {
-    say("building the browser half (WASM)");
-    let wasm = cargo::wasm(mode)?;
+pub fn build(mode: Profile) -> Result<()> {
+    print_step("building the browser half (WASM)");
+    let wasm = cargo::build_wasm(mode)?;
     assemble(mode, &wasm)
 }
 
-fn assemble(mode: Mode, wasm: &Path) -> Result<()> {
+fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     let wasm = fs::read(wasm).with_context(|| format!("reading {}", wasm.display()))?;
     let css = css::bundle(Path::new("style/main.css"))?;
     let public = files_below(Path::new("public"))?;
@@ -51,8 +51,8 @@ fn assemble(mode: Mode, wasm: &Path) -> Result<()> {
     }
     // What this helper does with them is an input as well.
     inputs.add(format!("{:?}", fs::metadata(std::env::current_exe()?)?.modified()?).as_bytes());
-    let inputs = inputs.text();
-    let site = folder(mode);
+    let inputs = inputs.to_hex();
+    let site = site_folder(mode);
     let stamp = site.with_extension("stamp");
     if site.join("manifest.json").exists()
         && fs::read_to_string(&stamp).is_ok_and(|made_from| made_from == inputs)
@@ -60,13 +60,13 @@ fn assemble(mode: Mode, wasm: &Path) -> Result<()> {
         return Ok(());
     }
 
-    say("packing what the browser loads");
+    print_step("packing what the browser loads");
     let draft = site.with_extension("draft");
     let _ = fs::remove_dir_all(&draft);
     let pkg = draft.join("pkg");
     fs::create_dir_all(&pkg)?;
     for file in &public {
-        copy(file, &draft.join(file.strip_prefix("public")?))?;
+        copy_folder(file, &draft.join(file.strip_prefix("public")?))?;
     }
     let half = pkg.join("parlor");
     wasm::pack(mode, &wasm, &half)?;
@@ -91,7 +91,7 @@ fn assemble(mode: Mode, wasm: &Path) -> Result<()> {
 
 /// Writes `pkg/parlor-HASH.extension` and returns the address at which the server has it.
 fn write_hashed(pkg: &Path, extension: &str, content: &[u8]) -> Result<String> {
-    let name = format!("parlor-{}.{extension}", Hash::new().add(content).text());
+    let name = format!("parlor-{}.{extension}", Hash::new().add(content).to_hex());
     fs::write(pkg.join(&name), content)?;
     Ok(format!("/pkg/{name}"))
 }
@@ -103,13 +103,13 @@ fn rename_hashed(folder: &Path) -> Result<String> {
         hash.add(file.strip_prefix(folder)?.as_os_str().as_encoded_bytes())
             .add(&fs::read(&file)?);
     }
-    let name = format!("parlor-{}", hash.text());
+    let name = format!("parlor-{}", hash.to_hex());
     fs::rename(folder, folder.with_file_name(&name))?;
     Ok(format!("/pkg/{name}"))
 }
 
 /// Puts `file.br` beside `file`, if that is worth it.
-fn compress(mode: Mode, file: &Path) -> Result<()> {
+fn compress(mode: Profile, file: &Path) -> Result<()> {
     let extension = file
         .extension()
         .and_then(|extension| extension.to_str())
@@ -131,8 +131,8 @@ fn compress(mode: Mode, file: &Path) -> Result<()> {
         return Ok(());
     }
     let (quality, window) = match mode {
-        Mode::Dev => (4, 22),
-        Mode::Release => (11, 24),
+        Profile::Dev => (4, 22),
+        Profile::Release => (11, 24),
     };
     let mut compressed = brotli::CompressorWriter::new(Vec::new(), 1 << 16, quality, window);
     compressed.write_all(&content)?;
@@ -163,7 +163,7 @@ pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to.parent().context("a file without a folder")?)?;
     fs::copy(from, to).with_context(|| format!("copying {}", from.display()))?;
     Ok(())
@@ -184,7 +184,7 @@ impl Hash {
         self
     }
 
-    fn text(&self) -> String {
+    fn to_hex(&self) -> String {
         format!("{:016x}", self.0)
     }
 }
@@ -194,13 +194,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_what_is_inside() {
-        let name = |content: &[u8]| Hash::new().add(content).text();
+    fn hashed_name_depends_on_the_content() {
+        let name = |content: &[u8]| Hash::new().add(content).to_hex();
         assert_eq!(name(b"a"), name(b"a"));
         assert_ne!(name(b"a"), name(b"b"));
         assert_ne!(
-            Hash::new().add(b"ab").add(b"c").text(),
-            Hash::new().add(b"a").add(b"bc").text()
+            Hash::new().add(b"ab").add(b"c").to_hex(),
+            Hash::new().add(b"a").add(b"bc").to_hex()
         );
     }
 }

@@ -1,6 +1,6 @@
 //! `make test`: every test there is, and how many there were.
 
-use crate::{Mode, cargo, site};
+use crate::{Profile, cargo, site};
 use anyhow::{Context, Result};
 use std::{
     fmt, fs,
@@ -12,8 +12,8 @@ use std::{
 
 /// Everything but this helper. Built together with it, many libraries would get other features than in the server's own
 /// build, and be compiled a second time.
-pub const WORKSPACE: [&str; 5] = ["--workspace", "--exclude", "xtask", "--features", "parlor/ssr"];
-const HELPER: [&str; 2] = ["--package", "xtask"];
+pub const WORKSPACE_ARGS: [&str; 5] = ["--workspace", "--exclude", "xtask", "--features", "parlor/ssr"];
+const XTASK_ARGS: [&str; 2] = ["--package", "xtask"];
 
 /// Runs the tests named by the first argument (`rust`, `e2e`; both without one), handing the others on, prints the
 /// counts as the last line and ends with an error if anything failed.
@@ -25,17 +25,17 @@ pub fn run(args: &[String]) -> Result<()> {
     };
     let mut counts = Counts::default();
     if rust {
-        counts += step("Rust", || rust_tests(rest));
+        counts += run_step("Rust", || rust_tests(rest));
     }
     if e2e {
-        counts += step("end to end", || e2e_tests(rest));
+        counts += run_step("end to end", || e2e_tests(rest));
     }
     println!("{counts}");
     exit(i32::from(counts.failed > 0))
 }
 
 /// A step that can't even run counts as one failure, and doesn't hide the others' results.
-fn step(name: &str, tests: impl FnOnce() -> Result<Counts>) -> Counts {
+fn run_step(name: &str, tests: impl FnOnce() -> Result<Counts>) -> Counts {
     let counts = tests().unwrap_or_else(|error| {
         println!("{name}: {error:#}");
         Counts {
@@ -48,13 +48,13 @@ fn step(name: &str, tests: impl FnOnce() -> Result<Counts>) -> Counts {
 }
 
 fn rust_tests(args: &[String]) -> Result<Counts> {
-    let mut counts = cargo_test(&WORKSPACE, args)?;
-    counts += cargo_test(&HELPER, args)?;
+    let mut counts = cargo_test(&WORKSPACE_ARGS, args)?;
+    counts += cargo_test(&XTASK_ARGS, args)?;
     Ok(counts)
 }
 
 fn cargo_test(packages: &[&str], args: &[String]) -> Result<Counts> {
-    let mut command = cargo::command("test");
+    let mut command = cargo::cargo_command("test");
     command.args(packages).arg("--no-fail-fast").args(args);
     let mut cargo = command.stdout(Stdio::piped()).spawn().context("starting cargo")?;
     let mut counts = Counts::default();
@@ -89,8 +89,8 @@ fn parse_test_result(line: &str) -> Option<Counts> {
 
 /// Playwright drives a real Chromium against the real server; `scripts/test` has installed both.
 fn e2e_tests(args: &[String]) -> Result<Counts> {
-    site::build(Mode::Dev)?;
-    cargo::check(cargo::command("build").args(WORKSPACE).arg("--bins"))?;
+    site::build(Profile::Dev)?;
+    cargo::run_checked(cargo::cargo_command("build").args(WORKSPACE_ARGS).arg("--bins"))?;
     let report = Path::new("target/e2e.json");
     let _ = fs::remove_file(report);
     let mut playwright = Command::new("npx");
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_read_from_what_cargo_and_playwright_print() {
+    fn parses_counts_of_cargo_and_playwright() {
         let line = "test result: FAILED. 13 passed; 2 failed; 1 ignored; 0 measured; 4 filtered out; finished in 0.10s";
         assert_eq!(
             parse_test_result(line),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closing_line_names_skipped_tests_only_if_there_are_any() {
+    fn summary_lists_skipped_tests_only_if_any() {
         assert_eq!(
             Counts {
                 passed: 2,

@@ -12,36 +12,36 @@
 //! Splitting comes first: it reads what the linker says about who refers to what, which is lost afterwards. Without a view that is
 //! loaded later there is one WASM file, and no `__wasm_split.js` is loaded.
 
-use crate::{Mode, release, site};
+use crate::{Profile, release, site};
 use anyhow::{Result, anyhow};
 use std::{ffi::OsStr, fs, path::Path};
 use wasm_bindgen_cli_support::Bindgen;
 use wasm_split_cli_support::Options;
 
 /// Puts all of it into `folder`.
-pub fn pack(mode: Mode, wasm: &[u8], folder: &Path) -> Result<()> {
+pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     let main = split(wasm, folder)?;
     let wasm_opt = match mode {
-        Mode::Dev => None,
-        Mode::Release => release::wasm_opt(),
+        Profile::Dev => None,
+        Profile::Release => release::find_wasm_opt(),
     };
     Bindgen::new()
         .web(true)?
         .typescript(false)
         // wasm-opt has use for the names, and drops them then.
-        .remove_name_section(mode == Mode::Release && wasm_opt.is_none())
+        .remove_name_section(mode == Profile::Release && wasm_opt.is_none())
         .remove_producers_section(true)
         // Among them the table of functions, through which the other files call what is in this one.
         .keep_lld_exports(true)
         .input_bytes("parlor", main)
         .generate(folder)?;
-    if mode == Mode::Dev {
+    if mode == Profile::Dev {
         return Ok(());
     }
     for file in site::files_below(folder)? {
         match (file.extension().and_then(OsStr::to_str), &wasm_opt) {
-            (Some("wasm"), Some(wasm_opt)) => release::optimise(wasm_opt, &file)?,
-            (Some("js"), _) => release::minify(&file)?,
+            (Some("wasm"), Some(wasm_opt)) => release::optimize_wasm(wasm_opt, &file)?,
+            (Some("js"), _) => release::minify_js(&file)?,
             _ => {}
         }
     }

@@ -4,12 +4,16 @@ use std::{path::Path, process::Stdio, time::Duration};
 
 use tokio::{process::Command, time::timeout};
 
-use crate::{figures::Browser, program::Program};
+use crate::{figures::BrowserResult, program::ServerProcess};
 
-const PATIENCE: Duration = Duration::from_secs(300);
+const SCRIPT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What the script measured, or why it could not.
-pub async fn measure(parlor: &Program, upstream: &Program, quick: bool) -> Result<Browser, String> {
+pub async fn measure(
+    parlor: &ServerProcess,
+    upstream: &ServerProcess,
+    quick: bool,
+) -> Result<BrowserResult, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../browser/measure.mjs");
     let mut node = Command::new("node");
     node.arg(script)
@@ -19,7 +23,7 @@ pub async fn measure(parlor: &Program, upstream: &Program, quick: bool) -> Resul
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    let output = match timeout(PATIENCE, node.output()).await {
+    let output = match timeout(SCRIPT_TIMEOUT, node.output()).await {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => return Err(format!("node can't be started: {error}")),
         Err(_) => return Err("it took too long".into()),

@@ -32,21 +32,21 @@ impl Faults {
 
 /// What one run's stream was like.
 #[derive(Debug, Default)]
-pub struct Run {
+pub struct RunCheck {
     pub faults: Faults,
     /// The first thing that went wrong, in words.
-    pub complaint: Option<String>,
+    pub first_fault: Option<String>,
     /// From sending the request to the first token.
     pub first_token_micros: Option<u64>,
     /// For each token: from the model server's stamp to the client, in microseconds.
     pub delays: Vec<u32>,
     /// For each token: how far behind the pace that the first one set.
-    pub behind: Vec<u32>,
+    pub lateness: Vec<u32>,
     pub events: u64,
     pub message_id: Option<String>,
     pub ended: bool,
     /// Position and JSON of each event, if they are kept.
-    pub kept: Option<Vec<(u64, String)>>,
+    pub recorded_events: Option<Vec<(u64, String)>>,
 }
 
 #[derive(Deserialize)]
@@ -70,21 +70,21 @@ struct Payload<'a> {
 
 /// Takes the bytes of one stream.
 pub struct Checker {
-    pub run: Run,
+    pub run: RunCheck,
     started: Instant,
     /// Tokens that the run should have.
     tokens: usize,
     /// Microseconds from one token to the next.
-    beat: f64,
+    token_interval: f64,
     /// Bytes of a frame that is not complete yet.
-    rest: Vec<u8>,
+    partial_frame: Vec<u8>,
     last_id: u64,
     text: String,
     /// Where the current part begins in `text`, and which one it is.
     part: Option<(u64, u64)>,
     part_start: usize,
     /// How much of `text` was read as tokens.
-    read: usize,
+    consumed: usize,
     seen: Vec<bool>,
     next: usize,
     first_stamp: Option<u64>,
@@ -93,23 +93,23 @@ pub struct Checker {
 impl Checker {
     /// `per_second` of 0 is a run without a pace.
     pub fn new(started: Instant, tokens: usize, per_second: f64, keep: bool) -> Self {
-        let run = Run {
+        let run = RunCheck {
             delays: Vec::with_capacity(tokens),
-            behind: Vec::with_capacity(tokens),
-            kept: keep.then(Vec::new),
-            ..Run::default()
+            lateness: Vec::with_capacity(tokens),
+            recorded_events: keep.then(Vec::new),
+            ..RunCheck::default()
         };
         Self {
             run,
             started,
             tokens,
-            beat: if per_second > 0.0 { 1e6 / per_second } else { 0.0 },
-            rest: Vec::new(),
+            token_interval: if per_second > 0.0 { 1e6 / per_second } else { 0.0 },
+            partial_frame: Vec::new(),
             last_id: 0,
             text: String::new(),
             part: None,
             part_start: 0,
-            read: 0,
+            consumed: 0,
             seen: vec![false; tokens],
             next: 0,
             first_stamp: None,
@@ -118,29 +118,29 @@ impl Checker {
 
     /// Takes what came at `now`, in microseconds since the epoch.
     pub fn push(&mut self, bytes: &[u8], now: u64) {
-        self.rest.extend_from_slice(bytes);
-        let rest = std::mem::take(&mut self.rest);
+        self.partial_frame.extend_from_slice(bytes);
+        let rest = std::mem::take(&mut self.partial_frame);
         let mut from = 0;
         while let Some(length) = rest[from..].windows(2).position(|pair| pair == b"\n\n") {
             match std::str::from_utf8(&rest[from..from + length]) {
                 Ok(frame) => self.frame(frame, now),
-                Err(_) => self.complain("a frame is not UTF-8"),
+                Err(_) => self.record_first_fault("a frame is not UTF-8"),
             }
             from += length + 2;
         }
-        self.rest = rest;
-        self.rest.drain(..from);
+        self.partial_frame = rest;
+        self.partial_frame.drain(..from);
     }
 
     /// The stream is over. What is missing now is lost.
-    pub fn finish(mut self) -> Run {
+    pub fn finish(mut self) -> RunCheck {
         self.run.faults.lost = self.seen.iter().filter(|seen| !**seen).count() as u64;
         if self.run.faults.lost > 0 {
-            self.complain(&format!("{} tokens did not come", self.run.faults.lost));
+            self.record_first_fault(&format!("{} tokens did not come", self.run.faults.lost));
         }
         if !self.run.ended {
             self.run.faults.incomplete = 1;
-            self.complain("the stream ended without a last event");
+            self.record_first_fault("the stream ended without a last event");
         }
         self.run
     }
@@ -158,23 +158,23 @@ impl Checker {
         let Some(data) = data else { return };
         let event: Event = match serde_json::from_str(data) {
             Ok(event) => event,
-            Err(error) => return self.complain(&format!("not an event ({error}): {data}")),
+            Err(error) => return self.record_first_fault(&format!("not an event ({error}): {data}")),
         };
         self.run.events += 1;
         if id != Some(event.position) || event.position <= self.last_id {
             self.run.faults.reordered += 1;
-            self.complain(&format!("after position {} came id {id:?}: {data}", self.last_id));
+            self.record_first_fault(&format!("after position {} came id {id:?}: {data}", self.last_id));
         }
         if self.run.ended {
             self.run.faults.incomplete += 1;
-            self.complain(&format!("after the last event came {data}"));
+            self.record_first_fault(&format!("after the last event came {data}"));
         }
         self.last_id = self.last_id.max(event.position);
         if self.run.message_id.is_none() {
             self.run.message_id = event.message_id.as_deref().map(str::to_owned);
         }
         self.event(event, now);
-        if let Some(kept) = &mut self.run.kept {
+        if let Some(kept) = &mut self.run.recorded_events {
             kept.push((self.last_id, data.to_owned()));
         }
     }
@@ -190,7 +190,7 @@ impl Checker {
                 let expected = self.text.len() - self.part_start;
                 if event.offset != Some(expected) {
                     self.run.faults.gaps += 1;
-                    self.complain(&format!("a delta at {:?} instead of {expected}", event.offset));
+                    self.record_first_fault(&format!("a delta at {:?} instead of {expected}", event.offset));
                 }
                 self.text += event.text.as_deref().unwrap_or_default();
                 self.read_tokens(now);
@@ -199,14 +199,14 @@ impl Checker {
                 self.run.ended = true;
                 if event.payload.map(|payload| payload.message).as_deref() != Some(&self.text) {
                     self.run.faults.incomplete += 1;
-                    self.complain("the last event's message is not the sum of the deltas");
+                    self.record_first_fault("the last event's message is not the sum of the deltas");
                 }
             }
             "error" | "cancelled" => {
                 self.run.ended = true;
                 self.run.faults.incomplete += 1;
                 let message = event.message.as_deref().unwrap_or("cancelled");
-                self.complain(&format!("the run ended: {message}"));
+                self.record_first_fault(&format!("the run ended: {message}"));
             }
             _ => {}
         }
@@ -214,7 +214,7 @@ impl Checker {
 
     fn read_tokens(&mut self, now: u64) {
         loop {
-            let rest = &self.text[self.read..];
+            let rest = &self.text[self.consumed..];
             let text = rest.trim_start_matches(' ');
             // The white space behind a token comes with what follows it: no page shows it before.
             let space = text.find(' ');
@@ -229,10 +229,10 @@ impl Checker {
                 .unwrap_or_default()
                 .split_once('@')
                 .and_then(|(number, stamp)| number.parse().ok().zip(stamp.parse().ok()));
-            self.read += rest.len() - text.len() + length;
+            self.consumed += rest.len() - text.len() + length;
             match parsed {
                 Some((number, stamp)) => self.token(number, stamp, now),
-                None => self.complain("a token is damaged"),
+                None => self.record_first_fault("a token is damaged"),
             }
         }
     }
@@ -242,28 +242,28 @@ impl Checker {
             Some(seen) if !*seen => *seen = true,
             _ => {
                 self.run.faults.duplicated += 1;
-                return self.complain(&format!("token {number} came again"));
+                return self.record_first_fault(&format!("token {number} came again"));
             }
         }
         if number < self.next {
             self.run.faults.reordered += 1;
-            self.complain(&format!("token {number} came after token {}", self.next - 1));
+            self.record_first_fault(&format!("token {number} came after token {}", self.next - 1));
         }
         self.next = self.next.max(number + 1);
         if self.run.first_token_micros.is_none() {
             self.run.first_token_micros = u64::try_from(self.started.elapsed().as_micros()).ok();
         }
-        self.run.delays.push(clamped(now.saturating_sub(stamp)));
+        self.run.delays.push(to_u32(now.saturating_sub(stamp)));
         let first = *self.first_stamp.get_or_insert(stamp);
-        if self.beat > 0.0 {
-            let due = first + (number as f64 * self.beat) as u64;
-            self.run.behind.push(clamped(now.saturating_sub(due)));
+        if self.token_interval > 0.0 {
+            let due = first + (number as f64 * self.token_interval) as u64;
+            self.run.lateness.push(to_u32(now.saturating_sub(due)));
         }
     }
 
-    fn complain(&mut self, complaint: &str) {
+    fn record_first_fault(&mut self, complaint: &str) {
         let (tokens, next) = (self.tokens, self.next);
-        self.run.complaint.get_or_insert_with(|| {
+        self.run.first_fault.get_or_insert_with(|| {
             format!("{complaint} (after {next} of {tokens} tokens)")
                 .chars()
                 .take(300)
@@ -272,7 +272,7 @@ impl Checker {
     }
 }
 
-fn clamped(micros: u64) -> u32 {
+fn to_u32(micros: u64) -> u32 {
     u32::try_from(micros).unwrap_or(u32::MAX)
 }
 
@@ -287,7 +287,7 @@ mod tests {
     }
 
     /// What a checker finds in these events, cut into pieces of 7 bytes.
-    fn checked(events: &[(u64, String)]) -> Run {
+    fn check_events(events: &[(u64, String)]) -> RunCheck {
         let mut checker = Checker::new(Instant::now(), 3, 10_000.0, false);
         let stream: String = events
             .iter()
@@ -300,21 +300,21 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_as_it_should_be_has_no_fault_and_each_token_its_delay() {
-        let run = checked(&[
+    fn valid_stream_has_no_faults() {
+        let run = check_events(&[
             (3, delta(0, "0@100 1@2")),
             (5, delta(9, "00 2@300 ")),
             (6, COMPLETE.into()),
         ]);
-        assert_eq!((run.faults, run.complaint), (Faults::default(), None));
+        assert_eq!((run.faults, run.first_fault), (Faults::default(), None));
         assert_eq!(
-            (run.delays, run.behind),
+            (run.delays, run.lateness),
             (vec![350, 250, 150], vec![350, 250, 150])
         );
     }
 
     #[test]
-    fn whatever_is_wrong_is_counted() {
+    fn counts_each_kind_of_fault() {
         let cases = [
             (
                 vec![(3, delta(0, "0@100 2@300 ")), (6, COMPLETE.into())],
@@ -347,7 +347,7 @@ mod tests {
             (vec![(3, delta(0, "0@100 1@200 2@300 "))], (0, 0, 0, 0, 1)),
         ];
         for (events, (lost, duplicated, reordered, gaps, incomplete)) in cases {
-            let run = checked(&events);
+            let run = check_events(&events);
             assert_eq!(
                 run.faults,
                 Faults {
@@ -359,7 +359,7 @@ mod tests {
                 },
                 "{events:?}"
             );
-            assert!(run.complaint.is_some());
+            assert!(run.first_fault.is_some());
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Client {
 }
 
 /// An answer whose body is still on its way. Dropping it closes the connection.
-pub struct Answer {
+pub struct StreamingResponse {
     pub status: StatusCode,
     pub encoding: Option<String>,
     body: Incoming,
@@ -38,13 +38,13 @@ impl Client {
     }
 
     /// Asks for a path.
-    pub async fn get(&self, path: &str) -> Result<Answer, Error> {
+    pub async fn get(&self, path: &str) -> Result<StreamingResponse, Error> {
         self.send(self.request(Method::GET, path).body(Full::default())?)
             .await
     }
 
     /// Asks for a path as browsers do, with Brotli.
-    pub async fn get_compressed(&self, path: &str) -> Result<Answer, Error> {
+    pub async fn get_compressed(&self, path: &str) -> Result<StreamingResponse, Error> {
         let request = self
             .request(Method::GET, path)
             .header(header::ACCEPT_ENCODING, "br");
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// Posts JSON.
-    pub async fn post(&self, path: &str, body: String) -> Result<Answer, Error> {
+    pub async fn post(&self, path: &str, body: String) -> Result<StreamingResponse, Error> {
         let request = self
             .request(Method::POST, path)
             .header(header::CONTENT_TYPE, "application/json");
@@ -60,7 +60,7 @@ impl Client {
     }
 
     /// A stream in plain bytes, its head first, from a socket that takes next to nothing while nobody reads it.
-    pub async fn narrow(&self, path: &str) -> Result<TcpStream, Error> {
+    pub async fn open_slow(&self, path: &str) -> Result<TcpStream, Error> {
         let socket = TcpSocket::new_v4()?;
         socket.set_recv_buffer_size(4096)?;
         let mut socket = socket.connect(self.authority.parse()?).await?;
@@ -77,7 +77,7 @@ impl Client {
             .header(header::HOST, &self.authority)
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, Error> {
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<StreamingResponse, Error> {
         let stream = TcpStream::connect(&self.authority).await?;
         stream.set_nodelay(true)?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
@@ -87,7 +87,7 @@ impl Client {
         });
         let response = sender.send_request(request).await?;
         let encoding = response.headers().get(header::CONTENT_ENCODING);
-        Ok(Answer {
+        Ok(StreamingResponse {
             status: response.status(),
             encoding: encoding.and_then(|value| value.to_str().ok()).map(str::to_owned),
             body: response.into_body(),
@@ -96,7 +96,7 @@ impl Client {
     }
 }
 
-impl Answer {
+impl StreamingResponse {
     /// The next bytes of the body, as they came.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         while let Some(frame) = self.body.frame().await {
@@ -116,17 +116,17 @@ impl Answer {
         if self.status.is_success() {
             Ok(body)
         } else {
-            Err(self.refused(&body))
+            Err(self.error_from(&body))
         }
     }
 
     /// What a refusal says.
-    pub async fn refusal(mut self) -> Error {
+    pub async fn into_error(mut self) -> Error {
         let body = self.chunk().await.ok().flatten().unwrap_or_default();
-        self.refused(&body)
+        self.error_from(&body)
     }
 
-    fn refused(&self, body: &[u8]) -> Error {
+    fn error_from(&self, body: &[u8]) -> Error {
         format!(
             "the server answered {}: {}",
             self.status,
@@ -136,13 +136,13 @@ impl Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for StreamingResponse {
     fn drop(&mut self) {
         self.connection.abort();
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for StreamingResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answer")
             .field("status", &self.status)

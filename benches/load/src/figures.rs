@@ -6,16 +6,16 @@ use crate::check::Faults;
 
 /// How a set of durations is spread, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Spread {
+pub struct Percentiles {
     pub p50: f64,
     pub p95: f64,
     pub p99: f64,
     pub max: f64,
 }
 
-impl Spread {
+impl Percentiles {
     /// Of durations in microseconds.
-    pub fn of(mut micros: Vec<u32>) -> Self {
+    pub fn from_micros(mut micros: Vec<u32>) -> Self {
         micros.sort_unstable();
         let at = |share: f64| {
             let rank = (micros.len() as f64 * share).ceil() as usize;
@@ -42,7 +42,7 @@ pub struct Memory {
 
 /// One row of the load table.
 #[derive(Clone, Debug, Serialize)]
-pub struct Load {
+pub struct LoadResult {
     pub name: String,
     pub runs: usize,
     /// 0: as fast as the model server can.
@@ -53,11 +53,11 @@ pub struct Load {
     pub tokens_per_second: f64,
     pub events_per_second: f64,
     /// From the model server's stamp to the client.
-    pub delay_ms: Spread,
+    pub delay_ms: Percentiles,
     /// Behind the pace that the run's first token set; with what the model server itself was late.
-    pub behind_ms: Spread,
+    pub behind_ms: Percentiles,
     /// From the request to the first token.
-    pub first_token_ms: Spread,
+    pub first_token_ms: Percentiles,
     pub faults: Faults,
     /// CPU seconds of the server for 10,000 tokens.
     pub cpu_per_10k: f64,
@@ -77,7 +77,7 @@ pub struct Cores {
 
 /// What became of a server that was killed in the middle of its work.
 #[derive(Clone, Debug, Serialize)]
-pub struct Killed {
+pub struct CrashResult {
     /// Those of which a client had seen something.
     pub runs: usize,
     /// From the start of the next process until it is ready: it ends what the last one left running before that.
@@ -93,7 +93,7 @@ pub struct Killed {
 
 /// From starting the process, in milliseconds: the median of several starts, and the slowest one.
 #[derive(Clone, Debug, Serialize)]
-pub struct Startup {
+pub struct StartupResult {
     pub conversations: usize,
     pub starts: usize,
     pub ready_ms: (f64, f64),
@@ -105,24 +105,24 @@ pub struct Startup {
 
 /// From the request for a conversation to the last byte of the answer, with many stored.
 #[derive(Clone, Debug, Serialize)]
-pub struct Stored {
+pub struct StoredResult {
     pub conversations: usize,
     pub messages: usize,
     /// Of the long conversation.
     pub long_messages: usize,
     /// What the page asks for when a conversation is clicked.
-    pub snapshot_ms: Spread,
+    pub snapshot_ms: Percentiles,
     /// The whole page, rendered.
-    pub page_ms: Spread,
-    pub long_snapshot_ms: Spread,
-    pub long_page_ms: Spread,
+    pub page_ms: Percentiles,
+    pub long_snapshot_ms: Percentiles,
+    pub long_page_ms: Percentiles,
     /// Of a conversation whose answer is being made, and has come to 200 KB.
-    pub growing_snapshot_ms: Spread,
+    pub growing_snapshot_ms: Percentiles,
 }
 
 /// What streams cost on which nothing happens.
 #[derive(Clone, Debug, Serialize)]
-pub struct Idle {
+pub struct IdleResult {
     pub streams: usize,
     /// Resident memory that each of them adds to the server, in kilobytes (10³ bytes).
     pub kb_each: f64,
@@ -132,12 +132,12 @@ pub struct Idle {
 
 /// What readers cost that take a byte a second.
 #[derive(Clone, Debug, Serialize)]
-pub struct Slow {
+pub struct SlowReadersResult {
     pub readers: usize,
     /// Resident memory that each of them adds to the server, in kilobytes (10³ bytes).
     pub kb_each: f64,
     /// How late others' tokens are without them, and with them.
-    pub delay_ms: (Spread, Spread),
+    pub delay_ms: (Percentiles, Percentiles),
     /// What they read in the end, together, and how long that took.
     pub events: u64,
     pub caught_up_seconds: f64,
@@ -147,18 +147,18 @@ pub struct Slow {
 
 /// A client whose connection broke.
 #[derive(Clone, Debug, Serialize)]
-pub struct Reconnect {
+pub struct ReconnectResult {
     /// How many runs were under way.
     pub runs: usize,
     pub times: usize,
     /// From connecting again to the first event that was missed.
-    pub first_missed_ms: Spread,
+    pub first_missed_ms: Percentiles,
     pub faults: Faults,
 }
 
 /// Bytes of one file on the wire.
 #[derive(Clone, Debug, Serialize)]
-pub struct Sent {
+pub struct AssetSize {
     pub path: String,
     pub kind: String,
     pub encoding: String,
@@ -167,7 +167,7 @@ pub struct Sent {
 
 /// What the script in `benches/browser` measured.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Browser {
+pub struct BrowserResult {
     pub chromium: String,
     pub per_second: f64,
     pub figures: Vec<Figure>,
@@ -186,20 +186,20 @@ pub struct Report {
     pub machine: crate::machine::Machine,
     pub binary_mb: f64,
     pub idle_mb: Option<f64>,
-    pub sizes: Vec<Sent>,
-    pub load: Vec<Load>,
-    pub idle: Option<Idle>,
-    pub slow: Option<Slow>,
-    pub reconnect: Option<Reconnect>,
-    pub killed: Option<Killed>,
-    pub startup: Option<Startup>,
-    pub stored: Option<Stored>,
-    pub browser: Option<Browser>,
+    pub sizes: Vec<AssetSize>,
+    pub load: Vec<LoadResult>,
+    pub idle: Option<IdleResult>,
+    pub slow: Option<SlowReadersResult>,
+    pub reconnect: Option<ReconnectResult>,
+    pub killed: Option<CrashResult>,
+    pub startup: Option<StartupResult>,
+    pub stored: Option<StoredResult>,
+    pub browser: Option<BrowserResult>,
 }
 
 impl Report {
     /// What must not be is, so the command fails.
-    pub fn is_broken(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         let slow = self.slow.as_ref().map(|slow| slow.faults);
         let reconnect = self.reconnect.as_ref().map(|reconnect| reconnect.faults);
         self.load
@@ -221,14 +221,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_the_nearest_rank() {
-        let spread = Spread::of((1..=200).rev().map(|n| n * 1000).collect());
+    fn percentiles_use_the_nearest_rank() {
+        let spread = Percentiles::from_micros((1..=200).rev().map(|n| n * 1000).collect());
         assert_eq!(
             (spread.p50, spread.p95, spread.p99, spread.max),
             (100.0, 190.0, 198.0, 200.0)
         );
-        let one = Spread::of(vec![7000]);
+        let one = Percentiles::from_micros(vec![7000]);
         assert_eq!((one.p50, one.p95, one.p99, one.max), (7.0, 7.0, 7.0, 7.0));
-        assert_eq!(Spread::of(Vec::new()).max, 0.0);
+        assert_eq!(Percentiles::from_micros(Vec::new()).max, 0.0);
     }
 }

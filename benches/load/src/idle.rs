@@ -8,35 +8,39 @@ use tokio::{
 };
 
 use crate::{
-    client::{Answer, Error},
-    figures::Idle,
+    client::{Error, StreamingResponse},
+    figures::IdleResult,
     load,
-    log::Log,
+    log::LogReader,
     machine,
-    program::{Program, Programs},
+    program::{Binaries, ServerProcess},
 };
 
 /// How long it may take until all have heard of an event.
-const PATIENCE: Duration = Duration::from_secs(30);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Opens `streams` streams on an empty server, and lets something happen.
-pub async fn measure(programs: &Programs, upstream: &Program, streams: usize) -> Result<Idle, Error> {
-    let parlor = programs.parlor("idle", upstream).await?;
+pub async fn measure(
+    programs: &Binaries,
+    upstream: &ServerProcess,
+    streams: usize,
+) -> Result<IdleResult, Error> {
+    let parlor = programs.start_parlor("idle", upstream).await?;
     // What the first one makes the server load is not the others' cost.
-    let _first = open(&parlor).await?;
+    let _first = open_stream(&parlor).await?;
     load::run(parlor.client(), 10, 0.0, false).await;
     sleep(Duration::from_secs(1)).await;
-    let before = machine::resident(parlor.pid());
+    let before = machine::resident_mb(parlor.pid());
     let mut opened = Vec::with_capacity(streams);
     for _ in 0..streams {
-        opened.push(open(&parlor).await?);
+        opened.push(open_stream(&parlor).await?);
     }
     sleep(Duration::from_secs(1)).await;
-    let grown = machine::resident(parlor.pid()) - before;
+    let grown = machine::resident_mb(parlor.pid()) - before;
 
     let mut listening = JoinSet::new();
     for stream in opened {
-        listening.spawn(first_event(stream));
+        listening.spawn(wait_for_first_event(stream));
     }
     let asked = Instant::now();
     load::run(parlor.client(), 1, 0.0, false).await;
@@ -46,12 +50,12 @@ pub async fn measure(programs: &Programs, upstream: &Program, streams: usize) ->
         }
         Ok::<(), Error>(())
     };
-    timeout(PATIENCE, told)
+    timeout(EVENT_TIMEOUT, told)
         .await
         .map_err(|_| "not all streams were told")??;
     let told_ms = asked.elapsed().as_secs_f64() * 1e3;
     parlor.stop().await?;
-    Ok(Idle {
+    Ok(IdleResult {
         streams,
         kb_each: grown * 1e3 / streams as f64,
         told_ms,
@@ -59,17 +63,17 @@ pub async fn measure(programs: &Programs, upstream: &Program, streams: usize) ->
 }
 
 /// A stream of what happens from now on, after its first sign of life.
-async fn open(parlor: &Program) -> Result<Answer, Error> {
+async fn open_stream(parlor: &ServerProcess) -> Result<StreamingResponse, Error> {
     let mut stream = parlor.client().get("/api/events").await?;
     if !stream.status.is_success() {
-        return Err(stream.refusal().await);
+        return Err(stream.into_error().await);
     }
     stream.chunk().await?;
     Ok(stream)
 }
 
-async fn first_event(mut stream: Answer) -> Result<(), Error> {
-    let mut log = Log::after(0);
+async fn wait_for_first_event(mut stream: StreamingResponse) -> Result<(), Error> {
+    let mut log = LogReader::new(0);
     while log.events == 0 {
         let bytes = stream.chunk().await?.ok_or("a stream ended")?;
         log.push(&bytes);

@@ -9,22 +9,22 @@ use serde_json::json;
 use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
 use crate::{
-    check::{Checker, Faults, Run},
+    check::{Checker, Faults, RunCheck},
     client::{Client, Error},
-    figures::{Load, Memory, Spread},
+    figures::{LoadResult, Memory, Percentiles},
     machine::{self, CpuTime},
-    program::Program,
+    program::ServerProcess,
 };
 
 /// The model of the scripted server that reads from the message what to send.
-pub const MODEL: &str = "openai/bench";
+pub const BENCH_MODEL: &str = "openai/bench";
 
 /// How many complaints are told; the others are like them.
-const COMPLAINTS: usize = 3;
+const MAX_LISTED_FAULTS: usize = 3;
 
 /// What to open.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct LoadPlan {
     pub name: String,
     pub runs: usize,
     pub tokens: usize,
@@ -32,25 +32,25 @@ pub struct Plan {
     /// Over how long the runs begin, evenly; zero is all at once.
     pub ramp: Duration,
     /// How long it may take at most.
-    pub limit: Duration,
+    pub timeout: Duration,
 }
 
 /// Opens one run in a new conversation and reads it to its end, or to the end of the connection.
-pub async fn run(client: Client, tokens: usize, per_second: f64, keep: bool) -> Run {
+pub async fn run(client: Client, tokens: usize, per_second: f64, keep: bool) -> RunCheck {
     let started = Instant::now();
     let mut checker = Checker::new(started, tokens, per_second, keep);
     if let Err(error) = stream(&client, &mut checker, tokens, per_second).await {
-        checker.run.complaint.get_or_insert_with(|| error.to_string());
+        checker.run.first_fault.get_or_insert_with(|| error.to_string());
     }
     checker.finish()
 }
 
 async fn stream(client: &Client, checker: &mut Checker, tokens: usize, per_second: f64) -> Result<(), Error> {
     let message = json!({"tokens": tokens, "per_second": per_second}).to_string();
-    let body = json!({"message": message, "model": MODEL}).to_string();
+    let body = json!({"message": message, "model": BENCH_MODEL}).to_string();
     let mut answer = client.post("/api/chat/stream", body).await?;
     if !answer.status.is_success() {
-        return Err(answer.refusal().await);
+        return Err(answer.into_error().await);
     }
     while let Some(bytes) = answer.chunk().await? {
         checker.push(&bytes, now_micros());
@@ -59,7 +59,7 @@ async fn stream(client: &Client, checker: &mut Checker, tokens: usize, per_secon
 }
 
 /// Makes so many of something, some at a time.
-pub async fn make<T: Send + 'static, F>(
+pub async fn run_concurrently<T: Send + 'static, F>(
     count: usize,
     at_once: usize,
     one: impl Fn() -> F,
@@ -84,9 +84,9 @@ where
 }
 
 /// Does what the plan says and measures it.
-pub async fn measure(plan: &Plan, parlor: &Program, upstream: &Program) -> Load {
-    let before = machine::resident(parlor.pid());
-    machine::forget_peak(parlor.pid());
+pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerProcess) -> LoadResult {
+    let before = machine::resident_mb(parlor.pid());
+    machine::reset_peak(parlor.pid());
     let cpu = CpuTime::now(parlor.pid(), upstream.pid());
     let started = Instant::now();
 
@@ -108,24 +108,24 @@ pub async fn measure(plan: &Plan, parlor: &Program, upstream: &Program) -> Load 
             runs.extend(run.ok());
         }
     };
-    let in_time = timeout(plan.limit, all).await.is_ok();
+    let in_time = timeout(plan.timeout, all).await.is_ok();
 
     let seconds = started.elapsed().as_secs_f64();
     let used = CpuTime::now(parlor.pid(), upstream.pid());
-    let peak = machine::peak(parlor.pid());
+    let peak = machine::peak_mb(parlor.pid());
     // What the allocator and SQLite give back, they give back soon.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let memory_mb = Memory {
         before,
         peak,
-        after: machine::resident(parlor.pid()),
+        after: machine::resident_mb(parlor.pid()),
     };
-    let mut load = sum(plan, runs, seconds);
+    let mut load = summarize(plan, runs, seconds);
     if !in_time {
         load.complaints
-            .push(format!("not done after {:.0} s", plan.limit.as_secs_f64()));
+            .push(format!("not done after {:.0} s", plan.timeout.as_secs_f64()));
     }
-    Load {
+    LoadResult {
         cpu_per_10k: used.server_since(cpu) * 1e4 / (load.tokens.max(1) as f64),
         cores: used.cores_since(cpu, seconds),
         memory_mb,
@@ -133,25 +133,25 @@ pub async fn measure(plan: &Plan, parlor: &Program, upstream: &Program) -> Load 
     }
 }
 
-fn sum(plan: &Plan, runs: Vec<Run>, seconds: f64) -> Load {
+fn summarize(plan: &LoadPlan, runs: Vec<RunCheck>, seconds: f64) -> LoadResult {
     let mut faults = Faults::default();
     let (mut delays, mut behind, mut first) = (Vec::new(), Vec::new(), Vec::new());
     let (mut events, mut completed, mut complaints) = (0, 0, Vec::new());
     for run in runs {
-        completed += usize::from(run.complaint.is_none());
+        completed += usize::from(run.first_fault.is_none());
         faults.add(run.faults);
         events += run.events;
         delays.extend(run.delays);
-        behind.extend(run.behind);
+        behind.extend(run.lateness);
         first.extend(
             run.first_token_micros
                 .map(|micros| u32::try_from(micros).unwrap_or(u32::MAX)),
         );
-        complaints.extend(run.complaint);
+        complaints.extend(run.first_fault);
     }
-    complaints.truncate(COMPLAINTS);
+    complaints.truncate(MAX_LISTED_FAULTS);
     let tokens = delays.len() as u64;
-    Load {
+    LoadResult {
         name: plan.name.clone(),
         runs: plan.runs,
         per_second: plan.per_second,
@@ -160,9 +160,9 @@ fn sum(plan: &Plan, runs: Vec<Run>, seconds: f64) -> Load {
         tokens,
         tokens_per_second: tokens as f64 / seconds,
         events_per_second: events as f64 / seconds,
-        delay_ms: Spread::of(delays),
-        behind_ms: Spread::of(behind),
-        first_token_ms: Spread::of(first),
+        delay_ms: Percentiles::from_micros(delays),
+        behind_ms: Percentiles::from_micros(behind),
+        first_token_ms: Percentiles::from_micros(first),
         faults,
         cpu_per_10k: 0.0,
         cores: Default::default(),

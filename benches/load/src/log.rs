@@ -3,33 +3,33 @@
 use crate::check::Faults;
 
 /// A reader of the log.
-pub struct Log {
+pub struct LogReader {
     /// The position of the last event that came.
     pub last: u64,
     pub events: u64,
     pub faults: Faults,
     /// Bytes of a line that is not complete yet.
-    rest: Vec<u8>,
+    partial_line: Vec<u8>,
 }
 
-impl Log {
+impl LogReader {
     /// One that has what is up to a position.
-    pub fn after(position: u64) -> Self {
+    pub fn new(position: u64) -> Self {
         Self {
             last: position,
             events: 0,
             faults: Faults::default(),
-            rest: Vec::new(),
+            partial_line: Vec::new(),
         }
     }
 
     /// Takes what came.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.rest.extend_from_slice(bytes);
-        let rest = std::mem::take(&mut self.rest);
+        self.partial_line.extend_from_slice(bytes);
+        let rest = std::mem::take(&mut self.partial_line);
         let mut lines = rest.split(|byte| *byte == b'\n');
         // What follows the last line break.
-        self.rest = lines.next_back().unwrap_or_default().to_vec();
+        self.partial_line = lines.next_back().unwrap_or_default().to_vec();
         for line in lines {
             let id = line
                 .strip_prefix(b"id: ")
@@ -59,9 +59,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_doubled_and_out_of_order_is_counted() {
+    fn counts_missing_duplicate_and_reordered_events() {
         let read = |positions: &[u64]| {
-            let mut log = Log::after(2);
+            let mut log = LogReader::new(2);
             let stream: String = positions
                 .iter()
                 .map(|position| format!("id: {position}\ndata: {{}}\n\n"))

@@ -21,7 +21,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn this() -> Self {
+    pub fn detect() -> Self {
         let line = |file: &str, key: &str| {
             let text = fs::read_to_string(file).unwrap_or_default();
             let line = text
@@ -57,10 +57,10 @@ pub struct CpuTime {
 impl CpuTime {
     pub fn now(server: u32, upstream: u32) -> Self {
         Self {
-            server: of_process(server),
-            upstream: of_process(upstream),
-            client: of_process(std::process::id()),
-            all: of_machine(),
+            server: process_cpu_seconds(server),
+            upstream: process_cpu_seconds(upstream),
+            client: process_cpu_seconds(std::process::id()),
+            all: machine_cpu_seconds(),
         }
     }
 
@@ -85,7 +85,7 @@ impl CpuTime {
     }
 }
 
-fn of_process(pid: u32) -> f64 {
+fn process_cpu_seconds(pid: u32) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name, in parentheses, may hold anything; the state follows it. utime and stime are fields 14 and 15.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
@@ -98,7 +98,7 @@ fn of_process(pid: u32) -> f64 {
 }
 
 /// All that is neither idle nor waiting for a disk.
-fn of_machine() -> f64 {
+fn machine_cpu_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let fields: Vec<f64> = stat
         .lines()
@@ -116,22 +116,22 @@ fn of_machine() -> f64 {
 }
 
 /// Resident memory in megabytes (10⁶ bytes).
-pub fn resident(pid: u32) -> f64 {
-    status(pid, "VmRSS:")
+pub fn resident_mb(pid: u32) -> f64 {
+    status_value(pid, "VmRSS:")
 }
 
 /// The most that was resident since `forget_peak`.
-pub fn peak(pid: u32) -> f64 {
-    status(pid, "VmHWM:")
+pub fn peak_mb(pid: u32) -> f64 {
+    status_value(pid, "VmHWM:")
 }
 
 /// Lets the peak begin anew.
-pub fn forget_peak(pid: u32) {
+pub fn reset_peak(pid: u32) {
     // Where that is not allowed, the peak is that of the whole process's life.
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
 
-fn status(pid: u32, key: &str) -> f64 {
+fn status_value(pid: u32, key: &str) -> f64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status
         .lines()

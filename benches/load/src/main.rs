@@ -33,10 +33,10 @@ use tokio::time::{sleep, timeout};
 
 use crate::{
     client::Error,
-    figures::{Load, Report},
-    load::Plan,
+    figures::{LoadResult, Report},
+    load::LoadPlan,
     machine::Machine,
-    program::Programs,
+    program::Binaries,
 };
 
 /// Measures Parlor's release build from outside.
@@ -47,7 +47,7 @@ struct Options {
     quick: bool,
     /// Measure only these.
     #[arg(long, value_enum, value_delimiter = ',')]
-    only: Vec<Part>,
+    only: Vec<Measurement>,
     /// How many concurrent runs, one measurement each.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 20, 100, 500])]
     runs: Vec<usize>,
@@ -78,7 +78,7 @@ struct Options {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum Measurement {
     /// The files of the first page.
     Sizes,
     /// Concurrent runs at a steady pace.
@@ -108,8 +108,8 @@ enum Part {
 #[tokio::main]
 async fn main() -> ExitCode {
     let options = Options::parse();
-    allow_many_sockets();
-    let steady = if options.does(Part::Steady) {
+    raise_socket_limit();
+    let steady = if options.is_selected(Measurement::Steady) {
         options.minutes * 60.0
     } else {
         0.0
@@ -119,10 +119,10 @@ async fn main() -> ExitCode {
         measured = timeout(limit, measure(&options)) => {
             measured.unwrap_or_else(|_| Err(format!("not done after {} s", limit.as_secs()).into()))
         }
-        () = asked_to_end() => Err("interrupted".into()),
+        () = shutdown_signal() => Err("interrupted".into()),
     };
     match measured {
-        Ok(report) if report.is_broken() => {
+        Ok(report) if report.has_failed() => {
             eprintln!("Something was lost, doubled, reordered or left without an end: see above.");
             ExitCode::FAILURE
         }
@@ -135,7 +135,7 @@ async fn main() -> ExitCode {
 }
 
 /// Every run and every stream takes one, and many systems give a process 1,024 unless it asks for more.
-fn allow_many_sockets() {
+fn raise_socket_limit() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit, setrlimit};
@@ -147,7 +147,7 @@ fn allow_many_sockets() {
 }
 
 /// Ready at Ctrl-C or SIGTERM: what was started must not outlive this process.
-async fn asked_to_end() {
+async fn shutdown_signal() {
     #[cfg(unix)]
     if let Ok(mut terminated) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
         tokio::select! {
@@ -163,7 +163,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     let programs = find_programs(options, folder.path())?;
     let binary_mb = fs::metadata(&programs.parlor)?.len() as f64 / 1e6;
     let mut report = Report {
-        machine: Machine::this(),
+        machine: Machine::detect(),
         binary_mb,
         idle_mb: None,
         sizes: Vec::new(),
@@ -176,72 +176,72 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         stored: None,
         browser: None,
     };
-    print::machine(&report);
+    print::print_machine(&report);
     let upstream = programs.upstream().await?;
-    let parlor = programs.parlor("data", &upstream).await?;
+    let parlor = programs.start_parlor("data", &upstream).await?;
     sleep(Duration::from_secs(1)).await;
-    let idle_mb = machine::resident(parlor.pid());
+    let idle_mb = machine::resident_mb(parlor.pid());
     report.idle_mb = Some(idle_mb);
     println!("Resident memory of an empty server, 1 s after its start: {idle_mb:.1} MB\n");
 
-    if options.does(Part::Sizes) {
+    if options.is_selected(Measurement::Sizes) {
         report.sizes = sizes::measure(&parlor.client()).await?;
-        print::sizes(&report.sizes);
+        print::print_sizes(&report.sizes);
     }
-    for (title, plans) in plans(options) {
-        let mut loads = Vec::<Load>::new();
+    for (title, plans) in load_plans(options) {
+        let mut loads = Vec::<LoadResult>::new();
         for plan in plans {
             loads.push(load::measure(&plan, &parlor, &upstream).await);
         }
-        print::loads(title, &loads.iter().collect::<Vec<_>>());
+        print::print_loads(title, &loads.iter().collect::<Vec<_>>());
         report.load.extend(loads);
     }
-    if options.does(Part::Browser) {
+    if options.is_selected(Measurement::Browser) {
         match browser::measure(&parlor, &upstream, options.quick).await {
-            Ok(measured) => print::browser(report.browser.insert(measured)),
+            Ok(measured) => print::print_browser(report.browser.insert(measured)),
             Err(reason) => println!("In Chromium: not measured: {reason}\n"),
         }
     }
-    if report.is_broken() {
-        eprintln!("The end of the server's log:\n{}", parlor.last_words());
+    if report.has_failed() {
+        eprintln!("The end of the server's log:\n{}", parlor.log_tail());
     }
     parlor.stop().await?;
 
-    if options.does(Part::Idle) {
+    if options.is_selected(Measurement::Idle) {
         let streams = if options.quick { 100 } else { 1000 };
         let idle = idle::measure(&programs, &upstream, streams).await?;
-        print::idle(report.idle.insert(idle));
+        print::print_idle(report.idle.insert(idle));
     }
-    if options.does(Part::Slow) {
+    if options.is_selected(Measurement::Slow) {
         let readers = if options.quick { 5 } else { 20 };
-        let history = flat(options.quick);
-        let slow = slow::measure(&programs, &upstream, readers, &history, &paced(options, 20)).await?;
-        print::slow(report.slow.insert(slow));
+        let history = unpaced_plan(options.quick);
+        let slow = slow::measure(&programs, &upstream, readers, &history, &paced_plan(options, 20)).await?;
+        print::print_slow_readers(report.slow.insert(slow));
     }
-    if options.does(Part::Reconnect) {
+    if options.is_selected(Measurement::Reconnect) {
         let runs = if options.quick { 20 } else { 100 };
-        let reconnect = reconnect::measure(&programs, &upstream, &paced(options, runs)).await?;
-        print::reconnect(report.reconnect.insert(reconnect));
+        let reconnect = reconnect::measure(&programs, &upstream, &paced_plan(options, runs)).await?;
+        print::print_reconnect(report.reconnect.insert(reconnect));
     }
-    if options.does(Part::Kill) {
+    if options.is_selected(Measurement::Kill) {
         let most = options.runs.iter().copied().max().unwrap_or(1);
         let runs = if options.quick { most.min(20) } else { most };
         let killed = survival::measure(&programs, &upstream, runs).await?;
-        print::killed(report.killed.insert(killed));
+        print::print_crash(report.killed.insert(killed));
     }
-    if options.does(Part::Startup) {
+    if options.is_selected(Measurement::Startup) {
         let (conversations, starts) = if options.quick { (50, 3) } else { (1000, 9) };
         let startup = startup::measure(&programs, &upstream, conversations, starts).await?;
-        print::startup(report.startup.insert(startup));
+        print::print_startup(report.startup.insert(startup));
     }
-    if options.does(Part::Stored) {
+    if options.is_selected(Measurement::Stored) {
         let (conversations, long_turns) = if options.quick {
             (20, 50)
         } else {
             (options.stored, 1000)
         };
         let stored = stored::measure(&programs, &upstream, conversations, long_turns).await?;
-        print::stored(report.stored.insert(stored));
+        print::print_stored(report.stored.insert(stored));
     }
     if let Some(path) = &options.json {
         fs::write(path, serde_json::to_string_pretty(&report)? + "\n")?;
@@ -250,80 +250,80 @@ async fn measure(options: &Options) -> Result<Report, Error> {
 }
 
 impl Options {
-    fn does(&self, part: Part) -> bool {
-        (self.only.is_empty() && part != Part::Steady) || self.only.contains(&part)
+    fn is_selected(&self, part: Measurement) -> bool {
+        (self.only.is_empty() && part != Measurement::Steady) || self.only.contains(&part)
     }
 }
 
 /// What a group of runs may take besides their own time.
-const GRACE: Duration = Duration::from_secs(60);
+const GROUP_GRACE: Duration = Duration::from_secs(60);
 
 /// So many runs at the pace that was asked for.
-fn paced(options: &Options, runs: usize) -> Plan {
+fn paced_plan(options: &Options, runs: usize) -> LoadPlan {
     let seconds = if options.quick { 2.0 } else { options.seconds };
-    lasting(options, runs, seconds)
+    plan_for(options, runs, seconds)
 }
 
-fn lasting(options: &Options, runs: usize, seconds: f64) -> Plan {
+fn plan_for(options: &Options, runs: usize, seconds: f64) -> LoadPlan {
     let rate = options.rate;
-    Plan {
+    LoadPlan {
         name: format!("{runs} × {rate}/s"),
         runs,
         tokens: (rate * seconds) as usize,
         per_second: rate,
         // Steady work, not the beginning, is of interest here.
         ramp: Duration::from_secs_f64((seconds / 5.0).min(10.0)),
-        limit: Duration::from_secs_f64(seconds * 1.2) + GRACE,
+        timeout: Duration::from_secs_f64(seconds * 1.2) + GROUP_GRACE,
     }
 }
 
 /// Runs without a pace.
-fn flat(quick: bool) -> Plan {
+fn unpaced_plan(quick: bool) -> LoadPlan {
     let (runs, tokens) = if quick { (20, 200) } else { (100, 3000) };
-    Plan {
+    LoadPlan {
         name: format!("{runs} × flat out"),
         runs,
         tokens,
         per_second: 0.0,
         ramp: Duration::ZERO,
-        limit: GRACE,
+        timeout: GROUP_GRACE,
     }
 }
 
 /// The load measurements, each group with its title.
-fn plans(options: &Options) -> Vec<(&'static str, Vec<Plan>)> {
+fn load_plans(options: &Options) -> Vec<(&'static str, Vec<LoadPlan>)> {
     let quick = options.quick;
     let mut groups = Vec::new();
-    if options.does(Part::Load) {
+    if options.is_selected(Measurement::Load) {
         let runs = options.runs.iter().filter(|runs| !quick || **runs <= 20);
         groups.push((
             "Concurrent runs, begun one after the other (times in ms)",
-            runs.map(|runs| paced(options, *runs)).collect(),
+            runs.map(|runs| paced_plan(options, *runs)).collect(),
         ));
     }
-    if options.does(Part::Steady) {
-        let plan = lasting(options, 200, options.minutes * 60.0);
+    if options.is_selected(Measurement::Steady) {
+        let plan = plan_for(options, 200, options.minutes * 60.0);
         groups.push(("For a long time (times in ms)", vec![plan]));
     }
-    if options.does(Part::Burst) {
+    if options.is_selected(Measurement::Burst) {
         let (runs, tokens) = if quick { (20, 20) } else { (100, 200) };
-        let plan = Plan {
+        let plan = LoadPlan {
             name: format!("{runs} × 20/s"),
             runs,
             tokens,
             per_second: 20.0,
             ramp: Duration::ZERO,
-            limit: GRACE + Duration::from_secs(10),
+            timeout: GROUP_GRACE + Duration::from_secs(10),
         };
         groups.push(("New conversations, all in the same moment", vec![plan]));
     }
-    if options.does(Part::Flat) {
-        groups.push(("As fast as the model server gives", vec![flat(quick)]));
+    if options.is_selected(Measurement::Flat) {
+        groups.push(("As fast as the model server gives", vec![unpaced_plan(quick)]));
     }
     groups
 }
 
-fn find_programs(options: &Options, folder: &Path) -> Result<Programs, Error> {
+fn find_programs(options: &Options, folder: &Path) -> Result<Binaries, Error> {
     let beside = std::env::current_exe()?;
     let beside = |name: &str| {
         beside
@@ -347,9 +347,9 @@ fn find_programs(options: &Options, folder: &Path) -> Result<Programs, Error> {
         }
     }
     let (parlor, upstream) = (fs::canonicalize(parlor)?, fs::canonicalize(upstream)?);
-    Ok(Programs {
+    Ok(Binaries {
         parlor,
-        upstream,
+        start_upstream: upstream,
         folder: folder.to_owned(),
     })
 }

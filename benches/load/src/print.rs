@@ -2,12 +2,15 @@
 
 use crate::{
     check::Faults,
-    figures::{Browser, Figure, Idle, Killed, Load, Reconnect, Report, Sent, Slow, Spread, Startup, Stored},
-    sizes::LATER,
+    figures::{
+        AssetSize, BrowserResult, CrashResult, Figure, IdleResult, LoadResult, Percentiles, ReconnectResult,
+        Report, SlowReadersResult, StartupResult, StoredResult,
+    },
+    sizes::LAZY_KIND,
 };
 
 /// Prints rows under their heads; the first column to the left, the others to the right.
-fn table(heads: &[&str], rows: &[Vec<String>]) {
+fn print_table(heads: &[&str], rows: &[Vec<String>]) {
     let width = |column: usize| {
         let cells = rows
             .iter()
@@ -40,7 +43,7 @@ fn table(heads: &[&str], rows: &[Vec<String>]) {
 }
 
 /// Where the figures are from, before anything is measured.
-pub fn machine(report: &Report) {
+pub fn print_machine(report: &Report) {
     let machine = &report.machine;
     println!(
         "{} × {}, {} GB, {}; load average {} at the start; the server's binary is {:.1} MB\n",
@@ -49,7 +52,7 @@ pub fn machine(report: &Report) {
 }
 
 /// The rows of a load table.
-pub fn loads(title: &str, loads: &[&Load]) {
+pub fn print_loads(title: &str, loads: &[&LoadResult]) {
     if loads.is_empty() {
         return;
     }
@@ -72,15 +75,15 @@ pub fn loads(title: &str, loads: &[&Load]) {
         let times = [delay.p50, delay.p95, delay.p99, delay.max, first.p50, first.p95];
         let mut row = vec![load.name.clone(), format!("{}/{}", load.completed, load.runs)];
         row.extend([load.tokens_per_second, load.events_per_second].map(|rate| format!("{rate:.0}")));
-        row.extend(times.map(ms));
+        row.extend(times.map(format_ms));
         row.push(if load.per_second > 0.0 {
-            ms(load.behind_ms.p95)
+            format_ms(load.behind_ms.p95)
         } else {
             "-".into()
         });
         row
     });
-    table(&heads, &rows.collect::<Vec<_>>());
+    print_table(&heads, &rows.collect::<Vec<_>>());
     let heads = [
         "",
         "lost",
@@ -122,65 +125,65 @@ pub fn loads(title: &str, loads: &[&Load]) {
         );
         row
     });
-    table(&heads, &rows.collect::<Vec<_>>());
+    print_table(&heads, &rows.collect::<Vec<_>>());
     for load in loads {
-        complaints(&load.complaints);
+        print_faults(&load.complaints);
     }
 }
 
-pub fn killed(killed: &Killed) {
+pub fn print_crash(killed: &CrashResult) {
     println!(
         "Killed in mid-stream, with {} runs: clients had seen {} events; of these the next process, ready after {} \
          ms, missed {}; {} runs had no end.\n",
         killed.runs,
         killed.seen,
-        ms(killed.ready_ms),
+        format_ms(killed.ready_ms),
         killed.missing,
         killed.unterminated
     );
-    complaints(&killed.complaints);
+    print_faults(&killed.complaints);
 }
 
-pub fn idle(idle: &Idle) {
+pub fn print_idle(idle: &IdleResult) {
     println!(
         "{} streams on which nothing happens: {:.1} KB of the server's memory each; {} ms after a message was sent, the last one has \
          heard of it.\n",
         idle.streams,
         idle.kb_each,
-        ms(idle.told_ms)
+        format_ms(idle.told_ms)
     );
 }
 
-pub fn slow(slow: &Slow) {
+pub fn print_slow_readers(slow: &SlowReadersResult) {
     let (without, with) = slow.delay_ms;
     println!(
         "{} readers that take a byte a second: {:.0} KB of the server's memory each; others' tokens are {} ms late (p95), without \
          them {} ms. Then they read {} events in {:.1} s{}.\n",
         slow.readers,
         slow.kb_each,
-        ms(with.p95),
-        ms(without.p95),
+        format_ms(with.p95),
+        format_ms(without.p95),
         slow.events,
         slow.caught_up_seconds,
-        faults(slow.faults)
+        format_faults(slow.faults)
     );
 }
 
-pub fn reconnect(reconnect: &Reconnect) {
+pub fn print_reconnect(reconnect: &ReconnectResult) {
     let first = reconnect.first_missed_ms;
     println!(
         "Connected again {} times, with {} runs under way: the first missed event came after {} ms (p50), {} (p95), {} (max){}.\n",
         reconnect.times,
         reconnect.runs,
-        ms(first.p50),
-        ms(first.p95),
-        ms(first.max),
-        faults(reconnect.faults)
+        format_ms(first.p50),
+        format_ms(first.p95),
+        format_ms(first.max),
+        format_faults(reconnect.faults)
     );
 }
 
 /// What must not be, at the end of a sentence.
-fn faults(faults: Faults) -> String {
+fn format_faults(faults: Faults) -> String {
     let Faults {
         lost,
         duplicated,
@@ -190,27 +193,28 @@ fn faults(faults: Faults) -> String {
     format!(": {lost} lost, {duplicated} doubled, {reordered} out of order")
 }
 
-pub fn startup(startup: &Startup) {
+pub fn print_startup(startup: &StartupResult) {
     println!(
         "Start with {} conversations stored ({:.1} MB), from the start of the process; {} starts",
         startup.conversations, startup.database_mb, startup.starts
     );
-    let row = |name: &str, (median, slowest): (f64, f64)| vec![name.into(), ms(median), ms(slowest)];
+    let row =
+        |name: &str, (median, slowest): (f64, f64)| vec![name.into(), format_ms(median), format_ms(slowest)];
     let rows = [
         row("says that it is ready", startup.ready_ms),
         row("first GET /healthz answered", startup.healthz_ms),
         row("first GET / answered", startup.page_ms),
     ];
-    table(&["", "median ms", "slowest"], &rows);
+    print_table(&["", "median ms", "slowest"], &rows);
     println!("  resident memory 2 s later: {:.1} MB\n", startup.idle_mb);
 }
 
-pub fn sizes(sent: &[Sent]) {
+pub fn print_sizes(sent: &[AssetSize]) {
     if sent.is_empty() {
         return;
     }
     println!("The first page, as sent");
-    let row = |sent: &Sent| {
+    let row = |sent: &AssetSize| {
         vec![
             sent.kind.clone(),
             sent.bytes.to_string(),
@@ -218,7 +222,7 @@ pub fn sizes(sent: &[Sent]) {
             sent.path.clone(),
         ]
     };
-    let (later, first): (Vec<_>, Vec<_>) = sent.iter().partition(|sent| sent.kind == LATER);
+    let (later, first): (Vec<_>, Vec<_>) = sent.iter().partition(|sent| sent.kind == LAZY_KIND);
     let mut rows: Vec<_> = first.iter().copied().map(row).collect();
     let total: usize = first.iter().map(|sent| sent.bytes).sum();
     rows.push(vec![
@@ -228,20 +232,22 @@ pub fn sizes(sent: &[Sent]) {
         String::new(),
     ]);
     rows.extend(later.into_iter().map(row));
-    table(&["", "bytes", "encoding", "path"], &rows);
+    print_table(&["", "bytes", "encoding", "path"], &rows);
 }
 
-pub fn stored(stored: &Stored) {
+pub fn print_stored(stored: &StoredResult) {
     println!(
         "Opening one of {} conversations with {} messages in all (times in ms)",
         stored.conversations, stored.messages
     );
     let long = format!("the one with {} messages", stored.long_messages);
-    let row = |name: String, spread: &Spread| {
+    let row = |name: String, spread: &Percentiles| {
         let values = [spread.p50, spread.p95, spread.p99, spread.max];
-        std::iter::once(name).chain(values.map(ms)).collect::<Vec<_>>()
+        std::iter::once(name)
+            .chain(values.map(format_ms))
+            .collect::<Vec<_>>()
     };
-    table(
+    print_table(
         &["", "p50", "p95", "p99", "max"],
         &[
             row(
@@ -262,7 +268,7 @@ pub fn stored(stored: &Stored) {
     );
 }
 
-pub fn browser(measured: &Browser) {
+pub fn print_browser(measured: &BrowserResult) {
     println!(
         "In Chromium {}, {} tokens a second of Markdown",
         measured.chromium, measured.per_second
@@ -271,13 +277,13 @@ pub fn browser(measured: &Browser) {
         let value = figure.value.map_or("-".into(), |value| value.to_string());
         vec![figure.name.clone(), value, figure.unit.clone()]
     };
-    table(
+    print_table(
         &["", "", ""],
         &measured.figures.iter().map(row).collect::<Vec<_>>(),
     );
 }
 
-fn complaints(complaints: &[String]) {
+fn print_faults(complaints: &[String]) {
     for complaint in complaints {
         println!("  ! {complaint}");
     }
@@ -286,7 +292,7 @@ fn complaints(complaints: &[String]) {
     }
 }
 
-fn ms(milliseconds: f64) -> String {
+fn format_ms(milliseconds: f64) -> String {
     if milliseconds < 10.0 {
         format!("{milliseconds:.2}")
     } else {

@@ -15,10 +15,10 @@ use tokio::{
 
 use crate::client::{Client, Error};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One of Parlor's programs, running. Dropping it kills it.
-pub struct Program {
+pub struct ServerProcess {
     child: Child,
     pid: u32,
     log: PathBuf,
@@ -26,10 +26,10 @@ pub struct Program {
     pub url: String,
     pub started: Instant,
     /// From its start to the line that says where it is ready.
-    pub ready_after: Duration,
+    pub startup_time: Duration,
 }
 
-impl Program {
+impl ServerProcess {
     /// Starts a program and waits for its line "… ready at http://…". What it logs goes to a file in `folder`.
     pub async fn start(mut command: Command, folder: &Path) -> Result<Self, Error> {
         let name = Path::new(command.as_std().get_program())
@@ -57,7 +57,7 @@ impl Program {
             }
             Err(Error::from("it ended"))
         };
-        let ready = timeout(PATIENCE, ready)
+        let ready = timeout(STARTUP_TIMEOUT, ready)
             .await
             .unwrap_or_else(|_| Err("it took too long".into()));
         let ready_after = started.elapsed();
@@ -67,10 +67,10 @@ impl Program {
             log,
             url: String::new(),
             started,
-            ready_after,
+            startup_time: ready_after,
         };
         program.url =
-            ready.map_err(|error| format!("{name} did not get ready: {error}\n{}", program.last_words()))?;
+            ready.map_err(|error| format!("{name} did not get ready: {error}\n{}", program.log_tail()))?;
         // It may go on printing.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Ok(program)
@@ -85,7 +85,7 @@ impl Program {
     }
 
     /// The end of what it logged.
-    pub fn last_words(&self) -> String {
+    pub fn log_tail(&self) -> String {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(8)..].join("\n")
@@ -98,7 +98,7 @@ impl Program {
             .args(["-TERM", &self.pid.to_string()])
             .status()
             .await?;
-        if timeout(PATIENCE, self.child.wait()).await.is_err() {
+        if timeout(STARTUP_TIMEOUT, self.child.wait()).await.is_err() {
             self.kill().await?;
         }
         Ok(())
@@ -117,20 +117,20 @@ const SETTINGS: &str = concat!(
 );
 
 /// The programs to measure, and where they may put their files.
-pub struct Programs {
+pub struct Binaries {
     pub parlor: PathBuf,
-    pub upstream: PathBuf,
+    pub start_upstream: PathBuf,
     pub folder: PathBuf,
 }
 
-impl Programs {
+impl Binaries {
     /// The scripted model server.
-    pub async fn upstream(&self) -> Result<Program, Error> {
-        Program::start(Command::new(&self.upstream), &self.folder).await
+    pub async fn upstream(&self) -> Result<ServerProcess, Error> {
+        ServerProcess::start(Command::new(&self.start_upstream), &self.folder).await
     }
 
     /// Parlor, with its data in a folder of this name.
-    pub async fn parlor(&self, data: &str, upstream: &Program) -> Result<Program, Error> {
+    pub async fn start_parlor(&self, data: &str, upstream: &ServerProcess) -> Result<ServerProcess, Error> {
         let mut command = Command::new(&self.parlor);
         for (name, _) in std::env::vars_os() {
             let configures = |prefix| name.to_string_lossy().starts_with(prefix);
@@ -140,17 +140,17 @@ impl Programs {
         }
         command
             .args(["serve", "--addr", "127.0.0.1:0", "--data"])
-            .arg(self.data(data))
+            .arg(self.data_folder(data))
             // Away from the settings of whoever runs this.
             .current_dir(&self.folder)
             .env("PARLOR_CONFIG", SETTINGS)
             .env("OPENAI_BASE_URL", format!("{}/v1", upstream.url))
             .env("OPENAI_API_KEY", "none");
-        Program::start(command, &self.folder).await
+        ServerProcess::start(command, &self.folder).await
     }
 
     /// Where a data folder is.
-    pub fn data(&self, name: &str) -> PathBuf {
+    pub fn data_folder(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 }

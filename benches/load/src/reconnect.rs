@@ -10,22 +10,26 @@ use tokio::{
 use crate::{
     check::Faults,
     client::Error,
-    figures::{Reconnect, Spread},
-    load::{self, Plan},
-    log::Log,
-    program::{Program, Programs},
+    figures::{Percentiles, ReconnectResult},
+    load::{self, LoadPlan},
+    log::LogReader,
+    program::{Binaries, ServerProcess},
 };
 
 /// How long a connection lives, and how long the client is gone.
-const CONNECTED: Duration = Duration::from_millis(100);
-const GONE: Duration = Duration::from_millis(200);
+const CONNECTED_TIME: Duration = Duration::from_millis(100);
+const DISCONNECTED_TIME: Duration = Duration::from_millis(200);
 
 /// How long the first missed event may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connects again and again for as long as the plan's runs are under way.
-pub async fn measure(programs: &Programs, upstream: &Program, plan: &Plan) -> Result<Reconnect, Error> {
-    let parlor = programs.parlor("reconnect", upstream).await?;
+pub async fn measure(
+    programs: &Binaries,
+    upstream: &ServerProcess,
+    plan: &LoadPlan,
+) -> Result<ReconnectResult, Error> {
+    let parlor = programs.start_parlor("reconnect", upstream).await?;
     let mut runs = JoinSet::new();
     for _ in 0..plan.runs {
         runs.spawn(load::run(parlor.client(), plan.tokens, plan.per_second, false));
@@ -36,9 +40,9 @@ pub async fn measure(programs: &Programs, upstream: &Program, plan: &Plan) -> Re
     while runs.try_join_next().is_none() {
         let asked = Instant::now();
         let mut answer = client.get(&format!("/api/events?after={last}")).await?;
-        let mut log = Log::after(last);
-        while log.events == 0 || asked.elapsed() < CONNECTED {
-            let bytes = match timeout(PATIENCE, answer.chunk()).await {
+        let mut log = LogReader::new(last);
+        while log.events == 0 || asked.elapsed() < CONNECTED_TIME {
+            let bytes = match timeout(EVENT_TIMEOUT, answer.chunk()).await {
                 Ok(bytes) => bytes?.ok_or("the stream ended")?,
                 Err(_) if runs.try_join_next().is_some() => break,
                 Err(_) => return Err("what was missed did not come".into()),
@@ -52,13 +56,13 @@ pub async fn measure(programs: &Programs, upstream: &Program, plan: &Plan) -> Re
         last = log.last;
         faults.add(log.faults);
         drop(answer);
-        sleep(GONE).await;
+        sleep(DISCONNECTED_TIME).await;
     }
     parlor.stop().await?;
-    Ok(Reconnect {
+    Ok(ReconnectResult {
         runs: plan.runs,
         times: micros.len(),
-        first_missed_ms: Spread::of(micros),
+        first_missed_ms: Percentiles::from_micros(micros),
         faults,
     })
 }

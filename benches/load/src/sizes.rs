@@ -2,27 +2,27 @@
 
 use crate::{
     client::{Client, Error},
-    figures::Sent,
+    figures::AssetSize,
 };
 
 /// What reads Markdown: no page waits for it that has none, but each loads it when all else is there.
-const READER: &str = "split_markdown.wasm";
+const MARKDOWN_WASM: &str = "split_markdown.wasm";
 
 /// The kind of what is loaded after the page is there.
-pub const LATER: &str = "later";
+pub const LAZY_KIND: &str = "later";
 
 /// Loads the page and everything of the server's own that it names.
-pub async fn measure(client: &Client) -> Result<Vec<Sent>, Error> {
+pub async fn measure(client: &Client) -> Result<Vec<AssetSize>, Error> {
     let page = String::from_utf8(client.get("/").await?.bytes().await?)?;
-    let mut sent = vec![fetch(client, "/").await?];
-    for path in assets(&page) {
-        sent.push(fetch(client, &path).await?);
+    let mut sent = vec![measure_asset(client, "/").await?];
+    for path in asset_addresses(&page) {
+        sent.push(measure_asset(client, &path).await?);
         if let Some((folder, name)) = path.rsplit_once('/')
             && name.ends_with(".wasm")
         {
-            let reader = fetch(client, &[folder, "/", READER].concat()).await?;
-            sent.push(Sent {
-                kind: LATER.into(),
+            let reader = measure_asset(client, &[folder, "/", MARKDOWN_WASM].concat()).await?;
+            sent.push(AssetSize {
+                kind: LAZY_KIND.into(),
                 ..reader
             });
         }
@@ -30,7 +30,7 @@ pub async fn measure(client: &Client) -> Result<Vec<Sent>, Error> {
     Ok(sent)
 }
 
-async fn fetch(client: &Client, path: &str) -> Result<Sent, Error> {
+async fn measure_asset(client: &Client, path: &str) -> Result<AssetSize, Error> {
     let answer = client.get_compressed(path).await?;
     let encoding = answer.encoding.clone().unwrap_or_else(|| "none".into());
     let bytes = answer.bytes().await?.len();
@@ -39,7 +39,7 @@ async fn fetch(client: &Client, path: &str) -> Result<Sent, Error> {
         .rsplit_once('.')
         .map_or("html", |(_, extension)| extension)
         .to_owned();
-    Ok(Sent {
+    Ok(AssetSize {
         path: path.to_owned(),
         kind,
         encoding,
@@ -48,7 +48,7 @@ async fn fetch(client: &Client, path: &str) -> Result<Sent, Error> {
 }
 
 /// The addresses in a page that name a file: in attributes or in its scripts, always in quotes.
-fn assets(page: &str) -> Vec<String> {
+fn asset_addresses(page: &str) -> Vec<String> {
     let mut paths: Vec<String> = page
         .split(['"', '\''])
         .filter(|text| text.starts_with('/') && !text.starts_with("//"))
@@ -73,12 +73,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_a_page_are_found_once_each() {
+    fn finds_each_asset_once() {
         let page = r#"<link href="/pkg/parlor-1.css"><link href="/pkg/parlor-1.js"><a href="/c/1">x</a>
             <script>import init from "/pkg/parlor-1.js"; init({ module_or_path: "/pkg/parlor-1.wasm" })</script>
             <link rel="icon" href="/favicon.svg"><script src="//elsewhere/x.js"></script>"#;
         assert_eq!(
-            assets(page),
+            asset_addresses(page),
             [
                 "/favicon.svg",
                 "/pkg/parlor-1.css",

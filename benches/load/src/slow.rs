@@ -12,48 +12,48 @@ use tokio::{
 
 use crate::{
     client::Error,
-    figures::Slow,
-    load::{self, Plan},
-    log::Log,
+    figures::SlowReadersResult,
+    load::{self, LoadPlan},
+    log::LogReader,
     machine,
-    program::{Program, Programs},
+    program::{Binaries, ServerProcess},
 };
 
 /// How long all of them may take to catch up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Does what `plan` says without slow readers, then with `readers` of them, who have all that `history` makes to read; then
 /// lets them read as fast as they can.
 pub async fn measure(
-    programs: &Programs,
-    upstream: &Program,
+    programs: &Binaries,
+    upstream: &ServerProcess,
     readers: usize,
-    history: &Plan,
-    plan: &Plan,
-) -> Result<Slow, Error> {
-    let parlor = programs.parlor("slow", upstream).await?;
+    history: &LoadPlan,
+    plan: &LoadPlan,
+) -> Result<SlowReadersResult, Error> {
+    let parlor = programs.start_parlor("slow", upstream).await?;
     load::measure(history, &parlor, upstream).await;
     let without = load::measure(plan, &parlor, upstream).await;
 
-    let before = machine::resident(parlor.pid());
+    let before = machine::resident_mb(parlor.pid());
     let (hurry, told) = watch::channel(0);
     let mut reading = JoinSet::new();
     for _ in 0..readers {
-        let socket = parlor.client().narrow("/api/events?after=0").await?;
-        reading.spawn(read(socket, told.clone()));
+        let socket = parlor.client().open_slow("/api/events?after=0").await?;
+        reading.spawn(read_slowly(socket, told.clone()));
     }
     // Whatever the server keeps for them, it keeps now.
     sleep(Duration::from_secs(2)).await;
-    let grown = machine::resident(parlor.pid()) - before;
+    let grown = machine::resident_mb(parlor.pid()) - before;
     let with = load::measure(plan, &parlor, upstream).await;
 
     let last = load::run(parlor.client(), 1, 0.0, true).await;
     let head = last
-        .kept
+        .recorded_events
         .and_then(|kept| kept.last().map(|(position, _)| *position));
     let hurried = Instant::now();
     hurry.send(head.ok_or("the last run left no event")?)?;
-    let mut slow = Slow {
+    let mut slow = SlowReadersResult {
         readers,
         kb_each: grown * 1e3 / readers as f64,
         delay_ms: (without.delay_ms, with.delay_ms),
@@ -70,7 +70,7 @@ pub async fn measure(
         }
         Ok::<(), Error>(())
     };
-    timeout(PATIENCE, caught_up)
+    timeout(CATCH_UP_TIMEOUT, caught_up)
         .await
         .map_err(|_| "the slow readers did not catch up")??;
     slow.caught_up_seconds = hurried.elapsed().as_secs_f64();
@@ -79,8 +79,8 @@ pub async fn measure(
 }
 
 /// Reads a byte a second until it is told a position; then everything up to there.
-async fn read(mut socket: TcpStream, mut told: watch::Receiver<u64>) -> Result<Log, Error> {
-    let mut log = Log::after(0);
+async fn read_slowly(mut socket: TcpStream, mut told: watch::Receiver<u64>) -> Result<LogReader, Error> {
+    let mut log = LogReader::new(0);
     while !told.has_changed()? {
         log.push(&[socket.read_u8().await?]);
         // Until the next one is due, or it is told.

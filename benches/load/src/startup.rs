@@ -6,48 +6,48 @@ use tokio::time::sleep;
 
 use crate::{
     client::Error,
-    figures::Startup,
+    figures::StartupResult,
     load, machine,
-    program::{Program, Programs},
+    program::{Binaries, ServerProcess},
 };
 
-const DATA: &str = "stored";
+const DATA_FOLDER: &str = "stored";
 
 /// Conversations that are made at the same time.
-const AT_ONCE: usize = 40;
+const MAX_CONCURRENT: usize = 40;
 
 /// Tokens of each stored answer.
-const TOKENS: usize = 100;
+const ANSWER_TOKENS: usize = 100;
 
 /// Stores conversations through the API, then starts the server `starts` times.
 pub async fn measure(
-    programs: &Programs,
-    upstream: &Program,
+    programs: &Binaries,
+    upstream: &ServerProcess,
     conversations: usize,
     starts: usize,
-) -> Result<Startup, Error> {
-    fill(programs, upstream, conversations).await?;
+) -> Result<StartupResult, Error> {
+    store_conversations(programs, upstream, conversations).await?;
     let (mut ready, mut healthz, mut page) = (Vec::new(), Vec::new(), Vec::new());
     let mut idle_mb = 0.0;
     for start in 1..=starts {
-        let parlor = programs.parlor(DATA, upstream).await?;
-        ready.push(parlor.ready_after);
+        let parlor = programs.start_parlor(DATA_FOLDER, upstream).await?;
+        ready.push(parlor.startup_time);
         parlor.client().get("/healthz").await?.bytes().await?;
         healthz.push(parlor.started.elapsed());
         parlor.client().get("/").await?.bytes().await?;
         page.push(parlor.started.elapsed());
         if start == starts {
             sleep(Duration::from_secs(2)).await;
-            idle_mb = machine::resident(parlor.pid());
+            idle_mb = machine::resident_mb(parlor.pid());
         }
         parlor.stop().await?;
     }
     // The database, and its log as the last process left it.
     let mut bytes = 0;
-    for file in fs::read_dir(programs.data(DATA))? {
+    for file in fs::read_dir(programs.data_folder(DATA_FOLDER))? {
         bytes += file?.metadata()?.len();
     }
-    Ok(Startup {
+    Ok(StartupResult {
         conversations,
         starts,
         ready_ms: median_and_slowest(ready),
@@ -58,18 +58,22 @@ pub async fn measure(
     })
 }
 
-async fn fill(programs: &Programs, upstream: &Program, conversations: usize) -> Result<(), Error> {
-    let parlor = programs.parlor(DATA, upstream).await?;
+async fn store_conversations(
+    programs: &Binaries,
+    upstream: &ServerProcess,
+    conversations: usize,
+) -> Result<(), Error> {
+    let parlor = programs.start_parlor(DATA_FOLDER, upstream).await?;
     let conversation = || {
         let client = parlor.client();
         async move {
-            match load::run(client, TOKENS, 0.0, false).await.complaint {
+            match load::run(client, ANSWER_TOKENS, 0.0, false).await.first_fault {
                 Some(complaint) => Err(format!("a conversation could not be stored: {complaint}").into()),
                 None => Ok(()),
             }
         }
     };
-    load::make(conversations, AT_ONCE, conversation).await?;
+    load::run_concurrently(conversations, MAX_CONCURRENT, conversation).await?;
     parlor.stop().await
 }
 

@@ -4,68 +4,74 @@ use std::time::Instant;
 
 use crate::{
     client::{Client, Error},
-    figures::{Spread, Stored},
-    load::{self, MODEL},
-    program::{Program, Programs},
+    figures::{Percentiles, StoredResult},
+    load::{self, BENCH_MODEL},
+    program::{Binaries, ServerProcess},
 };
 use serde_json::json;
 
-const DATA: &str = "many";
+const DATA_FOLDER: &str = "many";
 
 /// Conversations that are made at the same time.
-const AT_ONCE: usize = 40;
+const MAX_CONCURRENT: usize = 40;
 
 /// Turns of each conversation but the long one.
-const TURNS: usize = 10;
+const TURNS_PER_CONVERSATION: usize = 10;
 
 /// How many are opened.
-const OPENED: usize = 200;
+const OPENED_CONVERSATIONS: usize = 200;
 
 /// Stores conversations through the API, then opens some of them, and the long one as often.
 pub async fn measure(
-    programs: &Programs,
-    upstream: &Program,
+    programs: &Binaries,
+    upstream: &ServerProcess,
     conversations: usize,
     long_turns: usize,
-) -> Result<Stored, Error> {
-    let parlor = programs.parlor(DATA, upstream).await?;
-    let ids = load::make(conversations, AT_ONCE, || conversation(parlor.client(), TURNS)).await?;
-    let long = conversation(parlor.client(), long_turns).await?;
+) -> Result<StoredResult, Error> {
+    let parlor = programs.start_parlor(DATA_FOLDER, upstream).await?;
+    let ids = load::run_concurrently(conversations, MAX_CONCURRENT, || {
+        store_conversation(parlor.client(), TURNS_PER_CONVERSATION)
+    })
+    .await?;
+    let long = store_conversation(parlor.client(), long_turns).await?;
     parlor.stop().await?;
 
-    let parlor = programs.parlor(DATA, upstream).await?;
+    let parlor = programs.start_parlor(DATA_FOLDER, upstream).await?;
     let client = parlor.client();
     let some: Vec<&str> = ids
         .iter()
-        .step_by((ids.len() / OPENED).max(1))
+        .step_by((ids.len() / OPENED_CONVERSATIONS).max(1))
         .map(String::as_str)
         .collect();
     let the_long_one = vec![long.as_str(); some.len()];
     let snapshot = |id: &str| format!("/rpc/conversation?conversation_id={id}");
     let page = |id: &str| format!("/c/{id}");
-    let stored = Stored {
+    let stored = StoredResult {
         conversations: ids.len() + 1,
-        messages: 2 * (ids.len() * TURNS + long_turns),
+        messages: 2 * (ids.len() * TURNS_PER_CONVERSATION + long_turns),
         long_messages: 2 * long_turns,
-        snapshot_ms: times(&client, some.iter().map(|id| snapshot(id))).await?,
-        page_ms: times(&client, some.iter().map(|id| page(id))).await?,
-        long_snapshot_ms: times(&client, the_long_one.iter().map(|id| snapshot(id))).await?,
-        long_page_ms: times(&client, the_long_one.iter().map(|id| page(id))).await?,
-        growing_snapshot_ms: growing(&client, snapshot).await?,
+        snapshot_ms: measure_requests(&client, some.iter().map(|id| snapshot(id))).await?,
+        page_ms: measure_requests(&client, some.iter().map(|id| page(id))).await?,
+        long_snapshot_ms: measure_requests(&client, the_long_one.iter().map(|id| snapshot(id))).await?,
+        long_page_ms: measure_requests(&client, the_long_one.iter().map(|id| page(id))).await?,
+        growing_snapshot_ms: measure_growing_answer(&client, snapshot).await?,
     };
     parlor.stop().await?;
     Ok(stored)
 }
 
 /// The same for a conversation whose answer is being made and has come to 200 KB.
-async fn growing(client: &Client, snapshot: impl Fn(&str) -> String) -> Result<Spread, Error> {
-    const BYTES: usize = 200_000;
+async fn measure_growing_answer(
+    client: &Client,
+    snapshot: impl Fn(&str) -> String,
+) -> Result<Percentiles, Error> {
+    const ANSWER_BYTES: usize = 200_000;
     // Each of them has 20 bytes.
-    let message = json!({"tokens": BYTES / 10, "per_second": BYTES / 200}).to_string();
-    let body = json!({"message": message, "model": MODEL}).to_string();
+    let message = json!({"tokens": ANSWER_BYTES / 10, "per_second": ANSWER_BYTES / 200}).to_string();
+    let body = json!({"message": message, "model": BENCH_MODEL}).to_string();
     let mut answer = client.post("/api/chat/stream", body).await?;
     let (mut id, mut come) = (None, 0);
-    while come < BYTES {
+    while come < ANSWER_BYTES {
         let bytes = answer
             .chunk()
             .await?
@@ -74,25 +80,28 @@ async fn growing(client: &Client, snapshot: impl Fn(&str) -> String) -> Result<S
         come = last_offset(&bytes).unwrap_or(come);
     }
     let id = id.ok_or("the stream names no conversation")?;
-    times(client, (0..OPENED / 10).map(|_| snapshot(&id))).await
+    measure_requests(client, (0..OPENED_CONVERSATIONS / 10).map(|_| snapshot(&id))).await
 }
 
-async fn times(client: &Client, paths: impl Iterator<Item = String>) -> Result<Spread, Error> {
+async fn measure_requests(
+    client: &Client,
+    paths: impl Iterator<Item = String>,
+) -> Result<Percentiles, Error> {
     let mut micros = Vec::new();
     for path in paths {
         let started = Instant::now();
         client.get(&path).await?.bytes().await?;
         micros.push(u32::try_from(started.elapsed().as_micros())?);
     }
-    Ok(Spread::of(micros))
+    Ok(Percentiles::from_micros(micros))
 }
 
 /// Makes a conversation and gives its id.
-async fn conversation(client: Client, turns: usize) -> Result<String, Error> {
+async fn store_conversation(client: Client, turns: usize) -> Result<String, Error> {
     let message = json!({"tokens": 20, "per_second": 0}).to_string();
     let mut id = None;
     for _ in 0..turns {
-        let body = json!({"message": message, "model": MODEL, "conversation_id": id});
+        let body = json!({"message": message, "model": BENCH_MODEL, "conversation_id": id});
         let events = client
             .post("/api/chat/stream", body.to_string())
             .await?

@@ -12,37 +12,41 @@ use tokio::{
 };
 
 use crate::{
-    check::{Checker, Run},
+    check::{Checker, RunCheck},
     client::{Client, Error},
-    figures::Killed,
+    figures::CrashResult,
     load,
-    program::{Program, Programs},
+    program::{Binaries, ServerProcess},
 };
 
-const DATA: &str = "killed";
+const DATA_FOLDER: &str = "killed";
 
 /// How long after the start of the runs the server dies.
-const LIFE: Duration = Duration::from_secs(3);
+const KILL_DELAY: Duration = Duration::from_secs(3);
 
 /// How long the next process may take to tell what it knows of a run.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOG_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Starts a server and `runs` runs, kills it, starts it again and asks it for everything that was seen.
-pub async fn measure(programs: &Programs, upstream: &Program, runs: usize) -> Result<Killed, Error> {
-    let parlor = programs.parlor(DATA, upstream).await?;
+pub async fn measure(
+    programs: &Binaries,
+    upstream: &ServerProcess,
+    runs: usize,
+) -> Result<CrashResult, Error> {
+    let parlor = programs.start_parlor(DATA_FOLDER, upstream).await?;
     let mut opened = JoinSet::new();
     for _ in 0..runs {
         opened.spawn(load::run(parlor.client(), 100_000, 50.0, true));
     }
-    sleep(LIFE).await;
+    sleep(KILL_DELAY).await;
     parlor.kill().await?;
-    let seen = timeout(PATIENCE, opened.join_all())
+    let seen = timeout(LOG_TIMEOUT, opened.join_all())
         .await
         .map_err(|_| "the connections outlived the server")?;
 
-    let parlor = programs.parlor(DATA, upstream).await?;
-    let ready_ms = parlor.ready_after.as_secs_f64() * 1e3;
-    let mut killed = Killed {
+    let parlor = programs.start_parlor(DATA_FOLDER, upstream).await?;
+    let ready_ms = parlor.startup_time.as_secs_f64() * 1e3;
+    let mut killed = CrashResult {
         runs: 0,
         ready_ms,
         seen: 0,
@@ -51,7 +55,7 @@ pub async fn measure(programs: &Programs, upstream: &Program, runs: usize) -> Re
         complaints: Vec::new(),
     };
     for run in seen {
-        if let Err(complaint) = compare(&parlor.client(), run, &mut killed).await {
+        if let Err(complaint) = compare_with_log(&parlor.client(), run, &mut killed).await {
             killed.complaints.push(complaint.to_string());
         }
     }
@@ -60,13 +64,13 @@ pub async fn measure(programs: &Programs, upstream: &Program, runs: usize) -> Re
     Ok(killed)
 }
 
-async fn compare(client: &Client, seen: Run, killed: &mut Killed) -> Result<(), Error> {
+async fn compare_with_log(client: &Client, seen: RunCheck, killed: &mut CrashResult) -> Result<(), Error> {
     // What has no id yet has shown nothing to anybody: it may be gone.
     let Some(id) = seen.message_id else { return Ok(()) };
-    let events = seen.kept.unwrap_or_default();
+    let events = seen.recorded_events.unwrap_or_default();
     killed.runs += 1;
     killed.seen += events.len() as u64;
-    let read = timeout(PATIENCE, stored(client, &id)).await;
+    let read = timeout(LOG_TIMEOUT, read_stored_run(client, &id)).await;
     let known = read
         .unwrap_or_else(|_| Err("it did not end".into()))
         .inspect_err(|_| {
@@ -74,7 +78,7 @@ async fn compare(client: &Client, seen: Run, killed: &mut Killed) -> Result<(), 
             killed.missing += events.len() as u64;
         })?;
     let ended = known.ended;
-    let known: HashMap<u64, String> = known.kept.unwrap_or_default().into_iter().collect();
+    let known: HashMap<u64, String> = known.recorded_events.unwrap_or_default().into_iter().collect();
     let missing: Vec<_> = events
         .iter()
         .filter(|(position, data)| known.get(position) != Some(data))
@@ -91,10 +95,10 @@ async fn compare(client: &Client, seen: Run, killed: &mut Killed) -> Result<(), 
 }
 
 /// What the log has of a run, to its end.
-async fn stored(client: &Client, run: &str) -> Result<Run, Error> {
+async fn read_stored_run(client: &Client, run: &str) -> Result<RunCheck, Error> {
     let mut answer = client.get(&format!("/api/runs/{run}/events?after=0")).await?;
     if !answer.status.is_success() {
-        return Err(answer.refusal().await);
+        return Err(answer.into_error().await);
     }
     // Only what it keeps is of interest here, not whether the tokens are complete.
     let mut checker = Checker::new(Instant::now(), 0, 0.0, true);

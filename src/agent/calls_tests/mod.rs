@@ -5,21 +5,21 @@ mod promises;
 mod taken_up;
 
 use super::{
-    tests::{TextOnly, terms},
+    tests::{NoPayloads, limits},
     *,
 };
 use crate::{
-    model::{Beside, Done, Made, ToolPlan, Toolbox},
-    protocol::{Json, Opaque, ToolCall, ToolStatus},
+    model::{OpaqueTarget, ToolArtifacts, ToolOutcome, ToolPlan, Toolbox},
+    protocol::{Opaque, RawJson, ToolCall, ToolStatus},
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
 /// `look` may always be run, `ask` needs approval, `again` may be run twice; `{` is the arguments that fit nothing.
 #[derive(Debug)]
-struct Tools;
+struct TestToolbox;
 
-impl Toolbox for Tools {
+impl Toolbox for TestToolbox {
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         if arguments == "{" {
             return Err("The arguments are not JSON.".into());
@@ -37,12 +37,12 @@ impl Toolbox for Tools {
 }
 
 fn agent(message: AssistantMessage) -> Agent {
-    Agent::new(message, Arc::new(Tools), Arc::new(TextOnly), terms(2))
+    Agent::new(message, Arc::new(TestToolbox), Arc::new(NoPayloads), limits(2))
 }
 
 /// A run that has begun and been fed these inputs; gives the effects of the last one.
-fn after(inputs: Vec<Input>) -> (Agent, Vec<Effect>) {
-    let mut agent = agent(AssistantMessage::started("x/m"));
+fn agent_after(inputs: Vec<Input>) -> (Agent, Vec<Effect>) {
+    let mut agent = agent(AssistantMessage::new("x/m"));
     let mut effects = agent.step(Input::Start, NOON);
     for input in inputs {
         effects = agent.step(input, NOON);
@@ -50,7 +50,7 @@ fn after(inputs: Vec<Input>) -> (Agent, Vec<Effect>) {
     (agent, effects)
 }
 
-fn asks(calls: &[(&str, &str)]) -> Vec<Input> {
+fn tool_requests(calls: &[(&str, &str)]) -> Vec<Input> {
     let mut inputs = Vec::new();
     for (index, (name, arguments)) in calls.iter().enumerate() {
         let (id, name) = (format!("id{index}"), (*name).to_owned());
@@ -66,28 +66,28 @@ fn asks(calls: &[(&str, &str)]) -> Vec<Input> {
     inputs
 }
 
-fn gives(index: usize, output: Result<&str, &str>) -> Input {
+fn tool_output(index: usize, output: Result<&str, &str>) -> Input {
     let output = output.map(String::from).map_err(String::from);
     let label = "Done".into();
     Input::ToolEnded {
         index,
-        done: Done {
+        done: ToolOutcome {
             label,
             output,
-            made: Made::default(),
+            artifacts: ToolArtifacts::default(),
         },
     }
 }
 
-fn says(text: &str) -> Vec<Input> {
+fn answer_text(text: &str) -> Vec<Input> {
     vec![
         Input::Model(ModelEvent::Text(text.into())),
         Input::Model(ModelEvent::Finished(FinishReason::Stop)),
     ]
 }
 
-fn run(index: usize, tool: &str, input: &str) -> Effect {
-    Effect::Run {
+fn run_effect(index: usize, tool: &str, input: &str) -> Effect {
+    Effect::RunTool {
         index,
         tool: tool.into(),
         input: input.into(),
@@ -95,7 +95,7 @@ fn run(index: usize, tool: &str, input: &str) -> Effect {
 }
 
 /// The effects that are not words for the log.
-fn done(effects: Vec<Effect>) -> Vec<Effect> {
+fn without_log(effects: Vec<Effect>) -> Vec<Effect> {
     let is_log = |effect: &Effect| matches!(effect, Effect::Log(_));
     effects.into_iter().filter(|effect| !is_log(effect)).collect()
 }
@@ -105,9 +105,12 @@ fn statuses(agent: &Agent) -> Vec<ToolStatus> {
 }
 
 #[test]
-fn all_calls_of_an_answer_begin_together_and_stand_in_the_order_in_which_they_were_asked() {
-    let (agent, effects) = after(asks(&[("look", "{\"a\":1}"), ("again", "")]));
-    assert_eq!(done(effects), [run(0, "look", "{\"a\":1}"), run(1, "again", "")]);
+fn starts_all_calls_in_request_order() {
+    let (agent, effects) = agent_after(tool_requests(&[("look", "{\"a\":1}"), ("again", "")]));
+    assert_eq!(
+        without_log(effects),
+        [run_effect(0, "look", "{\"a\":1}"), run_effect(1, "again", "")]
+    );
     let calls: Vec<_> = agent.message().tool_calls().collect();
     assert_eq!(
         calls
@@ -120,11 +123,11 @@ fn all_calls_of_an_answer_begin_together_and_stand_in_the_order_in_which_they_we
 }
 
 #[test]
-fn a_tool_that_is_named_like_metadata_is_called_otherwise_since_its_name_stands_in_them_later() {
-    let (agent, effects) = after(asks(&[("<!-- METADATA: {} -->", "{}")]));
+fn escapes_metadata_in_tool_names() {
+    let (agent, effects) = agent_after(tool_requests(&[("<!-- METADATA: {} -->", "{}")]));
     assert_eq!(
-        done(effects),
-        [Effect::Call { with_tools: true }],
+        without_log(effects),
+        [Effect::CallModel { with_tools: true }],
         "there is none"
     );
     let names: Vec<&str> = agent
@@ -136,11 +139,11 @@ fn a_tool_that_is_named_like_metadata_is_called_otherwise_since_its_name_stands_
 }
 
 #[test]
-fn the_model_is_called_again_when_the_last_of_its_tools_has_ended() {
-    let (mut agent, _) = after(asks(&[("look", "{}"), ("look", "{}")]));
-    assert_eq!(done(agent.step(gives(1, Ok("two")), NOON)), []);
-    let effects = agent.step(gives(0, Err("no")), NOON);
-    assert_eq!(done(effects), [Effect::Call { with_tools: true }]);
+fn calls_the_model_after_the_last_tool() {
+    let (mut agent, _) = agent_after(tool_requests(&[("look", "{}"), ("look", "{}")]));
+    assert_eq!(without_log(agent.step(tool_output(1, Ok("two")), NOON)), []);
+    let effects = agent.step(tool_output(0, Err("no")), NOON);
+    assert_eq!(without_log(effects), [Effect::CallModel { with_tools: true }]);
     assert_eq!(statuses(&agent), [ToolStatus::Failed, ToolStatus::Complete]);
     let outputs: Vec<_> = agent
         .message()
@@ -148,7 +151,7 @@ fn the_model_is_called_again_when_the_last_of_its_tools_has_ended() {
         .map(|call| call.output.as_deref())
         .collect();
     assert_eq!(outputs, [Some("no"), Some("two")]);
-    for input in says("There.") {
+    for input in answer_text("There.") {
         agent.step(input, NOON);
     }
     assert_eq!(agent.message().status, RunStatus::Complete);
@@ -160,9 +163,9 @@ fn the_model_is_called_again_when_the_last_of_its_tools_has_ended() {
 }
 
 #[test]
-fn what_can_not_be_run_gives_the_model_an_error_and_the_person_a_card() {
-    let (agent, effects) = after(asks(&[("none", "{}"), ("look", "{")]));
-    assert_eq!(done(effects), [Effect::Call { with_tools: true }]);
+fn reports_invalid_calls_to_model_and_user() {
+    let (agent, effects) = agent_after(tool_requests(&[("none", "{}"), ("look", "{")]));
+    assert_eq!(without_log(effects), [Effect::CallModel { with_tools: true }]);
     let calls: Vec<&ToolCall> = agent.message().tool_calls().collect();
     assert_eq!(statuses(&agent), [ToolStatus::Failed; 2]);
     assert_eq!(calls[0].output.as_deref(), Some("There is no tool none."));
@@ -171,17 +174,17 @@ fn what_can_not_be_run_gives_the_model_an_error_and_the_person_a_card() {
 }
 
 #[test]
-fn a_model_that_asks_for_too_many_at_once_is_given_some() {
+fn limits_calls_per_answer() {
     let calls: Vec<(&str, &str)> = (0..40).map(|_| ("look", "{}")).collect();
-    let (agent, effects) = after(asks(&calls));
-    assert_eq!(done(effects).len(), 32);
+    let (agent, effects) = agent_after(tool_requests(&calls));
+    assert_eq!(without_log(effects).len(), 32);
     assert_eq!(statuses(&agent), [ToolStatus::Running; 32]);
 }
 
 #[test]
-fn a_model_that_says_nothing_after_its_tools_has_given_no_answer() {
-    let (mut agent, _) = after(asks(&[("look", "{}")]));
-    agent.step(gives(0, Ok("seen")), NOON);
+fn silence_after_tools_is_an_error() {
+    let (mut agent, _) = agent_after(tool_requests(&[("look", "{}")]));
+    agent.step(tool_output(0, Ok("seen")), NOON);
     agent.step(Input::Model(ModelEvent::Finished(FinishReason::Stop)), NOON);
     assert_eq!(agent.message().status, RunStatus::Failed);
     assert_eq!(
@@ -191,47 +194,47 @@ fn a_model_that_says_nothing_after_its_tools_has_given_no_answer() {
 }
 
 #[test]
-fn after_its_last_iteration_the_model_has_to_answer_without_tools() {
-    let (mut agent, _) = after(asks(&[("look", "{}")]));
+fn last_iteration_offers_no_tools() {
+    let (mut agent, _) = agent_after(tool_requests(&[("look", "{}")]));
     let mut effects = Vec::new();
     for input in [
-        vec![gives(0, Ok("a"))],
-        asks(&[("look", "{}")]),
-        vec![gives(1, Ok("b"))],
+        vec![tool_output(0, Ok("a"))],
+        tool_requests(&[("look", "{}")]),
+        vec![tool_output(1, Ok("b"))],
     ]
     .concat()
     {
         effects = agent.step(input, NOON);
     }
-    assert_eq!(done(effects), [Effect::Call { with_tools: false }]);
+    assert_eq!(without_log(effects), [Effect::CallModel { with_tools: false }]);
     let mut asked_once_more = agent.clone();
-    for input in asks(&[("look", "{}")]) {
+    for input in tool_requests(&[("look", "{}")]) {
         asked_once_more.step(input, NOON);
     }
     let error = asked_once_more.message().error.clone();
     assert_eq!(error.unwrap().code, "no_answer_after_tools");
-    for input in says("So be it.") {
+    for input in answer_text("So be it.") {
         agent.step(input, NOON);
     }
     assert_eq!(agent.message().status, RunStatus::Complete);
 }
 
 #[test]
-fn a_stop_ends_the_calls_too() {
-    let (mut agent, _) = after(asks(&[("look", "{}"), ("ask", "{}")]));
+fn stop_ends_running_calls() {
+    let (mut agent, _) = agent_after(tool_requests(&[("look", "{}"), ("ask", "{}")]));
     agent.step(Input::Stop, NOON);
     assert_eq!(statuses(&agent), [ToolStatus::Stopped; 2]);
-    assert_eq!(agent.step(gives(0, Ok("late")), NOON), []);
+    assert_eq!(agent.step(tool_output(0, Ok("late")), NOON), []);
 }
 
 #[test]
-fn ids_that_are_missing_or_the_same_are_replaced() {
+fn replaces_missing_and_duplicate_call_ids() {
     let call = |index, id: &str| {
         let (id, name) = (id.into(), "look".into());
         Input::Model(ModelEvent::ToolCall { index, id, name })
     };
     let finished = Input::Model(ModelEvent::Finished(FinishReason::Stop));
-    let (agent, _) = after(vec![call(0, ""), call(1, "same"), call(2, "same"), finished]);
+    let (agent, _) = agent_after(vec![call(0, ""), call(1, "same"), call(2, "same"), finished]);
     let ids: Vec<&str> = agent
         .message()
         .tool_calls()
@@ -241,29 +244,29 @@ fn ids_that_are_missing_or_the_same_are_replaced() {
 }
 
 #[test]
-fn data_beside_a_call_are_kept_before_it_begins() {
+fn stores_call_provider_data_before_start() {
     let data = Opaque {
         kind: "openai".into(),
         field: "extra_content".into(),
-        value: Json::or_string("{}"),
+        value: RawJson::parse_or_quote("{}"),
     };
     let said = Input::Model(ModelEvent::Opaque {
-        beside: Beside::ToolCall(0),
+        beside: OpaqueTarget::ToolCall(0),
         data: data.clone(),
     });
-    let mut inputs = asks(&[("look", "{}")]);
+    let mut inputs = tool_requests(&[("look", "{}")]);
     inputs.insert(1, said);
-    let mut agent = agent(AssistantMessage::started("x/m"));
+    let mut agent = agent(AssistantMessage::new("x/m"));
     agent.step(Input::Start, NOON);
     let effects: Vec<Effect> = inputs
         .into_iter()
         .flat_map(|input| agent.step(input, NOON))
         .collect();
     let place = |is_it: fn(&Effect) -> bool| effects.iter().position(is_it).unwrap();
-    let kept = place(|effect| matches!(effect, Effect::KeepOpaque { .. }));
+    let kept = place(|effect| matches!(effect, Effect::StoreOpaque { .. }));
     assert_eq!(
         effects[kept],
-        Effect::KeepOpaque {
+        Effect::StoreOpaque {
             node: 0,
             part: Some(0),
             data

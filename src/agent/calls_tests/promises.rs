@@ -7,13 +7,13 @@ use super::*;
 use crate::protocol::Fraction;
 
 /// Something that may happen, whether it makes sense or not.
-fn anything() -> impl Strategy<Value = Input> {
+fn any_input() -> impl Strategy<Value = Input> {
     let name = prop_oneof![Just("look"), Just("ask"), Just("again"), Just("none"), Just("")];
     let index = 0..6_usize;
     let progress = crate::protocol::ToolProgress {
         stage: String::new(),
         message: String::new(),
-        progress: Some(Fraction::of_total(1, 2)),
+        progress: Some(Fraction::from_ratio(1, 2)),
         data: None,
     };
     let reasons = [
@@ -31,15 +31,15 @@ fn anything() -> impl Strategy<Value = Input> {
         }),
         4 => prop::sample::select(reasons.to_vec()).prop_map(|reason| Input::Model(ModelEvent::Finished(reason))),
         4 => (index.clone(), any::<bool>()).prop_map(|(index, fine)| {
-            gives(index, if fine { Ok("fine") } else { Err("bad") })
+            tool_output(index, if fine { Ok("fine") } else { Err("bad") })
         }),
-        2 => (index.clone(), any::<bool>()).prop_map(|(index, allowed)| Input::Answered { index, allowed }),
+        2 => (index.clone(), any::<bool>()).prop_map(|(index, allowed)| Input::ApprovalAnswered { index, allowed }),
         1 => index.prop_map(move |index| Input::ToolProgress { index, progress: progress.clone() }),
         2 => "[xy]{0,2}".prop_map(|text| Input::Model(ModelEvent::Text(text))),
         2 => "[xy]{0,2}".prop_map(|text| Input::Model(ModelEvent::Thinking(text))),
-        1 => Just(Input::BrokeOff),
+        1 => Just(Input::StreamEnded),
         1 => Just(Input::Stop),
-        1 => Just(Input::Waited),
+        1 => Just(Input::RetryDue),
     ]
 }
 
@@ -48,9 +48,9 @@ properties! {
 
     /// Whatever the model, its tools and the person do, in whatever order.
     #[test]
-    fn the_loop_keeps_its_promises(inputs in prop::collection::vec(anything(), 0..60)) {
-        let mut agent = agent(AssistantMessage::started("x/m"));
-        let mut replayed = AssistantMessage::started("x/m");
+    fn agent_loop_keeps_its_invariants(inputs in prop::collection::vec(any_input(), 0..60)) {
+        let mut agent = agent(AssistantMessage::new("x/m"));
+        let mut replayed = AssistantMessage::new("x/m");
         let (mut ran, mut over) = (Vec::new(), false);
         for input in std::iter::once(Input::Start).chain(inputs) {
             for effect in agent.step(input, NOON) {
@@ -59,18 +59,18 @@ properties! {
                     Effect::Log(event) => {
                         prop_assert!(apply_to_run(&mut replayed, &event).is_some(), "{event:?} does not follow");
                     }
-                    Effect::Call { with_tools } => {
+                    Effect::CallModel { with_tools } => {
                         let at_work = agent.message().tool_calls().any(|call| call.output.is_none());
                         prop_assert!(!at_work, "the model is called when all its calls have an output");
                         prop_assert!(with_tools || replayed.nodes.len() >= 2);
                     }
-                    Effect::Run { index, .. } => {
+                    Effect::RunTool { index, .. } => {
                         prop_assert!(!ran.contains(&index), "a call is made once");
                         let call = replayed.tool_calls().find(|call| call.index == index);
                         prop_assert_eq!(call.map(|call| call.status), Some(ToolStatus::Running), "its start is logged");
                         ran.push(index);
                     }
-                    Effect::Wait(_) | Effect::Keep(_) | Effect::KeepOpaque { .. } => {}
+                    Effect::ScheduleRetry(_) | Effect::StorePayload(_) | Effect::StoreOpaque { .. } => {}
                     Effect::Pause(event) | Effect::End(event) => {
                         over = true;
                         apply_to_run(&mut replayed, &event);

@@ -3,8 +3,8 @@
 use super::*;
 
 /// A run whose only call stands like this when it is taken up.
-fn taken_up(tool: &str, status: ToolStatus, started: bool) -> (Agent, Vec<Effect>) {
-    let (agent, _) = after(asks(&[(tool, "{}")]));
+fn resumed(tool: &str, status: ToolStatus, started: bool) -> (Agent, Vec<Effect>) {
+    let (agent, _) = agent_after(tool_requests(&[(tool, "{}")]));
     let mut message = agent.message().clone();
     message.status = RunStatus::Running;
     for call in message.tool_calls_mut() {
@@ -12,27 +12,27 @@ fn taken_up(tool: &str, status: ToolStatus, started: bool) -> (Agent, Vec<Effect
         call.started_at = started.then_some(NOON);
     }
     let mut agent = self::agent(message);
-    let effects = done(agent.step(Input::Start, NOON));
+    let effects = without_log(agent.step(Input::Start, NOON));
     (agent, effects)
 }
 
 #[test]
-fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
-    let call = vec![Effect::Call { with_tools: true }];
+fn resumes_calls_by_status() {
+    let call = vec![Effect::CallModel { with_tools: true }];
     // The person has answered.
-    let (_, effects) = taken_up("ask", ToolStatus::Allowed, false);
-    assert_eq!(effects, [run(0, "ask", "{}")]);
-    let (agent, effects) = taken_up("ask", ToolStatus::Denied, false);
+    let (_, effects) = resumed("ask", ToolStatus::Allowed, false);
+    assert_eq!(effects, [run_effect(0, "ask", "{}")]);
+    let (agent, effects) = resumed("ask", ToolStatus::Denied, false);
     assert_eq!(
         (effects, statuses(&agent)),
         (call.clone(), vec![ToolStatus::Denied])
     );
     // They have not.
-    let (_, effects) = taken_up("ask", ToolStatus::Waiting, false);
+    let (_, effects) = resumed("ask", ToolStatus::Waiting, false);
     assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
     // It had begun, and nobody knows what came of it.
     for status in [ToolStatus::Unknown, ToolStatus::Stopped] {
-        let (agent, effects) = taken_up("look", status, true);
+        let (agent, effects) = resumed("look", status, true);
         assert_eq!(
             (effects, statuses(&agent)),
             (call.clone(), vec![ToolStatus::Failed])
@@ -46,11 +46,11 @@ fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
             .clone()
             .unwrap();
         assert!(output.contains("outcome"), "{output}");
-        let (_, effects) = taken_up("again", status, true);
-        assert_eq!(effects, [run(0, "again", "{}")], "it may be run twice");
+        let (_, effects) = resumed("again", status, true);
+        assert_eq!(effects, [run_effect(0, "again", "{}")], "it may be run twice");
     }
     // The same if its tool is not there just now: it may have had its effect.
-    let (agent, _) = after(asks(&[("look", "{}")]));
+    let (agent, _) = agent_after(tool_requests(&[("look", "{}")]));
     let mut message = agent.message().clone();
     for call in message.tool_calls_mut() {
         (call.status, call.tool) = (ToolStatus::Unknown, "gone".into());
@@ -60,9 +60,9 @@ fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
     let output = agent.message().tool_calls().next().unwrap().output.clone();
     assert!(output.unwrap().contains("outcome"));
     // It had not begun.
-    let (_, effects) = taken_up("look", ToolStatus::Stopped, false);
-    assert_eq!(effects, [run(0, "look", "{}")]);
-    let (_, effects) = taken_up("ask", ToolStatus::Stopped, false);
+    let (_, effects) = resumed("look", ToolStatus::Stopped, false);
+    assert_eq!(effects, [run_effect(0, "look", "{}")]);
+    let (_, effects) = resumed("ask", ToolStatus::Stopped, false);
     assert_eq!(
         effects,
         [Effect::Pause(EventBody::Waiting { worked_ms: 0 })],
@@ -71,17 +71,17 @@ fn a_run_that_goes_on_takes_up_its_calls_where_they_stand() {
 }
 
 #[test]
-fn calls_that_have_ended_are_not_made_again() {
-    let (mut agent, _) = after(asks(&[("look", "{}"), ("look", "{}")]));
-    agent.step(gives(0, Ok("kept")), NOON);
-    agent.step(Input::ShutDown, NOON);
+fn does_not_repeat_ended_calls() {
+    let (mut agent, _) = agent_after(tool_requests(&[("look", "{}"), ("look", "{}")]));
+    agent.step(tool_output(0, Ok("kept")), NOON);
+    agent.step(Input::Shutdown, NOON);
     assert_eq!(statuses(&agent), [ToolStatus::Complete, ToolStatus::Unknown]);
     let mut message = agent.message().clone();
     apply_to_run(&mut message, &EventBody::RunContinued { created_at: NOON });
     let mut agent = self::agent(message);
     assert_eq!(
-        done(agent.step(Input::Start, NOON)),
-        [Effect::Call { with_tools: true }]
+        without_log(agent.step(Input::Start, NOON)),
+        [Effect::CallModel { with_tools: true }]
     );
     let kept = agent.message().tool_calls().next().unwrap();
     assert_eq!(

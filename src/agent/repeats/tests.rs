@@ -3,12 +3,12 @@ use super::*;
 const LIMIT: usize = 8;
 
 /// After how many bytes a text is said to repeat itself, if it is.
-fn noticed(text: &str) -> Option<usize> {
-    noticed_in(text, text.len().max(1), false)
+fn detected_after(text: &str) -> Option<usize> {
+    detected_after_in_pieces(text, text.len().max(1), false)
 }
 
-fn noticed_in(text: &str, piece: usize, is_data: bool) -> Option<usize> {
-    let mut repeats = Repeats::new(LIMIT);
+fn detected_after_in_pieces(text: &str, piece: usize, is_data: bool) -> Option<usize> {
+    let mut repeats = RepetitionDetector::new(LIMIT);
     let mut from = 0;
     while from < text.len() {
         let to = text.ceil_char_boundary(from + piece);
@@ -23,7 +23,7 @@ fn noticed_in(text: &str, piece: usize, is_data: bool) -> Option<usize> {
 const SENTENCE: &str = "The capital of Denmark is Copenhagen, which is a city on the coast of Zealand. ";
 
 #[test]
-fn the_same_passage_again_and_again_is_noticed() {
+fn detects_a_repeated_passage() {
     let paragraph = format!("{SENTENCE}It has many bridges, and people ride bicycles there.\n\n");
     for passage in [
         "Yes. I am sure of it. ",
@@ -32,41 +32,41 @@ fn the_same_passage_again_and_again_is_noticed() {
         "我不知道这个问题的答案。",
     ] {
         let looping = format!("A beginning of its own. {}", passage.repeat(400));
-        let whole = noticed(&looping);
+        let whole = detected_after(&looping);
         assert!(whole.is_some(), "{passage}");
         // Whatever the pieces are: it is noticed as soon as there is enough of it.
-        let needed = passage.len() * LIMIT.max((MIN_PASSAGE * LIMIT).div_ceil(passage.chars().count()));
+        let needed = passage.len() * LIMIT.max((MIN_PASSAGE_CHARS * LIMIT).div_ceil(passage.chars().count()));
         for piece in [1, 7, 300] {
-            let at = noticed_in(&looping, piece, false).expect(passage);
-            let late = 2 * INTERVAL.max(needed / INTERVAL_PART);
+            let at = detected_after_in_pieces(&looping, piece, false).expect(passage);
+            let late = 2 * MIN_CHECK_INTERVAL_BYTES.max(needed / CHECK_INTERVAL_DIVISOR);
             assert!(at <= needed + late + piece, "{passage}: {at} > {needed}");
         }
     }
 }
 
 #[test]
-fn a_passage_with_its_own_repetitions_is_noticed() {
+fn detects_a_passage_with_inner_repetition() {
     let passage = format!("{}and then something else was said about it. ", "ha ".repeat(30));
-    assert!(noticed(&passage.repeat(50)).is_some());
+    assert!(detected_after(&passage.repeat(50)).is_some());
 }
 
 #[test]
-fn fewer_repetitions_than_the_limit_are_not() {
+fn ignores_repetitions_below_the_limit() {
     let long: String = (0..9).map(|n| format!("{n}. {SENTENCE}")).collect();
-    assert_eq!(noticed(&long.repeat(LIMIT - 1)), None);
-    assert!(noticed(&long.repeat(LIMIT + 1)).is_some());
-    assert_eq!(noticed(&"ha ha ha ".repeat(60)), None, "laughter");
+    assert_eq!(detected_after(&long.repeat(LIMIT - 1)), None);
+    assert!(detected_after(&long.repeat(LIMIT + 1)).is_some());
+    assert_eq!(detected_after(&"ha ha ha ".repeat(60)), None, "laughter");
     assert_eq!(
-        noticed(&"We will, we will rock you!\n".repeat(20)),
+        detected_after(&"We will, we will rock you!\n".repeat(20)),
         None,
         "a refrain"
     );
-    let mut off = Repeats::new(0);
+    let mut off = RepetitionDetector::new(0);
     assert!(!off.push(&SENTENCE.repeat(1000), false));
 }
 
 #[test]
-fn lists_tables_code_and_drawings_are_no_loops() {
+fn ignores_lists_tables_code_and_drawings() {
     let lines = |count: usize, line: &dyn Fn(usize) -> String| -> String { (1..=count).map(line).collect() };
     let cases = [
         (
@@ -109,35 +109,35 @@ fn lists_tables_code_and_drawings_are_no_loops() {
         ("rows of JSON", lines(200, &|_| "[1, \"a\", null], ".into())),
     ];
     for (what, text) in cases {
-        assert_eq!(noticed(&text), None, "{what}");
+        assert_eq!(detected_after(&text), None, "{what}");
     }
     assert_eq!(
-        noticed_in(&SENTENCE.repeat(100), 9, true),
+        detected_after_in_pieces(&SENTENCE.repeat(100), 9, true),
         None,
         "data of a panel"
     );
 }
 
 #[test]
-fn even_code_does_not_go_on_for_ever() {
-    let code = format!("```\n{}", "    x += 1;\n".repeat(3 * REMEMBERED / 12));
-    let at = noticed_in(&code, 100, false).expect("it is noticed");
-    assert!(at < 2 * REMEMBERED, "{at}");
-    assert!(noticed(&"!".repeat(3 * REMEMBERED)).is_some());
+fn detects_endless_code() {
+    let code = format!("```\n{}", "    x += 1;\n".repeat(3 * MAX_TAIL_BYTES / 12));
+    let at = detected_after_in_pieces(&code, 100, false).expect("it is noticed");
+    assert!(at < 2 * MAX_TAIL_BYTES, "{at}");
+    assert!(detected_after(&"!".repeat(3 * MAX_TAIL_BYTES)).is_some());
 }
 
 #[test]
-fn words_that_go_on_are_no_loop_behind_code() {
+fn ignores_prose_after_code() {
     let text = format!("```\nx\n```\n{}", SENTENCE.repeat(100));
-    assert!(noticed(&text).is_some(), "the fence is closed");
+    assert!(detected_after(&text).is_some(), "the fence is closed");
     let varied: String = (0..2000)
         .map(|n| format!("Word {n} of a long answer. "))
         .collect();
-    assert_eq!(noticed(&varied), None);
+    assert_eq!(detected_after(&varied), None);
 }
 
 #[test]
-fn only_a_line_of_its_own_is_a_fence() {
+fn fence_needs_its_own_line() {
     for (text, is_open) in [
         ("```rust\n", true),
         ("```a``` is code.\n", false),
@@ -151,20 +151,20 @@ fn only_a_line_of_its_own_is_a_fence() {
         ("``\n", false),
     ] {
         for piece in 1..=text.len() {
-            let mut fences = Fences::default();
+            let mut fences = FenceTracker::default();
             text.as_bytes().chunks(piece).for_each(|chunk| fences.push(chunk));
-            assert_eq!(fences.open.is_some(), is_open, "{text:?}");
+            assert_eq!(fences.open_fence.is_some(), is_open, "{text:?}");
         }
     }
     let looping = format!("```a``` is code.\n\n{}", SENTENCE.repeat(100));
-    assert!(noticed(&looping).is_some());
+    assert!(detected_after(&looping).is_some());
 }
 
 #[test]
-fn a_long_answer_costs_little() {
+fn cost_is_linear_in_answer_length() {
     // What ends as before all the time is the most work there is.
-    let rows = "| 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |\n".repeat(2 * REMEMBERED / 34);
-    let mut repeats = Repeats::new(LIMIT);
+    let rows = "| 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |\n".repeat(2 * MAX_TAIL_BYTES / 34);
+    let mut repeats = RepetitionDetector::new(LIMIT);
     repeats.push(&rows, false);
-    assert!(repeats.text.len() <= 2 * REMEMBERED + INTERVAL);
+    assert!(repeats.text.len() <= 2 * MAX_TAIL_BYTES + MIN_CHECK_INTERVAL_BYTES);
 }

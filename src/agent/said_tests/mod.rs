@@ -4,11 +4,11 @@ mod sources;
 
 use std::sync::Arc;
 
-use super::{tests::terms, *};
+use super::{tests::limits, *};
 use crate::{
     model::ToolPlan,
-    pages::actions::EVERYWHERE,
-    protocol::{Json, Node, Payload, RunStatus, ToolCall, ToolStatus},
+    pages::actions::COMMON_ACTIONS,
+    protocol::{Node, Payload, RawJson, RunStatus, ToolCall, ToolStatus},
 };
 use control::Marker;
 use fuzzing::properties;
@@ -25,12 +25,12 @@ impl Toolbox for NoTools {
 }
 
 /// A run that has searched and found `output`.
-fn having_found(output: &str) -> AssistantMessage {
-    let mut message = AssistantMessage::started("x/m");
+fn message_with_tool_output(output: &str) -> AssistantMessage {
+    let mut message = AssistantMessage::new("x/m");
     let call = ToolCall {
-        input: Json::or_string(r#"{"query": "x"}"#),
+        input: RawJson::parse_or_quote(r#"{"query": "x"}"#),
         output: Some(output.into()),
-        ..ToolCall::of("web_search", ToolStatus::Complete)
+        ..ToolCall::for_test("web_search", ToolStatus::Complete)
     };
     message.nodes.push(Node {
         parts: vec![Part::ToolCall(Box::new(call))],
@@ -39,13 +39,13 @@ fn having_found(output: &str) -> AssistantMessage {
 }
 
 /// An address that an earlier turn has.
-const EARLIER: &str = "https://earlier.example/x";
+const EARLIER_URL: &str = "https://earlier.example/x";
 
 /// A page with tables, of which not all can be kept, and one action.
 #[derive(Debug)]
-struct Tables;
+struct TablePage;
 
-impl Workshop for Tables {
+impl PayloadFactory for TablePage {
     fn markers(&self) -> Vec<Marker> {
         vec![Marker {
             marker: "TABLE:".into(),
@@ -57,34 +57,34 @@ impl Workshop for Tables {
         }]
     }
 
-    fn writing(&self, kind: &str) -> String {
+    fn status_text(&self, kind: &str) -> String {
         format!("Writing a {kind}...")
     }
 
-    fn make(&self, kind: &str, data: Value) -> Result<Payload, String> {
+    fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String> {
         match data["rows"].as_array().map(Vec::len) {
             Some(count) if count < 10 => Ok(Payload {
                 payload_id: format!("id{count}"),
                 kind: kind.into(),
                 summary: "Table".into(),
-                data: Json::or_string(&data.to_string()),
+                data: RawJson::parse_or_quote(&data.to_string()),
             }),
             _ => Err("too large".into()),
         }
     }
 
-    fn performs(&self, action: &str) -> bool {
-        EVERYWHERE.iter().any(|performed| performed.name == action)
+    fn supports_action(&self, action: &str) -> bool {
+        COMMON_ACTIONS.iter().any(|performed| performed.name == action)
     }
 
-    fn has_been_given(&self, url: &str) -> bool {
-        url == EARLIER
+    fn is_earlier_source(&self, url: &str) -> bool {
+        url == EARLIER_URL
     }
 }
 
-fn played(message: AssistantMessage, deltas: &[&str], end: Input) -> (Vec<Effect>, AssistantMessage) {
+fn play(message: AssistantMessage, deltas: &[&str], end: Input) -> (Vec<Effect>, AssistantMessage) {
     let at = Timestamp(0);
-    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(Tables), terms(5));
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(TablePage), limits(5));
     let mut effects = agent.step(Input::Start, at);
     for delta in deltas {
         effects.extend(agent.step(Input::Model(ModelEvent::Text((*delta).into())), at));
@@ -93,14 +93,14 @@ fn played(message: AssistantMessage, deltas: &[&str], end: Input) -> (Vec<Effect
     (effects, agent.message().clone())
 }
 
-fn answered(message: AssistantMessage, deltas: &[&str], end: Input) -> AssistantMessage {
-    played(message, deltas, end).1
+fn play_message(message: AssistantMessage, deltas: &[&str], end: Input) -> AssistantMessage {
+    play(message, deltas, end).1
 }
 
 /// What was logged and kept: texts, statuses and ids.
-fn told(effects: &[Effect]) -> Vec<&str> {
+fn logged_texts(effects: &[Effect]) -> Vec<&str> {
     let told = effects.iter().filter_map(|effect| match effect {
-        Effect::Keep(payload) => Some(payload.payload_id.as_str()),
+        Effect::StorePayload(payload) => Some(payload.payload_id.as_str()),
         Effect::Log(EventBody::PayloadMade { .. }) => Some("made"),
         Effect::Log(EventBody::TextDelta { text, .. }) => Some(text),
         Effect::Log(EventBody::Status { message }) => Some(message),
@@ -112,13 +112,13 @@ fn told(effects: &[Effect]) -> Vec<&str> {
 const FINISHED: Input = Input::Model(ModelEvent::Finished(FinishReason::Stop));
 
 #[test]
-fn what_is_suggested_is_no_text() {
+fn takes_suggestions_out_of_the_text() {
     let deltas = [
         "Shall I?\n\nSUGGESTED_VAL",
         "UES: [{\"label\": \"Yes\", \"value\": \"Yes, please\"}]\n",
         "SUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_conversation\", \"handler\": \"client\"}]",
     ];
-    let answer = answered(AssistantMessage::started("x/m"), &deltas, FINISHED);
+    let answer = play_message(AssistantMessage::new("x/m"), &deltas, FINISHED);
     assert_eq!(
         (answer.text().as_str(), answer.status),
         ("Shall I?", RunStatus::Complete)
@@ -128,12 +128,12 @@ fn what_is_suggested_is_no_text() {
 }
 
 #[test]
-fn only_actions_that_somebody_does_are_suggested() {
+fn suggests_only_known_actions() {
     let actions = r#"SUGGESTED_ACTIONS: [
         {"label": "New", "action": "new_conversation", "handler": "client"},
         {"label": "Wipe", "action": "format_disk", "handler": "client"},
         {"label": "Any", "action": "format_disk", "handler": "server"}]"#;
-    let answer = answered(AssistantMessage::started("x/m"), &["Now?\n", actions], FINISHED);
+    let answer = play_message(AssistantMessage::new("x/m"), &["Now?\n", actions], FINISHED);
     let labels: Vec<&str> = answer
         .suggested_actions
         .iter()
@@ -143,14 +143,14 @@ fn only_actions_that_somebody_does_are_suggested() {
 }
 
 #[test]
-fn what_is_written_for_the_panel_is_announced_once_kept_and_then_told_of() {
+fn announces_then_stores_then_logs_a_payload() {
     let deltas = [
         "See: TABLE: {",
         "\"rows\"",
         ": [1]} and TABLE: {\"rows\": []}",
         " there.",
     ];
-    let (effects, answer) = played(AssistantMessage::started("x/m"), &deltas, FINISHED);
+    let (effects, answer) = play(AssistantMessage::new("x/m"), &deltas, FINISHED);
     let expected = [
         "See:",
         "Writing a table...",
@@ -161,7 +161,7 @@ fn what_is_written_for_the_panel_is_announced_once_kept_and_then_told_of() {
         "made",
         "there.",
     ];
-    assert_eq!(told(&effects), expected);
+    assert_eq!(logged_texts(&effects), expected);
     let parts: Vec<&str> = answer.nodes[0]
         .parts
         .iter()
@@ -174,20 +174,24 @@ fn what_is_written_for_the_panel_is_announced_once_kept_and_then_told_of() {
 }
 
 #[test]
-fn what_is_not_made_is_text_as_it_came() {
+fn rejected_payload_stays_text() {
     for written in [
         "TABLE: {\"rows\": 1}",
         "TABLE: {\"rows\": [0,1,2,3,4,5,6,7,8,9]}",
         "TABLE: {\"rows\": [",
     ] {
-        let (effects, answer) = played(AssistantMessage::started("x/m"), &["See ", written], FINISHED);
+        let (effects, answer) = play(AssistantMessage::new("x/m"), &["See ", written], FINISHED);
         assert_eq!(answer.text(), format!("See {written}"));
-        assert!(!effects.iter().any(|effect| matches!(effect, Effect::Keep(_))));
+        assert!(
+            !effects
+                .iter()
+                .any(|effect| matches!(effect, Effect::StorePayload(_)))
+        );
     }
 }
 
 #[test]
-fn a_text_behind_a_payload_begins_with_its_first_line() {
+fn trims_text_after_a_payload() {
     for (written, text) in [
         (" and so on", "See:\n\nand so on"),
         ("\n\nAnd so on", "See:\n\nAnd so on"),
@@ -195,29 +199,25 @@ fn a_text_behind_a_payload_begins_with_its_first_line() {
         ("\n\n", "See:"),
     ] {
         let said = format!("See: TABLE: {{\"rows\": []}}{written}");
-        let answer = answered(AssistantMessage::started("x/m"), &[&said], FINISHED);
+        let answer = play_message(AssistantMessage::new("x/m"), &[&said], FINISHED);
         assert_eq!(answer.text(), text);
     }
 }
 
 #[test]
-fn an_answer_that_is_nothing_but_a_payload_is_an_answer() {
-    let answer = answered(
-        AssistantMessage::started("x/m"),
-        &["TABLE: {\"rows\": []}"],
-        FINISHED,
-    );
+fn accepts_a_payload_only_answer() {
+    let answer = play_message(AssistantMessage::new("x/m"), &["TABLE: {\"rows\": []}"], FINISHED);
     assert_eq!((answer.status, answer.activity), (RunStatus::Complete, None));
 }
 
 #[test]
-fn what_was_held_back_when_it_broke_off_was_on_no_screen() {
+fn drops_held_text_when_broken_off() {
     let half = "Because.\n\nSUGGESTED_VALUES: [{\"lab";
-    for end in [Input::Stop, Input::BrokeOff] {
-        let answer = answered(AssistantMessage::started("x/m"), &[half], end);
+    for end in [Input::Stop, Input::StreamEnded] {
+        let answer = play_message(AssistantMessage::new("x/m"), &[half], end);
         assert_eq!(answer.text().trim_end(), "Because.");
     }
-    let answer = answered(AssistantMessage::started("x/m"), &[half], FINISHED);
+    let answer = play_message(AssistantMessage::new("x/m"), &[half], FINISHED);
     assert_eq!(answer.text(), half, "the model ended like this: it is text");
 }
 
@@ -241,7 +241,7 @@ fn fragment() -> impl Strategy<Value = &'static str> {
 }
 
 /// A text in pieces of so many characters, in turn.
-fn cut(text: &str, lengths: &[usize]) -> Vec<String> {
+fn split_text(text: &str, lengths: &[usize]) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut characters = text.chars().peekable();
     for length in lengths.iter().cycle() {
@@ -258,21 +258,21 @@ properties! {
 
     /// Whatever the model writes, and however it comes.
     #[test]
-    fn what_is_told_of_is_kept_before_and_how_it_came_does_not_matter(
+    fn stores_before_logging_however_text_is_split(
         fragments in prop::collection::vec(fragment(), 0..8),
         lengths in prop::collection::vec(1..9_usize, 1..6),
     ) {
         let text = fragments.concat();
-        let (_, whole) = played(AssistantMessage::started("x/m"), &[&text], FINISHED);
-        let pieces = cut(&text, &lengths);
+        let (_, whole) = play(AssistantMessage::new("x/m"), &[&text], FINISHED);
+        let pieces = split_text(&text, &lengths);
         let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
-        let (effects, answer) = played(AssistantMessage::started("x/m"), &pieces, FINISHED);
+        let (effects, answer) = play(AssistantMessage::new("x/m"), &pieces, FINISHED);
         prop_assert_eq!(&whole, &answer);
-        let mut replayed = AssistantMessage::started("x/m");
+        let mut replayed = AssistantMessage::new("x/m");
         let mut kept = Vec::new();
         for effect in effects {
             match effect {
-                Effect::Keep(payload) => kept.push(payload.reference()),
+                Effect::StorePayload(payload) => kept.push(payload.to_ref()),
                 Effect::Log(event) | Effect::End(event) => {
                     if let EventBody::PayloadMade { payload, .. } = &event {
                         prop_assert_eq!(kept.last(), Some(payload));

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_stop_ends_the_run_in_every_phase_and_nothing_comes_after_it() {
+fn stop_ends_the_run_in_every_phase() {
     let busy = || failure(ModelErrorKind::Unavailable { after: None });
     let before: [Vec<Input>; 4] = [
         vec![],
@@ -12,73 +12,73 @@ fn a_stop_ends_the_run_in_every_phase_and_nothing_comes_after_it() {
         vec![Input::Start, busy()],
     ];
     for inputs in before {
-        let (effects, message) = played(inputs.clone().into_iter().chain([Input::Stop]));
+        let (effects, message) = play(inputs.clone().into_iter().chain([Input::Stop]));
         assert_eq!(
-            (ended(&effects), message.status),
+            (end_status(&effects), message.status),
             (Some(RunStatus::Stopped), RunStatus::Stopped)
         );
         let after = [
             Input::Stop,
             text("late"),
             finished(),
-            Input::BrokeOff,
-            Input::Waited,
-            Input::ShutDown,
+            Input::StreamEnded,
+            Input::RetryDue,
+            Input::Shutdown,
         ];
-        let (more, _) = played(inputs.into_iter().chain([Input::Stop]).chain(after));
+        let (more, _) = play(inputs.into_iter().chain([Input::Stop]).chain(after));
         assert_eq!(more, effects);
     }
 }
 
 #[test]
-fn a_busy_server_is_asked_twice_more_and_then_no_more() {
+fn retries_a_busy_server_twice() {
     let busy = |after| failure(ModelErrorKind::Unavailable { after });
     let waits = |effects: &[Effect]| -> Vec<Duration> {
         effects
             .iter()
             .filter_map(|effect| match effect {
-                Effect::Wait(wait) => Some(*wait),
+                Effect::ScheduleRetry(wait) => Some(*wait),
                 _ => None,
             })
             .collect()
     };
-    let (effects, message) = played([
+    let (effects, message) = play([
         Input::Start,
         busy(None),
-        Input::Waited,
+        Input::RetryDue,
         busy(Some(Duration::from_secs(7))),
-        Input::Waited,
+        Input::RetryDue,
         busy(None),
     ]);
     assert_eq!(waits(&effects), [Duration::from_secs(1), Duration::from_secs(7)]);
     assert_eq!(effects.iter().filter(|effect| **effect == CALL).count(), 3);
     assert_eq!(
-        (ended(&effects), message.error.unwrap().code.as_str()),
+        (end_status(&effects), message.error.unwrap().code.as_str()),
         (Some(RunStatus::Failed), "some_code")
     );
     // A server that wants to be left alone for an hour is not waited for.
-    let (effects, _) = played([Input::Start, busy(Some(Duration::from_secs(3600)))]);
+    let (effects, _) = play([Input::Start, busy(Some(Duration::from_secs(3600)))]);
     assert_eq!(
-        (waits(&effects), ended(&effects)),
+        (waits(&effects), end_status(&effects)),
         (vec![], Some(RunStatus::Failed))
     );
 }
 
 #[test]
-fn nothing_is_tried_again_once_the_answer_has_begun() {
+fn does_not_retry_a_started_answer() {
     for kind in [
         ModelErrorKind::Unavailable { after: None },
         ModelErrorKind::Refused,
-        ModelErrorKind::Broken,
+        ModelErrorKind::StreamBroken,
     ] {
-        let (effects, message) = played([Input::Start, text("half"), failure(kind)]);
-        let status = if kind == ModelErrorKind::Broken {
+        let (effects, message) = play([Input::Start, text("half"), failure(kind)]);
+        let status = if kind == ModelErrorKind::StreamBroken {
             RunStatus::Interrupted
         } else {
             RunStatus::Failed
         };
         assert_eq!(
-            (ended(&effects), message.text().as_str()),
+            (end_status(&effects), message.text().as_str()),
             (Some(status), "half"),
             "{kind:?}"
         );
@@ -86,16 +86,16 @@ fn nothing_is_tried_again_once_the_answer_has_begun() {
 }
 
 #[test]
-fn every_other_end_has_its_status_and_its_words() {
+fn ends_with_status_and_error() {
     let span = Duration::from_secs(1);
     let cases = [
-        (vec![Input::BrokeOff], RunStatus::Interrupted, "broke_off"),
+        (vec![Input::StreamEnded], RunStatus::Interrupted, "broke_off"),
         (
-            vec![text("x"), Input::BrokeOff],
+            vec![text("x"), Input::StreamEnded],
             RunStatus::Interrupted,
             "broke_off",
         ),
-        (vec![Input::ShutDown], RunStatus::Interrupted, "shut_down"),
+        (vec![Input::Shutdown], RunStatus::Interrupted, "shut_down"),
         (
             vec![Input::TimedOut(Timeout::FirstToken(span))],
             RunStatus::Failed,
@@ -119,17 +119,17 @@ fn every_other_end_has_its_status_and_its_words() {
             "no_answer_after_thinking",
         ),
         (
-            vec![cannot_read("video"), finished()],
+            vec![unreadable("video"), finished()],
             RunStatus::Failed,
             "unreadable_answer",
         ),
         (
-            vec![text("x"), finished_because(FinishReason::Refusal)],
+            vec![text("x"), finished_with(FinishReason::Refusal)],
             RunStatus::Failed,
             "refusal",
         ),
         (
-            vec![text("x"), finished_because(FinishReason::MalformedFunctionCall)],
+            vec![text("x"), finished_with(FinishReason::MalformedFunctionCall)],
             RunStatus::Failed,
             "malformed_function_call",
         ),
@@ -148,9 +148,9 @@ fn every_other_end_has_its_status_and_its_words() {
         ),
     ];
     for (inputs, status, code) in cases {
-        let (effects, message) = played([Input::Start].into_iter().chain(inputs.clone()));
+        let (effects, message) = play([Input::Start].into_iter().chain(inputs.clone()));
         assert_eq!(
-            (ended(&effects), message.error.unwrap().code.as_str()),
+            (end_status(&effects), message.error.unwrap().code.as_str()),
             (Some(status), code),
             "{inputs:?}"
         );
@@ -158,10 +158,10 @@ fn every_other_end_has_its_status_and_its_words() {
 }
 
 #[test]
-fn a_limit_ends_an_answer_that_can_go_on() {
-    for end in [finished_because(FinishReason::Length), Input::TooLong(1)] {
-        let (effects, message) = played([Input::Start, text("half"), end.clone()]);
-        assert_eq!(ended(&effects), Some(RunStatus::Complete), "{end:?}");
+fn limited_answer_can_be_continued() {
+    for end in [finished_with(FinishReason::Length), Input::TooLong(1)] {
+        let (effects, message) = play([Input::Start, text("half"), end.clone()]);
+        assert_eq!(end_status(&effects), Some(RunStatus::Complete), "{end:?}");
         assert_eq!(
             (
                 &message.finish_reason,
@@ -179,12 +179,12 @@ fn a_limit_ends_an_answer_that_can_go_on() {
 }
 
 #[test]
-fn thinking_up_to_the_limit_is_told_as_such() {
+fn reports_thinking_that_reached_the_limit() {
     for (reason, words) in [
         (FinishReason::Length, "longest"),
         (FinishReason::PauseTurn, "paused"),
     ] {
-        let (_, message) = played([Input::Start, thought("Hm"), finished_because(reason.clone())]);
+        let (_, message) = play([Input::Start, thought("Hm"), finished_with(reason.clone())]);
         let error = message.error.unwrap();
         assert_eq!(error.code, "no_answer_after_thinking");
         assert!(error.message.contains(words), "{}", error.message);
@@ -193,18 +193,18 @@ fn thinking_up_to_the_limit_is_told_as_such() {
 }
 
 #[test]
-fn an_answer_that_goes_round_in_circles_is_ended() {
+fn ends_a_repeating_answer() {
     const SENTENCE: &str = "The model says that it does not know, and that it will say so. ";
     // Not to the byte: it is looked at now and then.
     let longest = SENTENCE.len() * 80;
     for piece in [text, thought] {
         let pieces = std::iter::repeat_with(|| piece(SENTENCE)).take(500);
-        let (effects, message) = played([Input::Start].into_iter().chain(pieces).chain([finished()]));
-        assert_eq!(ended(&effects), Some(RunStatus::Failed));
+        let (effects, message) = play([Input::Start].into_iter().chain(pieces).chain([finished()]));
+        assert_eq!(end_status(&effects), Some(RunStatus::Failed));
         assert_eq!(message.error.clone().unwrap().code, "answer_repeats");
         let part = message.nodes[0].parts[0].text();
         assert!(
-            (repeats::MIN_PASSAGE * 8..longest).contains(&part.len()),
+            (repeats::MIN_PASSAGE_CHARS * 8..longest).contains(&part.len()),
             "what came is kept, and no more comes: {}",
             part.len()
         );
@@ -212,13 +212,13 @@ fn an_answer_that_goes_round_in_circles_is_ended() {
 }
 
 #[test]
-fn repetition_is_no_end_where_the_setting_is_zero() {
-    let message = AssistantMessage::started("x/m");
-    let off = Terms {
-        repetitions: 0,
-        ..terms(5)
+fn zero_disables_repetition_check() {
+    let message = AssistantMessage::new("x/m");
+    let off = AgentLimits {
+        max_repetitions: 0,
+        ..limits(5)
     };
-    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(TextOnly), off);
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(NoPayloads), off);
     agent.step(Input::Start, NOON);
     for _ in 0..500 {
         agent.step(text("The same passage, again and again. "), NOON);

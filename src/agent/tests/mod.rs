@@ -4,10 +4,10 @@ mod ends;
 
 use serde_json::Value;
 
-use super::{control::Marker, ends::error, *};
+use super::{control::Marker, ends::run_error, *};
 use crate::{
-    model::{Beside, ToolPlan, Unread},
-    protocol::{Json, Node, Opaque, Payload},
+    model::{OpaqueTarget, ToolPlan, UnreadableContent},
+    protocol::{Node, Opaque, Payload, RawJson},
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
@@ -24,45 +24,45 @@ impl Toolbox for NoTools {
 
 /// Text, and nothing else.
 #[derive(Debug)]
-pub(super) struct TextOnly;
+pub(super) struct NoPayloads;
 
-impl Workshop for TextOnly {
+impl PayloadFactory for NoPayloads {
     fn markers(&self) -> Vec<Marker> {
         Vec::new()
     }
 
-    fn writing(&self, _: &str) -> String {
+    fn status_text(&self, _: &str) -> String {
         String::new()
     }
 
-    fn make(&self, kind: &str, _: Value) -> Result<Payload, String> {
+    fn create_payload(&self, kind: &str, _: Value) -> Result<Payload, String> {
         Err(format!("nothing of the type {kind} is made here"))
     }
 
-    fn performs(&self, _: &str) -> bool {
+    fn supports_action(&self, _: &str) -> bool {
         false
     }
 
-    fn has_been_given(&self, _: &str) -> bool {
+    fn is_earlier_source(&self, _: &str) -> bool {
         false
     }
 }
 
 /// So many calls of the model may ask for tools.
-pub(super) fn terms(max_iterations: usize) -> Terms {
-    Terms {
+pub(super) fn limits(max_iterations: usize) -> AgentLimits {
+    AgentLimits {
         max_iterations,
         has_metadata: true,
-        repetitions: 8,
+        max_repetitions: 8,
     }
 }
 
-const CALL: Effect = Effect::Call { with_tools: true };
+const CALL: Effect = Effect::CallModel { with_tools: true };
 
 /// Feeds inputs to a new agent; gives all effects and what the run has come to.
-fn played(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessage) {
-    let message = AssistantMessage::started("x/m");
-    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(TextOnly), terms(5));
+fn play(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessage) {
+    let message = AssistantMessage::new("x/m");
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(NoPayloads), limits(5));
     let effects = inputs
         .into_iter()
         .flat_map(|input| agent.step(input, NOON))
@@ -88,25 +88,25 @@ fn finished() -> Input {
     Input::Model(ModelEvent::Finished(FinishReason::Stop))
 }
 
-fn finished_because(reason: FinishReason) -> Input {
+fn finished_with(reason: FinishReason) -> Input {
     Input::Model(ModelEvent::Finished(reason))
 }
 
-fn cannot_read(name: &str) -> Input {
-    Input::Model(ModelEvent::Unread {
-        what: Unread::Unknown(name.into()),
+fn unreadable(name: &str) -> Input {
+    Input::Model(ModelEvent::Unreadable {
+        what: UnreadableContent::Unknown(name.into()),
         raw: String::new(),
     })
 }
 
 fn failure(kind: ModelErrorKind) -> Input {
-    Input::Failed(ModelError {
-        error: error("some_code", "It failed.".into(), ""),
+    Input::CallFailed(ModelError {
+        error: run_error("some_code", "It failed.".into(), ""),
         kind,
     })
 }
 
-fn ended(effects: &[Effect]) -> Option<RunStatus> {
+fn end_status(effects: &[Effect]) -> Option<RunStatus> {
     match effects.last() {
         Some(Effect::End(event)) => event.terminal_status(),
         _ => None,
@@ -114,8 +114,8 @@ fn ended(effects: &[Effect]) -> Option<RunStatus> {
 }
 
 #[test]
-fn a_turn_of_thinking_and_text_is_logged_delta_by_delta() {
-    let (effects, message) = played([
+fn logs_thinking_and_text_by_delta() {
+    let (effects, message) = play([
         Input::Start,
         thought("Hm"),
         thought("m."),
@@ -164,17 +164,17 @@ fn a_turn_of_thinking_and_text_is_logged_delta_by_delta() {
 }
 
 #[test]
-fn thinking_between_texts_is_a_part_of_its_own() {
-    let (_, message) = played([Input::Start, text("a"), thought("b"), text("c"), finished()]);
+fn thinking_between_texts_is_its_own_part() {
+    let (_, message) = play([Input::Start, text("a"), thought("b"), text("c"), finished()]);
     let parts: Vec<&str> = message.nodes[0].parts.iter().map(Part::text).collect();
     assert_eq!(parts, ["a", "b", "c"]);
 }
 
 #[test]
-fn an_image_is_told_of_in_its_place() {
+fn notes_an_image_at_its_position() {
     let image = || {
-        Input::Model(ModelEvent::Unread {
-            what: Unread::Image,
+        Input::Model(ModelEvent::Unreadable {
+            what: UnreadableContent::Image,
             raw: String::new(),
         })
     };
@@ -187,18 +187,18 @@ fn an_image_is_told_of_in_its_place() {
         ),
     ] {
         let inputs = [Input::Start].into_iter().chain(inputs).chain([finished()]);
-        let (effects, message) = played(inputs);
+        let (effects, message) = play(inputs);
         assert_eq!(
-            (ended(&effects), message.text()),
+            (end_status(&effects), message.text()),
             (Some(RunStatus::Complete), expected)
         );
     }
 }
 
 #[test]
-fn text_before_a_closing_tag_becomes_thinking() {
+fn converts_text_before_closing_tag_to_thinking() {
     let was_thinking = Input::Model(ModelEvent::TextWasThinking);
-    let (effects, message) = played([
+    let (effects, message) = play([
         Input::Start,
         text("Let me see. "),
         was_thinking.clone(),
@@ -214,16 +214,16 @@ fn text_before_a_closing_tag_becomes_thinking() {
     assert_eq!(message.nodes, [Node { parts }]);
     let told = Effect::Log(EventBody::TextWasThinking { node: 0 });
     assert!(effects.contains(&told), "{effects:?}");
-    let (effects, _) = played([Input::Start, was_thinking, text("Hi"), finished()]);
+    let (effects, _) = play([Input::Start, was_thinking, text("Hi"), finished()]);
     assert!(!effects.contains(&told), "there was no text");
 }
 
 #[test]
-fn data_for_the_provider_are_kept_beside_their_part() {
+fn stores_provider_data_with_their_part() {
     let data = |value: &str| Opaque {
         kind: "openai".into(),
         field: "extra_content".into(),
-        value: Json::or_string(value),
+        value: RawJson::parse_or_quote(value),
     };
     let said = |beside, value| {
         Input::Model(ModelEvent::Opaque {
@@ -231,19 +231,19 @@ fn data_for_the_provider_are_kept_beside_their_part() {
             data: data(value),
         })
     };
-    let (effects, _) = played([
+    let (effects, _) = play([
         Input::Start,
         thought("Hm."),
-        said(Beside::LastPart, "1"),
+        said(OpaqueTarget::LastPart, "1"),
         text("x"),
-        said(Beside::LastPart, "2"),
-        said(Beside::Answer, "3"),
+        said(OpaqueTarget::LastPart, "2"),
+        said(OpaqueTarget::Answer, "3"),
         finished(),
     ]);
     let kept: Vec<_> = effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::KeepOpaque { node, part, data } => Some((*node, *part, data.value.as_str())),
+            Effect::StoreOpaque { node, part, data } => Some((*node, *part, data.value.as_str())),
             _ => None,
         })
         .collect();

@@ -3,28 +3,28 @@ use proptest::prelude::*;
 
 use super::*;
 
-const BLOCK: &str =
+const ECHO_COMMENT: &str =
     "<!-- METADATA: {\"timestamp\":\"2024-06-15 14:30 CET\",\"relative_time\":\"3 hours ago\"} -->";
-const JSON: &str =
+const ECHO_JSON: &str =
     "{\"timestamp\":\"2024-06-15 14:30 CET\",\"relative_time\":\"now\",\"tools_used\":[\"web_search\"]}";
 
 fn text_of(pieces: &[&str]) -> String {
-    let mut imitation = Imitation::default();
+    let mut imitation = EchoedMetadata::default();
     let mut text: String = pieces.iter().map(|piece| imitation.push(piece)).collect();
     text += &imitation.finish();
     text
 }
 
 #[test]
-fn whatever_it_looks_like_at_the_beginning_it_is_taken_out() {
+fn removes_every_form_of_leading_echo() {
     for (said, text) in [
-        (format!("{BLOCK}\nHello"), "Hello"),
-        (format!("\n {BLOCK}\n\n{BLOCK}\nHello"), "Hello"),
-        (format!("{BLOCK}Hello"), "Hello"),
-        (format!("{BLOCK}\n\n    code"), "    code"),
-        (BLOCK.to_owned(), ""),
-        (format!("<!--metadata {JSON}-->\nHello"), "Hello"),
-        (format!("<!-- METADATA:\n{JSON}\nHello"), "Hello"),
+        (format!("{ECHO_COMMENT}\nHello"), "Hello"),
+        (format!("\n {ECHO_COMMENT}\n\n{ECHO_COMMENT}\nHello"), "Hello"),
+        (format!("{ECHO_COMMENT}Hello"), "Hello"),
+        (format!("{ECHO_COMMENT}\n\n    code"), "    code"),
+        (ECHO_COMMENT.to_owned(), ""),
+        (format!("<!--metadata {ECHO_JSON}-->\nHello"), "Hello"),
+        (format!("<!-- METADATA:\n{ECHO_JSON}\nHello"), "Hello"),
         (
             "<!-- METADATA: timestamp 14:30, 3 hours ago -->\nHello".to_owned(),
             "Hello",
@@ -33,8 +33,8 @@ fn whatever_it_looks_like_at_the_beginning_it_is_taken_out() {
             "<!-- METADATA: {\"timestamp\": 14:30} -->\nHello".to_owned(),
             "Hello",
         ),
-        (format!("{JSON}\nHello"), "Hello"),
-        (format!("METADATA: {JSON}\n\nHello"), "Hello"),
+        (format!("{ECHO_JSON}\nHello"), "Hello"),
+        (format!("METADATA: {ECHO_JSON}\n\nHello"), "Hello"),
         ("METADATA: {\"timestamp\": \"14:30\"}\nHello".to_owned(), "Hello"),
     ] {
         assert_eq!(text_of(&[&said]), text, "{said}");
@@ -42,7 +42,7 @@ fn whatever_it_looks_like_at_the_beginning_it_is_taken_out() {
 }
 
 #[test]
-fn what_is_something_else_stays_as_it_came() {
+fn keeps_text_that_is_no_echo() {
     for text in [
         "",
         " \n",
@@ -68,21 +68,21 @@ fn what_is_something_else_stays_as_it_came() {
     ] {
         assert_eq!(text_of(&[text]), text);
     }
-    let code = format!("    {BLOCK}\n");
+    let code = format!("    {ECHO_COMMENT}\n");
     assert_eq!(text_of(&[&code]), code);
-    let later = format!("Hello\n{BLOCK}");
+    let later = format!("Hello\n{ECHO_COMMENT}");
     assert_eq!(text_of(&[&later]), later, "that is the filter's to take out");
 }
 
 #[test]
-fn an_answer_in_json_is_not_held_back() {
-    let mut imitation = Imitation::default();
+fn does_not_hold_back_json_answers() {
+    let mut imitation = EchoedMetadata::default();
     assert_eq!(imitation.push("{\"na"), "{\"na");
 }
 
 #[test]
-fn what_never_ends_is_text() {
-    let endless = format!("<!-- METADATA: {}", "a ".repeat(LONGEST));
+fn unterminated_echo_is_text() {
+    let endless = format!("<!-- METADATA: {}", "a ".repeat(MAX_ECHO_BYTES));
     assert_eq!(text_of(&[&endless]), endless);
 }
 
@@ -90,12 +90,12 @@ properties! {
     256;
 
     #[test]
-    fn where_it_was_cut_does_not_matter(
+    fn result_is_independent_of_chunking(
         which in 0_usize..6,
         rest in "[ \n]{0,2}[a-zA-Z<{\"-]{0,6}",
         cuts in prop::collection::vec(0_usize..120, 0..6),
     ) {
-        let begin = [BLOCK, JSON, "<!-- METADATA: x -->", "METADATA: ", "<!-- METADATA:\n{\"files\": []}", ""][which];
+        let begin = [ECHO_COMMENT, ECHO_JSON, "<!-- METADATA: x -->", "METADATA: ", "<!-- METADATA:\n{\"files\": []}", ""][which];
         let said = format!("{begin}{rest}");
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| said.floor_char_boundary(cut)).collect();
         cuts.extend([0, said.len()]);

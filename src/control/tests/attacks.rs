@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn nothing_in_code_is_control_text() {
+fn ignores_control_text_in_code() {
     for (before, after) in [
         ("```\ncode\n", "\n```\n"),
         ("```json\n[]\n", ""),
@@ -25,13 +25,13 @@ fn nothing_in_code_is_control_text() {
                 continue;
             }
             // A comment over several lines leaves the quote or the item in which it begins.
-            assert_text(&format!("{before}{}{after}", control.replace('\n', " ")));
+            assert_all_text(&format!("{before}{}{after}", control.replace('\n', " ")));
         }
     }
 }
 
 #[test]
-fn after_code_control_text_is_control_text_again() {
+fn reads_control_text_after_code() {
     for before in [
         "```\ncode\n```\n",
         "~~~\n```\n~~~\n",
@@ -47,15 +47,15 @@ fn after_code_control_text_is_control_text_again() {
     ] {
         let shown = before.trim_end();
         assert_eq!(
-            read(&format!("{before}{VALUES}\n")),
-            [text(shown), yes()],
+            filtered(&format!("{before}{VALUES}\n")),
+            [text(shown), yes_value()],
             "{before:?}"
         );
     }
 }
 
 #[test]
-fn a_mention_is_text() {
+fn mention_stays_text() {
     for answer in [
         "Write SUGGESTED_VALUES: and a list.",
         "SUGGESTED_VALUES: is the marker.",
@@ -77,12 +77,12 @@ fn a_mention_is_text() {
         "**bold** and __bold__ and **",
         "{\"source\": []}",
     ] {
-        assert_text(answer);
+        assert_all_text(answer);
     }
 }
 
 #[test]
-fn what_is_of_a_wrong_type_is_released_as_it_came() {
+fn releases_text_of_wrong_type() {
     for answer in [
         "SUGGESTED_VALUES: [1]",
         "SUGGESTED_VALUES: [{\"label\":\"a\"}]  \n\nText.",
@@ -96,12 +96,12 @@ fn what_is_of_a_wrong_type_is_released_as_it_came() {
         "{\"sources\": [{\"title\": \"no address\"}]}",
         "```json\n{\"sources\": 1}\n```\n\n",
     ] {
-        assert_text(answer);
+        assert_all_text(answer);
     }
 }
 
 #[test]
-fn what_is_unfinished_is_released_as_it_came_wherever_it_breaks_off() {
+fn releases_unfinished_text_at_any_cut() {
     let fenced = format!("SUGGESTED_VALUES:\n```json\n{}\n```", &VALUES[18..]);
     let fenced_sources = format!("```json\n{SOURCES}\n```");
     for control in [
@@ -121,70 +121,76 @@ fn what_is_unfinished_is_released_as_it_came_wherever_it_breaks_off() {
         };
         for (at, _) in control.char_indices() {
             if known.is_some_and(|known| known < at) {
-                assert_eq!(read(&format!("Text.\n\n{}", &control[..at])), [text("Text.")]);
+                assert_eq!(filtered(&format!("Text.\n\n{}", &control[..at])), [text("Text.")]);
                 continue;
             }
-            assert_eq!(read(&format!("Text.\n\n{}", &control[..at])).len(), 1);
-            assert_text(&format!("Text.\n\n{}", &control[..at]));
+            assert_eq!(filtered(&format!("Text.\n\n{}", &control[..at])).len(), 1);
+            assert_all_text(&format!("Text.\n\n{}", &control[..at]));
         }
     }
 }
 
 #[test]
-fn what_fails_does_not_hide_what_comes_after_it() {
+fn reads_control_text_after_a_failure() {
     let begun = "SUGGESTED_VALUES: [{\"label\": oops";
-    assert_eq!(read(&format!("{begun}\n{VALUES}")), [text(begun), yes()]);
     assert_eq!(
-        read(&format!("SUGGESTED_VALUES:\n\n{VALUES}")),
-        [text("SUGGESTED_VALUES:"), yes()]
+        filtered(&format!("{begun}\n{VALUES}")),
+        [text(begun), yes_value()]
     );
     assert_eq!(
-        read(&format!("<!-- METADATA: {SCHEMA}")),
+        filtered(&format!("SUGGESTED_VALUES:\n\n{VALUES}")),
+        [text("SUGGESTED_VALUES:"), yes_value()]
+    );
+    assert_eq!(
+        filtered(&format!("<!-- METADATA: {SCHEMA}")),
         [text("<!-- METADATA:"), proposal()]
     );
-    assert_eq!(read(&format!("<<!-- {IMITATION}")), [text("<<!--")]);
-    assert_eq!(read(&format!("***{SCHEMA}")), [text("***"), proposal()]);
+    assert_eq!(filtered(&format!("<<!-- {IMITATION}")), [text("<<!--")]);
+    assert_eq!(filtered(&format!("***{SCHEMA}")), [text("***"), proposal()]);
 }
 
 #[test]
-fn control_text_at_the_limit_is_taken_and_one_byte_more_is_text() {
-    let limited = |limit, answer: &str| items(ControlFilter::new(vec![schema()], limit), [answer]);
-    assert_eq!(limited(VALUES.len(), VALUES), [yes()]);
+fn accepts_control_text_up_to_the_limit() {
+    let limited = |limit, answer: &str| items(ControlFilter::new(vec![schema_marker()], limit), [answer]);
+    assert_eq!(limited(VALUES.len(), VALUES), [yes_value()]);
     assert_eq!(limited(VALUES.len() - 1, VALUES), [text(VALUES)]);
     assert_eq!(limited(SOURCES.len(), SOURCES), [source_b()]);
     assert_eq!(limited(SOURCES.len() - 1, SOURCES), [text(SOURCES)]);
 }
 
 #[test]
-fn a_payload_of_300_kb_is_text_and_what_follows_is_read() {
+fn oversized_payload_stays_text() {
     let long = format!("SCHEMA_PROPOSAL: {{\"fields\":[\"{}\"]}}", "a ".repeat(150_000));
-    let items = read(&format!("{long}\n\n{VALUES}"));
+    let items = filtered(&format!("{long}\n\n{VALUES}"));
     assert!(
-        items == [text(&long), yes()],
+        items == [text(&long), yes_value()],
         "the last is {:?}",
         items.last().map(std::mem::discriminant)
     );
 }
 
 #[test]
-fn removing_control_text_makes_no_control_text_of_what_is_around_it() {
+fn removal_does_not_join_new_control_text() {
     let answer = format!("SCHEMA_{SCHEMA}PROPOSAL: {{\"fields\":[]}}");
-    assert_text(&answer);
+    assert_all_text(&answer);
     let answer = format!("MY_{IMITATION}{SCHEMA}");
-    assert_eq!(read(&answer), [text(&format!("MY_{SCHEMA}"))]);
+    assert_eq!(filtered(&answer), [text(&format!("MY_{SCHEMA}"))]);
     let answer = format!("SUGGESTED_{IMITATION}VALUES: []");
-    assert_eq!(read(&answer), [text("SUGGESTED_VALUES: []")]);
+    assert_eq!(filtered(&answer), [text("SUGGESTED_VALUES: []")]);
 }
 
 #[test]
-fn markers_without_a_text_are_no_markers() {
+fn ignores_empty_markers() {
     let empty = Marker {
         marker: String::new(),
-        ..schema()
+        ..schema_marker()
     };
     let answer = "{\"fields\":[]}";
     assert_eq!(
-        items(ControlFilter::new(vec![empty], DEFAULT_LIMIT), [answer]),
+        items(
+            ControlFilter::new(vec![empty], DEFAULT_MAX_CONTROL_BYTES),
+            [answer]
+        ),
         [text(answer)]
     );
 }

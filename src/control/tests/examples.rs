@@ -3,30 +3,33 @@
 use super::*;
 
 #[test]
-fn suggestions_at_the_end_leave_the_text_without_a_gap() {
+fn removes_suggestions_at_the_end() {
     assert_eq!(
-        read(&format!("Shall I?\n\n{VALUES}\n")),
-        [text("Shall I?"), yes()]
+        filtered(&format!("Shall I?\n\n{VALUES}\n")),
+        [text("Shall I?"), yes_value()]
     );
-    assert_eq!(read(VALUES), [yes()]);
-    assert_eq!(read(&format!("\n  {VALUES}")), [yes()]);
+    assert_eq!(filtered(VALUES), [yes_value()]);
+    assert_eq!(filtered(&format!("\n  {VALUES}")), [yes_value()]);
 }
 
 #[test]
-fn suggestions_in_the_middle_leave_the_paragraphs_apart() {
+fn keeps_paragraphs_apart_around_suggestions() {
     assert_eq!(
-        read(&format!("One.\n\n{VALUES}\n\nTwo.\n")),
-        [text("One."), yes(), text("\n\nTwo.\n")]
+        filtered(&format!("One.\n\n{VALUES}\n\nTwo.\n")),
+        [text("One."), yes_value(), text("\n\nTwo.\n")]
     );
     assert_eq!(
-        read(&format!("One.\r\n{VALUES}\r\n\r\n    code\r\n")),
-        [text("One."), yes(), text("\r\n\r\n    code\r\n")]
+        filtered(&format!("One.\r\n{VALUES}\r\n\r\n    code\r\n")),
+        [text("One."), yes_value(), text("\r\n\r\n    code\r\n")]
     );
-    assert_eq!(read(&format!("{VALUES}\n\nTwo.")), [yes(), text("Two.")]);
+    assert_eq!(
+        filtered(&format!("{VALUES}\n\nTwo.")),
+        [yes_value(), text("Two.")]
+    );
 }
 
 #[test]
-fn the_marker_may_be_bold_and_its_json_in_a_fence_or_over_lines() {
+fn accepts_bold_markers_and_fenced_json() {
     let list = "[\n  {\"label\": \"Yes\",\n   \"value\": \"yes\"}\n]";
     for answer in [
         format!("**SUGGESTED_VALUES:** {list}"),
@@ -37,18 +40,18 @@ fn the_marker_may_be_bold_and_its_json_in_a_fence_or_over_lines() {
         format!("SUGGESTED_VALUES:\r\n````json\r\n{list}\r\n````\r\n"),
         format!("SUGGESTED_VALUES:{list}"),
     ] {
-        assert_eq!(read(&answer), [yes()], "{answer}");
+        assert_eq!(filtered(&answer), [yes_value()], "{answer}");
     }
 }
 
 #[test]
-fn strings_may_have_brackets_escapes_and_line_ends() {
+fn accepts_brackets_escapes_and_newlines_in_strings() {
     let answer = "SUGGESTED_VALUES: [{\"label\":\"]}\\\" \\\\\",\"value\":\"two\nlines, \\u00e9 {[\"}]";
-    assert_eq!(read(answer), [values("]}\" \\", "two\nlines, é {[")]);
+    assert_eq!(filtered(answer), [values("]}\" \\", "two\nlines, é {[")]);
 }
 
 #[test]
-fn actions_have_a_handler_and_may_have_data_and_a_style() {
+fn reads_actions_with_handler_data_and_style() {
     let answer = r#"SUGGESTED_ACTIONS: [
         {"label": "Apply", "action": "apply", "handler": "server", "data": {"id": 12, "weight": 0.5}, "style": "primary"},
         {"label": "Close", "action": "close_chat", "handler": "client", "data": null, "icon": "x"},
@@ -66,7 +69,7 @@ fn actions_have_a_handler_and_may_have_data_and_a_style() {
     let (client, secondary) = (ActionHandler::Client, ActionStyle::Secondary);
     let apply = Some(r#"{"id":12,"weight":0.5}"#);
     assert_eq!(
-        read(answer),
+        filtered(answer),
         [Item::Actions(vec![
             action(
                 "Apply",
@@ -83,9 +86,9 @@ fn actions_have_a_handler_and_may_have_data_and_a_style() {
 }
 
 #[test]
-fn a_payload_may_stand_in_a_line_and_leaves_the_words_around_it() {
+fn removes_an_inline_payload() {
     assert_eq!(
-        read(&format!("Here's my proposal: {SCHEMA} What do you think?")),
+        filtered(&format!("Here's my proposal: {SCHEMA} What do you think?")),
         [
             text("Here's my proposal:"),
             proposal(),
@@ -93,17 +96,17 @@ fn a_payload_may_stand_in_a_line_and_leaves_the_words_around_it() {
         ]
     );
     assert_eq!(
-        read(&format!("See ({SCHEMA}).")),
+        filtered(&format!("See ({SCHEMA}).")),
         [text("See ("), proposal(), text(").")]
     );
     assert_eq!(
-        read(&format!("See: **SCHEMA_PROPOSAL:** {}", &SCHEMA[17..])),
+        filtered(&format!("See: **SCHEMA_PROPOSAL:** {}", &SCHEMA[17..])),
         [text("See:"), proposal()]
     );
 }
 
 #[test]
-fn all_payloads_are_kept_in_order_and_suggestions_each_time() {
+fn keeps_payloads_and_suggestions_in_order() {
     let second = r#"SCHEMA_PROPOSAL: {"fields":[]}"#;
     let no = VALUES.replace("es\"", "o\"");
     let answer = format!("{SCHEMA}\n{VALUES}\n{second}\n{no}");
@@ -111,10 +114,10 @@ fn all_payloads_are_kept_in_order_and_suggestions_each_time() {
     let data = json!({"fields": []});
     let written = String::new();
     assert_eq!(
-        read(&answer),
+        filtered(&answer),
         [
             proposal(),
-            yes(),
+            yes_value(),
             Item::Payload { kind, data, written },
             values("Yo", "yo")
         ]
@@ -122,7 +125,7 @@ fn all_payloads_are_kept_in_order_and_suggestions_each_time() {
 }
 
 #[test]
-fn sources_are_taken_in_both_spellings_and_once() {
+fn reads_both_source_spellings_once() {
     for (end, sources) in [
         (METADATA.to_owned(), source_a()),
         (METADATA.replace('\n', " "), source_a()),
@@ -136,7 +139,7 @@ fn sources_are_taken_in_both_spellings_and_once() {
         (format!("```json\n{SOURCES}\n```\n{METADATA}"), source_a()),
     ] {
         assert_eq!(
-            read(&format!("It is so.\n\n{end}")),
+            filtered(&format!("It is so.\n\n{end}")),
             [text("It is so."), sources],
             "{end}"
         );
@@ -144,42 +147,46 @@ fn sources_are_taken_in_both_spellings_and_once() {
 }
 
 #[test]
-fn sources_and_suggestions_come_in_any_order() {
+fn reads_sources_and_suggestions_in_any_order() {
     let answer = format!("Yes.\n\n{SOURCES}\n\n{VALUES}\n");
-    assert_eq!(read(&answer), [text("Yes."), yes(), source_b()]);
+    assert_eq!(filtered(&answer), [text("Yes."), yes_value(), source_b()]);
     let answer = format!("Yes.\n\n{VALUES}\n\n{SOURCES}\n");
-    assert_eq!(read(&answer), [text("Yes."), yes(), source_b()]);
+    assert_eq!(filtered(&answer), [text("Yes."), yes_value(), source_b()]);
 }
 
 #[test]
-fn sources_as_plain_json_are_text_unless_they_are_last() {
+fn reads_plain_json_sources_only_at_end() {
     for answer in [
         format!("{SOURCES}\n\nThat was it.\n"),
         format!("Like so:\n\n```json\n{SOURCES}\n```\n\nor so:\n\n```json\n{{}}\n```\n"),
         format!("As in {SOURCES}"),
     ] {
-        assert_text(&answer);
+        assert_all_text(&answer);
     }
     assert_eq!(
-        read(&format!("{SOURCES}\n\n{VALUES}\n\nThat was it.\n{SOURCES}")),
-        [yes(), text(&format!("{SOURCES}\n\nThat was it.")), source_b()]
+        filtered(&format!("{SOURCES}\n\n{VALUES}\n\nThat was it.\n{SOURCES}")),
+        [
+            yes_value(),
+            text(&format!("{SOURCES}\n\nThat was it.")),
+            source_b()
+        ]
     );
     assert_eq!(
-        read(&format!("{SOURCES}\n{SOURCES}")),
+        filtered(&format!("{SOURCES}\n{SOURCES}")),
         [text(SOURCES), source_b()]
     );
 }
 
 #[test]
-fn imitated_history_metadata_never_reach_the_person() {
-    assert_eq!(read(&format!("{IMITATION}\nHello.")), [text("Hello.")]);
+fn removes_echoed_metadata() {
+    assert_eq!(filtered(&format!("{IMITATION}\nHello.")), [text("Hello.")]);
     assert_eq!(
-        read(&format!("{IMITATION} Hello.\n\n{METADATA}")),
+        filtered(&format!("{IMITATION} Hello.\n\n{METADATA}")),
         [text("Hello."), source_a()]
     );
-    assert_eq!(read(&format!("Hello.{IMITATION}\n")), [text("Hello.")]);
+    assert_eq!(filtered(&format!("Hello.{IMITATION}\n")), [text("Hello.")]);
     assert_eq!(
-        read(&format!(
+        filtered(&format!(
             "One.\n{}\nTwo.",
             IMITATION.replace("timestamp", "tools_used")
         )),
@@ -188,7 +195,7 @@ fn imitated_history_metadata_never_reach_the_person() {
 }
 
 #[test]
-fn imitations_that_are_badly_written_are_taken_wherever_they_begin_a_line() {
+fn removes_malformed_echoes_at_line_start() {
     let words = "<!-- METADATA: timestamp 14:30 -->";
     for imitation in [
         words,
@@ -197,22 +204,22 @@ fn imitations_that_are_badly_written_are_taken_wherever_they_begin_a_line() {
         "<!-- METADATA: {\"timestamp\": 14:30} -->",
     ] {
         assert_eq!(
-            read(&format!("One.\n\n{imitation}\n\nTwo.")),
+            filtered(&format!("One.\n\n{imitation}\n\nTwo.")),
             [text("One.\n\nTwo.")],
             "{imitation}"
         );
         assert_eq!(
-            read(&format!("One.\n{imitation}\n{VALUES}")),
-            [text("One."), yes()],
+            filtered(&format!("One.\n{imitation}\n{VALUES}")),
+            [text("One."), yes_value()],
             "{imitation}"
         );
     }
     assert_eq!(
-        read("One.\n<!-- METADATA: {\"timestamp\": \"14:30\"}\nTwo."),
+        filtered("One.\n<!-- METADATA: {\"timestamp\": \"14:30\"}\nTwo."),
         [text("One.\nTwo.")]
     );
     assert_eq!(
-        read("One.\n<!-- METADATA: {\"timestamp\": \"14:30\"}"),
+        filtered("One.\n<!-- METADATA: {\"timestamp\": \"14:30\"}"),
         [text("One.")]
     );
     for answer in [
@@ -224,20 +231,20 @@ fn imitations_that_are_badly_written_are_taken_wherever_they_begin_a_line() {
         format!("One.\n<!-- METADATA: timestamp {}-->", "x ".repeat(1000)),
         "One.\n<!-- METADATA: timestamp\n\nTwo. -->".to_owned(),
     ] {
-        assert_text(&answer);
+        assert_all_text(&answer);
     }
     // What is no comment of this kind does not hide what stands in it.
     assert_eq!(
-        read(&format!("One.\n<!-- METADATA: this\n{VALUES}\n")),
-        [text("One.\n<!-- METADATA: this"), yes()]
+        filtered(&format!("One.\n<!-- METADATA: this\n{VALUES}\n")),
+        [text("One.\n<!-- METADATA: this"), yes_value()]
     );
 }
 
 #[test]
-fn a_model_that_has_seen_no_metadata_imitates_none() {
+fn keeps_metadata_text_if_none_was_shown() {
     let unknowing = |answer: &str| {
         let mut filter = filter();
-        filter.knows_no_metadata();
+        filter.disable_metadata();
         items(filter, [answer])
     };
     let json = r#"{"timestamp":"2024-06-15 14:30 CET","relative_time":"3 hours ago"}"#;
@@ -248,7 +255,7 @@ fn a_model_that_has_seen_no_metadata_imitates_none() {
     ] {
         assert_eq!(unknowing(answer), [text(answer)]);
     }
-    assert_eq!(read(json), []);
+    assert_eq!(filtered(json), []);
     assert_eq!(
         unknowing(&format!("Yes.\n{METADATA}")),
         [text("Yes."), source_a()]
@@ -256,18 +263,18 @@ fn a_model_that_has_seen_no_metadata_imitates_none() {
 }
 
 #[test]
-fn metadata_in_the_middle_are_taken_too() {
+fn removes_metadata_in_the_middle() {
     assert_eq!(
-        read(&format!("One.\n\n{METADATA}\n\nTwo.")),
+        filtered(&format!("One.\n\n{METADATA}\n\nTwo.")),
         [text("One."), source_a(), text("\n\nTwo.")]
     );
 }
 
 #[test]
-fn long_lists_and_long_entries_keep_what_fits() {
+fn truncates_long_lists_and_entries() {
     let entry = |label: &str| json!({"label": label, "value": "v"});
     let many: Vec<_> = (0..20).map(|index| entry(&index.to_string())).collect();
-    let Some(Item::Values(kept)) = read(&format!("SUGGESTED_VALUES: {}", json!(many))).pop() else {
+    let Some(Item::Values(kept)) = filtered(&format!("SUGGESTED_VALUES: {}", json!(many))).pop() else {
         panic!("there are values");
     };
     let labels: Vec<_> = kept.iter().map(|value| value.label.as_str()).collect();
@@ -276,17 +283,17 @@ fn long_lists_and_long_entries_keep_what_fits() {
         ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]
     );
 
-    let longest = "é".repeat(read::MAX_LABEL);
+    let longest = "é".repeat(read::MAX_LABEL_CHARS);
     let list = json!([entry(&(longest.clone() + "x")), entry(&longest), entry(" ")]);
     assert_eq!(
-        read(&format!("SUGGESTED_VALUES: {list}")),
+        filtered(&format!("SUGGESTED_VALUES: {list}")),
         [values(&longest, "v")]
     );
-    assert_eq!(read("SUGGESTED_VALUES: []"), [Item::Values(Vec::new())]);
+    assert_eq!(filtered("SUGGESTED_VALUES: []"), [Item::Values(Vec::new())]);
 }
 
 #[test]
-fn text_is_given_out_as_soon_as_it_cannot_be_control_text() {
+fn releases_text_as_soon_as_possible() {
     let mut filter = filter();
     for (delta, given) in [
         ("Hello", "Hello"),
@@ -323,13 +330,13 @@ fn text_is_given_out_as_soon_as_it_cannot_be_control_text() {
 }
 
 #[test]
-fn an_answer_that_goes_on_knows_where_it_stands() {
+fn continued_answer_keeps_line_context() {
     let go_on = |before: &str, answer: &str| {
         let mut filter = filter();
-        filter.go_on_from(before);
+        filter.continue_from(before);
         items(filter, [answer])
     };
-    assert_eq!(go_on("Text.\n", VALUES), [yes()]);
+    assert_eq!(go_on("Text.\n", VALUES), [yes_value()]);
     assert_eq!(go_on("Text. ", VALUES), [text(VALUES)]);
     assert_eq!(go_on("```\n", VALUES), [text(VALUES)]);
     let imitation = "<!-- METADATA: timestamp 14:30 -->";
@@ -339,6 +346,6 @@ fn an_answer_that_goes_on_knows_where_it_stands() {
     assert_eq!(go_on("MY_", SCHEMA), [text(SCHEMA)]);
     assert_eq!(
         go_on("Text.", &format!("\n\n{VALUES}\n\nMore.")),
-        [yes(), text("\n\nMore.")]
+        [yes_value(), text("\n\nMore.")]
     );
 }

@@ -19,7 +19,7 @@ const IMITATION: &str =
 const SOURCES: &str = r#"{"sources": [{"title": "B", "url": "https://b.example"}]}"#;
 
 /// A page's marker for objects with fields.
-fn schema() -> Marker {
+fn schema_marker() -> Marker {
     Marker {
         marker: "SCHEMA_PROPOSAL:".into(),
         kind: "schema_proposal".into(),
@@ -31,7 +31,7 @@ fn schema() -> Marker {
 }
 
 fn filter() -> ControlFilter {
-    ControlFilter::new(vec![schema()], DEFAULT_LIMIT)
+    ControlFilter::new(vec![schema_marker()], DEFAULT_MAX_CONTROL_BYTES)
 }
 
 /// What comes out of an answer that comes in these pieces; neighbouring texts are one, and how a payload was written is left out.
@@ -56,7 +56,7 @@ fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str
 }
 
 /// What comes out of an answer, whole and cut into single characters.
-fn read(answer: &str) -> Vec<Item> {
+fn filtered(answer: &str) -> Vec<Item> {
     let whole = items(filter(), [answer]);
     let characters = answer.split_inclusive(|_| true);
     assert_eq!(whole, items(filter(), characters), "cut and whole: {answer:?}");
@@ -74,7 +74,7 @@ fn values(label: &str, value: &str) -> Item {
     }])
 }
 
-fn yes() -> Item {
+fn yes_value() -> Item {
     values("Yes", "yes")
 }
 
@@ -87,7 +87,7 @@ fn proposal() -> Item {
 }
 
 fn source(title: &str, url: &str) -> Item {
-    Item::Sources(vec![Source {
+    Item::Sources(vec![CitedSource {
         number: 1,
         title: title.into(),
         url: url.into(),
@@ -103,6 +103,6 @@ fn source_b() -> Item {
 }
 
 /// That an answer is text and nothing else, every byte of it.
-fn assert_text(answer: &str) {
-    assert_eq!(read(answer), [text(answer)]);
+fn assert_all_text(answer: &str) {
+    assert_eq!(filtered(answer), [text(answer)]);
 }

@@ -1,6 +1,6 @@
 //! However an answer is made, it costs time in proportion to its length, and memory in proportion to the limit.
 
-use super::super::shown::{CODE_CONTEXT, MAX_PARSED};
+use super::super::shown::{MAX_CODE_CONTEXT_BYTES, MAX_PARSED_BYTES};
 use super::*;
 
 /// Long enough for all limits to matter several times.
@@ -9,7 +9,7 @@ const LENGTH: usize = 1 << 17;
 const LIMIT: usize = LENGTH / 8;
 
 /// Answers that make a filter look again, hold back or ask what is code.
-fn answers() -> Vec<String> {
+fn expensive_answers() -> Vec<String> {
     let repeated = |text: &str| text.repeat(LENGTH / text.len());
     vec![
         repeated("SUGG"),
@@ -49,9 +49,9 @@ fn answers() -> Vec<String> {
 }
 
 #[test]
-fn the_work_is_in_proportion_to_the_answer() {
-    for answer in answers() {
-        let mut filter = ControlFilter::new(vec![schema()], LIMIT);
+fn work_is_linear_in_answer_length() {
+    for answer in expensive_answers() {
+        let mut filter = ControlFilter::new(vec![schema_marker()], LIMIT);
         let mut most_held = 0;
         let mut out = Vec::new();
         for piece in answer.as_bytes().chunks(LENGTH / 16) {
@@ -62,34 +62,37 @@ fn the_work_is_in_proportion_to_the_answer() {
         let begin: String = answer.chars().take(30).collect();
         let length = answer.len() as u64;
         assert!(
-            filter.looked_at <= 3 * length,
+            filter.char_visits <= 3 * length,
             "{begin:?}: {} looks",
-            filter.looked_at
+            filter.char_visits
         );
-        let (base, each) = MAX_PARSED;
-        let asked = filter.shown.parsed;
-        let most = base + each * length + 3 * CODE_CONTEXT as u64;
-        assert!(asked <= most, "{begin:?}: {asked} bytes parsed to ask");
-        let followed = filter.shown.code.parsed_bytes() - asked;
+        let (base, each) = MAX_PARSED_BYTES;
+        let asked = filter.visible.parsed_bytes;
+        let max_work = base + each * length + 3 * MAX_CODE_CONTEXT_BYTES as u64;
+        assert!(asked <= max_work, "{begin:?}: {asked} bytes parsed to ask");
+        let followed = filter.visible.code.parsed_bytes() - asked;
         assert!(
             followed <= 6 * length,
             "{begin:?}: {followed} bytes parsed to follow"
         );
-        let most = 2 * LIMIT + 3 * CODE_CONTEXT;
-        assert!(most_held <= most, "{begin:?}: {most_held} bytes held");
+        let max_work = 2 * LIMIT + 3 * MAX_CODE_CONTEXT_BYTES;
+        assert!(most_held <= max_work, "{begin:?}: {most_held} bytes held");
     }
 }
 
 #[test]
-fn a_long_answer_in_code_still_ends_with_its_suggestions() {
+fn reads_suggestions_after_long_code() {
     let code = "```\n".to_owned()
         + &"let SCHEMA = \"SCHEMA_PROPOSAL:\";\n".repeat(100)
         + &"x\n".repeat(100_000)
         + "```";
-    assert_eq!(read(&format!("{code}\n\n{VALUES}")), [text(&code), yes()]);
+    assert_eq!(
+        filtered(&format!("{code}\n\n{VALUES}")),
+        [text(&code), yes_value()]
+    );
     let list = "1. One:\n\n   ```sh\n   x\n   ```\n".repeat(5_000);
     assert_eq!(
-        read(&format!("{list}\n\n{VALUES}")),
-        [text(list.trim_end()), yes()]
+        filtered(&format!("{list}\n\n{VALUES}")),
+        [text(list.trim_end()), yes_value()]
     );
 }

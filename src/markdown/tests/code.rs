@@ -7,49 +7,49 @@ use super::super::{Block, CodeTracker, Inline, parse};
 use super::{corpus, examples};
 
 /// A word that stands nowhere else.
-const WORD: &str = "qqqq";
+const UNIQUE_WORD: &str = "qqqq";
 
 fn ends_in_code(text: &str, limit: usize) -> bool {
     let mut tracker = CodeTracker::new(limit);
     for c in text.chars() {
         tracker.push(c.encode_utf8(&mut [0; 4]));
     }
-    tracker.is_code("", WORD)
+    tracker.is_code("", UNIQUE_WORD)
 }
 
 /// Whether these words stand in code, as the person sees it.
 pub fn shows_as_code(blocks: &[Block], words: &str) -> bool {
     blocks.iter().any(|block| match block {
-        Block::Paragraph(inlines) | Block::Heading { inlines, .. } => in_inlines(inlines, words),
+        Block::Paragraph(inlines) | Block::Heading { inlines, .. } => inlines_have_code(inlines, words),
         Block::Code { text, .. } => text.contains(words),
         Block::Quote(blocks) | Block::Footnote { blocks, .. } => shows_as_code(blocks, words),
         Block::List { items, .. } => items.iter().any(|item| shows_as_code(&item.blocks, words)),
         Block::Table { header, rows, .. } => {
             let mut cells = header.iter().chain(rows.iter().flatten());
-            cells.any(|cell| in_inlines(cell, words))
+            cells.any(|cell| inlines_have_code(cell, words))
         }
         Block::Rule | Block::Html(_) => false,
     })
 }
 
-fn in_inlines(inlines: &[Inline], words: &str) -> bool {
+fn inlines_have_code(inlines: &[Inline], words: &str) -> bool {
     inlines.iter().any(|inline| match inline {
         Inline::Code(text) => text.contains(words),
         Inline::Emphasis(inlines) | Inline::Strong(inlines) | Inline::Strikethrough(inlines) => {
-            in_inlines(inlines, words)
+            inlines_have_code(inlines, words)
         }
-        Inline::Link { children, .. } => in_inlines(children, words),
+        Inline::Link { children, .. } => inlines_have_code(children, words),
         _ => false,
     })
 }
 
 /// Whether a word between the two is in code, by the parser's reading of all of it.
-fn word_is_in_code(before: &str, after: &str) -> bool {
-    shows_as_code(&parse(&format!("{before}{WORD}{after}")), WORD)
+fn is_word_in_code(before: &str, after: &str) -> bool {
+    shows_as_code(&parse(&format!("{before}{UNIQUE_WORD}{after}")), UNIQUE_WORD)
 }
 
 #[test]
-fn places_in_code_are_known() {
+fn knows_places_in_code() {
     for (text, expected) in [
         ("", false),
         ("text ", false),
@@ -84,7 +84,7 @@ fn places_in_code_are_known() {
 }
 
 #[test]
-fn a_block_that_is_too_long_is_taken_for_code_unless_it_is_a_fence_a_table_or_a_list() {
+fn treats_overlong_blocks_as_code() {
     let item = format!("- {}", "item ".repeat(100));
     let words = "words ".repeat(100);
     for (text, expected) in [
@@ -108,13 +108,13 @@ fn a_block_that_is_too_long_is_taken_for_code_unless_it_is_a_fence_a_table_or_a_
 }
 
 #[test]
-fn examples_are_read_as_the_parser_does() {
+fn agrees_with_the_parser_on_examples() {
     for (number, text) in examples() {
         for (at, _) in text.char_indices() {
             let (before, after) = text.split_at(at);
             let known = ends_in_code(before, 1 << 20);
             assert!(
-                known || !word_is_in_code(before, after),
+                known || !is_word_in_code(before, after),
                 "example {number} at {at}: {text:?}"
             );
         }
@@ -122,22 +122,22 @@ fn examples_are_read_as_the_parser_does() {
 }
 
 #[test]
-fn a_line_that_may_become_the_head_of_a_table_is_not_known() {
+fn possible_table_head_is_uncertain() {
     let (before, after) = ("`a | ` ", " `\n|---|---|\n");
-    assert!(!word_is_in_code(before, ""));
-    assert!(word_is_in_code(before, after));
+    assert!(!is_word_in_code(before, ""));
+    assert!(is_word_in_code(before, after));
     assert!(ends_in_code(before, 1 << 20));
 }
 
 #[test]
-fn what_may_become_the_end_of_a_definition_is_kept() {
+fn keeps_possible_definition_ends() {
     let before = "[a]: /u\n\"a ` b\nc\"\nd ` ";
-    assert!(word_is_in_code(before, "`"));
+    assert!(is_word_in_code(before, "`"));
     assert!(ends_in_code(before, 16));
 }
 
 #[test]
-fn what_comes_next_decides_whether_it_goes_on_a_table() {
+fn next_text_decides_whether_a_table_continues() {
     let mut tracker = CodeTracker::new(1 << 20);
     tracker.push("| a |\n|---|\n    ");
     assert!(!tracker.is_code("", "word"));
@@ -146,52 +146,52 @@ fn what_comes_next_decides_whether_it_goes_on_a_table() {
 }
 
 /// Asserts that the end of a text is enough to know whether it ends in code.
-fn assert_known(text: &str, limit: usize) {
+fn assert_known_at_end(text: &str, limit: usize) {
     let mut tracker = CodeTracker::new(limit);
     tracker.push(text);
-    let (near, far) = (tracker.is_code("", WORD), ends_in_code(text, 1 << 20));
+    let (near, far) = (tracker.is_code("", UNIQUE_WORD), ends_in_code(text, 1 << 20));
     assert!(
-        near == far || near && tracker.is_unsure(),
+        near == far || near && tracker.is_uncertain(),
         "{text:?}: {near} {far} {tracker:?}"
     );
 }
 
 #[test]
-fn a_long_line_within_a_paragraph_begins_no_table() {
+fn long_paragraph_line_starts_no_table() {
     // Found with random pieces.
-    assert_known(
+    assert_known_at_end(
         "``| a | b |\n2. - - [a]: /u\n`## \u{6f22}\u{5b57}- 1. </b>- text https://a.b/c&amp;## - - - - a | b\n--|--\n",
         40,
     );
     let long = "word ".repeat(20);
-    assert_known(&format!("`a\n{long}| b\n--|--\n"), 40);
-    assert_known(&format!("{long}\\| b\n--|--\n`"), 40);
-    assert_known(&format!("{long}| b\n--|--\n"), 40);
-    assert_known(&format!("{}abc", "\n".repeat(100)), 40);
+    assert_known_at_end(&format!("`a\n{long}| b\n--|--\n"), 40);
+    assert_known_at_end(&format!("{long}\\| b\n--|--\n`"), 40);
+    assert_known_at_end(&format!("{long}| b\n--|--\n"), 40);
+    assert_known_at_end(&format!("{}abc", "\n".repeat(100)), 40);
 }
 
 properties! {
     1000;
 
     #[test]
-    fn what_is_code_is_never_taken_for_text(
+    fn code_is_never_taken_for_text(
         before in prop::collection::vec(prop::sample::select(corpus::SNIPPETS), 0..14),
         after in prop::collection::vec(prop::sample::select(corpus::SNIPPETS), 0..6),
     ) {
         let (before, after) = (before.concat(), after.concat());
         let known = ends_in_code(&before, 1 << 20);
-        prop_assert!(known || !word_is_in_code(&before, &after));
+        prop_assert!(known || !is_word_in_code(&before, &after));
         // Where nothing could be a code span, it is known exactly. What stands behind a fence is not in the code itself.
         let line = before.rsplit('\n').next().unwrap_or_default();
         if !before.contains('`') && !line.contains("~~~") {
-            prop_assert_eq!(known, word_is_in_code(&before, ""));
+            prop_assert_eq!(known, is_word_in_code(&before, ""));
         }
     }
 
     #[test]
-    fn the_end_of_a_text_is_enough_to_know(
+    fn the_end_of_the_text_is_enough(
         text in prop::collection::vec(prop::sample::select(corpus::SNIPPETS), 0..80),
     ) {
-        assert_known(&text.concat(), 40);
+        assert_known_at_end(&text.concat(), 40);
     }
 }

@@ -102,7 +102,7 @@ pub const SNIPPETS: &[&str] = &[
 ];
 
 /// Texts for which this module was wrong at some time.
-pub const BROKE_ONCE: &[&str] = &[
+pub const REGRESSIONS: &[&str] = &[
     "| a | b |\n|---|:-:|\na[^1]&amp;[a]: /u\n`",
     "1. \n\n1.\n- ",
     "[^1]: [^1]: n\n",
@@ -113,7 +113,7 @@ pub const BROKE_ONCE: &[&str] = &[
 ];
 
 /// Texts that are not what they seem at first.
-pub const ODDITIES: &[(&str, &str)] = &[
+pub const EDGE_CASES: &[(&str, &str)] = &[
     (
         "a price and a product",
         "It costs 2 * 3 = 6, or 5*3, ~5 minutes, snake_case_name and 2 ** 3.\n",

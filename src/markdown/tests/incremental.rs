@@ -3,13 +3,13 @@
 use fuzzing::properties;
 use proptest::prelude::*;
 
-use super::super::{Document, parse};
-use super::{Mirrored, corpus, examples};
+use super::super::{MarkdownDocument, parse};
+use super::{MirroredDocument, corpus, examples};
 
 /// A small generator for cuts, so that a failure names all that is needed to see it again.
-struct Cuts(u64);
+struct CutGenerator(u64);
 
-impl Cuts {
+impl CutGenerator {
     fn next(&mut self, below: usize) -> usize {
         self.0 = self
             .0
@@ -34,8 +34,8 @@ impl Cuts {
     }
 }
 
-fn assert_same(name: &str, text: &str, pieces: &[&str]) {
-    let mut mirrored = Mirrored::default();
+fn assert_equals_full_parse(name: &str, text: &str, pieces: &[&str]) {
+    let mut mirrored = MirroredDocument::default();
     for piece in pieces {
         mirrored.push(piece);
     }
@@ -47,56 +47,56 @@ fn assert_same(name: &str, text: &str, pieces: &[&str]) {
     );
 }
 
-fn assert_same_however_cut(name: &str, text: &str) {
+fn assert_equals_full_parse_at_any_cut(name: &str, text: &str) {
     let chars: Vec<&str> = text.split_inclusive(|_| true).collect();
-    assert_same(name, text, &chars);
+    assert_equals_full_parse(name, text, &chars);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    assert_same(name, text, &lines);
+    assert_equals_full_parse(name, text, &lines);
     for seed in 0..8 {
         for longest in [3, 12, 60] {
-            let pieces = Cuts(seed).pieces(text, longest);
-            assert_same(&format!("{name}, seed {seed}, up to {longest}"), text, &pieces);
+            let pieces = CutGenerator(seed).pieces(text, longest);
+            assert_equals_full_parse(&format!("{name}, seed {seed}, up to {longest}"), text, &pieces);
         }
     }
 }
 
 #[test]
-fn every_commonmark_example_however_cut() {
+fn commonmark_examples_at_any_cut() {
     for (number, text) in examples() {
-        assert_same_however_cut(&format!("example {number}"), &text);
+        assert_equals_full_parse_at_any_cut(&format!("example {number}"), &text);
     }
 }
 
 #[test]
-fn every_commonmark_example_after_and_before_others() {
+fn commonmark_examples_in_sequence() {
     let examples = examples();
     for window in examples.windows(3) {
         let text: String = window.iter().map(|(_, text)| text.as_str()).collect();
         let name = format!("examples from {}", window[0].0);
-        assert_same(&name, &text, &Cuts(window[0].0).pieces(&text, 7));
+        assert_equals_full_parse(&name, &text, &CutGenerator(window[0].0).pieces(&text, 7));
         let text = text.trim_end().replace('\n', "\r\n");
-        assert_same(&name, &text, &Cuts(window[0].0).pieces(&text, 7));
+        assert_equals_full_parse(&name, &text, &CutGenerator(window[0].0).pieces(&text, 7));
     }
 }
 
 #[test]
-fn answers_as_models_write_them() {
-    for (name, text) in corpus::ANSWERS.iter().chain(corpus::ODDITIES) {
-        assert_same_however_cut(name, text);
+fn model_answers() {
+    for (name, text) in corpus::ANSWERS.iter().chain(corpus::EDGE_CASES) {
+        assert_equals_full_parse_at_any_cut(name, text);
     }
 }
 
 #[test]
-fn what_broke_once() {
-    for text in corpus::BROKE_ONCE {
-        assert_same_however_cut("broke once", text);
+fn regressions() {
+    for text in corpus::REGRESSIONS {
+        assert_equals_full_parse_at_any_cut("broke once", text);
     }
 }
 
 #[test]
-fn text_after_the_end_goes_on_where_it_stood() {
+fn text_after_the_end_continues() {
     let text = "[a] and [^n]\n\n- x **y** z\n\n[a]: /ur";
-    let mut mirrored = Mirrored::default();
+    let mut mirrored = MirroredDocument::default();
     mirrored.push(text);
     mirrored.finish();
     assert_eq!(mirrored.document.blocks(), parse(text));
@@ -110,14 +110,14 @@ fn text_after_the_end_goes_on_where_it_stood() {
 
 #[test]
 fn an_empty_document_has_no_blocks() {
-    let mut document = Document::new();
+    let mut document = MarkdownDocument::new();
     assert_eq!(document.push(""), []);
     assert_eq!(document.finish(), []);
     assert_eq!(document.blocks(), []);
 }
 
 /// Pieces of markup that meet each other in every order.
-fn soup() -> impl Strategy<Value = Vec<String>> {
+fn markup_soup() -> impl Strategy<Value = Vec<String>> {
     let piece = prop_oneof![
         4 => proptest::sample::select(corpus::SNIPPETS).prop_map(str::to_owned),
         2 => proptest::sample::select(&["\n", "\n", "\n\n", " ", "  ", "    ", "\t", "\r\n", "\r"][..]).prop_map(str::to_owned),
@@ -131,15 +131,15 @@ properties! {
     400;
 
     #[test]
-    fn any_markup_soup_however_cut(pieces in soup(), seed in any::<u64>()) {
+    fn markup_soup_at_any_cut(pieces in markup_soup(), seed in any::<u64>()) {
         let text: String = pieces.concat();
         let cut: Vec<&str> = pieces.iter().map(String::as_str).filter(|piece| !piece.is_empty()).collect();
-        assert_same("soup", &text, &cut);
-        assert_same("soup", &text, &Cuts(seed).pieces(&text, 5));
+        assert_equals_full_parse("soup", &text, &cut);
+        assert_equals_full_parse("soup", &text, &CutGenerator(seed).pieces(&text, 5));
     }
 
     #[test]
-    fn any_text_at_all(text in any::<String>(), seed in any::<u64>()) {
-        assert_same("any", &text, &Cuts(seed).pieces(&text, 5));
+    fn any_text(text in any::<String>(), seed in any::<u64>()) {
+        assert_equals_full_parse("any", &text, &CutGenerator(seed).pieces(&text, 5));
     }
 }

@@ -6,7 +6,7 @@ use reqwest::Url;
 use super::super::{Block, Inline, is_allowed_link, parse, plain_text};
 
 #[test]
-fn addresses_of_the_web_and_of_mail_are_allowed() {
+fn allows_web_and_mail_addresses() {
     for href in [
         "http://a.b",
         "HTTPS://a.b/c?d=e:f#g",
@@ -29,7 +29,7 @@ fn addresses_of_the_web_and_of_mail_are_allowed() {
 }
 
 #[test]
-fn anything_that_could_run_is_not() {
+fn rejects_executable_addresses() {
     let scripts = [
         "javascript:alert(1)",
         "JaVaScRiPt:alert(1)",
@@ -74,7 +74,7 @@ fn anything_that_could_run_is_not() {
 }
 
 #[test]
-fn a_link_that_is_not_allowed_is_its_text() {
+fn a_rejected_link_becomes_its_text() {
     let texts = [
         "[*a* b](javascript:x)",
         "[*a* b](JAVASCRIPT:x)",
@@ -99,7 +99,7 @@ fn a_link_that_is_not_allowed_is_its_text() {
 }
 
 #[test]
-fn a_picture_is_a_link_and_in_a_link_its_description() {
+fn images_become_links_or_descriptions() {
     let image = Inline::Image {
         href: "http://c.d".into(),
         title: Some("t".into()),
@@ -123,7 +123,7 @@ fn a_picture_is_a_link_and_in_a_link_its_description() {
 }
 
 /// The addresses that are linked in a paragraph, and what the links say.
-fn linked(text: &str) -> Vec<(String, String)> {
+fn links_in(text: &str) -> Vec<(String, String)> {
     let blocks = parse(text);
     let Some(Block::Paragraph(inlines)) = blocks.first() else {
         return Vec::new();
@@ -136,7 +136,7 @@ fn linked(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_bare_address_is_a_link() {
+fn bare_addresses_become_links() {
     let cases = [
         (
             "See https://a.b/c?d=e#f for more",
@@ -159,12 +159,12 @@ fn a_bare_address_is_a_link() {
         ("\u{770b}https://a.b", "https://a.b", "https://a.b"),
     ];
     for (text, href, shown) in cases {
-        assert_eq!(linked(text), [(href.to_owned(), shown.to_owned())], "{text:?}");
+        assert_eq!(links_in(text), [(href.to_owned(), shown.to_owned())], "{text:?}");
     }
 }
 
 #[test]
-fn what_only_looks_like_an_address_is_text() {
+fn address_lookalikes_stay_text() {
     let texts = [
         "https://",
         "https:// a",
@@ -178,17 +178,17 @@ fn what_only_looks_like_an_address_is_text() {
         "<a href=\"https://a.b\">",
     ];
     for text in texts {
-        assert_eq!(linked(text), [], "{text:?}");
+        assert_eq!(links_in(text), [], "{text:?}");
     }
     assert_eq!(
-        linked("[https://a.b](/c)"),
+        links_in("[https://a.b](/c)"),
         [("/c".to_owned(), "https://a.b".to_owned())]
     );
-    assert_eq!(linked("<https://a.b>").len(), 1);
+    assert_eq!(links_in("<https://a.b>").len(), 1);
 }
 
 /// Pieces of addresses, among them all that browsers drop or take for something else.
-fn piece() -> impl Strategy<Value = &'static str> {
+fn address_piece() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "/",
         "//",
@@ -239,7 +239,7 @@ fuzzing::properties! {
     256;
 
     #[test]
-    fn a_link_leads_where_it_says(pieces in prop::collection::vec(piece(), 0..7)) {
+    fn links_lead_where_they_say(pieces in prop::collection::vec(address_piece(), 0..7)) {
         let href = pieces.concat();
         prop_assume!(is_allowed_link(&href));
         for base in ["http://127.0.0.1:8080/c/x?y#z", "https://chat.example/"] {

@@ -8,29 +8,29 @@ mod shown;
 mod tree;
 mod work;
 
-use super::{Block, Document, Patch, apply};
+use super::{Block, MarkdownDocument, Patch, apply};
 
 pub use code::shows_as_code;
 
 /// A document and a mirror of it that only sees the patches.
 #[derive(Default)]
-struct Mirrored {
-    document: Document,
+struct MirroredDocument {
+    document: MarkdownDocument,
     mirror: Vec<Block>,
 }
 
-impl Mirrored {
+impl MirroredDocument {
     fn push(&mut self, delta: &str) {
         let patches = self.document.push(delta);
-        self.follow(&patches);
+        self.apply_patches(&patches);
     }
 
     fn finish(&mut self) {
         let patches = self.document.finish();
-        self.follow(&patches);
+        self.apply_patches(&patches);
     }
 
-    fn follow(&mut self, patches: &[Patch]) {
+    fn apply_patches(&mut self, patches: &[Patch]) {
         for patch in patches {
             apply(&mut self.mirror, patch);
         }

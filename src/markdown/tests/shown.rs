@@ -1,26 +1,26 @@
 //! While a text arrives, what is shown of it does not flash its markup.
 
-use super::super::{Block, Document, Inline};
+use super::super::{Block, Inline, MarkdownDocument};
 use super::corpus;
 
 /// Characters that are markup in some place.
 const MARKERS: &str = "*_`~#[]()!|>-=<&;\\:^";
 
 /// All text that the blocks show, without white space.
-fn visible(blocks: &[Block]) -> String {
+fn visible_text(blocks: &[Block]) -> String {
     let mut text = String::new();
-    collect(blocks, &mut text);
+    collect_blocks(blocks, &mut text);
     text.retain(|c| !c.is_whitespace());
     text
 }
 
-fn collect(blocks: &[Block], out: &mut String) {
+fn collect_blocks(blocks: &[Block], out: &mut String) {
     for block in blocks {
         match block {
             Block::Paragraph(inlines) | Block::Heading { inlines, .. } => collect_inlines(inlines, out),
             Block::Code { text, .. } | Block::Html(text) => out.push_str(text),
-            Block::Quote(blocks) | Block::Footnote { blocks, .. } => collect(blocks, out),
-            Block::List { items, .. } => items.iter().for_each(|item| collect(&item.blocks, out)),
+            Block::Quote(blocks) | Block::Footnote { blocks, .. } => collect_blocks(blocks, out),
+            Block::List { items, .. } => items.iter().for_each(|item| collect_blocks(&item.blocks, out)),
             Block::Table { header, rows, .. } => {
                 std::iter::once(header)
                     .chain(rows)
@@ -36,23 +36,23 @@ fn collect_inlines(inlines: &[Inline], out: &mut String) {
     out.push_str(&super::super::plain_text(inlines));
 }
 
-fn shown_at_every_char(text: &str) -> Vec<(&str, String)> {
-    let mut document = Document::new();
+fn visible_at_every_char(text: &str) -> Vec<(&str, String)> {
+    let mut document = MarkdownDocument::new();
     let mut shown = Vec::new();
     for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
         document.push(&text[at..end]);
-        shown.push((&text[..end], visible(document.blocks())));
+        shown.push((&text[..end], visible_text(document.blocks())));
     }
     document.finish();
-    shown.push((text, visible(document.blocks())));
+    shown.push((text, visible_text(document.blocks())));
     shown
 }
 
 #[test]
-fn what_is_shown_is_always_a_prefix_of_what_will_be() {
+fn visible_text_is_a_prefix_of_later_text() {
     for (name, text) in corpus::ANSWERS {
-        let shown = shown_at_every_char(text);
+        let shown = visible_at_every_char(text);
         let (_, last) = &shown[shown.len() - 1];
         for (so_far, shown) in &shown {
             assert!(
@@ -64,9 +64,9 @@ fn what_is_shown_is_always_a_prefix_of_what_will_be() {
 }
 
 #[test]
-fn what_was_shown_stays() {
+fn visible_text_stays() {
     for (name, text) in corpus::ANSWERS {
-        for pair in shown_at_every_char(text).windows(2) {
+        for pair in visible_at_every_char(text).windows(2) {
             let [(_, before), (so_far, after)] = pair else {
                 unreachable!()
             };
@@ -79,17 +79,17 @@ fn what_was_shown_stays() {
 }
 
 #[test]
-fn no_marker_is_shown_more_often_than_in_the_end() {
+fn markers_do_not_flash() {
     for (name, text) in corpus::ANSWERS
         .iter()
-        .chain(corpus::ODDITIES)
+        .chain(corpus::EDGE_CASES)
         .filter(|(name, _)| !name.contains("never"))
     {
         if name.contains("definition") {
             // A link whose address comes later stands there as written until then.
             continue;
         }
-        let shown = shown_at_every_char(text);
+        let shown = visible_at_every_char(text);
         let (_, last) = &shown[shown.len() - 1];
         for marker in MARKERS.chars() {
             let count = |text: &str| text.matches(marker).count();
@@ -104,23 +104,27 @@ fn no_marker_is_shown_more_often_than_in_the_end() {
 }
 
 #[test]
-fn little_is_held_back() {
+fn holds_back_little() {
     for (name, text) in corpus::ANSWERS.iter().filter(|(name, _)| *name != "footnotes") {
-        let mut document = Document::new();
+        let mut document = MarkdownDocument::new();
         for line in text.split_inclusive("\n\n") {
             document.push(line);
-            let shown = visible(document.blocks());
+            let shown = visible_text(document.blocks());
             let mut ended = document.blocks().to_vec();
             for patch in document.finish() {
                 super::apply(&mut ended, &patch);
             }
-            assert_eq!(shown, visible(&ended), "{name}: at the blank line after {line:?}");
+            assert_eq!(
+                shown,
+                visible_text(&ended),
+                "{name}: at the blank line after {line:?}"
+            );
         }
     }
 }
 
-fn shown(text: &str) -> Vec<Block> {
-    let mut document = Document::new();
+fn rendered_blocks(text: &str) -> Vec<Block> {
+    let mut document = MarkdownDocument::new();
     document.push(text);
     document.blocks().to_vec()
 }
@@ -134,65 +138,70 @@ fn paragraph(inlines: &[Inline]) -> Vec<Block> {
 }
 
 #[test]
-fn open_emphasis_is_emphasis() {
+fn renders_open_emphasis() {
     assert_eq!(
-        shown("a **bol"),
+        rendered_blocks("a **bol"),
         paragraph(&[text("a "), Inline::Strong(vec![text("bol")])])
     );
-    assert_eq!(shown("a **bol*"), shown("a **bol"));
+    assert_eq!(rendered_blocks("a **bol*"), rendered_blocks("a **bol"));
     assert_eq!(
-        shown("a *b **c"),
+        rendered_blocks("a *b **c"),
         paragraph(&[
             text("a "),
             Inline::Emphasis(vec![text("b "), Inline::Strong(vec![text("c")])])
         ])
     );
-    assert_eq!(shown("~~a"), paragraph(&[Inline::Strikethrough(vec![text("a")])]));
     assert_eq!(
-        shown("**a `b"),
+        rendered_blocks("~~a"),
+        paragraph(&[Inline::Strikethrough(vec![text("a")])])
+    );
+    assert_eq!(
+        rendered_blocks("**a `b"),
         paragraph(&[Inline::Strong(vec![text("a "), Inline::Code("b".into())])])
     );
-    assert_eq!(shown("**a `b"), shown("**a `b`"));
+    assert_eq!(rendered_blocks("**a `b"), rendered_blocks("**a `b`"));
 }
 
 #[test]
-fn an_open_link_is_its_text() {
+fn renders_an_open_link_as_text() {
     assert_eq!(
-        shown("a [b *c*](http://d"),
+        rendered_blocks("a [b *c*](http://d"),
         paragraph(&[text("a b "), Inline::Emphasis(vec![text("c")])])
     );
-    assert_eq!(shown("a [b"), paragraph(&[text("a")]));
-    assert_eq!(shown("a ![b](c"), paragraph(&[text("a b")]));
-    assert_eq!(shown("a[^1"), paragraph(&[text("a")]));
+    assert_eq!(rendered_blocks("a [b"), paragraph(&[text("a")]));
+    assert_eq!(rendered_blocks("a ![b](c"), paragraph(&[text("a b")]));
+    assert_eq!(rendered_blocks("a[^1"), paragraph(&[text("a")]));
 }
 
 #[test]
-fn an_open_fence_is_code_at_once() {
+fn renders_an_open_fence_as_code() {
     let code = |info: &str, text: &str| {
         vec![Block::Code {
             info: Some(info.to_owned()),
             text: text.to_owned(),
         }]
     };
-    assert_eq!(shown("``"), []);
-    assert_eq!(shown("```"), code("", ""));
-    assert_eq!(shown("```ru"), code("", ""));
-    assert_eq!(shown("```rust\n"), code("rust", ""));
-    assert_eq!(shown("```rust\nlet"), code("rust", "let"));
-    assert_eq!(shown("```rust\nlet\n``"), code("rust", "let\n"));
-    assert_eq!(shown("```rust\nlet\n```"), code("rust", "let\n"));
+    assert_eq!(rendered_blocks("``"), []);
+    assert_eq!(rendered_blocks("```"), code("", ""));
+    assert_eq!(rendered_blocks("```ru"), code("", ""));
+    assert_eq!(rendered_blocks("```rust\n"), code("rust", ""));
+    assert_eq!(rendered_blocks("```rust\nlet"), code("rust", "let"));
+    assert_eq!(rendered_blocks("```rust\nlet\n``"), code("rust", "let\n"));
+    assert_eq!(rendered_blocks("```rust\nlet\n```"), code("rust", "let\n"));
 }
 
 #[test]
-fn half_a_table_is_held_back() {
+fn holds_back_an_incomplete_table() {
     for half in ["|", "| a", "| a | b |", "| a | b |\n", "| a | b |\n|--"] {
         assert_eq!(
-            shown(&format!("text\n\n{half}")),
+            rendered_blocks(&format!("text\n\n{half}")),
             paragraph(&[text("text")]),
             "{half:?}"
         );
     }
-    let [_, Block::Table { header, rows, .. }] = &shown("text\n\n| a | b |\n|---|---|\n| c | **d")[..] else {
+    let [_, Block::Table { header, rows, .. }] =
+        &rendered_blocks("text\n\n| a | b |\n|---|---|\n| c | **d")[..]
+    else {
         panic!("no table");
     };
     assert_eq!(header.len(), 2);
@@ -203,8 +212,8 @@ fn half_a_table_is_held_back() {
 }
 
 #[test]
-fn a_footnote_counts_as_defined_until_the_end() {
-    let mut document = Document::new();
+fn assumes_footnotes_until_the_end() {
+    let mut document = MarkdownDocument::new();
     document.push("a[^1]\n\nb\n");
     assert_eq!(
         document.blocks()[0],
@@ -215,7 +224,7 @@ fn a_footnote_counts_as_defined_until_the_end() {
 }
 
 #[test]
-fn the_end_shows_the_plain_truth() {
+fn finish_renders_the_final_reading() {
     for open in [
         "**a",
         "a `b",
@@ -228,7 +237,7 @@ fn the_end_shows_the_plain_truth() {
         "a\\",
         "<http://a",
     ] {
-        let mut document = Document::new();
+        let mut document = MarkdownDocument::new();
         document.push(open);
         document.finish();
         assert_eq!(document.blocks(), super::super::parse(open), "{open:?}");

@@ -1,6 +1,6 @@
 //! What the tree of a text looks like.
 
-use super::super::{Alignment, Block, Inline, Item, parse, plain_text};
+use super::super::{Alignment, Block, Inline, ListItem, parse, plain_text};
 
 fn text(text: &str) -> Inline {
     Inline::Text(text.to_owned())
@@ -11,8 +11,8 @@ fn paragraph(words: &str) -> Block {
 }
 
 #[test]
-fn lists_know_their_start_their_tasks_and_whether_they_are_tight() {
-    let item = |task, words| Item {
+fn parses_list_start_tasks_and_tightness() {
+    let item = |task, words| ListItem {
         task,
         blocks: vec![paragraph(words)],
     };
@@ -33,7 +33,7 @@ fn lists_know_their_start_their_tasks_and_whether_they_are_tight() {
 }
 
 #[test]
-fn tables_know_their_alignments_and_fill_short_rows() {
+fn parses_table_alignments_and_fills_rows() {
     assert_eq!(
         parse("| a | b |\n|:-:|--:|\n| c |"),
         [Block::Table {
@@ -54,7 +54,7 @@ fn raw_html_is_text() {
 }
 
 #[test]
-fn a_number_in_brackets_cites_a_source() {
+fn bracketed_numbers_are_citations() {
     assert_eq!(
         parse("a[1], **b[12]** [1][2]"),
         [Block::Paragraph(vec![
@@ -84,7 +84,7 @@ fn a_number_in_brackets_cites_a_source() {
 }
 
 #[test]
-fn footnotes_are_references_and_definitions() {
+fn parses_footnotes() {
     assert_eq!(
         parse("a[^x]\n\n[^x]: b"),
         [
@@ -99,7 +99,7 @@ fn footnotes_are_references_and_definitions() {
 }
 
 #[test]
-fn depth_has_an_end() {
+fn limits_nesting_depth() {
     fn depth(blocks: &[Block]) -> usize {
         let below = |block: &Block| match block {
             Block::Quote(blocks) | Block::Footnote { blocks, .. } => depth(blocks),
@@ -125,7 +125,7 @@ fn depth_has_an_end() {
 }
 
 #[test]
-fn one_kind_of_line_end_and_no_nul() {
+fn normalizes_line_ends_and_nul() {
     assert_eq!(
         parse("```\r\na\rb\r\n```"),
         [Block::Code {

@@ -1,16 +1,16 @@
 //! How much is parsed for each push does not depend on how much came before.
 
-use super::super::{Document, Patch, parse};
+use super::super::{MarkdownDocument, Patch, parse};
 
 /// Pushes `text` in small pieces. Returns the most bytes parsed for a push in the first and in the last fifth.
-fn work(text: &str) -> (u64, u64) {
+fn measure_work(text: &str) -> (u64, u64) {
     let pieces: Vec<&str> = text
         .as_bytes()
         .chunks(8)
         .filter_map(|piece| std::str::from_utf8(piece).ok())
         .collect();
     assert_eq!(pieces.concat(), text);
-    let mut document = Document::new();
+    let mut document = MarkdownDocument::new();
     let mut work = Vec::with_capacity(pieces.len());
     for piece in &pieces {
         let before = document.parsed_bytes();
@@ -33,7 +33,7 @@ fn repeated(head: &str, part: &str) -> String {
 }
 
 fn assert_bounded(name: &str, text: &str, most: u64) {
-    let (first, last) = work(text);
+    let (first, last) = measure_work(text);
     assert!(
         first <= most && last <= most,
         "{name}: {first} bytes for a push at first, {last} in the end"
@@ -41,7 +41,7 @@ fn assert_bounded(name: &str, text: &str, most: u64) {
 }
 
 #[test]
-fn a_fence_of_200_kb_costs_a_line_each_push() {
+fn a_long_fence_costs_a_line_per_push() {
     assert_bounded(
         "fence",
         &repeated("```rust\n", "    let line = \"forty bytes of code\";\n"),
@@ -50,7 +50,7 @@ fn a_fence_of_200_kb_costs_a_line_each_push() {
 }
 
 #[test]
-fn a_list_of_200_kb_costs_an_item_each_push() {
+fn a_long_list_costs_an_item_per_push() {
     assert_bounded(
         "list",
         &repeated("", "- an item with **bold** and `code`\n  in two lines\n"),
@@ -67,7 +67,7 @@ fn a_list_of_200_kb_costs_an_item_each_push() {
 }
 
 #[test]
-fn a_table_of_200_kb_costs_a_row_each_push() {
+fn a_long_table_costs_a_row_per_push() {
     assert_bounded(
         "table",
         &repeated("| a | b |\n|---|---|\n", "| **cell** | another `cell` |\n"),
@@ -76,7 +76,7 @@ fn a_table_of_200_kb_costs_a_row_each_push() {
 }
 
 #[test]
-fn many_paragraphs_cost_one_each_push() {
+fn many_paragraphs_cost_one_per_push() {
     assert_bounded(
         "paragraphs",
         &repeated("", "A paragraph with *text* and\na second line.\n\n"),
@@ -97,7 +97,7 @@ fn many_paragraphs_cost_one_each_push() {
 
 #[test]
 fn a_growing_fence_only_appends() {
-    let mut document = Document::new();
+    let mut document = MarkdownDocument::new();
     document.push("```rust\nfn a() {}\n");
     assert_eq!(
         document.push("let b"),
@@ -117,7 +117,7 @@ fn a_growing_fence_only_appends() {
 
 #[test]
 fn a_growing_paragraph_appends_to_its_last_text() {
-    let mut document = Document::new();
+    let mut document = MarkdownDocument::new();
     document.push("- a\n- b **c** d");
     assert_eq!(
         document.push("e f"),
@@ -129,7 +129,7 @@ fn a_growing_paragraph_appends_to_its_last_text() {
 }
 
 #[test]
-fn odd_texts_take_no_time_that_one_could_notice() {
+fn pathological_texts_are_fast() {
     let long = 20_000;
     let texts = [
         "[".repeat(long),
@@ -155,7 +155,7 @@ fn odd_texts_take_no_time_that_one_could_notice() {
         "[a](".repeat(long / 4) + &")".repeat(long / 4),
     ];
     for text in texts {
-        let mut document = Document::new();
+        let mut document = MarkdownDocument::new();
         for piece in text.as_bytes().chunks(text.len() / 20 + 1) {
             document.push(std::str::from_utf8(piece).unwrap_or_default());
         }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-use super::{PayloadConfig, as_it_is, fitting};
+use super::{PayloadConfig, require_viewable, unchanged};
 use crate::tools::schema;
 
 /// Numbers as a picture.
@@ -38,9 +38,9 @@ pub const CHART: PayloadConfig = PayloadConfig {
     marker: "CHART:",
     instructions: "Numbers that say more as a picture, bar or line; null where one is not known:\n\
                    CHART: {\"title\": \"Sales\", \"kind\": \"line\", \"x\": [\"2022\", \"2023\"], \"series\": [{\"name\": \"Tea\", \"values\": [4, 6.5]}]}",
-    writing: "Drawing a chart...",
-    parse: |data| fitting("chart", data),
-    schema: schema::of::<Written>,
+    progress_text: "Drawing a chart...",
+    parse: |data| require_viewable("chart", data),
+    schema: schema::for_type::<Written>,
     revise: None,
-    as_written: as_it_is,
+    to_model_input: unchanged,
 };

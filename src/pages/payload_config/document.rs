@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::PayloadConfig;
-use crate::tools::{NO_VERSION_OF, schema};
+use crate::tools::{UNKNOWN_VERSION_FIELD, schema};
 
 /// How many versions are kept together: the newest.
-const VERSIONS: usize = 20;
+const MAX_VERSIONS: usize = 20;
 
 /// A text of its own, or a new version of one.
 #[derive(JsonSchema, Deserialize)]
@@ -29,11 +29,11 @@ pub const DOCUMENT: PayloadConfig = PayloadConfig {
     marker: "DOCUMENT:",
     instructions: "A text to work on or to take away, such as a letter, as Markdown; to change one, write it again with its last version's \"id\":\n\
                    DOCUMENT: {\"title\": \"Letter\", \"text\": \"Dear Ann,\\n\\nthank you.\"}",
-    writing: "Writing a document...",
+    progress_text: "Writing a document...",
     parse,
-    schema: schema::of::<Written>,
+    schema: schema::for_type::<Written>,
     revise: Some(revise),
-    as_written,
+    to_model_input: latest_as_written,
 };
 
 /// What is written, with a note of the document of which it is a new version. It is gone once the two are put together
@@ -42,8 +42,8 @@ fn parse(data: &Value) -> Result<Value, String> {
     let written = Written::deserialize(data).map_err(|error| error.to_string())?;
     let mut data = data.clone();
     if let Some(fields) = data.as_object_mut() {
-        fields.remove(NO_VERSION_OF);
-        fields.extend(written.id.map(|id| (NO_VERSION_OF.into(), id.into())));
+        fields.remove(UNKNOWN_VERSION_FIELD);
+        fields.extend(written.id.map(|id| (UNKNOWN_VERSION_FIELD.into(), id.into())));
     }
     Ok(data)
 }
@@ -52,17 +52,17 @@ fn parse(data: &Value) -> Result<Value, String> {
 fn revise(written: &Value, id: &str, earlier: &Value) -> Value {
     let mut versions = match &earlier["versions"] {
         Value::Array(versions) => versions.clone(),
-        _ => vec![version(earlier)],
+        _ => vec![to_version(earlier)],
     };
-    versions.push(version(written));
-    let first = versions.len().saturating_sub(VERSIONS);
+    versions.push(to_version(written));
+    let first = versions.len().saturating_sub(MAX_VERSIONS);
     let title = [written, earlier]
         .into_iter()
         .find_map(|data| data["title"].as_str());
     json!({ "title": title, "of": id, "versions": versions.split_off(first) })
 }
 
-fn version(data: &Value) -> Value {
+fn to_version(data: &Value) -> Value {
     match &data["label"] {
         Value::String(label) => json!({ "text": data["text"], "label": label }),
         _ => json!({ "text": data["text"] }),
@@ -70,11 +70,11 @@ fn version(data: &Value) -> Value {
 }
 
 /// Its newest version.
-fn as_written(data: &Value) -> Value {
+fn latest_as_written(data: &Value) -> Value {
     let Some(Value::Array(versions)) = data.get("versions") else {
         let mut written = data.clone();
         if let Some(fields) = written.as_object_mut() {
-            fields.remove(NO_VERSION_OF);
+            fields.remove(UNKNOWN_VERSION_FIELD);
         }
         return written;
     };
@@ -98,7 +98,7 @@ mod tests {
     use crate::{payloads, tools::NewPayload};
 
     #[test]
-    fn a_new_version_stands_after_those_before_and_keeps_the_title() {
+    fn new_version_is_appended_and_keeps_the_title() {
         let first = json!({"title": "T", "text": "a"});
         let second = revise(&json!({"text": "b", "label": "Shorter"}), "id1", &first);
         let third = revise(&json!({"text": "c", "title": "New"}), "id2", &second);
@@ -109,16 +109,16 @@ mod tests {
             ]})
         );
         assert_eq!(second["title"], "T");
-        assert!(payloads::fits("text_document", &third));
+        assert!(payloads::is_valid("text_document", &third));
         let again = json!({"id": "id1", "title": "T", "text": "b", "label": "Shorter"});
-        assert_eq!(as_written(&second), again);
+        assert_eq!(latest_as_written(&second), again);
     }
 
     #[test]
-    fn a_version_of_nothing_that_is_known_says_so_in_the_list() {
+    fn version_of_an_unknown_document_is_noted() {
         let listed = |data: Value| {
             let kind = "text_document".into();
-            NewPayload { kind, data }.named_within(1000).unwrap().summary
+            NewPayload { kind, data }.into_payload(1000).unwrap().summary
         };
         let mut written = parse(&json!({"id": "abcd1234", "title": "T", "text": "a"})).unwrap();
         // As the workshop takes it.
@@ -128,7 +128,7 @@ mod tests {
             listed(written.clone()),
             "Text document: T (a new one, no version of abcd1234)"
         );
-        assert_eq!(as_written(&written), json!({"title": "T", "text": "a"}));
+        assert_eq!(latest_as_written(&written), json!({"title": "T", "text": "a"}));
 
         let first = parse(&json!({"title": "T", "text": "a", "no_version_of": "x"})).unwrap();
         assert_eq!(listed(first.clone()), "Text document: T");
@@ -136,16 +136,19 @@ mod tests {
             listed(revise(&written, "abcd1234", &first)),
             "Text document: T (2)"
         );
-        assert!(payloads::fits("text_document", &written));
+        assert!(payloads::is_valid("text_document", &written));
     }
 
     #[test]
-    fn the_oldest_of_many_versions_are_left_behind() {
+    fn drops_the_oldest_versions() {
         let mut data = json!({"text": "0"});
         for index in 1..30 {
             data = revise(&json!({"text": index.to_string()}), "id", &data);
         }
         let versions = data["versions"].as_array().unwrap();
-        assert_eq!((versions.len(), &versions[0]["text"]), (VERSIONS, &json!("10")));
+        assert_eq!(
+            (versions.len(), &versions[0]["text"]),
+            (MAX_VERSIONS, &json!("10"))
+        );
     }
 }

@@ -28,7 +28,7 @@ pub struct PayloadConfig {
     /// When to write one and how, with an example on a line of its own.
     pub instructions: &'static str,
     /// What the person is told while it is written.
-    pub writing: &'static str,
+    pub progress_text: &'static str,
     /// The data, if they fit the type.
     pub parse: ParsePayload,
     /// The JSON schema of what is to be written, which the example in [`instructions`](Self::instructions) shows.
@@ -38,19 +38,21 @@ pub struct PayloadConfig {
     /// no versions take no `id`.
     pub revise: Option<fn(written: &Value, id: &str, earlier: &Value) -> Value>,
     /// Kept data as they were written, for the model to see again.
-    pub as_written: fn(&Value) -> Value,
+    pub to_model_input: fn(&Value) -> Value,
 }
 
 /// What the model may write on every page.
-pub const EVERYWHERE: [&PayloadConfig; 3] = [&DOCUMENT, &TABLE, &CHART];
+pub const COMMON_PAYLOADS: [&PayloadConfig; 3] = [&DOCUMENT, &TABLE, &CHART];
 
 /// All types, of whatever page.
-const ALL: [&PayloadConfig; 4] = [&DOCUMENT, &TABLE, &CHART, &QUERY_SUGGESTION];
+const ALL_PAYLOADS: [&PayloadConfig; 4] = [&DOCUMENT, &TABLE, &CHART, &QUERY_SUGGESTION];
 
 /// Says what the model wrote to make a payload, on whatever page that was.
-pub fn as_written(payload: &Payload) -> Option<String> {
-    let config = ALL.iter().find(|config| config.payload_type == payload.kind)?;
-    config.written_again(payload)
+pub fn render_for_model(payload: &Payload) -> Option<String> {
+    let config = ALL_PAYLOADS
+        .iter()
+        .find(|config| config.payload_type == payload.kind)?;
+    config.render_for_model(payload)
 }
 
 impl PayloadConfig {
@@ -64,9 +66,9 @@ impl PayloadConfig {
     }
 
     /// What the model wrote to make this payload.
-    fn written_again(&self, payload: &Payload) -> Option<String> {
+    fn render_for_model(&self, payload: &Payload) -> Option<String> {
         let data: Value = serde_json::from_str(payload.data.as_str()).ok()?;
-        Some(format!("{} {}", self.marker, (self.as_written)(&data)))
+        Some(format!("{} {}", self.marker, (self.to_model_input)(&data)))
     }
 }
 
@@ -83,42 +85,44 @@ pub fn instructions(configs: &[&PayloadConfig]) -> String {
 }
 
 /// The data as they are, if they can be shown as this type.
-fn fitting(kind: &str, data: &Value) -> Result<Value, String> {
-    if payloads::fits(kind, data) {
+fn require_viewable(kind: &str, data: &Value) -> Result<Value, String> {
+    if payloads::is_valid(kind, data) {
         Ok(data.clone())
     } else {
         Err(format!("this is no {kind}"))
     }
 }
 
-fn as_it_is(data: &Value) -> Value {
+fn unchanged(data: &Value) -> Value {
     data.clone()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{ControlFilter, DEFAULT_LIMIT, Item};
+    use crate::control::{ControlFilter, DEFAULT_MAX_CONTROL_BYTES, Item};
 
     fn all() -> Vec<&'static PayloadConfig> {
-        ALL.to_vec()
+        ALL_PAYLOADS.to_vec()
     }
 
     #[test]
-    fn every_type_of_a_page_is_known_on_the_others() {
+    fn payload_types_are_known_on_every_page() {
         for page in [&crate::pages::CHAT, &crate::pages::LITERATURE] {
-            for config in page.here(None, None).payloads {
-                let known = ALL.iter().any(|known| known.payload_type == config.payload_type);
+            for config in page.resolve(None, None).payloads {
+                let known = ALL_PAYLOADS
+                    .iter()
+                    .any(|known| known.payload_type == config.payload_type);
                 assert!(known, "{} of {}", config.payload_type, page.name);
             }
         }
     }
 
     #[test]
-    fn what_the_model_is_told_to_write_is_what_is_understood_and_can_be_shown() {
+    fn instructed_format_parses_and_renders() {
         for config in all() {
             let markers = all().into_iter().map(PayloadConfig::as_marker).collect();
-            let mut filter = ControlFilter::new(markers, DEFAULT_LIMIT);
+            let mut filter = ControlFilter::new(markers, DEFAULT_MAX_CONTROL_BYTES);
             let mut items = Vec::new();
             let examples: Vec<&str> = config
                 .instructions
@@ -136,7 +140,7 @@ mod tests {
                     panic!("{item:?}")
                 };
                 assert_eq!(kind, config.payload_type);
-                assert!(payloads::fits(&kind, &data), "{kind} {data}");
+                assert!(payloads::is_valid(&kind, &data), "{kind} {data}");
                 let required = (config.schema)()["required"].clone();
                 for field in required.as_array().expect("something is required") {
                     assert!(data.get(field.as_str().unwrap()).is_some(), "{field} {data}");
@@ -146,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_show_what_the_schemas_name() {
+    fn examples_use_every_schema_field() {
         for config in all() {
             let schema = (config.schema)();
             let properties = schema["properties"].as_object().expect("properties");
@@ -158,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_reads_back_as_it_was_written() {
+    fn stored_payloads_render_back_as_written() {
         for config in all() {
             let line = config
                 .instructions
@@ -167,12 +171,12 @@ mod tests {
                 .unwrap();
             let written: Value = serde_json::from_str(line[config.marker.len()..].trim()).unwrap();
             let data = (config.parse)(&written).unwrap();
-            assert_eq!((config.as_written)(&data), written, "{}", config.marker);
+            assert_eq!((config.to_model_input)(&data), written, "{}", config.marker);
         }
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn rejects_mismatched_data() {
         for (config, odd) in all().into_iter().flat_map(|config| {
             ["{}", "[]", r#"{"rows": 1, "x": [], "text": 1, "query": " "}"#].map(|odd| (config, odd))
         }) {

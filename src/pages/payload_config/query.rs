@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::{PayloadConfig, as_it_is, fitting};
+use super::{PayloadConfig, require_viewable, unchanged};
 use crate::tools::schema;
 
 /// A query, and perhaps why.
@@ -22,9 +22,9 @@ pub const QUERY_SUGGESTION: PayloadConfig = PayloadConfig {
     marker: "QUERY_SUGGESTION:",
     instructions: "A query for the search of this page, which the person may accept or reject:\n\
                    QUERY_SUGGESTION: {\"query\": \"asthma[mesh] AND 2024[pdat]\", \"explanation\": \"Only articles of this year.\"}",
-    writing: "Writing a query...",
-    parse: |data: &Value| fitting("query_suggestion", data),
-    schema: schema::of::<Written>,
+    progress_text: "Writing a query...",
+    parse: |data: &Value| require_viewable("query_suggestion", data),
+    schema: schema::for_type::<Written>,
     revise: None,
-    as_written: as_it_is,
+    to_model_input: unchanged,
 };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::{PayloadConfig, as_it_is, fitting};
+use super::{PayloadConfig, require_viewable, unchanged};
 use crate::tools::schema;
 
 /// Rows of cells.
@@ -23,9 +23,9 @@ pub const TABLE: PayloadConfig = PayloadConfig {
     marker: "TABLE:",
     instructions: "More rows than one reads in a text:\n\
                    TABLE: {\"title\": \"Rivers\", \"columns\": [\"Name\", \"km\"], \"rows\": [[\"Nile\", 6650]]}",
-    writing: "Writing a table...",
-    parse: |data| fitting("table", data),
-    schema: schema::of::<Written>,
+    progress_text: "Writing a table...",
+    parse: |data| require_viewable("table", data),
+    schema: schema::for_type::<Written>,
     revise: None,
-    as_written: as_it_is,
+    to_model_input: unchanged,
 };

@@ -1,10 +1,10 @@
 //! The scale at a chart's side: round numbers at equal distances, from below the least value to above the greatest.
 
 /// From the top of a chart to its bottom, and from its left to its right.
-pub const FULL: u32 = 10_000;
+pub const CHART_SIZE: u32 = 10_000;
 
 /// How many distances there are, about.
-const STEPS: f64 = 4.0;
+const TARGET_STEPS: f64 = 4.0;
 
 /// A scale from `low` to `low + steps * step`.
 #[derive(Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Scale {
 
 impl Scale {
     /// The scale for some values; nothing if there is none, as for numbers that are too far from each other.
-    pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub fn from_values(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (mut least, mut greatest) = values
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
                 (least.min(value), greatest.max(value))
@@ -31,7 +31,7 @@ impl Scale {
                 value => (value.min(0.0), value.max(0.0)),
             };
         }
-        let step = round_up((greatest - least) / STEPS)?;
+        let step = round_up((greatest - least) / TARGET_STEPS)?;
         let low = (least / step).floor() * step;
         let steps = ((greatest - low) / step).ceil();
         // Numbers that are close to each other and far from zero can't be told apart any more.
@@ -44,10 +44,10 @@ impl Scale {
     }
 
     /// How far down a value is.
-    pub fn place(&self, value: f64) -> u32 {
+    pub fn position(&self, value: f64) -> u32 {
         let height = f64::from(self.steps) * self.step;
         let from_low = ((value - self.low) / height).clamp(0.0, 1.0);
-        FULL - (from_low * f64::from(FULL)).round() as u32
+        CHART_SIZE - (from_low * f64::from(CHART_SIZE)).round() as u32
     }
 
     /// The numbers at its side, from the top.
@@ -81,15 +81,15 @@ mod tests {
     use super::*;
 
     fn ticks(values: &[f64]) -> Vec<String> {
-        let scale = Scale::of(values.iter().copied()).expect("a scale");
+        let scale = Scale::from_values(values.iter().copied()).expect("a scale");
         for value in values {
-            assert!(scale.place(*value) <= FULL);
+            assert!(scale.position(*value) <= CHART_SIZE);
         }
         scale.ticks()
     }
 
     #[test]
-    fn a_scale_has_round_numbers_around_the_values() {
+    fn scale_uses_round_numbers_around_values() {
         assert_eq!(ticks(&[0.0, 100.0]), ["100", "50", "0"]);
         assert_eq!(ticks(&[3.0, 17.0]), ["20", "15", "10", "5", "0"]);
         assert_eq!(ticks(&[0.1, 0.3]), ["0.30", "0.25", "0.20", "0.15", "0.10"]);
@@ -99,23 +99,26 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_between_top_and_bottom_whatever_the_value() {
-        let scale = Scale::of([0.0, 20.0].into_iter()).unwrap();
-        assert_eq!([20.0, 10.0, 0.0].map(|value| scale.place(value)), [0, 5000, FULL]);
+    fn positions_stay_within_the_chart() {
+        let scale = Scale::from_values([0.0, 20.0].into_iter()).unwrap();
+        assert_eq!(
+            [20.0, 10.0, 0.0].map(|value| scale.position(value)),
+            [0, 5000, CHART_SIZE]
+        );
         for value in [f64::MAX, f64::MIN, f64::INFINITY, f64::NAN] {
-            assert!(scale.place(value) <= FULL);
+            assert!(scale.position(value) <= CHART_SIZE);
         }
     }
 
     #[test]
-    fn numbers_that_have_no_scale_have_none() {
+    fn rejects_numbers_without_a_scale() {
         for values in [
             [-1e308, 1e308],
             [1e16, 1e16 + 2.0],
             [0.0, 5e-324],
             [f64::NEG_INFINITY, 0.0],
         ] {
-            assert_eq!(Scale::of(values.into_iter()), None, "{values:?}");
+            assert_eq!(Scale::from_values(values.into_iter()), None, "{values:?}");
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use super::{
     super::{
-        ApiToken, AskedCall, AssistantMessage, Attachment, ConversationId, ConversationList,
-        ConversationSummary, Event, EventBody, Interaction, Judged, Memory, Message, MessageBody, Notice,
-        OlderMessages, PageContext, Parameters, Part, Personal, ToolCall, ToolProgress, Transcript, Usage,
+        ApiToken, AssistantMessage, Attachment, ConversationId, ConversationList, ConversationSummary, Event,
+        EventBody, Interaction, Memory, Message, MessageBody, OlderMessages, PageContext, Parameters, Part,
+        PayloadVerdict, PersonalData, RequestedCall, StreamNotice, ToolCall, ToolProgress, Transcript, Usage,
         chat::{ModelInfo, ModelList},
-        intent::Started,
-        transcript::Elsewhere,
+        intent::StartedRun,
+        transcript::UnloadedAnswer,
     },
     Fields, NotOurs,
 };
@@ -46,19 +46,19 @@ plain! {
         conversation_id, as_of, title, messages, elsewhere; model, earliest, active_leaf
     } with deleted, verdicts, parameters;
     OlderMessages { before, messages, elsewhere; earliest };
-    Elsewhere { id, parent_id };
+    UnloadedAnswer { id, parent_id };
     ConversationList { as_of, conversations, has_more };
     ConversationSummary { id, title, updated_at, activity, waiting, unseen; active_run };
     ModelList { models, problems; default } with can_search;
     ModelInfo { id, name, endpoint };
-    Started { conversation_id, user_message_id, assistant_message_id };
+    StartedRun { conversation_id, user_message_id, assistant_message_id };
     PageContext { current_page; active_tab, active_subtab, query, page, article_id, stream_id } with results;
-    Judged { payload_id, verdict };
+    PayloadVerdict { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
     Parameters { ; temperature, thinking_level, max_completion_tokens };
     Usage { input_tokens, output_tokens, estimate; window } with estimated;
     Attachment { id, name, media_type, bytes };
-    Personal { instructions, instructions_bytes, remembers, memories, tokens };
+    PersonalData { instructions, instructions_bytes, remembers, memories, tokens };
     Memory { id, text, created_at };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
@@ -77,7 +77,7 @@ impl TryFrom<Fields> for Event {
             "conversation_deleted" => EventBody::ConversationDeleted,
             "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
             "user_message_saved" => {
-                let interaction = interaction(&mut flat);
+                let interaction = read_interaction(&mut flat);
                 fields!(flat => EventBody::UserMessageSaved {
                     user_message_id, expected_assistant_message_id, text, created_at; parent_id
                 } with interaction)
@@ -89,23 +89,23 @@ impl TryFrom<Fields> for Event {
             "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
             "text_was_thinking" => fields!(flat => EventBody::TextWasThinking { node }),
             "complete" => {
-                let worked_ms = worked(&mut flat);
+                let worked_ms = read_worked_ms(&mut flat);
                 fields!(flat => EventBody::Complete { ended_at; finish_reason } with worked_ms)
             }
             "cancelled" => {
-                let worked_ms = worked(&mut flat);
+                let worked_ms = read_worked_ms(&mut flat);
                 fields!(flat => EventBody::Cancelled { ended_at } with worked_ms)
             }
             "error" => {
-                let worked_ms = worked(&mut flat);
+                let worked_ms = read_worked_ms(&mut flat);
                 fields!(flat => EventBody::Error { status, error, message, ended_at; finish_reason } with worked_ms)
             }
-            "approval_requested" => EventBody::ApprovalRequested(asked(&mut flat)),
+            "approval_requested" => EventBody::ApprovalRequested(read_requested_call(&mut flat)),
             "approval_answered" => {
                 fields!(flat => EventBody::ApprovalAnswered { index, tool_use_id, allowed })
             }
             "tool_start" => {
-                let call = asked(&mut flat);
+                let call = read_requested_call(&mut flat);
                 fields!(flat => EventBody::ToolStart { started_at } with call)
             }
             "tool_progress" => {
@@ -124,7 +124,7 @@ impl TryFrom<Fields> for Event {
                 } with attachments)
             }
             "waiting" => EventBody::Waiting {
-                worked_ms: worked(&mut flat),
+                worked_ms: read_worked_ms(&mut flat),
             },
             "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
@@ -143,7 +143,7 @@ impl TryFrom<Fields> for Event {
             "empty" => EventBody::Empty,
             "damaged" => EventBody::Damaged,
             _ => {
-                flat.blame(NotOurs::Unknown(kind));
+                flat.record_error(NotOurs::Unknown(kind));
                 EventBody::Empty
             }
         };
@@ -161,19 +161,19 @@ impl TryFrom<Fields> for Event {
 }
 
 /// What older logs don't say.
-fn worked(flat: &mut Fields) -> u64 {
+fn read_worked_ms(flat: &mut Fields) -> u64 {
     flat.take("worked_ms").unwrap_or_default()
 }
 
-fn asked(flat: &mut Fields) -> AskedCall {
-    fields!(flat => AskedCall { node, part, index, tool_use_id, tool, input, label; detail })
+fn read_requested_call(flat: &mut Fields) -> RequestedCall {
+    fields!(flat => RequestedCall { node, part, index, tool_use_id, tool, input, label; detail })
 }
 
 impl TryFrom<Fields> for Message {
     type Error = NotOurs;
 
     fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
-        let body = body(&mut flat);
+        let body = read_message_body(&mut flat);
         let message = fields!(flat => Self { id, created_at; parent_id } with body);
         flat.finish(message)
     }
@@ -183,30 +183,30 @@ impl TryFrom<Fields> for MessageBody {
     type Error = NotOurs;
 
     fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
-        let body = body(&mut flat);
+        let body = read_message_body(&mut flat);
         flat.finish(body)
     }
 }
 
-fn body(flat: &mut Fields) -> MessageBody {
+fn read_message_body(flat: &mut Fields) -> MessageBody {
     let role: String = flat.need("role");
     match role.as_str() {
         "assistant" => {
             let suggested_values = flat.take("suggested_values").unwrap_or_default();
             let suggested_actions = flat.take("suggested_actions").unwrap_or_default();
             let sources = flat.take("sources").unwrap_or_default();
-            let worked_ms = worked(flat);
+            let worked_ms = read_worked_ms(flat);
             MessageBody::Assistant(fields!(flat => AssistantMessage {
                 model, status, nodes; activity, error, finish_reason, usage, ended_at
             } with suggested_values, suggested_actions, sources, worked_ms))
         }
         "user" => {
-            let interaction = interaction(flat);
+            let interaction = read_interaction(flat);
             fields!(flat => MessageBody::User { text } with interaction)
         }
         "damaged" => MessageBody::Damaged,
         _ => {
-            flat.blame(NotOurs::Unknown(role));
+            flat.record_error(NotOurs::Unknown(role));
             MessageBody::User {
                 text: String::new(),
                 interaction: Interaction::TextInput,
@@ -219,20 +219,20 @@ impl TryFrom<Fields> for Interaction {
     type Error = NotOurs;
 
     fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
-        let interaction = interaction(&mut flat);
+        let interaction = read_interaction(&mut flat);
         flat.finish(interaction)
     }
 }
 
 /// Messages from before there were others say nothing of it: they were typed.
-fn interaction(flat: &mut Fields) -> Interaction {
+fn read_interaction(flat: &mut Fields) -> Interaction {
     let kind: Option<String> = flat.take("interaction_type");
     match kind.as_deref() {
         None | Some("text_input") => Interaction::TextInput,
         Some("value_selected") => Interaction::ValueSelected,
         Some("action_executed") => fields!(flat => Interaction::ActionExecuted { action; data }),
         Some(_) => {
-            flat.blame(NotOurs::Unknown(kind.unwrap_or_default()));
+            flat.record_error(NotOurs::Unknown(kind.unwrap_or_default()));
             Interaction::TextInput
         }
     }
@@ -255,7 +255,7 @@ impl TryFrom<Fields> for Part {
                 } with attachments)))
             }
             _ => {
-                flat.blame(NotOurs::Unknown(kind));
+                flat.record_error(NotOurs::Unknown(kind));
                 Self::Text { text: String::new() }
             }
         };
@@ -263,7 +263,7 @@ impl TryFrom<Fields> for Part {
     }
 }
 
-impl TryFrom<Fields> for Notice {
+impl TryFrom<Fields> for StreamNotice {
     type Error = NotOurs;
 
     fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {

@@ -18,7 +18,7 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AttachmentId, ConversationId, Json, MemoryId, MessageId, Parameters, PayloadRef, Position, RunError,
+    AttachmentId, ConversationId, MemoryId, MessageId, Parameters, PayloadRef, Position, RawJson, RunError,
     RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
 };
 
@@ -35,27 +35,27 @@ pub enum NotOurs {
 
 /// The fields of an object that have not been read yet.
 pub struct Fields {
-    fields: Vec<(String, Json)>,
+    fields: Vec<(String, RawJson)>,
     /// The first thing that was wrong.
-    fault: Option<NotOurs>,
+    first_error: Option<NotOurs>,
 }
 
 impl Fields {
     /// All of them.
-    pub fn all(self) -> Vec<(String, Json)> {
+    pub fn into_entries(self) -> Vec<(String, RawJson)> {
         self.fields
     }
 
     /// Reads an optional field: `null` is the same as absent.
     fn take<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
         let value = self.remove(name)?;
-        (value.as_str() != "null").then(|| self.read(name, &value))?
+        (value.as_str() != "null").then(|| self.parse(name, &value))?
     }
 
-    fn read<T: DeserializeOwned>(&mut self, name: &'static str, value: &Json) -> Option<T> {
-        let read = json::read(value.as_str().as_bytes());
+    fn parse<T: DeserializeOwned>(&mut self, name: &'static str, value: &RawJson) -> Option<T> {
+        let read = json::parse(value.as_str().as_bytes());
         if read.is_err() {
-            self.blame(NotOurs::Unreadable(name));
+            self.record_error(NotOurs::Unreadable(name));
         }
         read.ok()
     }
@@ -64,27 +64,27 @@ impl Fields {
     /// after each field whether to go on made the WASM larger. `null` is a value: where any JSON may stand, it is kept.
     fn need<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
         let read = match self.remove(name) {
-            Some(value) => self.read(name, &value),
+            Some(value) => self.parse(name, &value),
             None => {
-                self.blame(NotOurs::Missing(name));
+                self.record_error(NotOurs::Missing(name));
                 None
             }
         };
         read.unwrap_or_else(T::blank)
     }
 
-    fn remove(&mut self, name: &str) -> Option<Json> {
+    fn remove(&mut self, name: &str) -> Option<RawJson> {
         let index = self.fields.iter().position(|(of, _)| of == name)?;
         Some(self.fields.swap_remove(index).1)
     }
 
-    fn blame(&mut self, fault: NotOurs) {
-        self.fault.get_or_insert(fault);
+    fn record_error(&mut self, fault: NotOurs) {
+        self.first_error.get_or_insert(fault);
     }
 
     /// What was read, if nothing was wrong.
     fn finish<T>(self, read: T) -> Result<T, NotOurs> {
-        match self.fault {
+        match self.first_error {
             None => Ok(read),
             Some(fault) => Err(fault),
         }
@@ -107,7 +107,10 @@ impl<'de> Deserialize<'de> for Fields {
                 while let Some(field) = map.next_entry()? {
                     fields.push(field);
                 }
-                Ok(Fields { fields, fault: None })
+                Ok(Fields {
+                    fields,
+                    first_error: None,
+                })
             }
         }
 
@@ -134,7 +137,7 @@ blank! {
     bool: false,
     usize: 0,
     String: String::new(),
-    Json: Json::zero(),
+    RawJson: RawJson::zero(),
     Position: Position(0),
     Timestamp: Timestamp(0),
     ConversationId: ConversationId(Uuid::nil()),

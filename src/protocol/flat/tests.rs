@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::super::{examples::*, json::tests::any_json, *};
 use super::Fields;
 
-fn said(interaction: Interaction) -> MessageBody {
+fn user_message(interaction: Interaction) -> MessageBody {
     MessageBody::User {
         text: "hi".into(),
         interaction,
@@ -11,26 +11,26 @@ fn said(interaction: Interaction) -> MessageBody {
 }
 
 #[test]
-fn what_says_nothing_of_it_was_typed_and_what_is_not_known_is_refused() {
+fn missing_interaction_means_typed_and_unknown_is_rejected() {
     let read = |json: &str| serde_json::from_str::<MessageBody>(json);
     let old = read(r#"{"role":"user","text":"hi"}"#).unwrap();
-    assert_eq!(old, said(Interaction::TextInput));
+    assert_eq!(old, user_message(Interaction::TextInput));
     assert!(read(r#"{"role":"user","text":"hi","interaction_type":"thought"}"#).is_err());
     assert!(read(r#"{"role":"user","text":"hi","interaction_type":"action_executed"}"#).is_err());
 }
 
 #[test]
-fn every_event_reads_back_as_what_was_written() {
+fn every_event_round_trips() {
     for body in of_every_kind() {
-        let event = logged(body);
+        let event = logged_event(body);
         let written = serde_json::to_vec(&event).unwrap();
         assert_eq!(serde_json::from_slice::<Event>(&written).unwrap(), event);
-        assert_eq!(json::read(&written), Ok(event));
+        assert_eq!(json::parse(&written), Ok(event));
     }
 }
 
 #[test]
-fn every_message_reads_back_as_what_was_written() {
+fn every_message_round_trips() {
     let parts = vec![
         Part::Thinking { text: "why".into() },
         Part::Text { text: "what".into() },
@@ -39,7 +39,7 @@ fn every_message_reads_back_as_what_was_written() {
             tool_use_id: "1".into(),
             index: 0,
             tool: "tool".into(),
-            input: Json::or_string("{}"),
+            input: RawJson::parse_or_quote("{}"),
             label: "Doing".into(),
             detail: Some("this".into()),
             status: ToolStatus::Running,
@@ -51,16 +51,16 @@ fn every_message_reads_back_as_what_was_written() {
             ended_at: None,
         })),
     ];
-    let mut answer = AssistantMessage::started("endpoint/model");
+    let mut answer = AssistantMessage::new("endpoint/model");
     answer.nodes.push(Node { parts });
     answer.usage = Some(usage());
     answer.worked_ms = 12_345;
     answer.sources.push(source());
     for body in [
-        said(Interaction::TextInput),
-        said(Interaction::ValueSelected),
-        said(pressed(None)),
-        said(pressed(Some(r#"{"a": "\""}"#))),
+        user_message(Interaction::TextInput),
+        user_message(Interaction::ValueSelected),
+        user_message(button_interaction(None)),
+        user_message(button_interaction(Some(r#"{"a": "\""}"#))),
         MessageBody::Assistant(answer),
     ] {
         let message = Message {
@@ -76,21 +76,21 @@ fn every_message_reads_back_as_what_was_written() {
         );
         let written = serde_json::to_vec(&message).unwrap();
         assert_eq!(serde_json::from_slice::<Message>(&written).unwrap(), message);
-        assert_eq!(json::read(&written), Ok(message));
+        assert_eq!(json::parse(&written), Ok(message));
     }
 }
 
 #[test]
-fn every_notice_reads_back_as_what_was_written() {
-    for notice in [Notice::Reset, Notice::Unavailable] {
+fn every_notice_round_trips() {
+    for notice in [StreamNotice::Reset, StreamNotice::Unavailable] {
         let written = serde_json::to_vec(&notice).unwrap();
-        assert_eq!(serde_json::from_slice::<Notice>(&written).unwrap(), notice);
-        assert_eq!(json::read(&written), Ok(notice));
+        assert_eq!(serde_json::from_slice::<StreamNotice>(&written).unwrap(), notice);
+        assert_eq!(json::parse(&written), Ok(notice));
     }
 }
 
 #[test]
-fn what_a_person_has_set_reads_back_as_what_was_written() {
+fn personal_data_round_trips() {
     let token = |end| ApiToken {
         id: TokenId::new(),
         name: "script".into(),
@@ -99,7 +99,7 @@ fn what_a_person_has_set_reads_back_as_what_was_written() {
         expires_at: end,
         last_used_at: None,
     };
-    let personal = Personal {
+    let personal = PersonalData {
         instructions: "Be \"kind\".".into(),
         instructions_bytes: 10,
         remembers: true,
@@ -111,11 +111,11 @@ fn what_a_person_has_set_reads_back_as_what_was_written() {
         tokens: vec![token(None), token(Some(Timestamp(3)))],
     };
     let written = serde_json::to_vec(&personal).unwrap();
-    assert_eq!(json::read(&written), Ok(personal));
+    assert_eq!(json::parse(&written), Ok(personal));
 }
 
 #[test]
-fn only_what_concerns_no_conversation_names_none() {
+fn only_user_events_omit_the_conversation() {
     let changed = Event {
         position: Position(7),
         conversation_id: ConversationId::NONE,
@@ -134,7 +134,7 @@ fn only_what_concerns_no_conversation_names_none() {
 }
 
 #[test]
-fn what_is_missing_or_unknown_is_named() {
+fn names_missing_and_unknown_fields() {
     let read = |kind: &str| {
         let json =
             serde_json::json!({ "position": 1, "conversation_id": ConversationId::new(), "type": kind });
@@ -145,19 +145,21 @@ fn what_is_missing_or_unknown_is_named() {
 }
 
 /// Reads as the server does, and as the page does, which must come to the same.
-fn read_both<T: serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(written: &[u8]) -> T {
+fn parse_with_both_readers<T: serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(
+    written: &[u8],
+) -> T {
     let strict = serde_json::from_slice::<T>(written).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(json::read::<T>(written).as_ref(), Ok(&strict));
+    assert_eq!(json::parse::<T>(written).as_ref(), Ok(&strict));
     strict
 }
 
 fn read_event(body: EventBody) -> EventBody {
-    let written = serde_json::to_vec(&logged(body)).unwrap();
-    read_both::<Event>(&written).body
+    let written = serde_json::to_vec(&logged_event(body)).unwrap();
+    parse_with_both_readers::<Event>(&written).body
 }
 
 /// A field that says `null` says nothing, if it may be missing.
-fn said_of(json: &Json) -> Option<Json> {
+fn without_nulls(json: &RawJson) -> Option<RawJson> {
     Some(json.clone()).filter(|json| json.as_str() != "null")
 }
 
@@ -165,31 +167,31 @@ fuzzing::properties! {
     256;
 
     #[test]
-    fn any_json_is_a_tools_input(json in any_json()) {
-        let input = Json::or_string(&json);
-        let asked = AskedCall { input: input.clone(), ..asked_call(None) };
+    fn accepts_any_json_as_tool_input(json in any_json()) {
+        let input = RawJson::parse_or_quote(&json);
+        let asked = RequestedCall { input: input.clone(), ..requested_call(None) };
         for body in [
             EventBody::ApprovalRequested(asked.clone()),
             EventBody::ToolStart { call: asked, started_at: Timestamp(1) },
         ] {
             prop_assert_eq!(read_event(body.clone()), body);
         }
-        let call = ToolCall { input: input.clone(), output: Some(json), ..ToolCall::of("tool", ToolStatus::Complete) };
+        let call = ToolCall { input: input.clone(), output: Some(json), ..ToolCall::for_test("tool", ToolStatus::Complete) };
         let part = Part::ToolCall(Box::new(call.clone()));
-        prop_assert_eq!(read_both::<Part>(&serde_json::to_vec(&part).unwrap()), part.clone());
-        let mut answer = AssistantMessage::started("x/m");
+        prop_assert_eq!(parse_with_both_readers::<Part>(&serde_json::to_vec(&part).unwrap()), part.clone());
+        let mut answer = AssistantMessage::new("x/m");
         answer.nodes.push(Node { parts: vec![part] });
         let body = MessageBody::Assistant(answer);
-        prop_assert_eq!(read_both::<MessageBody>(&serde_json::to_vec(&body).unwrap()), body);
+        prop_assert_eq!(parse_with_both_readers::<MessageBody>(&serde_json::to_vec(&body).unwrap()), body);
         // Arguments are taken apart without a loss.
         if let Ok(strict) = serde_json::from_str::<Fields>(input.as_str()) {
-            prop_assert_eq!(call.arguments(), strict.all());
+            prop_assert_eq!(call.arguments(), strict.into_entries());
         }
     }
 
     #[test]
-    fn any_json_is_progress_and_a_change(json in any_json()) {
-        let any = Json::or_string(&json);
+    fn accepts_any_json_in_progress_and_changes(json in any_json()) {
+        let any = RawJson::parse_or_quote(&json);
         let body = EventBody::LiteratureChanged { change: any.clone() };
         prop_assert_eq!(read_event(body.clone()), body);
         let with = |data| EventBody::ToolProgress {
@@ -198,12 +200,12 @@ fuzzing::properties! {
             tool: "tool".into(),
             progress: ToolProgress { data, ..progress() },
         };
-        prop_assert_eq!(read_event(with(Some(any.clone()))), with(said_of(&any)));
+        prop_assert_eq!(read_event(with(Some(any.clone()))), with(without_nulls(&any)));
     }
 }
 
 #[test]
-fn null_is_missing_only_where_something_may_be() {
+fn null_counts_as_missing_for_optional_fields() {
     let read = |json: &str| serde_json::from_str::<Message>(json).map_err(|error| error.to_string());
     let id = MessageId::new();
     let message = format!(r#"{{"id":"{id}","parent_id":null,"created_at":1,"role":"user","text":"hi"}}"#);
@@ -217,7 +219,7 @@ fn null_is_missing_only_where_something_may_be() {
 }
 
 #[test]
-fn what_is_damaged_says_so() {
+fn damaged_message_is_marked() {
     let message = Message {
         id: MessageId::new(),
         parent_id: None,
@@ -225,11 +227,11 @@ fn what_is_damaged_says_so() {
         body: MessageBody::Damaged,
     };
     assert_eq!(
-        read_both::<Message>(&serde_json::to_vec(&message).unwrap()),
+        parse_with_both_readers::<Message>(&serde_json::to_vec(&message).unwrap()),
         message
     );
     let json = serde_json::json!({ "position": 7, "type": "damaged" });
-    let read = read_both::<Event>(json.to_string().as_bytes());
+    let read = parse_with_both_readers::<Event>(json.to_string().as_bytes());
     assert_eq!(
         (read.body, read.conversation_id),
         (EventBody::Damaged, ConversationId::NONE)
@@ -238,7 +240,7 @@ fn what_is_damaged_says_so() {
     let answer = AssistantMessage::damaged(id, RunStatus::Complete);
     let body = MessageBody::Assistant(answer);
     assert_eq!(
-        read_both::<MessageBody>(&serde_json::to_vec(&body).unwrap()),
+        parse_with_both_readers::<MessageBody>(&serde_json::to_vec(&body).unwrap()),
         body
     );
 }

@@ -16,7 +16,7 @@ use serde::{
 };
 
 use self::reader::Reader;
-pub use self::{pretty::pretty, raw::Json};
+pub use self::{pretty::pretty_print, raw::RawJson};
 
 mod pretty;
 mod raw;
@@ -27,37 +27,37 @@ pub(super) mod tests;
 
 /// The text is not JSON, or not of the form that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unreadable;
+pub struct JsonError;
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("unexpected JSON")
     }
 }
 
-impl std::error::Error for Unreadable {}
+impl std::error::Error for JsonError {}
 
-impl de::Error for Unreadable {
+impl de::Error for JsonError {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Self
     }
 }
 
-type Result<T> = std::result::Result<T, Unreadable>;
+type Result<T> = std::result::Result<T, JsonError>;
 
 /// Reads a value from JSON, which must not have anything behind it.
-pub fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
+pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
     let mut reader = Reader { rest: json };
     let value = T::deserialize(&mut reader)?;
     match reader.peek() {
         None => Ok(value),
-        Some(_) => Err(Unreadable),
+        Some(_) => Err(JsonError),
     }
 }
 
 /// Each kind of value reads only what it can be.
 impl<'de> Deserializer<'de> for &mut Reader<'_> {
-    type Error = Unreadable;
+    type Error = JsonError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.peek() {
@@ -71,11 +71,11 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_bool(self.bool()?)
+        visitor.visit_bool(self.read_bool()?)
     }
 
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_i64(self.number()?)
+        visitor.visit_i64(self.read_integer()?)
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -91,15 +91,15 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_string(self.string()?)
+        visitor.visit_string(self.read_string()?)
     }
 
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_str(&self.string()?)
+        visitor.visit_str(&self.read_string()?)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        if self.word("null") {
+        if self.take_literal("null") {
             visitor.visit_none()
         } else {
             visitor.visit_some(self)
@@ -107,22 +107,22 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
     }
 
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        if self.word("null") {
+        if self.take_literal("null") {
             visitor.visit_unit()
         } else {
-            Err(Unreadable)
+            Err(JsonError)
         }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
         if name == raw::NAME {
-            return visitor.visit_str(self.raw()?);
+            return visitor.visit_str(self.read_raw()?);
         }
         visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.expect(b'[')?;
+        self.expect_byte(b'[')?;
         visitor.visit_seq(Elements {
             reader: self,
             is_first: true,
@@ -132,7 +132,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
     /// Who reads a tuple knows its length, and does not look for its end.
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
         let tuple = self.deserialize_seq(visitor)?;
-        self.expect(b']')?;
+        self.expect_byte(b']')?;
         Ok(tuple)
     }
 
@@ -146,7 +146,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.expect(b'{')?;
+        self.expect_byte(b'{')?;
         visitor.visit_map(Elements {
             reader: self,
             is_first: true,
@@ -169,11 +169,11 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
         visitor: V,
     ) -> Result<V::Value> {
         if self.peek() == Some(b'"') {
-            return visitor.visit_enum(StringDeserializer::new(self.string()?));
+            return visitor.visit_enum(StringDeserializer::new(self.read_string()?));
         }
-        self.expect(b'{')?;
+        self.expect_byte(b'{')?;
         let value = visitor.visit_enum(Variant(self))?;
-        self.expect(b'}')?;
+        self.expect_byte(b'}')?;
         Ok(value)
     }
 
@@ -189,10 +189,10 @@ struct Elements<'r, 'a> {
 }
 
 impl<'de> SeqAccess<'de> for Elements<'_, '_> {
-    type Error = Unreadable;
+    type Error = JsonError;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        if self.reader.more(&mut self.is_first, b']')? {
+        if self.reader.has_next_element(&mut self.is_first, b']')? {
             seed.deserialize(&mut *self.reader).map(Some)
         } else {
             Ok(None)
@@ -201,10 +201,10 @@ impl<'de> SeqAccess<'de> for Elements<'_, '_> {
 }
 
 impl<'de> MapAccess<'de> for Elements<'_, '_> {
-    type Error = Unreadable;
+    type Error = JsonError;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
-        if self.reader.more(&mut self.is_first, b'}')? {
+        if self.reader.has_next_element(&mut self.is_first, b'}')? {
             seed.deserialize(&mut *self.reader).map(Some)
         } else {
             Ok(None)
@@ -212,7 +212,7 @@ impl<'de> MapAccess<'de> for Elements<'_, '_> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
-        self.reader.expect(b':')?;
+        self.reader.expect_byte(b':')?;
         seed.deserialize(&mut *self.reader)
     }
 }
@@ -221,18 +221,18 @@ impl<'de> MapAccess<'de> for Elements<'_, '_> {
 struct Variant<'r, 'a>(&'r mut Reader<'a>);
 
 impl<'de> EnumAccess<'de> for Variant<'_, '_> {
-    type Error = Unreadable;
+    type Error = JsonError;
     type Variant = Self;
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self)> {
         let name = seed.deserialize(&mut *self.0)?;
-        self.0.expect(b':')?;
+        self.0.expect_byte(b':')?;
         Ok((name, self))
     }
 }
 
 impl<'de> VariantAccess<'de> for Variant<'_, '_> {
-    type Error = Unreadable;
+    type Error = JsonError;
 
     fn unit_variant(self) -> Result<()> {
         Deserialize::deserialize(self.0)

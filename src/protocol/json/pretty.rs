@@ -3,7 +3,7 @@
 const INDENT: &str = "  ";
 
 /// The same JSON with each element on a line of its own. What is not JSON comes out readable too, whatever it is.
-pub fn pretty(json: &str) -> String {
+pub fn pretty_print(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
     let (mut in_string, mut escaped) = (false, false);
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_what_serde_json_makes_pretty() {
+    fn matches_serde_json_pretty_output() {
         for json in [
             r#"{"a":1,"b":[true,null,{"c":"x, {y}: \"z\" \\"}],"d":{},"e":[ ],"é":-1.5}"#,
             "[]",
@@ -67,15 +67,15 @@ mod tests {
         ] {
             let value: serde_json::Value = serde_json::from_str(json).unwrap();
             let expected = serde_json::to_string_pretty(&value).unwrap();
-            assert_eq!(pretty(json), expected, "{json}");
-            assert_eq!(pretty(&expected), expected);
+            assert_eq!(pretty_print(json), expected, "{json}");
+            assert_eq!(pretty_print(&expected), expected);
         }
     }
 
     #[test]
-    fn what_is_not_json_harms_nothing() {
+    fn keeps_text_that_is_not_json() {
         for text in ["", "]]]", "{\"a", "\"\\", "}{", ",,::"] {
-            pretty(text);
+            pretty_print(text);
         }
     }
 }

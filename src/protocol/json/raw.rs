@@ -16,14 +16,14 @@ pub(super) const NAME: &str = "parlor::Json";
 
 /// A JSON value as its text. On the wire it is that value, not a string; the page shows it without ever taking it apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Json(String);
+pub struct RawJson(String);
 
-impl Json {
+impl RawJson {
     /// What is JSON, or, if it is not, a JSON string of it. An escape such as `\\ud83d` without its other half is none: serde_json
     /// passes it on unread, and whoever takes the value apart can't read it.
-    pub fn or_string(text: &str) -> Self {
+    pub fn parse_or_quote(text: &str) -> Self {
         match serde_json::from_str::<&RawValue>(text) {
-            Ok(json) if Reader::new(json.get()).has_whole_strings() => Self(json.get().into()),
+            Ok(json) if Reader::new(json.get()).has_valid_strings() => Self(json.get().into()),
             _ => Self(serde_json::Value::from(text).to_string()),
         }
     }
@@ -38,35 +38,38 @@ impl Json {
     }
 }
 
-impl Serialize for Json {
+impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_str(&self.0).map_err(ser::Error::custom)?;
         raw.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
+impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Raw;
+        struct RawVisitor;
 
-        impl<'de> Visitor<'de> for Raw {
-            type Value = Json;
+        impl<'de> Visitor<'de> for RawVisitor {
+            type Value = RawJson;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("JSON")
             }
 
             /// From the page's reader.
-            fn visit_str<E: de::Error>(self, raw: &str) -> Result<Json, E> {
-                Ok(Json(raw.into()))
+            fn visit_str<E: de::Error>(self, raw: &str) -> Result<RawJson, E> {
+                Ok(RawJson(raw.into()))
             }
 
             /// From serde_json.
-            fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
-                Box::<RawValue>::deserialize(deserializer).map(|raw| Json(raw.get().into()))
+            fn visit_newtype_struct<D: Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> Result<RawJson, D::Error> {
+                Box::<RawValue>::deserialize(deserializer).map(|raw| RawJson(raw.get().into()))
             }
         }
 
-        deserializer.deserialize_newtype_struct(NAME, Raw)
+        deserializer.deserialize_newtype_struct(NAME, RawVisitor)
     }
 }

@@ -1,6 +1,6 @@
 //! The words of JSON, one after the other: marks, strings, whole numbers. Which of them makes sense is not known here.
 
-use super::{Result, Unreadable};
+use super::{JsonError, Result};
 
 /// What is still to be read. What does not depend on the type that is read is here, so that it is there once.
 pub(super) struct Reader<'a> {
@@ -23,7 +23,7 @@ impl<'a> Reader<'a> {
 
     /// Takes the next byte if it is this one.
     #[inline(never)]
-    pub fn take(&mut self, byte: u8) -> bool {
+    pub fn take_byte(&mut self, byte: u8) -> bool {
         let there = self.peek() == Some(byte);
         if there {
             self.rest = &self.rest[1..];
@@ -31,13 +31,17 @@ impl<'a> Reader<'a> {
         there
     }
 
-    pub fn expect(&mut self, byte: u8) -> Result<()> {
-        if self.take(byte) { Ok(()) } else { Err(Unreadable) }
+    pub fn expect_byte(&mut self, byte: u8) -> Result<()> {
+        if self.take_byte(byte) {
+            Ok(())
+        } else {
+            Err(JsonError)
+        }
     }
 
     /// Takes the next word if it is this one.
     #[inline(never)]
-    pub fn word(&mut self, word: &str) -> bool {
+    pub fn take_literal(&mut self, word: &str) -> bool {
         self.peek();
         match self.rest.strip_prefix(word.as_bytes()) {
             Some(rest) => {
@@ -49,47 +53,47 @@ impl<'a> Reader<'a> {
     }
 
     #[inline(never)]
-    pub fn bool(&mut self) -> Result<bool> {
-        let is_true = self.word("true");
-        if is_true || self.word("false") {
+    pub fn read_bool(&mut self) -> Result<bool> {
+        let is_true = self.take_literal("true");
+        if is_true || self.take_literal("false") {
             Ok(is_true)
         } else {
-            Err(Unreadable)
+            Err(JsonError)
         }
     }
 
     /// Whether there is another element before `end`: takes the comma before it, or the end.
     #[inline(never)]
-    pub fn more(&mut self, is_first: &mut bool, end: u8) -> Result<bool> {
-        if self.take(end) {
+    pub fn has_next_element(&mut self, is_first: &mut bool, end: u8) -> Result<bool> {
+        if self.take_byte(end) {
             return Ok(false);
         }
         if !std::mem::take(is_first) {
-            self.expect(b',')?;
+            self.expect_byte(b',')?;
         }
         Ok(true)
     }
 
     /// A whole number.
     #[inline(never)]
-    pub fn number(&mut self) -> Result<i64> {
-        let negative = self.take(b'-');
+    pub fn read_integer(&mut self) -> Result<i64> {
+        let negative = self.take_byte(b'-');
         let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, rest) = self.rest.split_at(digits);
         if digits.is_empty() || matches!(rest, [b'.' | b'e' | b'E', ..]) {
-            return Err(Unreadable);
+            return Err(JsonError);
         }
         self.rest = rest;
         let number = digits.iter().try_fold(0_i64, |number, digit| {
             number.checked_mul(10)?.checked_add(i64::from(digit - b'0'))
         });
-        let number = number.ok_or(Unreadable)?;
+        let number = number.ok_or(JsonError)?;
         Ok(if negative { -number } else { number })
     }
 
     #[inline(never)]
-    pub fn string(&mut self) -> Result<String> {
-        self.expect(b'"')?;
+    pub fn read_string(&mut self) -> Result<String> {
+        self.expect_byte(b'"')?;
         let mut text = Vec::new();
         loop {
             let is_plain = |byte: &&u8| !matches!(byte, b'"' | b'\\');
@@ -99,20 +103,20 @@ impl<'a> Reader<'a> {
             match rest {
                 [b'"', rest @ ..] => {
                     self.rest = rest;
-                    return String::from_utf8(text).map_err(|_| Unreadable);
+                    return String::from_utf8(text).map_err(|_| JsonError);
                 }
                 [b'\\', escape, rest @ ..] => {
                     self.rest = rest;
-                    let character = self.escaped(*escape)?;
+                    let character = self.read_escape(*escape)?;
                     text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                _ => return Err(Unreadable),
+                _ => return Err(JsonError),
             }
         }
     }
 
     /// Passes over a string. As for serde_json, an escape may be half of a character there: nobody wants to know which.
-    fn pass_string(&mut self) -> Result<()> {
+    fn skip_string(&mut self) -> Result<()> {
         self.rest = &self.rest[1..];
         loop {
             let is_plain = |byte: &&u8| !matches!(byte, b'"' | b'\\');
@@ -124,23 +128,23 @@ impl<'a> Reader<'a> {
                 }
                 [b'\\', b'u', rest @ ..] => {
                     self.rest = rest;
-                    self.utf16()?;
+                    self.read_utf16_unit()?;
                 }
                 [
                     b'\\',
                     b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't',
                     rest @ ..,
                 ] => self.rest = rest,
-                _ => return Err(Unreadable),
+                _ => return Err(JsonError),
             }
         }
     }
 
     /// Whether all strings can be read. It must be JSON.
-    pub fn has_whole_strings(&mut self) -> bool {
+    pub fn has_valid_strings(&mut self) -> bool {
         while let Some(begin) = self.rest.iter().position(|byte| *byte == b'"') {
             self.rest = &self.rest[begin..];
-            if self.string().is_err() {
+            if self.read_string().is_err() {
                 return false;
             }
         }
@@ -148,7 +152,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The character that an escape stands for.
-    pub fn escaped(&mut self, escape: u8) -> Result<char> {
+    pub fn read_escape(&mut self, escape: u8) -> Result<char> {
         Ok(match escape {
             b'"' | b'\\' | b'/' => escape.into(),
             b'b' => '\u{8}',
@@ -157,37 +161,37 @@ impl<'a> Reader<'a> {
             b'r' => '\r',
             b't' => '\t',
             b'u' => {
-                let first = self.utf16()?;
+                let first = self.read_utf16_unit()?;
                 let second = match first {
                     0xd800..0xdc00 if self.rest.starts_with(b"\\u") => {
                         self.rest = &self.rest[2..];
-                        Some(self.utf16()?)
+                        Some(self.read_utf16_unit()?)
                     }
                     _ => None,
                 };
                 let mut characters = char::decode_utf16([first].into_iter().chain(second));
-                characters.next().and_then(|one| one.ok()).ok_or(Unreadable)?
+                characters.next().and_then(|one| one.ok()).ok_or(JsonError)?
             }
-            _ => return Err(Unreadable),
+            _ => return Err(JsonError),
         })
     }
 
     /// A value as it stands, whatever it is.
     #[inline(never)]
-    pub fn raw(&mut self) -> Result<&'a str> {
+    pub fn read_raw(&mut self) -> Result<&'a str> {
         self.peek();
         let value = self.rest;
         let mut depth = 0_usize;
         loop {
-            match self.peek().ok_or(Unreadable)? {
-                b'"' => self.pass_string()?,
+            match self.peek().ok_or(JsonError)? {
+                b'"' => self.skip_string()?,
                 b'{' | b'[' => {
                     depth += 1;
                     self.rest = &self.rest[1..];
                     continue;
                 }
                 b'}' | b']' => {
-                    depth = depth.checked_sub(1).ok_or(Unreadable)?;
+                    depth = depth.checked_sub(1).ok_or(JsonError)?;
                     self.rest = &self.rest[1..];
                 }
                 b',' | b':' if depth > 0 => {
@@ -198,25 +202,25 @@ impl<'a> Reader<'a> {
                     let in_word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
                     let word = self.rest.iter().take_while(in_word).count();
                     if word == 0 {
-                        return Err(Unreadable);
+                        return Err(JsonError);
                     }
                     self.rest = &self.rest[word..];
                 }
             }
             if depth == 0 {
                 let value = &value[..value.len() - self.rest.len()];
-                return std::str::from_utf8(value).map_err(|_| Unreadable);
+                return std::str::from_utf8(value).map_err(|_| JsonError);
             }
         }
     }
 
     /// Four hexadecimal digits.
     #[inline(never)]
-    pub fn utf16(&mut self) -> Result<u16> {
-        let (digits, rest) = self.rest.split_at_checked(4).ok_or(Unreadable)?;
+    pub fn read_utf16_unit(&mut self) -> Result<u16> {
+        let (digits, rest) = self.rest.split_at_checked(4).ok_or(JsonError)?;
         self.rest = rest;
         digits.iter().try_fold(0, |unit, digit| {
-            let digit = char::from(*digit).to_digit(16).ok_or(Unreadable)?;
+            let digit = char::from(*digit).to_digit(16).ok_or(JsonError)?;
             Ok(unit << 4 | digit as u16)
         })
     }

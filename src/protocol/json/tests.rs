@@ -24,7 +24,7 @@ enum Kind {
 }
 
 #[test]
-fn what_serde_json_writes_reads_back() {
+fn reads_what_serde_json_writes() {
     let everything = Everything {
         yes: true,
         number: -1_790_000_000_123,
@@ -45,29 +45,29 @@ fn what_serde_json_writes_reads_back() {
         pair: (1, false),
     };
     let written = serde_json::to_vec(&everything).unwrap();
-    assert_eq!(read(&written), Ok(everything));
-    let everything: Everything = read(&written).unwrap();
+    assert_eq!(parse(&written), Ok(everything));
+    let everything: Everything = parse(&written).unwrap();
     let spaced = serde_json::to_vec_pretty(&everything).unwrap();
-    assert_eq!(read(&spaced), Ok(everything));
+    assert_eq!(parse(&spaced), Ok(everything));
 }
 
 #[test]
-fn escapes_are_characters() {
-    assert_eq!(read(br#" "\u00e4\ud83d\ude00\/" "#), Ok(String::from("ä😀/")));
+fn decodes_escapes() {
+    assert_eq!(parse(br#" "\u00e4\ud83d\ude00\/" "#), Ok(String::from("ä😀/")));
     for json in [r#""\ud83d""#, r#""\ude00""#, r#""\u00g0""#, r#""\u00"#, r#""\x""#] {
-        assert_eq!(read::<String>(json.as_bytes()), Err(Unreadable), "{json}");
+        assert_eq!(parse::<String>(json.as_bytes()), Err(JsonError), "{json}");
     }
 }
 
 #[test]
-fn fields_that_nobody_asked_for_are_passed_over() {
+fn skips_unknown_fields() {
     let json = br#"{"a":{"b":[1,true,null,"x",{}]},"text":"t","type":"text"}"#;
-    let part: crate::protocol::Part = read(json).unwrap();
+    let part: crate::protocol::Part = parse(json).unwrap();
     assert_eq!(part, crate::protocol::Part::Text { text: "t".into() });
 }
 
 #[test]
-fn what_is_wrong_is_refused() {
+fn rejects_invalid_json() {
     for json in [
         "",
         "[",
@@ -80,15 +80,15 @@ fn what_is_wrong_is_refused() {
         "{}",
         "[\"1\"]",
     ] {
-        assert_eq!(read::<Vec<u64>>(json.as_bytes()), Err(Unreadable), "{json}");
+        assert_eq!(parse::<Vec<u64>>(json.as_bytes()), Err(JsonError), "{json}");
     }
 }
 
 #[test]
-fn json_inside_json_is_passed_on_as_it_stands() {
+fn nested_raw_json_is_unchanged() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    struct Around {
-        input: Json,
+    struct WithRawInput {
+        input: RawJson,
         after: u32,
     }
     for value in [
@@ -101,14 +101,14 @@ fn json_inside_json_is_passed_on_as_it_stands() {
         "[[[1], 2], \"]\"]",
     ] {
         let json = format!(r#"{{"input": {value} , "after": 1}}"#);
-        let from_serde: Around = serde_json::from_str(&json).unwrap();
+        let from_serde: WithRawInput = serde_json::from_str(&json).unwrap();
         assert_eq!(from_serde.input.as_str(), value);
-        assert_eq!(read(json.as_bytes()), Ok(from_serde));
-        let written = serde_json::to_string(&read::<Around>(json.as_bytes()).unwrap()).unwrap();
+        assert_eq!(parse(json.as_bytes()), Ok(from_serde));
+        let written = serde_json::to_string(&parse::<WithRawInput>(json.as_bytes()).unwrap()).unwrap();
         assert_eq!(written, format!(r#"{{"input":{value},"after":1}}"#));
         // A value that was taken apart is JSON as well.
         let taken_apart = serde_json::from_str::<serde_json::Value>(&json).unwrap();
-        let around: Around = serde_json::from_value(taken_apart).unwrap();
+        let around: WithRawInput = serde_json::from_value(taken_apart).unwrap();
         let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         assert_eq!(same(around.input.as_str()), same(value));
     }
@@ -119,25 +119,25 @@ fn json_inside_json_is_passed_on_as_it_stands() {
         "{\"input\": [1, \"after\": 1}",
         "{\"input\": , \"after\": 1}",
     ] {
-        assert!(read::<Around>(broken.as_bytes()).is_err(), "{broken}");
+        assert!(parse::<WithRawInput>(broken.as_bytes()).is_err(), "{broken}");
     }
 }
 
 #[test]
-fn what_is_not_json_is_a_string_of_json() {
+fn invalid_json_becomes_a_json_string() {
     for (text, json) in [
         ("{\"a\": 1}", "{\"a\": 1}"),
         (" 1 ", "1"),
         ("{\"a\": ", r#""{\"a\": ""#),
         ("", r#""""#),
     ] {
-        assert_eq!(Json::or_string(text).as_str(), json);
+        assert_eq!(RawJson::parse_or_quote(text).as_str(), json);
     }
 }
 
 /// What a model gives is kept in a log that everything is read from: one entry that can't be read would be the end of it.
 #[test]
-fn whatever_is_kept_as_json_reads_back() {
+fn every_raw_value_round_trips() {
     for given in [
         r#"{"q":"\ud83d"}"#,
         r#"{"\udc00":1}"#,
@@ -154,17 +154,21 @@ fn whatever_is_kept_as_json_reads_back() {
         &"[".repeat(200),
         &("[".repeat(1000) + &"]".repeat(1000)),
     ] {
-        let json = Json::or_string(given);
+        let json = RawJson::parse_or_quote(given);
         let written = serde_json::to_vec(&json).unwrap();
-        assert_eq!(read::<Json>(&written), Ok(json.clone()), "{given}");
-        assert_eq!(serde_json::from_slice::<Json>(&written).unwrap(), json, "{given}");
+        assert_eq!(parse::<RawJson>(&written), Ok(json.clone()), "{given}");
+        assert_eq!(
+            serde_json::from_slice::<RawJson>(&written).unwrap(),
+            json,
+            "{given}"
+        );
     }
 }
 
 /// A text that is JSON, of every shape: what a model may give, and what may stand in a field for any JSON.
 pub fn any_json() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
-        prop::sample::select(ODD).prop_map(str::to_owned),
+        prop::sample::select(EDGE_CASES).prop_map(str::to_owned),
         any::<i64>().prop_map(|number| number.to_string()),
         any::<u64>().prop_map(|number| number.to_string()),
         any::<f64>().prop_filter_map("a number", |number| number
@@ -191,7 +195,7 @@ pub fn any_json() -> impl Strategy<Value = String> {
 }
 
 /// Values at the edges of JSON.
-pub const ODD: &[&str] = &[
+pub const EDGE_CASES: &[&str] = &[
     "null",
     "true",
     "false",
@@ -225,23 +229,23 @@ fuzzing::properties! {
 
     #[test]
     fn both_readers_agree_on_any_json(json in any_json()) {
-        let kept = Json::or_string(&json);
+        let kept = RawJson::parse_or_quote(&json);
         prop_assert_eq!(kept.as_str(), json.trim());
         let written = serde_json::to_vec(&kept).unwrap();
-        prop_assert_eq!(read::<Json>(&written), Ok(kept.clone()));
-        prop_assert_eq!(serde_json::from_slice::<Json>(&written).unwrap(), kept);
+        prop_assert_eq!(parse::<RawJson>(&written), Ok(kept.clone()));
+        prop_assert_eq!(serde_json::from_slice::<RawJson>(&written).unwrap(), kept);
     }
 
     #[test]
-    fn what_serde_json_passes_on_the_page_does(json in "[\\[\\]{},: \\-0-9eE.a-fu\\\\\"ntrl]{0,24}") {
-        if let Ok(strict) = serde_json::from_str::<Json>(&json) {
-            prop_assert_eq!(read::<Json>(json.as_bytes()), Ok(strict));
+    fn page_accepts_what_serde_json_accepts(json in "[\\[\\]{},: \\-0-9eE.a-fu\\\\\"ntrl]{0,24}") {
+        if let Ok(strict) = serde_json::from_str::<RawJson>(&json) {
+            prop_assert_eq!(parse::<RawJson>(json.as_bytes()), Ok(strict));
         }
     }
 }
 
 #[test]
-fn half_a_character_is_passed_on_alike() {
+fn both_readers_accept_lone_surrogates() {
     for json in [
         r#"{"q":"\ud83d"}"#,
         r#"["\udc00\ud83d\n"]"#,
@@ -249,20 +253,20 @@ fn half_a_character_is_passed_on_alike() {
         r#""\x""#,
         "\"\\",
     ] {
-        let strict = serde_json::from_str::<Json>(json).ok();
-        assert_eq!(read::<Json>(json.as_bytes()).ok(), strict, "{json}");
+        let strict = serde_json::from_str::<RawJson>(json).ok();
+        assert_eq!(parse::<RawJson>(json.as_bytes()).ok(), strict, "{json}");
     }
 }
 
 /// Nested about as deep as serde_json follows, and much deeper.
 #[test]
-fn depth_is_no_matter_for_what_is_passed_on() {
+fn raw_values_have_no_depth_limit() {
     for depth in [126, 127, 128, 129, 10_000] {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let json = [&open.repeat(depth), "null", &close.repeat(depth)].concat();
-            let kept = Json::or_string(&json);
+            let kept = RawJson::parse_or_quote(&json);
             assert_eq!(kept.as_str(), json);
-            assert_eq!(read::<Json>(&serde_json::to_vec(&kept).unwrap()), Ok(kept));
+            assert_eq!(parse::<RawJson>(&serde_json::to_vec(&kept).unwrap()), Ok(kept));
         }
     }
 }

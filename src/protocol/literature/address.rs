@@ -1,17 +1,17 @@
 //! Where on the page *Literature* one is: its address, with all that is needed to be there again.
 
-use super::Sort;
+use super::ArticleSort;
 use crate::protocol::{PageContext, StreamId};
 
 /// Where the page is.
-pub const PATH: &str = "/literature";
+pub const LITERATURE_PATH: &str = "/literature";
 
-const SAVED: &str = "/saved";
-const ARTICLES: &str = "/articles/";
+const SAVED_PATH: &str = "/saved";
+const ARTICLES_PATH: &str = "/articles/";
 
 /// What is searched, or looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tab {
+pub enum LiteratureTab {
     /// PubMed.
     #[default]
     Search,
@@ -21,11 +21,11 @@ pub enum Tab {
 
 /// A place on the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    pub tab: Tab,
+pub struct LiteratureLocation {
+    pub tab: LiteratureTab,
     /// What is searched for, or which of the saved ones are shown.
     pub query: String,
-    pub sort: Sort,
+    pub sort: ArticleSort,
     /// From 1.
     pub page: usize,
     /// The stream that was opened.
@@ -34,12 +34,12 @@ pub struct Address {
     pub article: Option<String>,
 }
 
-impl Default for Address {
+impl Default for LiteratureLocation {
     fn default() -> Self {
         Self {
-            tab: Tab::default(),
+            tab: LiteratureTab::default(),
             query: String::new(),
-            sort: Sort::default(),
+            sort: ArticleSort::default(),
             page: 1,
             stream: None,
             article: None,
@@ -47,64 +47,64 @@ impl Default for Address {
     }
 }
 
-impl Address {
+impl LiteratureLocation {
     /// The place that an address names, its query included; nothing if that is none on this page.
-    pub fn of(address: &str) -> Option<Self> {
+    pub fn parse(address: &str) -> Option<Self> {
         let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
-        let rest = path.strip_prefix(PATH)?.trim_end_matches('/');
+        let rest = path.strip_prefix(LITERATURE_PATH)?.trim_end_matches('/');
         let mut place = Self::default();
         match rest {
             "" => {}
-            SAVED => place.tab = Tab::Saved,
+            SAVED_PATH => place.tab = LiteratureTab::Saved,
             rest => {
-                let pmid = rest.strip_prefix(ARTICLES).filter(|pmid| !pmid.is_empty())?;
-                place.article = Some(decoded(pmid));
+                let pmid = rest.strip_prefix(ARTICLES_PATH).filter(|pmid| !pmid.is_empty())?;
+                place.article = Some(percent_decode(pmid));
             }
         }
         for parameter in parameters.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            place.take(name, decoded(value));
+            place.set_query_field(name, percent_decode(value));
         }
         Some(place)
     }
 
-    fn take(&mut self, name: &str, value: String) {
+    fn set_query_field(&mut self, name: &str, value: String) {
         match name {
             "q" => self.query = value,
-            "sort" if value == "date" => self.sort = Sort::Date,
+            "sort" if value == "date" => self.sort = ArticleSort::Date,
             "page" => self.page = value.parse().unwrap_or(1).max(1),
             "stream" => self.stream = value.parse().ok(),
-            "tab" if value == "saved" => self.tab = Tab::Saved,
+            "tab" if value == "saved" => self.tab = LiteratureTab::Saved,
             "article" if !value.is_empty() => self.article = Some(value),
             _ => {}
         }
     }
 
     /// The address that names the place.
-    pub fn path(&self) -> String {
-        let mut path = String::from(PATH);
+    pub fn to_address(&self) -> String {
+        let mut path = String::from(LITERATURE_PATH);
         let mut separator = "?";
         let mut add = |path: &mut String, name: &str, value: &str| {
-            for part in [separator, name, "=", &encoded(value)] {
+            for part in [separator, name, "=", &percent_encode(value)] {
                 path.push_str(part);
             }
             separator = "&";
         };
         match &self.article {
             Some(pmid) => {
-                path.push_str(ARTICLES);
-                path.push_str(&encoded(pmid));
-                if self.tab == Tab::Saved {
+                path.push_str(ARTICLES_PATH);
+                path.push_str(&percent_encode(pmid));
+                if self.tab == LiteratureTab::Saved {
                     add(&mut path, "tab", "saved");
                 }
             }
-            None if self.tab == Tab::Saved => path.push_str(SAVED),
+            None if self.tab == LiteratureTab::Saved => path.push_str(SAVED_PATH),
             None => {}
         }
         if !self.query.is_empty() {
             add(&mut path, "q", &self.query);
         }
-        if self.sort == Sort::Date {
+        if self.sort == ArticleSort::Date {
             add(&mut path, "sort", "date");
         }
         if self.page > 1 {
@@ -117,10 +117,10 @@ impl Address {
     }
 
     /// What a request says of it. `results` are the articles on the screen.
-    pub fn context(&self, results: Vec<String>) -> PageContext {
+    pub fn to_page_context(&self, results: Vec<String>) -> PageContext {
         let tab = match self.tab {
-            Tab::Search => "search",
-            Tab::Saved => "saved",
+            LiteratureTab::Search => "search",
+            LiteratureTab::Saved => "saved",
         };
         PageContext {
             active_tab: Some(tab.into()),
@@ -129,24 +129,24 @@ impl Address {
             results,
             article_id: self.article.clone(),
             stream_id: self.stream,
-            ..PageContext::of("literature")
+            ..PageContext::for_page("literature")
         }
     }
 }
 
 /// Where a DOI leads; nothing if it is none, or would climb out of where they are.
-pub fn doi_address(doi: &str) -> Option<String> {
+pub fn doi_url(doi: &str) -> Option<String> {
     let is_one = doi.starts_with("10.") && !doi.split('/').any(|part| matches!(part, "." | ".."));
     let parts: Vec<_> = doi
         .split('/')
-        .map(|part| encoded(part).replace('+', "%20"))
+        .map(|part| percent_encode(part).replace('+', "%20"))
         .collect();
     is_one.then(|| ["https://doi.org/", &parts.join("/")].concat())
 }
 
 /// A text as it stands in an address.
-fn encoded(text: &str) -> String {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+fn percent_encode(text: &str) -> String {
+    const HEX_DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -154,8 +154,8 @@ fn encoded(text: &str) -> String {
             b' ' => encoded.push('+'),
             _ => {
                 encoded.push('%');
-                encoded.push(HEX[usize::from(byte >> 4)].into());
-                encoded.push(HEX[usize::from(byte & 15)].into());
+                encoded.push(HEX_DIGITS[usize::from(byte >> 4)].into());
+                encoded.push(HEX_DIGITS[usize::from(byte & 15)].into());
             }
         }
     }
@@ -163,13 +163,13 @@ fn encoded(text: &str) -> String {
 }
 
 /// The text that stands in an address. What is not well encoded is taken as it is.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut index = 0;
     while let Some(byte) = bytes.get(index) {
         let digits = bytes.get(index + 1..index + 3).filter(|_| *byte == b'%');
-        match digits.and_then(|digits| Some(nibble(digits[0])? << 4 | nibble(digits[1])?)) {
+        match digits.and_then(|digits| Some(hex_digit(digits[0])? << 4 | hex_digit(digits[1])?)) {
             Some(byte) => {
                 decoded.push(byte);
                 index += 2;
@@ -183,7 +183,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// What a hexadecimal digit stands for.
-fn nibble(digit: u8) -> Option<u8> {
+fn hex_digit(digit: u8) -> Option<u8> {
     let value = char::from(digit).to_digit(16)?;
     u8::try_from(value).ok()
 }
@@ -193,43 +193,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_and_its_address_are_one() {
+    fn every_location_round_trips() {
         let places = [
-            Address::default(),
-            Address {
+            LiteratureLocation::default(),
+            LiteratureLocation {
                 query: "asthma[mesh] AND 50% & ä+b".into(),
-                sort: Sort::Date,
+                sort: ArticleSort::Date,
                 page: 3,
                 stream: Some(StreamId::new()),
-                ..Address::default()
+                ..LiteratureLocation::default()
             },
-            Address {
-                tab: Tab::Saved,
+            LiteratureLocation {
+                tab: LiteratureTab::Saved,
                 query: "water".into(),
-                ..Address::default()
+                ..LiteratureLocation::default()
             },
-            Address {
-                tab: Tab::Saved,
+            LiteratureLocation {
+                tab: LiteratureTab::Saved,
                 article: Some("11".into()),
-                ..Address::default()
+                ..LiteratureLocation::default()
             },
-            Address {
+            LiteratureLocation {
                 query: "water".into(),
                 article: Some("11".into()),
-                ..Address::default()
+                ..LiteratureLocation::default()
             },
         ];
         for place in places {
             assert_eq!(
-                Address::of(&place.path()),
+                LiteratureLocation::parse(&place.to_address()),
                 Some(place.clone()),
                 "{}",
-                place.path()
+                place.to_address()
             );
         }
-        let by_query = Address::of("/literature/?article=11&page=0&q=%zz%").unwrap();
-        assert_eq!(by_query.path(), "/literature/articles/11?q=%25zz%25");
-        let no_digits = Address::of("/literature?q=%+f%f").unwrap();
+        let by_query = LiteratureLocation::parse("/literature/?article=11&page=0&q=%zz%").unwrap();
+        assert_eq!(by_query.to_address(), "/literature/articles/11?q=%25zz%25");
+        let no_digits = LiteratureLocation::parse("/literature?q=%+f%f").unwrap();
         assert_eq!(no_digits.query, "% f%f");
         for elsewhere in [
             "/",
@@ -238,7 +238,7 @@ mod tests {
             "/literature/articles/",
             "/literaturex",
         ] {
-            assert_eq!(Address::of(elsewhere), None, "{elsewhere}");
+            assert_eq!(LiteratureLocation::parse(elsewhere), None, "{elsewhere}");
         }
     }
 }

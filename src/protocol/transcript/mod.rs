@@ -6,16 +6,16 @@
 mod state;
 mod tools;
 
-pub use state::{Elsewhere, OlderMessages, Transcript};
+pub use state::{OlderMessages, Transcript, UnloadedAnswer};
 
 use super::{
-    AssistantMessage, Event, EventBody, Judged, Message, MessageBody, MessageId, Node, Part, Position,
-    RunError, RunStatus,
+    AssistantMessage, Event, EventBody, Message, MessageBody, MessageId, Node, Part, PayloadVerdict,
+    Position, RunError, RunStatus,
 };
 
 /// What an event touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touched {
+pub enum TranscriptUpdate {
     /// Nothing that is shown: the event was for another conversation, or already in the state.
     Nothing,
     /// The title, the model, how it is asked, or that the conversation exists.
@@ -36,7 +36,7 @@ pub enum Touched {
 /// The event does not follow from the state: something before it is missing. Load a snapshot again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an event before position {} is missing", .0.0)]
-pub struct Gap(pub Position);
+pub struct MissingEventError(pub Position);
 
 /// Applies one event of the conversation's user to its state.
 ///
@@ -46,40 +46,40 @@ pub struct Gap(pub Position);
 /// # Errors
 ///
 /// [`Gap`] if the event shows that an earlier one is missing; the state is then as it was.
-pub fn apply(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
+pub fn apply(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate, MissingEventError> {
     if event.position <= state.as_of || event.conversation_id != state.conversation_id {
-        return Ok(Touched::Nothing);
+        return Ok(TranscriptUpdate::Nothing);
     }
-    let touched = change(state, event)?;
+    let touched = apply_next(state, event)?;
     state.as_of = event.position;
     Ok(touched)
 }
 
-fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
+fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate, MissingEventError> {
     match &event.body {
         EventBody::ConversationCreated { title, .. } | EventBody::ConversationRenamed { title } => {
             state.title.clone_from(title);
-            return Ok(Touched::Conversation);
+            return Ok(TranscriptUpdate::Conversation);
         }
         EventBody::ModelChosen { model } => {
             state.model = Some(model.clone());
-            return Ok(Touched::Conversation);
+            return Ok(TranscriptUpdate::Conversation);
         }
         EventBody::ParametersChosen { parameters } => {
             state.parameters.clone_from(parameters);
-            return Ok(Touched::Conversation);
+            return Ok(TranscriptUpdate::Conversation);
         }
         EventBody::ConversationDeleted => {
             state.messages.clear();
             state.verdicts.clear();
             state.active_leaf = None;
             state.deleted = true;
-            return Ok(Touched::Messages);
+            return Ok(TranscriptUpdate::Messages);
         }
         EventBody::LeafSelected { leaf_id } => {
-            state.follows(event, Some(*leaf_id))?;
+            state.require_branch(event, Some(*leaf_id))?;
             state.active_leaf = Some(*leaf_id);
-            return Ok(Touched::Messages);
+            return Ok(TranscriptUpdate::Messages);
         }
         EventBody::UserMessageSaved {
             user_message_id,
@@ -89,7 +89,7 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
             created_at,
             ..
         } => {
-            state.follows(event, *parent_id)?;
+            state.require_branch(event, *parent_id)?;
             state.messages.push(Message {
                 id: *user_message_id,
                 parent_id: *parent_id,
@@ -100,21 +100,21 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
                 },
             });
             state.active_leaf = Some(*user_message_id);
-            return Ok(Touched::Messages);
+            return Ok(TranscriptUpdate::Messages);
         }
         EventBody::PayloadJudged { payload_id, verdict } => {
-            state.judge(Judged {
+            state.add_verdict(PayloadVerdict {
                 payload_id: payload_id.clone(),
                 verdict: *verdict,
             });
-            return Ok(Touched::Conversation);
+            return Ok(TranscriptUpdate::Conversation);
         }
-        EventBody::Empty => return Ok(Touched::Nothing),
-        EventBody::Damaged => return Err(Gap(event.position)),
+        EventBody::Empty => return Ok(TranscriptUpdate::Nothing),
+        EventBody::Damaged => return Err(MissingEventError(event.position)),
         _ => {}
     }
     let Some(message_id) = event.message_id else {
-        return Ok(Touched::Nothing);
+        return Ok(TranscriptUpdate::Nothing);
     };
     if let EventBody::RunStarted {
         parent_id,
@@ -122,53 +122,55 @@ fn change(state: &mut Transcript, event: &Event) -> Result<Touched, Gap> {
         created_at,
     } = &event.body
     {
-        state.follows(event, Some(*parent_id))?;
+        state.require_branch(event, Some(*parent_id))?;
         state.model = Some(model.clone());
         state.messages.push(Message {
             id: message_id,
             parent_id: Some(*parent_id),
             created_at: *created_at,
-            body: MessageBody::Assistant(AssistantMessage::started(model.clone())),
+            body: MessageBody::Assistant(AssistantMessage::new(model.clone())),
         });
         state.active_leaf = Some(message_id);
-        return Ok(Touched::Messages);
+        return Ok(TranscriptUpdate::Messages);
     }
     if matches!(event.body, EventBody::RunContinued { .. }) {
-        state.follows(event, Some(message_id))?;
+        state.require_branch(event, Some(message_id))?;
     }
     // What is offered further back, or on another branch, is loaded as it is by then.
     if matches!(event.body, EventBody::ActionTaken { .. }) && state.message(message_id).is_none() {
-        return Ok(Touched::Nothing);
+        return Ok(TranscriptUpdate::Nothing);
     }
-    let assistant = state.assistant_mut(message_id).ok_or(Gap(event.position))?;
+    let assistant = state
+        .assistant_mut(message_id)
+        .ok_or(MissingEventError(event.position))?;
     if matches!(event.body, EventBody::RunContinued { .. }) {
         apply_to_run(assistant, &event.body);
         state.active_leaf = Some(message_id);
-        return Ok(Touched::Messages);
+        return Ok(TranscriptUpdate::Messages);
     }
     // Something of it is known to be missing: no snapshot has that before the run's end stores the answer.
     let is_damaged = assistant.is_damaged() && !assistant.status.is_terminal();
     if is_damaged && event.body.terminal_status().is_some() {
-        return Err(Gap(event.position));
+        return Err(MissingEventError(event.position));
     }
     apply_to_run(assistant, &event.body)
-        .or(is_damaged.then_some(RunTouched::Nothing))
+        .or(is_damaged.then_some(RunUpdate::Nothing))
         .map(|touched| match touched {
-            RunTouched::Nothing => Touched::Nothing,
-            RunTouched::Run => Touched::Run(message_id),
-            RunTouched::Part { node, part, from } => Touched::Part {
+            RunUpdate::Nothing => TranscriptUpdate::Nothing,
+            RunUpdate::Run => TranscriptUpdate::Run(message_id),
+            RunUpdate::Part { node, part, from } => TranscriptUpdate::Part {
                 message_id,
                 node,
                 part,
                 from,
             },
         })
-        .ok_or(Gap(event.position))
+        .ok_or(MissingEventError(event.position))
 }
 
 /// What an event touched in its run's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunTouched {
+pub enum RunUpdate {
     Nothing,
     Run,
     Part { node: usize, part: usize, from: usize },
@@ -177,25 +179,25 @@ pub enum RunTouched {
 /// Applies an event to its run's message; `None` if an earlier event is missing.
 ///
 /// After a run's last event nothing changes it any more, until it is continued or something that it offers is taken.
-pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunTouched> {
+pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunUpdate> {
     if matches!(event, EventBody::RunContinued { .. }) {
         run.status = RunStatus::Running;
         (run.activity, run.ended_at) = (None, None);
         run.finish_reason = None;
         // What can't be read is still missing then.
         run.error = run.error.take().filter(RunError::is_damage);
-        return Some(RunTouched::Run);
+        return Some(RunUpdate::Run);
     }
     if let EventBody::ActionTaken { index } = event {
         run.suggested_actions.get_mut(*index)?.taken = true;
-        return Some(RunTouched::Run);
+        return Some(RunUpdate::Run);
     }
     if run.status.is_terminal() {
-        return Some(RunTouched::Nothing);
+        return Some(RunUpdate::Nothing);
     }
     if let Some(status) = event.terminal_status() {
         for call in run.tool_calls_mut() {
-            call.status = call.status.when_run_ends(status == RunStatus::Stopped);
+            call.status = call.status.at_run_end(status == RunStatus::Stopped);
             call.progress = None;
         }
         run.status = status;
@@ -217,41 +219,41 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
             run.ended_at = Some(*ended_at);
             run.worked_ms += worked_ms;
         }
-        return Some(RunTouched::Run);
+        return Some(RunUpdate::Run);
     }
     match event {
         EventBody::Status { message } => {
             run.activity = Some(message.clone());
-            Some(RunTouched::Run)
+            Some(RunUpdate::Run)
         }
         EventBody::SuggestedValues { values } => {
             run.suggested_values.clone_from(values);
-            Some(RunTouched::Run)
+            Some(RunUpdate::Run)
         }
         EventBody::SuggestedActions { actions } => {
             run.suggested_actions.clone_from(actions);
-            Some(RunTouched::Run)
+            Some(RunUpdate::Run)
         }
         EventBody::Sources { sources } => {
             run.sources.clone_from(sources);
-            Some(RunTouched::Run)
+            Some(RunUpdate::Run)
         }
         EventBody::Usage(usage) => {
             run.usage = Some(*usage);
-            Some(RunTouched::Run)
+            Some(RunUpdate::Run)
         }
         EventBody::Waiting { worked_ms } => {
             run.status = RunStatus::Waiting;
             run.worked_ms += worked_ms;
             run.activity = None;
-            Some(RunTouched::Run)
+            Some(RunUpdate::Run)
         }
         EventBody::Thinking {
             node,
             part,
             offset,
             text,
-        } => extend(run, *node, *part, *offset, text, || Part::Thinking {
+        } => append_delta(run, *node, *part, *offset, text, || Part::Thinking {
             text: String::new(),
         }),
         EventBody::TextDelta {
@@ -259,7 +261,7 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
             part,
             offset,
             text,
-        } => extend(run, *node, *part, *offset, text, || Part::Text {
+        } => append_delta(run, *node, *part, *offset, text, || Part::Text {
             text: String::new(),
         }),
         EventBody::TextWasThinking { node } => {
@@ -269,28 +271,28 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
                     *part = Part::Thinking { text };
                 }
             }
-            Some(RunTouched::Run)
+            Some(RunUpdate::Run)
         }
         _ => tools::apply_to_calls(run, event),
     }
 }
 
 /// Adds `delta` at `offset` of a part, which begins to exist with its first delta.
-fn extend(
+fn append_delta(
     run: &mut AssistantMessage,
     node: usize,
     part: usize,
     offset: usize,
     delta: &str,
     empty: impl FnOnce() -> Part,
-) -> Option<RunTouched> {
-    let begins = begins(run, node, part)?;
+) -> Option<RunUpdate> {
+    let begins = is_next_part(run, node, part)?;
     // Looked at before anything is made, so that a gap leaves the state as it was.
     if begins && offset > 0 {
         return None;
     }
     if begins {
-        begin(run, node, empty());
+        push_part(run, node, empty());
     }
     let parts = &mut run.nodes.get_mut(node)?.parts;
     let (Part::Thinking { text } | Part::Text { text }) = parts.get_mut(part)? else {
@@ -299,22 +301,22 @@ fn extend(
     let known = text.len().checked_sub(offset)?;
     // A delta that overlaps what is there was seen before; only what goes beyond it is new.
     let Some(new) = delta.get(known..) else {
-        return Some(RunTouched::Nothing);
+        return Some(RunUpdate::Nothing);
     };
     let from = text.len();
     text.push_str(new);
     run.activity = None;
-    Some(RunTouched::Part { node, part, from })
+    Some(RunUpdate::Part { node, part, from })
 }
 
 /// Whether a part of this place is yet to come; `None` if one before it is missing.
-fn begins(run: &AssistantMessage, node: usize, part: usize) -> Option<bool> {
+fn is_next_part(run: &AssistantMessage, node: usize, part: usize) -> Option<bool> {
     let parts = run.nodes.get(node).map_or(0, |node| node.parts.len());
     (node <= run.nodes.len() && part <= parts).then_some(part == parts)
 }
 
 /// Adds a part to a node, which begins to exist with its first.
-fn begin(run: &mut AssistantMessage, node: usize, part: Part) {
+fn push_part(run: &mut AssistantMessage, node: usize, part: Part) {
     if node == run.nodes.len() {
         run.nodes.push(Node::default());
     }
@@ -325,11 +327,11 @@ fn begin(run: &mut AssistantMessage, node: usize, part: Part) {
 
 impl Transcript {
     /// A branch goes on, or is chosen: what leads to it has to be here.
-    fn follows(&self, event: &Event, message: Option<MessageId>) -> Result<(), Gap> {
-        if self.reaches(message) {
+    fn require_branch(&self, event: &Event, message: Option<MessageId>) -> Result<(), MissingEventError> {
+        if self.has_ancestors(message) {
             Ok(())
         } else {
-            Err(Gap(event.position))
+            Err(MissingEventError(event.position))
         }
     }
 }

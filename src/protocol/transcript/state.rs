@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    AssistantMessage, ConversationId, Judged, Message, MessageId, Parameters, Position, Usage, Verdict,
-    flat::Fields, sorted,
+    AssistantMessage, ConversationId, Message, MessageId, Parameters, PayloadVerdict, Position, Usage,
+    Verdict, flat::Fields, sorted,
 };
 
 /// A conversation as it stood at a position of its user's log.
@@ -29,12 +29,12 @@ pub struct Transcript {
     /// The first message of the branch that is here, if the branch begins before it.
     pub earliest: Option<MessageId>,
     /// Other answers to the messages that are here, oldest first.
-    pub elsewhere: Vec<Elsewhere>,
+    pub elsewhere: Vec<UnloadedAnswer>,
     /// The message at the end of the branch that is shown.
     pub active_leaf: Option<MessageId>,
     /// What the person has accepted and rejected of all that was made for the panel.
     #[serde(default)]
-    pub verdicts: Vec<Judged>,
+    pub verdicts: Vec<PayloadVerdict>,
     /// The conversation was deleted; it stays empty.
     #[serde(default)]
     pub deleted: bool,
@@ -43,7 +43,7 @@ pub struct Transcript {
 /// An answer that is known by name only: its branch is not here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
-pub struct Elsewhere {
+pub struct UnloadedAnswer {
     pub id: MessageId,
     pub parent_id: MessageId,
 }
@@ -60,7 +60,7 @@ pub struct OlderMessages {
     /// As [`Transcript::earliest`].
     pub earliest: Option<MessageId>,
     /// As [`Transcript::elsewhere`].
-    pub elsewhere: Vec<Elsewhere>,
+    pub elsewhere: Vec<UnloadedAnswer>,
 }
 
 impl Transcript {
@@ -91,7 +91,7 @@ impl Transcript {
     }
 
     /// The first verdict stays.
-    pub(super) fn judge(&mut self, judged: Judged) {
+    pub(super) fn add_verdict(&mut self, judged: PayloadVerdict) {
         if self.verdict(&judged.payload_id).is_none() {
             self.verdicts.push(judged);
         }
@@ -112,14 +112,14 @@ impl Transcript {
     }
 
     /// The messages of the branch that is shown, first to last, as far as they are here.
-    pub fn branch(&self) -> Vec<&Message> {
-        let mut branch = self.up_from(self.active_leaf);
+    pub fn shown_branch(&self) -> Vec<&Message> {
+        let mut branch = self.ancestors(self.active_leaf);
         branch.reverse();
         branch
     }
 
     /// A message and those that lead to it, last to first.
-    fn up_from(&self, leaf: Option<MessageId>) -> Vec<&Message> {
+    fn ancestors(&self, leaf: Option<MessageId>) -> Vec<&Message> {
         let mut branch = Vec::new();
         let mut next = leaf;
         // A parent always stands before its child, so one walk from the end meets them all.
@@ -133,8 +133,8 @@ impl Transcript {
     }
 
     /// Whether all that leads to a message is here, or can be had page by page.
-    pub(super) fn reaches(&self, leaf: Option<MessageId>) -> bool {
-        match self.up_from(leaf).last() {
+    pub(super) fn has_ancestors(&self, leaf: Option<MessageId>) -> bool {
+        match self.ancestors(leaf).last() {
             Some(first) => first.parent_id.is_none() || Some(first.id) == self.earliest,
             None => leaf.is_none(),
         }
@@ -152,7 +152,7 @@ impl Transcript {
         for (parent_id, id) in here.chain(elsewhere) {
             if parent_id == answer.parent_id {
                 // The server makes the ids of answers, with the time in front.
-                sorted::insert(&mut siblings, id, |id| *id);
+                sorted::insert_sorted(&mut siblings, id, |id| *id);
             }
         }
         siblings
@@ -169,8 +169,8 @@ impl Transcript {
     }
 
     /// How much of its window the model of the branch that is shown has last taken, as far as that is here.
-    pub fn usage(&self) -> Option<Usage> {
-        let answers = self.up_from(self.active_leaf);
+    pub fn window_usage(&self) -> Option<Usage> {
+        let answers = self.ancestors(self.active_leaf);
         let last = answers.into_iter().filter_map(Message::assistant);
         let (usage, model) = last
             .filter_map(|answer| Some((answer.usage?, &answer.model)))
@@ -188,16 +188,16 @@ impl Transcript {
         }
         self.messages.splice(0..0, older.messages);
         for other in older.elsewhere {
-            sorted::insert(&mut self.elsewhere, other, |other| *other);
+            sorted::insert_sorted(&mut self.elsewhere, other, |other| *other);
         }
         self.earliest = older.earliest;
     }
 
     /// Forgets all but the newest `count` messages of the branch that is shown, and the run at work wherever it is: what
     /// a page of that length holds.
-    pub fn keep_newest(&mut self, count: usize) {
+    pub fn truncate_to_newest(&mut self, count: usize) {
         let mut kept: Vec<MessageId> = self
-            .up_from(self.active_leaf)
+            .ancestors(self.active_leaf)
             .iter()
             .map(|message| message.id)
             .collect();
@@ -211,7 +211,9 @@ impl Transcript {
         for answer in dropped.iter().filter(|message| message.assistant().is_some()) {
             if let Some(parent_id) = answer.parent_id {
                 let id = answer.id;
-                sorted::insert(&mut self.elsewhere, Elsewhere { id, parent_id }, |other| *other);
+                sorted::insert_sorted(&mut self.elsewhere, UnloadedAnswer { id, parent_id }, |other| {
+                    *other
+                });
             }
         }
         let messages = &self.messages;

@@ -1,17 +1,19 @@
 //! What the events of tool calls do to a run's message.
 
-use super::{RunTouched, begin, begins};
+use super::{RunUpdate, is_next_part, push_part};
 use crate::protocol::{
-    AskedCall, AssistantMessage, EventBody, Part, RunStatus, Timestamp, ToolCall, ToolStatus,
+    AssistantMessage, EventBody, Part, RequestedCall, RunStatus, Timestamp, ToolCall, ToolStatus,
 };
 
 /// Applies an event of a tool call; `None` if an earlier event is missing.
-pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> Option<RunTouched> {
+pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> Option<RunUpdate> {
     match event {
-        EventBody::ApprovalRequested(call) => put(run, call, ToolStatus::Waiting, None),
-        EventBody::ToolStart { call, started_at } => put(run, call, ToolStatus::Running, Some(*started_at)),
+        EventBody::ApprovalRequested(call) => upsert_call(run, call, ToolStatus::Waiting, None),
+        EventBody::ToolStart { call, started_at } => {
+            upsert_call(run, call, ToolStatus::Running, Some(*started_at))
+        }
         EventBody::ApprovalAnswered { index, allowed, .. } => {
-            let touched = change(run, *index, |call| {
+            let touched = update_call(run, *index, |call| {
                 call.status = if *allowed {
                     ToolStatus::Allowed
                 } else {
@@ -24,7 +26,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             touched
         }
         EventBody::ToolProgress { index, progress, .. } => {
-            change(run, *index, |call| call.progress = Some(progress.clone()))
+            update_call(run, *index, |call| call.progress = Some(progress.clone()))
         }
         EventBody::ToolComplete {
             index,
@@ -35,7 +37,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             attachments,
             ended_at,
             ..
-        } => change(run, *index, |call| {
+        } => update_call(run, *index, |call| {
             call.label.clone_from(label);
             call.status = *status;
             call.progress = None;
@@ -46,28 +48,28 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
         }),
         EventBody::PayloadMade { node, part, payload } => {
             let (node, part) = (*node, *part);
-            if begins(run, node, part)? {
+            if is_next_part(run, node, part)? {
                 let payload = payload.clone();
-                begin(run, node, Part::Payload { payload });
+                push_part(run, node, Part::Payload { payload });
                 run.activity = None;
             }
-            Some(RunTouched::Part { node, part, from: 0 })
+            Some(RunUpdate::Part { node, part, from: 0 })
         }
-        _ => Some(RunTouched::Nothing),
+        _ => Some(RunUpdate::Nothing),
     }
 }
 
 /// A call stands in its place like this, whether it was there before or not.
-fn put(
+fn upsert_call(
     run: &mut AssistantMessage,
-    asked: &AskedCall,
+    asked: &RequestedCall,
     status: ToolStatus,
     started_at: Option<Timestamp>,
-) -> Option<RunTouched> {
+) -> Option<RunUpdate> {
     let (node, part) = (asked.node, asked.part);
-    let call = asked.as_part(status, started_at);
-    if begins(run, node, part)? {
-        begin(run, node, Part::ToolCall(Box::new(call)));
+    let call = asked.to_tool_call(status, started_at);
+    if is_next_part(run, node, part)? {
+        push_part(run, node, Part::ToolCall(Box::new(call)));
     } else {
         match run.nodes.get_mut(node)?.parts.get_mut(part)? {
             Part::ToolCall(known) => **known = call,
@@ -75,16 +77,16 @@ fn put(
         }
     }
     run.activity = None;
-    Some(RunTouched::Part { node, part, from: 0 })
+    Some(RunUpdate::Part { node, part, from: 0 })
 }
 
-fn change(
+fn update_call(
     run: &mut AssistantMessage,
     index: usize,
     change: impl FnOnce(&mut ToolCall),
-) -> Option<RunTouched> {
+) -> Option<RunUpdate> {
     // What is asked for is nearly always at the end.
     let call = run.tool_calls_mut().rev().find(|call| call.index == index)?;
     change(call);
-    Some(RunTouched::Run)
+    Some(RunUpdate::Run)
 }

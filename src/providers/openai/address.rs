@@ -15,7 +15,7 @@ use crate::{
 
 /// async-openai's configuration, which without a key would send an empty one.
 #[derive(Clone)]
-pub struct Address {
+pub struct ClientConfig {
     pub openai: OpenAIConfig,
     /// What the settings want to be sent, over all else.
     pub headers: HeaderMap,
@@ -23,7 +23,7 @@ pub struct Address {
     pub query: Option<String>,
 }
 
-impl Config for Address {
+impl Config for ClientConfig {
     fn headers(&self) -> HeaderMap {
         let mut headers = self.openai.headers();
         if headers
@@ -62,7 +62,7 @@ impl Config for Address {
 }
 
 /// The address that paths are appended to.
-pub fn base(url: &Url) -> String {
+pub fn base_path_url(url: &Url) -> String {
     let mut base = url.clone();
     base.set_query(None);
     base.set_fragment(None);
@@ -70,7 +70,7 @@ pub fn base(url: &Url) -> String {
 }
 
 /// The address of an endpoint, if it is one.
-pub fn address(config: &EndpointConfig) -> Result<Url, ModelError> {
+pub fn endpoint_url(config: &EndpointConfig) -> Result<Url, ModelError> {
     let url = Url::parse(config.base_url.trim()).ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| {

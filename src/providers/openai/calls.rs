@@ -2,38 +2,38 @@
 
 use std::collections::VecDeque;
 
-use super::{KIND, wire::ToolCall};
+use super::{PROVIDER_KIND, wire::ToolCall};
 use crate::{
-    model::{Beside, ModelEvent},
+    model::{ModelEvent, OpaqueTarget},
     protocol::Opaque,
 };
 
 /// The calls that have begun. A call's place in the list is its index in the events.
 #[derive(Debug, Default)]
-pub struct Calls(Vec<Call>);
+pub struct CallAssembler(Vec<PartialCall>);
 
 #[derive(Debug)]
-struct Call {
+struct PartialCall {
     wire_index: Option<u64>,
     wire_id: Option<String>,
     /// What came before the name.
-    waiting: Option<Waiting>,
+    held: Option<HeldFragment>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct HeldFragment {
     arguments: String,
     opaque: Vec<Opaque>,
 }
 
-impl Calls {
+impl CallAssembler {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether any of them has its name.
     pub fn have_begun(&self) -> bool {
-        self.0.iter().any(|call| call.waiting.is_none())
+        self.0.iter().any(|call| call.held.is_none())
     }
 
     /// Takes a fragment of a call, and appends what it completes.
@@ -42,29 +42,29 @@ impl Calls {
         let name = fragment.function.name.take().filter(|name| !name.is_empty());
         let arguments = fragment.function.take_arguments();
         let opaque = fragment.extra_content.take().map(|value| Opaque {
-            kind: KIND.into(),
+            kind: PROVIDER_KIND.into(),
             field: "extra_content".into(),
             value,
         });
 
-        let index = self.call_of(fragment.index, id.as_deref(), name.is_some());
+        let index = self.find_or_add_call(fragment.index, id.as_deref(), name.is_some());
         let Some(call) = self.0.get_mut(index) else { return };
         call.wire_id = call.wire_id.take().or(id);
-        let mut ready = Waiting {
+        let mut ready = HeldFragment {
             arguments,
             opaque: opaque.into_iter().collect(),
         };
-        if let Some(waiting) = &mut call.waiting {
+        if let Some(waiting) = &mut call.held {
             waiting.arguments.push_str(&ready.arguments);
             waiting.opaque.append(&mut ready.opaque);
             let Some(name) = name else { return };
             ready = std::mem::take(waiting);
-            call.waiting = None;
+            call.held = None;
             let id = call.wire_id.clone().unwrap_or_else(|| format!("call_{index}"));
             events.push_back(ModelEvent::ToolCall { index, id, name });
         }
         events.extend(ready.opaque.into_iter().map(|data| ModelEvent::Opaque {
-            beside: Beside::ToolCall(index),
+            beside: OpaqueTarget::ToolCall(index),
             data,
         }));
         if !ready.arguments.is_empty() {
@@ -74,7 +74,7 @@ impl Calls {
     }
 
     /// The call that a fragment belongs to. Some servers leave out the index, some say 0 for each of several calls.
-    fn call_of(&mut self, wire_index: Option<u64>, id: Option<&str>, named: bool) -> usize {
+    fn find_or_add_call(&mut self, wire_index: Option<u64>, id: Option<&str>, named: bool) -> usize {
         let found = match wire_index {
             Some(_) => self.0.iter().rposition(|call| call.wire_index == wire_index),
             None if id.is_some() => self.0.iter().rposition(|call| call.wire_id.as_deref() == id),
@@ -86,10 +86,10 @@ impl Calls {
             _ => true,
         });
         same.unwrap_or_else(|| {
-            self.0.push(Call {
+            self.0.push(PartialCall {
                 wire_index,
                 wire_id: None,
-                waiting: Some(Waiting::default()),
+                held: Some(HeldFragment::default()),
             });
             self.0.len() - 1
         })

@@ -1,34 +1,34 @@
 //! The sources that a model server names beside its answer.
 
-use super::wire::{Annotation, Page};
-use crate::protocol::Source;
+use super::wire::{Annotation, CitedPage};
+use crate::protocol::CitedSource;
 
 /// The most that are remembered; no answer has more that anybody would look at.
-const MAX: usize = 200;
+const MAX_SOURCES: usize = 200;
 
 /// All that was named so far.
 #[derive(Debug, Default)]
-pub struct Cited {
+pub struct CitationCollector {
     /// Numbered by the server: `[3]` in the text is the third.
-    numbered: Vec<Page>,
+    numbered: Vec<CitedPage>,
     /// Named in passing, each once.
-    annotated: Vec<Page>,
+    annotated: Vec<CitedPage>,
 }
 
-impl Cited {
+impl CitationCollector {
     /// Takes Perplexity's lists, which are sent with each chunk. Gives all sources if they are others than before; an empty list says
     /// nothing about those.
-    pub fn lists(
+    pub fn take_lists(
         &mut self,
         citations: Option<Vec<String>>,
-        results: Option<Vec<Page>>,
-    ) -> Option<Vec<Source>> {
+        results: Option<Vec<CitedPage>>,
+    ) -> Option<Vec<CitedSource>> {
         let mut results = results.unwrap_or_default();
         let pages = match citations.filter(|citations| !citations.is_empty()) {
             None => results,
             Some(citations) => citations
                 .into_iter()
-                .map(|url| Page {
+                .map(|url| CitedPage {
                     title: results
                         .iter_mut()
                         .find(|page| page.url == url)
@@ -37,34 +37,34 @@ impl Cited {
                 })
                 .collect(),
         };
-        let is_same = |(old, new): (&Page, &Page)| old.url == new.url;
+        let is_same = |(old, new): (&CitedPage, &CitedPage)| old.url == new.url;
         let is_known = pages.len() == self.numbered.len() && self.numbered.iter().zip(&pages).all(is_same);
         if is_known || pages.is_empty() {
             return None;
         }
         self.numbered = pages;
-        self.numbered.truncate(MAX);
+        self.numbered.truncate(MAX_SOURCES);
         Some(self.sources())
     }
 
     /// Takes annotations of the text.
-    pub fn annotations(&mut self, annotations: Vec<Annotation>) -> Option<Vec<Source>> {
+    pub fn take_annotations(&mut self, annotations: Vec<Annotation>) -> Option<Vec<CitedSource>> {
         let before = self.annotated.len();
         for page in annotations
             .into_iter()
             .filter_map(|annotation| annotation.url_citation)
         {
             let mut known = self.numbered.iter().chain(&self.annotated);
-            if self.annotated.len() < MAX && known.all(|known| known.url != page.url) {
+            if self.annotated.len() < MAX_SOURCES && known.all(|known| known.url != page.url) {
                 self.annotated.push(page);
             }
         }
         (self.annotated.len() > before).then(|| self.sources())
     }
 
-    fn sources(&self) -> Vec<Source> {
+    fn sources(&self) -> Vec<CitedSource> {
         let pages = self.numbered.iter().chain(&self.annotated).zip(1..);
-        let source = |(page, number): (&Page, usize)| Source {
+        let source = |(page, number): (&CitedPage, usize)| CitedSource {
             number,
             title: page.title.clone().unwrap_or_default(),
             url: page.url.clone(),

@@ -2,21 +2,21 @@
 
 use serde_json::{Map, Value};
 
-use super::KIND;
+use super::PROVIDER_KIND;
 use crate::{
-    model::{Beside, ModelEvent, Unread},
-    protocol::{Json, Opaque},
+    model::{ModelEvent, OpaqueTarget, UnreadableContent},
+    protocol::{Opaque, RawJson},
 };
 
 /// The most bytes that are held of one list.
-const MAX_BYTES: usize = 4 << 20;
+const MAX_LIST_BYTES: usize = 4 << 20;
 
 /// Fields whose fragments are joined; any other is replaced by the last one that says something.
-const JOINED: [&str; 3] = ["text", "summary", "thinking"];
+const JOINED_FIELDS: [&str; 3] = ["text", "summary", "thinking"];
 
 /// One list, such as OpenRouter's `reasoning_details`.
 #[derive(Debug)]
-pub struct Details {
+pub struct DetailList {
     field: &'static str,
     entries: Vec<Entry>,
     bytes: usize,
@@ -25,11 +25,11 @@ pub struct Details {
 #[derive(Debug)]
 struct Entry {
     /// As it came, if it came in one piece.
-    raw: Option<Json>,
+    raw: Option<RawJson>,
     fields: Map<String, Value>,
 }
 
-impl Details {
+impl DetailList {
     pub fn new(field: &'static str) -> Self {
         Self {
             field,
@@ -39,17 +39,21 @@ impl Details {
     }
 
     /// Takes the next part of the list.
-    pub fn push(&mut self, list: &Json) {
+    pub fn push(&mut self, list: &RawJson) {
         self.bytes += list.as_str().len();
-        if self.bytes > MAX_BYTES {
+        if self.bytes > MAX_LIST_BYTES {
             self.entries.clear();
             return;
         }
-        for raw in serde_json::from_str::<Vec<Json>>(list.as_str()).unwrap_or_default() {
+        for raw in serde_json::from_str::<Vec<RawJson>>(list.as_str()).unwrap_or_default() {
             let Ok(fields) = serde_json::from_str::<Map<String, Value>>(raw.as_str()) else {
                 continue;
             };
-            match self.entries.last_mut().filter(|last| last.goes_on_with(&fields)) {
+            match self
+                .entries
+                .last_mut()
+                .filter(|last| last.continues_with(&fields))
+            {
                 Some(last) => last.join(fields),
                 None => self.entries.push(Entry {
                     raw: Some(raw),
@@ -60,25 +64,25 @@ impl Details {
     }
 
     /// The whole list, once the answer is whole.
-    pub fn finish(&mut self) -> Option<ModelEvent> {
-        if self.bytes > MAX_BYTES {
+    pub fn take_event(&mut self) -> Option<ModelEvent> {
+        if self.bytes > MAX_LIST_BYTES {
             let what = format!("{}: {} bytes, more than is kept", self.field, self.bytes);
-            return Some(ModelEvent::Unread {
-                what: Unread::TooLarge(what),
+            return Some(ModelEvent::Unreadable {
+                what: UnreadableContent::TooLarge(what),
                 raw: String::new(),
             });
         }
         if self.entries.is_empty() {
             return None;
         }
-        let entries: Vec<String> = self.entries.drain(..).map(Entry::into_text).collect();
+        let entries: Vec<String> = self.entries.drain(..).map(Entry::into_json_text).collect();
         let data = Opaque {
-            kind: KIND.into(),
+            kind: PROVIDER_KIND.into(),
             field: self.field.into(),
-            value: Json::or_string(&format!("[{}]", entries.join(","))),
+            value: RawJson::parse_or_quote(&format!("[{}]", entries.join(","))),
         };
         Some(ModelEvent::Opaque {
-            beside: Beside::Answer,
+            beside: OpaqueTarget::Answer,
             data,
         })
     }
@@ -86,12 +90,13 @@ impl Details {
 
 impl Entry {
     /// Whether this is another fragment of the same entry: words of the same kind, before they are signed.
-    fn goes_on_with(&self, next: &Map<String, Value>) -> bool {
+    fn continues_with(&self, next: &Map<String, Value>) -> bool {
         let same = |name: &str| match (self.fields.get(name), next.get(name)) {
             (None | Some(Value::Null), _) | (_, None | Some(Value::Null)) => true,
             (one, other) => one == other,
         };
-        let has_words = |fields: &Map<String, Value>| JOINED.iter().any(|name| fields.contains_key(*name));
+        let has_words =
+            |fields: &Map<String, Value>| JOINED_FIELDS.iter().any(|name| fields.contains_key(*name));
         let signature = self.fields.get("signature").and_then(Value::as_str);
         has_words(&self.fields)
             && has_words(next)
@@ -105,7 +110,7 @@ impl Entry {
         for (name, value) in next {
             match (self.fields.get_mut(&name), value) {
                 (_, Value::Null) => {}
-                (Some(Value::String(text)), Value::String(more)) if JOINED.contains(&&*name) => {
+                (Some(Value::String(text)), Value::String(more)) if JOINED_FIELDS.contains(&&*name) => {
                     text.push_str(&more);
                 }
                 (_, value) => {
@@ -115,7 +120,7 @@ impl Entry {
         }
     }
 
-    fn into_text(self) -> String {
+    fn into_json_text(self) -> String {
         let joined = || Value::Object(self.fields).to_string();
         self.raw.map_or_else(joined, |raw| raw.as_str().into())
     }

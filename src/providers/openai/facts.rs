@@ -8,19 +8,19 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::{
     model::{ModelError, ModelErrorKind},
     protocol::RunError,
-    providers::{EndpointConfig, config::redacted},
+    providers::{EndpointConfig, config::redact_url},
     secrets::Secrets,
 };
 
 /// The longest quotation of a server's own words, in characters.
-const MAX_QUOTE: usize = 300;
+const MAX_QUOTE_CHARS: usize = 300;
 
 /// The one part of an address's query that messages may quote: Azure's errors are about it.
-const API_VERSION: &str = "api-version";
+const API_VERSION_PARAM: &str = "api-version";
 
 /// An endpoint as messages name it.
 #[derive(Clone)]
-pub struct Facts {
+pub struct EndpointInfo {
     pub name: String,
     /// The base URL without user info and query.
     pub address: String,
@@ -32,34 +32,34 @@ pub struct Facts {
     secrets: Secrets,
 }
 
-impl fmt::Debug for Facts {
+impl fmt::Debug for EndpointInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.name, self.address)
     }
 }
 
-impl Facts {
+impl EndpointInfo {
     pub fn new(config: &EndpointConfig, url: &Url) -> Self {
         let mut secrets: Vec<SecretString> = config.headers.iter().map(|(_, value)| value.clone()).collect();
         secrets.extend(config.api_key.clone());
         secrets.extend(url.password().map(SecretString::from));
         let has_key = !secrets.is_empty();
-        let parameters = url.query_pairs().filter(|(name, _)| name != API_VERSION);
+        let parameters = url.query_pairs().filter(|(name, _)| name != API_VERSION_PARAM);
         secrets.extend(parameters.map(|(_, value)| SecretString::from(&*value)));
         Self {
             name: config.name.clone(),
-            address: redacted(url),
+            address: redact_url(url),
             base_url_source: config.base_url_source.clone(),
             api_key_source: config.api_key_source.clone(),
             has_key,
             secrets: config
                 .secrets
-                .with(secrets.iter().map(ExposeSecret::expose_secret)),
+                .with_more(secrets.iter().map(ExposeSecret::expose_secret)),
         }
     }
 
     /// `The endpoint “openai” (https://api.openai.com/v1)`: how every message begins.
-    pub fn subject(&self) -> String {
+    pub fn error_subject(&self) -> String {
         format!("The endpoint “{}” ({})", self.name, self.address)
     }
 
@@ -71,7 +71,7 @@ impl Facts {
         what: impl fmt::Display,
         hint: impl Into<String>,
     ) -> ModelError {
-        let message = format!("{} {what}", self.subject());
+        let message = format!("{} {what}", self.error_subject());
         ModelError {
             error: RunError {
                 code: code.into(),
@@ -86,12 +86,12 @@ impl Facts {
     pub fn quote(&self, words: &str) -> String {
         let visible: String = self
             .secrets
-            .hide(words)
+            .redact(words)
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
         let mut line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some((end, _)) = line.char_indices().nth(MAX_QUOTE) {
+        if let Some((end, _)) = line.char_indices().nth(MAX_QUOTE_CHARS) {
             line.truncate(end);
             line.push('…');
         }

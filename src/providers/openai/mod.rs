@@ -41,56 +41,56 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 
 use self::{
-    address::{Address, address, base},
-    facts::Facts,
-    quiet::Quiet,
+    address::{ClientConfig, base_path_url, endpoint_url},
+    facts::EndpointInfo,
+    quiet::ListBackoff,
     transport::Transport,
-    window::Windows,
+    window::ContextWindows,
 };
 
 use super::EndpointConfig;
 use crate::{
     model::{
-        Endpoint, ListedModels, Manners, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
-        Sent,
+        Endpoint, ListedModels, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
+        RequestPreview, ServerCapabilities,
     },
     settings::{Dialect, PromptLength},
 };
 
 /// The kind of these endpoints.
-const KIND: &str = "openai";
+const PROVIDER_KIND: &str = "openai";
 
 /// One OpenAI-compatible endpoint.
 pub struct OpenAi {
     transport: Transport,
-    client: Client<Address>,
-    max_frame: usize,
+    client: Client<ClientConfig>,
+    max_frame_bytes: usize,
     /// Models that the settings name; empty to ask the endpoint.
-    listed: Vec<String>,
+    configured_models: Vec<String>,
     dialect: Dialect,
-    windows: Windows,
+    windows: ContextWindows,
     /// For how long the server does not want to be asked for its models.
-    quiet: Quiet,
+    list_backoff: ListBackoff,
     /// The server has refused to be asked for usage (as Mistral has).
-    without_usage: AtomicBool,
+    rejects_usage: AtomicBool,
     /// The server has refused to be told which tool to use, in the field that is there for it.
-    without_tool_choice: AtomicBool,
+    rejects_tool_choice: AtomicBool,
     /// The server has refused to be shown what the model thought.
-    without_thinking: AtomicBool,
+    rejects_thinking: AtomicBool,
     /// Models that the server has refused to give tools to.
-    without_tools: Without,
+    models_without_tools: UnsupportedModels,
     /// Models whose template has no place for tools.
-    without_tool_template: Without,
+    models_without_tool_template: UnsupportedModels,
     /// The same for all, as the settings say it: then no template is asked for.
     takes_tools: Option<bool>,
-    prompt: PromptLength,
+    prompt_length: PromptLength,
     /// Models that take no instructions as the system's.
-    without_system: Without,
+    models_without_system: UnsupportedModels,
 }
 
 impl fmt::Debug for OpenAi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OpenAi").field(&self.transport.facts).finish()
+        f.debug_tuple("OpenAi").field(&self.transport.endpoint).finish()
     }
 }
 
@@ -101,8 +101,8 @@ impl OpenAi {
     ///
     /// If it could never be asked: the address is none, a header or the key cannot be sent.
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
-        let url = address(config)?;
-        let facts = Facts::new(config, &url);
+        let url = endpoint_url(config)?;
+        let facts = EndpointInfo::new(config, &url);
         let unusable = |what: &str, hint: String| {
             facts.error(
                 ModelErrorKind::Refused,
@@ -125,7 +125,7 @@ impl OpenAi {
             ));
         }
         let openai = OpenAIConfig::default()
-            .with_api_base(base(&url))
+            .with_api_base(base_path_url(&url))
             .with_api_key(key)
             .with_org_id("")
             .with_project_id("");
@@ -147,47 +147,47 @@ impl OpenAi {
         let transport = Transport::new(&url, facts, config.connect_timeout)?;
         let client = Client::build(
             transport.http().clone(),
-            Address {
+            ClientConfig {
                 openai,
                 headers,
                 query: url.query().map(str::to_owned),
             },
         )
-        .with_http_service(transport.service());
+        .with_http_service(transport.openai_service());
         Ok(Self {
             transport,
             client,
-            max_frame: config.max_frame,
-            listed: config.models.clone(),
+            max_frame_bytes: config.max_frame_bytes,
+            configured_models: config.models.clone(),
             dialect: config.dialect,
-            windows: Windows::new(config, &url),
-            quiet: Quiet::default(),
-            without_usage: AtomicBool::new(false),
-            without_tool_choice: AtomicBool::new(false),
-            without_thinking: AtomicBool::new(config.dialect.forget_thinking),
-            without_tools: Without::default(),
-            without_tool_template: Without::default(),
-            takes_tools: config.tools,
-            prompt: config.prompt,
-            without_system: Without::default(),
+            windows: ContextWindows::new(config, &url),
+            list_backoff: ListBackoff::default(),
+            rejects_usage: AtomicBool::new(false),
+            rejects_tool_choice: AtomicBool::new(false),
+            rejects_thinking: AtomicBool::new(config.dialect.forget_thinking),
+            models_without_tools: UnsupportedModels::default(),
+            models_without_tool_template: UnsupportedModels::default(),
+            takes_tools: config.takes_tools,
+            prompt_length: config.prompt_length,
+            models_without_system: UnsupportedModels::default(),
         })
     }
 
     /// Asks for a streamed answer.
-    async fn ask(
+    async fn send_completion(
         &self,
         model: &str,
         request: &ModelRequest,
-        manners: Manners,
+        capabilities: ServerCapabilities,
     ) -> Result<reqwest::Response, ModelError> {
         let config = self.client.config();
         let mut headers = config.headers();
         headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let completion = request::completion(model, request, self.dialect, manners);
+        let completion = request::build_completion(model, request, self.dialect, capabilities);
         let body = serde_json::to_vec(&completion).map_err(|error| {
             self.transport
-                .bad_answer(format!("cannot be sent this conversation: {error}"))
+                .invalid_answer(format!("cannot be sent this conversation: {error}"))
         })?;
         let post = self
             .transport
@@ -197,7 +197,7 @@ impl OpenAi {
             .body(body);
         let post = post.build().map_err(|error| {
             self.transport
-                .bad_answer(format!("cannot be asked: {}", error.without_url()))
+                .invalid_answer(format!("cannot be asked: {}", error.without_url()))
         })?;
         self.transport.send(post, Some(model)).await
     }
@@ -206,18 +206,20 @@ impl OpenAi {
 #[async_trait::async_trait]
 impl Endpoint for OpenAi {
     fn name(&self) -> &str {
-        &self.transport.facts.name
+        &self.transport.endpoint.name
     }
 
     async fn models(&self) -> Result<ListedModels, ModelError> {
         let name = self.name();
-        if !self.listed.is_empty() {
-            return Ok(models::named(name, &self.listed));
+        if !self.configured_models.is_empty() {
+            return Ok(models::from_names(name, &self.configured_models));
         }
-        let answer = self.list().await?;
-        self.windows.read(&answer);
-        models::listed(name, &answer)
-            .ok_or_else(|| self.transport.bad_answer("gave a list of models that is none."))
+        let answer = self.fetch_list().await?;
+        self.windows.read_list(&answer);
+        models::parse_list(name, &answer).ok_or_else(|| {
+            self.transport
+                .invalid_answer("gave a list of models that is none.")
+        })
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
@@ -227,111 +229,119 @@ impl Endpoint for OpenAi {
         }
         // The list may say it. Whoever chose a model has usually seen one already.
         if set.is_none()
-            && self.listed.is_empty()
-            && !self.windows.have_list()
-            && let Ok(answer) = self.list().await
+            && self.configured_models.is_empty()
+            && !self.windows.has_list()
+            && let Ok(answer) = self.fetch_list().await
         {
-            self.windows.read(&answer);
+            self.windows.read_list(&answer);
         }
         let headers = self.client.config().headers();
-        let said = self.windows.ask(&self.transport, &headers, model).await;
+        let said = self.windows.probe(&self.transport, &headers, model).await;
         match said.takes_tools {
-            Some(false) if self.takes_tools.is_none() => self.without_tool_template.add(model),
+            Some(false) if self.takes_tools.is_none() => self.models_without_tool_template.add(model),
             // The server may have been started again with another model of that name.
-            Some(_) => self.without_tool_template.remove(model),
+            Some(_) => self.models_without_tool_template.remove(model),
             None => {}
         }
         set.or(said.window)
     }
 
     fn prompt_length(&self) -> PromptLength {
-        self.prompt
+        self.prompt_length
     }
 
-    fn manners(&self, model: &str) -> Manners {
-        Manners {
+    fn capabilities(&self, model: &str) -> ServerCapabilities {
+        ServerCapabilities {
             tools: self.takes_tools != Some(false)
-                && !self.without_tools.has(model)
-                && !self.without_tool_template.has(model),
-            system: !self.without_system.has(model),
-            usage: !self.without_usage.load(Ordering::Relaxed),
-            tool_choice: !self.without_tool_choice.load(Ordering::Relaxed),
-            thinking: !self.without_thinking.load(Ordering::Relaxed),
+                && !self.models_without_tools.contains(model)
+                && !self.models_without_tool_template.contains(model),
+            system: !self.models_without_system.contains(model),
+            usage: !self.rejects_usage.load(Ordering::Relaxed),
+            tool_choice: !self.rejects_tool_choice.load(Ordering::Relaxed),
+            thinking: !self.rejects_thinking.load(Ordering::Relaxed),
         }
     }
 
-    fn sends(&self, model: &str, request: &ModelRequest) -> Sent {
-        let completion = request::completion(model, request, self.dialect, self.manners(model));
+    fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
+        let completion = request::build_completion(model, request, self.dialect, self.capabilities(model));
         let body = match serde_json::to_value(completion) {
             Ok(serde_json::Value::Object(body)) => body,
             // Then it can't be sent either, and the call says so.
             _ => serde_json::Map::new(),
         };
-        Sent {
-            address: self.transport.facts.address.clone(),
+        RequestPreview {
+            address: self.transport.endpoint.address.clone(),
             body,
         }
     }
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let response = loop {
-            let manners = self.manners(model);
+            let capabilities = self.capabilities(model);
             // Not a retry of what failed: another question.
-            match self.ask(model, request, manners).await {
-                Err(error) if manners.usage && error.error.message.contains("stream_options") => {
-                    self.without_usage.store(true, Ordering::Relaxed);
-                }
-                Err(error) if manners.thinking && shows_thinking(request) && is_of_thinking(&error) => {
-                    self.without_thinking.store(true, Ordering::Relaxed);
+            match self.send_completion(model, request, capabilities).await {
+                Err(error) if capabilities.usage && error.error.message.contains("stream_options") => {
+                    self.rejects_usage.store(true, Ordering::Relaxed);
                 }
                 Err(error)
-                    if manners.tool_choice
-                        && !request::forced(request, manners).is_empty()
+                    if capabilities.thinking && has_thinking(request) && is_thinking_rejection(&error) =>
+                {
+                    self.rejects_thinking.store(true, Ordering::Relaxed);
+                }
+                Err(error)
+                    if capabilities.tool_choice
+                        && !request::forced_tools(request, capabilities).is_empty()
                         && error.error.message.contains("tool_choice") =>
                 {
-                    self.without_tool_choice.store(true, Ordering::Relaxed);
+                    self.rejects_tool_choice.store(true, Ordering::Relaxed);
                 }
-                Err(error) if manners.tools && has_tools(request) && says::knows_no_tools(&error) => {
+                Err(error)
+                    if capabilities.tools && has_tools(request) && says::is_tools_unsupported(&error) =>
+                {
                     tracing::warn!(%model, error = %error, "asking without tools from now on");
-                    self.without_tools.add(model);
+                    self.models_without_tools.add(model);
                 }
-                Err(error) if manners.system && has_system(request) && says::knows_no_system(&error) => {
+                Err(error)
+                    if capabilities.system
+                        && has_system_message(request)
+                        && says::is_system_unsupported(&error) =>
+                {
                     tracing::warn!(%model, error = %error, "asking without a system prompt from now on");
-                    self.without_system.add(model);
+                    self.models_without_system.add(model);
                 }
                 response => break response?,
             }
         };
-        answer::stream(self.transport.clone(), response, self.max_frame).await
+        answer::stream_events(self.transport.clone(), response, self.max_frame_bytes).await
     }
 }
 
 impl OpenAi {
     /// The answer to `/v1/models`. A server that says `Retry-After` is not asked again before that.
-    async fn list(&self) -> Result<serde_json::Value, ModelError> {
-        if let Some(error) = self.quiet.error() {
+    async fn fetch_list(&self) -> Result<serde_json::Value, ModelError> {
+        if let Some(error) = self.list_backoff.active_error() {
             return Err(error);
         }
-        let answer = self.ask_for_list().await;
-        self.quiet.heed(answer.as_ref().err());
+        let answer = self.request_list().await;
+        self.list_backoff.record(answer.as_ref().err());
         answer
     }
 
-    async fn ask_for_list(&self) -> Result<serde_json::Value, ModelError> {
+    async fn request_list(&self) -> Result<serde_json::Value, ModelError> {
         let list = self.client.models();
-        match tokio::time::timeout(models::TIMEOUT, list.list_byot()).await {
-            Ok(answer) => answer.map_err(|error| self.transport.explain(error)),
-            Err(_) => Err(self.transport.silent(models::TIMEOUT)),
+        match tokio::time::timeout(models::MODEL_LIST_TIMEOUT, list.list_byot()).await {
+            Ok(answer) => answer.map_err(|error| self.transport.map_openai_error(error)),
+            Err(_) => Err(self.transport.timed_out(models::MODEL_LIST_TIMEOUT)),
         }
     }
 }
 
 /// Models for which something was refused, until Parlor is started again.
 #[derive(Debug, Default)]
-struct Without(Mutex<HashSet<String>>);
+struct UnsupportedModels(Mutex<HashSet<String>>);
 
-impl Without {
-    fn has(&self, model: &str) -> bool {
+impl UnsupportedModels {
+    fn contains(&self, model: &str) -> bool {
         self.models().contains(model)
     }
 
@@ -354,12 +364,12 @@ fn has_tools(request: &ModelRequest) -> bool {
     !request.tools.is_empty() || request.messages.iter().any(is_tool)
 }
 
-fn has_system(request: &ModelRequest) -> bool {
+fn has_system_message(request: &ModelRequest) -> bool {
     matches!(request.messages.first(), Some(ModelMessage::System(_)))
 }
 
 /// Whether a request shows the model what it thought.
-fn shows_thinking(request: &ModelRequest) -> bool {
+fn has_thinking(request: &ModelRequest) -> bool {
     let shows = |message: &ModelMessage| {
         matches!(
             message,
@@ -373,6 +383,6 @@ fn shows_thinking(request: &ModelRequest) -> bool {
 }
 
 /// Whether the server says that it does not know the field with what the model thought.
-fn is_of_thinking(error: &ModelError) -> bool {
+fn is_thinking_rejection(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
 }

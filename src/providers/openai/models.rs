@@ -7,16 +7,16 @@ use serde_json::Value;
 use crate::{model::ListedModels, protocol::chat::ModelInfo};
 
 /// How long a list may take: a page waits for it.
-pub const TIMEOUT: Duration = Duration::from_secs(4);
+pub const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The most models that are offered of one endpoint.
-const MAX_MODELS: usize = 500;
+const MAX_OFFERED_MODELS: usize = 500;
 
 /// The most entries of a list that are read.
-const MAX_LISTED: usize = 10_000;
+const MAX_LIST_ENTRIES: usize = 10_000;
 
 /// Parts of the names of models that are no chat models, though listed beside them.
-const NOT_FOR_CHAT: [&str; 14] = [
+const NON_CHAT_NAME_PARTS: [&str; 14] = [
     "babbage",
     "dall-e",
     "davinci",
@@ -34,16 +34,19 @@ const NOT_FOR_CHAT: [&str; 14] = [
 ];
 
 /// The models that the settings name, in their order.
-pub fn named(endpoint: &str, models: &[String]) -> ListedModels {
+pub fn from_names(endpoint: &str, models: &[String]) -> ListedModels {
     ListedModels {
-        offered: models.iter().map(|model| info(endpoint, model, None)).collect(),
+        selectable: models
+            .iter()
+            .map(|model| model_info(endpoint, model, None))
+            .collect(),
         ids: models.to_vec(),
     }
 }
 
 /// The models in an answer to `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
 /// array. `None` if it is none of these.
-pub fn listed(endpoint: &str, answer: &Value) -> Option<ListedModels> {
+pub fn parse_list(endpoint: &str, answer: &Value) -> Option<ListedModels> {
     let places = [Some(answer), answer.get("data"), answer.get("models")];
     let entries = places.into_iter().flatten().find_map(Value::as_array);
     // Ollama with no model says `data: null`.
@@ -54,7 +57,7 @@ pub fn listed(endpoint: &str, answer: &Value) -> Option<ListedModels> {
     let mut ids = Vec::new();
     let mut models: Vec<(i64, ModelInfo)> = entries
         .iter()
-        .take(MAX_LISTED)
+        .take(MAX_LIST_ENTRIES)
         .filter_map(|entry| {
             let text = |key: &str| {
                 entry
@@ -65,22 +68,22 @@ pub fn listed(endpoint: &str, answer: &Value) -> Option<ListedModels> {
             let id = entry.as_str().or_else(|| text("id")).or_else(|| text("name"))?;
             let created = entry.get("created").and_then(Value::as_i64).unwrap_or(0);
             ids.push(id.to_owned());
-            Some((created, info(endpoint, id, text("name"))))
+            Some((created, model_info(endpoint, id, text("name"))))
         })
         .collect();
-    if models.iter().any(|(_, model)| can_chat(&model.id)) {
-        models.retain(|(_, model)| can_chat(&model.id));
+    if models.iter().any(|(_, model)| is_chat_model(&model.id)) {
+        models.retain(|(_, model)| is_chat_model(&model.id));
     }
     models.sort_by(|(a_created, a), (b_created, b)| b_created.cmp(a_created).then_with(|| a.id.cmp(&b.id)));
     models.dedup_by(|(_, a), (_, b)| a.id == b.id);
-    models.truncate(MAX_MODELS);
+    models.truncate(MAX_OFFERED_MODELS);
     Some(ListedModels {
-        offered: models.into_iter().map(|(_, model)| model).collect(),
+        selectable: models.into_iter().map(|(_, model)| model).collect(),
         ids,
     })
 }
 
-fn info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
+fn model_info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
     // llama.cpp calls a model by its file.
     let file = model
         .rsplit(['/', '\\'])
@@ -93,9 +96,9 @@ fn info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
     }
 }
 
-fn can_chat(id: &str) -> bool {
+fn is_chat_model(id: &str) -> bool {
     let id = id.to_lowercase();
-    !NOT_FOR_CHAT.iter().any(|part| id.contains(part))
+    !NON_CHAT_NAME_PARTS.iter().any(|part| id.contains(part))
 }
 
 #[cfg(test)]
@@ -105,12 +108,12 @@ mod tests {
     use super::*;
 
     fn ids(answer: Value) -> Option<Vec<String>> {
-        let offered = listed("e", &answer)?.offered;
+        let offered = parse_list("e", &answer)?.selectable;
         Some(offered.into_iter().map(|model| model.id).collect())
     }
 
     #[test]
-    fn every_shape_of_a_list_is_read_and_anything_else_is_none() {
+    fn parses_every_list_format() {
         for answer in [
             json!({"object": "list", "data": [{"id": "a"}, {"id": "b"}]}),
             json!({"models": [{"name": "b"}, {"name": "a"}, {"no": 1}]}),
@@ -124,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_comes_first_and_what_cannot_chat_is_left_out() {
+    fn sorts_newest_first_and_drops_non_chat_models() {
         let answer = json!({"data": [
             {"id": "old", "created": 1}, {"id": "new", "created": 2}, {"id": "text-embedding-3", "created": 3},
         ]});
@@ -136,11 +139,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_shown_by_its_name() {
+    fn shows_model_files_by_name() {
         let answer = json!({"data": [{"id": "/srv/models/smol.gguf"}, {"id": "x/y", "name": "X: Y"}]});
-        let names: Vec<String> = listed("e", &answer)
+        let names: Vec<String> = parse_list("e", &answer)
             .unwrap()
-            .offered
+            .selectable
             .into_iter()
             .map(|model| model.name)
             .collect();

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 /// The most bytes that are kept of a piece that can't be read.
-const MAX_RAW: usize = 2000;
+const MAX_RAW_BYTES: usize = 2000;
 
 /// Fields of a delta that say nothing of the answer.
-const PLAIN: [&str; 12] = [
+const IGNORED_DELTA_FIELDS: [&str; 12] = [
     "role",
     "name",
     "id",
@@ -22,7 +22,7 @@ const PLAIN: [&str; 12] = [
 ];
 
 /// The protocol that an event or an answer belongs to, if it is a known one that is not ours.
-pub fn protocol_of(json: &Value) -> Option<&'static str> {
+pub fn detect_protocol(json: &Value) -> Option<&'static str> {
     const COHERE: [&str; 5] = ["message-", "content-", "tool-call-", "tool-plan-", "citation-"];
     const ANTHROPIC: [&str; 2] = ["message_", "content_block_"];
     let has = |name: &str| json.get(name).is_some();
@@ -68,25 +68,28 @@ pub fn unknown_fields(data: &str) -> Vec<(String, String)> {
     });
     let fields = deltas.filter_map(Value::as_object).flatten();
     fields
-        .filter(|(name, value)| !PLAIN.contains(&name.as_str()) && !is_nothing(value))
-        .map(|(name, value)| (name.clone(), beginning(&value.to_string())))
+        .filter(|(name, value)| !IGNORED_DELTA_FIELDS.contains(&name.as_str()) && !is_empty_value(value))
+        .map(|(name, value)| (name.clone(), raw_excerpt(&value.to_string())))
         .collect()
 }
 
-fn is_nothing(value: &Value) -> bool {
+fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.iter().all(is_nothing),
+        Value::Array(list) => list.iter().all(is_empty_value),
         Value::Object(fields) => fields.is_empty(),
         Value::Bool(true) | Value::Number(_) => false,
     }
 }
 
 /// As much of a piece as is kept to be looked at.
-pub fn beginning(raw: &str) -> String {
+pub fn raw_excerpt(raw: &str) -> String {
     match raw.len() {
-        ..=MAX_RAW => raw.to_owned(),
-        bytes => format!("{}… ({bytes} bytes)", &raw[..raw.floor_char_boundary(MAX_RAW)]),
+        ..=MAX_RAW_BYTES => raw.to_owned(),
+        bytes => format!(
+            "{}… ({bytes} bytes)",
+            &raw[..raw.floor_char_boundary(MAX_RAW_BYTES)]
+        ),
     }
 }

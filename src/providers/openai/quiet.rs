@@ -10,24 +10,26 @@ use tokio::time::Instant;
 use crate::model::{ModelError, ModelErrorKind};
 
 /// The longest time that is heeded.
-const MAX: Duration = Duration::from_secs(600);
+const MAX_BACKOFF: Duration = Duration::from_secs(600);
 
 /// Until when, and the error that said so.
 #[derive(Debug, Default)]
-pub struct Quiet(Mutex<Option<(Instant, ModelError)>>);
+pub struct ListBackoff(Mutex<Option<(Instant, ModelError)>>);
 
-impl Quiet {
+impl ListBackoff {
     /// The error to give instead of asking, while the time is not over.
-    pub fn error(&self) -> Option<ModelError> {
+    pub fn active_error(&self) -> Option<ModelError> {
         let quiet = self.lock();
         let (until, error) = quiet.as_ref()?;
         (Instant::now() < *until).then(|| error.clone())
     }
 
     /// Takes what came of asking.
-    pub fn heed(&self, error: Option<&ModelError>) {
+    pub fn record(&self, error: Option<&ModelError>) {
         *self.lock() = error.and_then(|error| match error.kind {
-            ModelErrorKind::Unavailable { after } => Some((Instant::now() + after?.min(MAX), error.clone())),
+            ModelErrorKind::Unavailable { after } => {
+                Some((Instant::now() + after?.min(MAX_BACKOFF), error.clone()))
+            }
             _ => None,
         });
     }

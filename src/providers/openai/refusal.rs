@@ -8,25 +8,25 @@ use std::time::SystemTime;
 use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::Value;
 
-use super::facts::Facts;
+use super::facts::EndpointInfo;
 use crate::{
     model::{
         ModelError,
         ModelErrorKind::{self, Refused, Unavailable},
     },
-    outgoing::retry_after,
+    outgoing::parse_retry_after,
 };
 
 /// An error as a server describes it. The shapes differ: `{"error": {message, type, code}}` (OpenAI), `{"error":
 /// "…"}` (LM Studio), `{"message": …, "code": …}` (vLLM, Mistral), `{"detail": …}` (FastAPI), or no JSON at all.
 #[derive(Debug, Default, PartialEq)]
-struct Described {
+struct ServerErrorBody {
     message: String,
     /// `code` and `type`, whichever there are, in lower case.
     code: String,
 }
 
-impl Described {
+impl ServerErrorBody {
     fn from_body(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(json) => Self::from_json(&json),
@@ -68,14 +68,14 @@ impl Described {
         }
     }
 
-    fn says(&self, words: &[&str]) -> bool {
+    fn contains_any(&self, words: &[&str]) -> bool {
         let message = self.message.to_lowercase();
         words
             .iter()
             .any(|word| message.contains(word) || self.code.contains(word))
     }
 
-    fn names_an_unknown_model(&self) -> bool {
+    fn is_unknown_model(&self) -> bool {
         const CODES: [&str; 3] = ["model_not_found", "invalid_model", "model_not_exist"];
         const WORDS: [&str; 7] = [
             "not found",
@@ -87,11 +87,11 @@ impl Described {
             "no model",
         ];
         CODES.iter().any(|code| self.code.contains(code))
-            || (self.message.to_lowercase().contains("model") && self.says(&WORDS))
+            || (self.message.to_lowercase().contains("model") && self.contains_any(&WORDS))
     }
 
-    fn is_too_long(&self) -> bool {
-        self.says(&[
+    fn is_context_overflow(&self) -> bool {
+        self.contains_any(&[
             "context_length_exceeded",
             "exceed_context_size",
             "maximum context length",
@@ -102,20 +102,20 @@ impl Described {
 }
 
 /// What an answer with a status other than 2xx means. `model` is what was asked for, if it was one.
-pub fn of_status(
-    facts: &Facts,
+pub fn error_for_status(
+    facts: &EndpointInfo,
     model: Option<&str>,
     status: StatusCode,
     headers: &HeaderMap,
     body: &[u8],
 ) -> ModelError {
-    let described = Described::from_body(body);
+    let described = ServerErrorBody::from_body(body);
     let said = facts.quote(&described.message);
     let because = match said.as_str() {
         "" => ".".into(),
-        said => format!(": {}", sentence(said)),
+        said => format!(": {}", with_full_stop(said)),
     };
-    let after = retry_after(headers, SystemTime::now());
+    let after = parse_retry_after(headers, SystemTime::now());
     let unavailable = Unavailable { after };
 
     match status.as_u16() {
@@ -126,7 +126,7 @@ pub fn of_status(
                 .unwrap_or("another address");
             let to = facts.quote(to.split('?').next().unwrap_or_default());
             let what = format!("is somewhere else: it redirects to {to}, which Parlor does not follow.");
-            facts.error(Refused, "request_refused", what, wrong_address(facts))
+            facts.error(Refused, "request_refused", what, wrong_address_hint(facts))
         }
         401 | 403 if facts.has_key => {
             let what = format!("refused the API key ({}){because}", status.as_u16());
@@ -136,8 +136,8 @@ pub fn of_status(
             let what = format!("wants an API key, and none is set ({}){because}", status.as_u16());
             facts.error(Refused, "key_missing", what, facts.key_hint())
         }
-        402 => no_credit(facts, &because),
-        429 if described.says(&["insufficient_quota"]) => no_credit(facts, &because),
+        402 => no_credit_error(facts, &because),
+        429 if described.contains_any(&["insufficient_quota"]) => no_credit_error(facts, &because),
         429 => {
             let wait = after.map_or(String::new(), |after| {
                 format!(" It asks to wait {} s.", after.as_secs_f64().ceil())
@@ -154,7 +154,7 @@ pub fn of_status(
                 "Retry; if it stays so, see that server's own log.",
             )
         }
-        400 | 404 | 422 if model.is_some() && described.names_an_unknown_model() => {
+        400 | 404 | 422 if model.is_some() && described.is_unknown_model() => {
             let model = facts.quote(model.unwrap_or_default());
             let what = format!("does not know the model “{model}”{because}");
             facts.error(
@@ -164,14 +164,14 @@ pub fn of_status(
                 "Choose another model in the picker at the composer.",
             )
         }
-        _ if described.is_too_long() => {
+        _ if described.is_context_overflow() => {
             let what = format!("cannot take a conversation of this length{because}");
             let hint = "Start a new chat, or choose a model with a larger context.";
             facts.error(Refused, "context_too_long", what, hint)
         }
         404 | 405 => {
             let what = format!("has no such address ({status}){because}");
-            facts.error(Refused, "request_refused", what, wrong_address(facts))
+            facts.error(Refused, "request_refused", what, wrong_address_hint(facts))
         }
         _ => facts.error(
             Refused,
@@ -183,7 +183,7 @@ pub fn of_status(
 }
 
 /// What an error object inside a stream means.
-pub fn in_stream(facts: &Facts, error: &Value) -> ModelError {
+pub fn error_in_stream(facts: &EndpointInfo, error: &Value) -> ModelError {
     const BUSY: [&str; 8] = [
         "overloaded",
         "rate_limit",
@@ -194,10 +194,10 @@ pub fn in_stream(facts: &Facts, error: &Value) -> ModelError {
         "503",
         "529",
     ];
-    let described = Described::from_json(error);
-    let kind: ModelErrorKind = if described.says(&["insufficient_quota"]) {
+    let described = ServerErrorBody::from_json(error);
+    let kind: ModelErrorKind = if described.contains_any(&["insufficient_quota"]) {
         Refused
-    } else if BUSY.iter().any(|word| described.code.contains(word)) || described.says(&BUSY[..4]) {
+    } else if BUSY.iter().any(|word| described.code.contains(word)) || described.contains_any(&BUSY[..4]) {
         Unavailable { after: None }
     } else {
         Refused
@@ -209,18 +209,18 @@ pub fn in_stream(facts: &Facts, error: &Value) -> ModelError {
     facts.error(
         kind,
         "stream_error",
-        format!("reported an error in its answer: {}", sentence(&said)),
+        format!("reported an error in its answer: {}", with_full_stop(&said)),
         "",
     )
 }
 
 /// With an end, so that something can follow it.
-fn sentence(words: &str) -> String {
+fn with_full_stop(words: &str) -> String {
     let ends = words.ends_with(['.', '!', '?', '…']);
     format!("{words}{}", if ends { "" } else { "." })
 }
 
-fn no_credit(facts: &Facts, because: &str) -> ModelError {
+fn no_credit_error(facts: &EndpointInfo, because: &str) -> ModelError {
     let hint = "Add credit to that account, or choose a model of another endpoint.";
     facts.error(
         Refused,
@@ -230,7 +230,7 @@ fn no_credit(facts: &Facts, because: &str) -> ModelError {
     )
 }
 
-fn wrong_address(facts: &Facts) -> String {
+fn wrong_address_hint(facts: &EndpointInfo) -> String {
     let source = match facts.base_url_source.as_str() {
         "" => "its base URL",
         source => source,

@@ -11,20 +11,20 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    KIND,
-    without::{insist, without_system, without_tools},
+    PROVIDER_KIND,
+    without::{require_tools, without_system, without_tools},
 };
 use crate::{
-    model::{Manners, ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Json, Opaque, Parameters},
-    settings::{Dialect, LengthField, ThinkingField},
+    model::{ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},
+    protocol::{Opaque, Parameters, RawJson},
+    settings::{Dialect, MaxTokensField, ThinkingField},
 };
 
 /// A streamed completion.
 #[derive(Debug, Serialize)]
-pub struct Completion {
+pub struct CompletionRequest {
     model: String,
-    messages: Vec<Message>,
+    messages: Vec<RequestMessage>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<ChatCompletionTools>,
     stream: bool,
@@ -37,14 +37,14 @@ pub struct Completion {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Message {
+enum RequestMessage {
     Plain(ChatCompletionRequestMessage),
-    Assistant(Assistant),
+    Assistant(RequestAssistant),
 }
 
 /// What the model said, with what stands in nobody's specification.
 #[derive(Debug, Serialize)]
-struct Assistant {
+struct RequestAssistant {
     role: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
@@ -52,50 +52,55 @@ struct Assistant {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call>,
+    tool_calls: Vec<RequestCall>,
     /// What the endpoint itself wants to see again.
     #[serde(flatten)]
-    opaque: BTreeMap<String, Json>,
+    opaque: BTreeMap<String, RawJson>,
 }
 
 #[derive(Debug, Serialize)]
-struct Call {
+struct RequestCall {
     #[serde(flatten)]
     call: ChatCompletionMessageToolCalls,
     #[serde(flatten)]
-    opaque: BTreeMap<String, Json>,
+    opaque: BTreeMap<String, RawJson>,
 }
 
 /// What a server is asked that speaks this dialect and has these manners. `model` is the model's name there.
-pub fn completion(model: &str, request: &ModelRequest, dialect: Dialect, manners: Manners) -> Completion {
-    let mut wanted = parameters(&request.parameters, dialect);
+pub fn build_completion(
+    model: &str,
+    request: &ModelRequest,
+    dialect: Dialect,
+    capabilities: ServerCapabilities,
+) -> CompletionRequest {
+    let mut wanted = request_parameters(&request.parameters, dialect);
     let mut messages = Cow::Borrowed(request.messages.as_slice());
     let mut tools = request.tools.as_slice();
-    if !manners.tools {
+    if !capabilities.tools {
         messages = Cow::Owned(without_tools(&messages));
         tools = &[];
     }
-    match forced(request, manners).as_slice() {
+    match forced_tools(request, capabilities).as_slice() {
         [] => {}
-        [tool] if manners.tool_choice => {
+        [tool] if capabilities.tool_choice => {
             let choice = json!({"type": "function", "function": {"name": tool}});
             wanted.insert("tool_choice".into(), choice);
         }
         // There is a field for one tool or for any, and none for these.
-        tools => insist(messages.to_mut(), tools),
+        tools => require_tools(messages.to_mut(), tools),
     }
-    if !manners.system {
+    if !capabilities.system {
         without_system(messages.to_mut());
     }
-    Completion {
+    CompletionRequest {
         model: model.to_owned(),
         messages: messages
             .iter()
-            .map(|each| message(each, manners.thinking))
+            .map(|each| request_message(each, capabilities.thinking))
             .collect(),
-        tools: tools.iter().map(|each| tool(each)).collect(),
+        tools: tools.iter().map(|each| request_tool(each)).collect(),
         stream: true,
-        stream_options: manners.usage.then_some(ChatCompletionStreamOptions {
+        stream_options: capabilities.usage.then_some(ChatCompletionStreamOptions {
             include_usage: Some(true),
             include_obfuscation: None,
         }),
@@ -104,8 +109,8 @@ pub fn completion(model: &str, request: &ModelRequest, dialect: Dialect, manners
 }
 
 /// The tools that have to be used, of those that the model is told of.
-pub fn forced(request: &ModelRequest, manners: Manners) -> Vec<&str> {
-    let is_told = |name: &&str| manners.tools && request.tools.iter().any(|tool| tool.name == **name);
+pub fn forced_tools(request: &ModelRequest, capabilities: ServerCapabilities) -> Vec<&str> {
+    let is_told = |name: &&str| capabilities.tools && request.tools.iter().any(|tool| tool.name == **name);
     request
         .force_tools
         .iter()
@@ -114,7 +119,7 @@ pub fn forced(request: &ModelRequest, manners: Manners) -> Vec<&str> {
         .collect()
 }
 
-fn parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
+fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
     let mut wanted = Map::new();
     if let Some(temperature) = parameters.temperature {
         wanted.insert("temperature".into(), json!(temperature));
@@ -130,16 +135,16 @@ fn parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
     }
     if let Some(tokens) = parameters.max_completion_tokens {
         let name = match dialect.longest_answer {
-            LengthField::MaxCompletionTokens => "max_completion_tokens",
-            LengthField::MaxTokens => "max_tokens",
+            MaxTokensField::MaxCompletionTokens => "max_completion_tokens",
+            MaxTokensField::MaxTokens => "max_tokens",
         };
         wanted.insert(name.into(), json!(tokens));
     }
     wanted
 }
 
-fn message(message: &ModelMessage, with_thinking: bool) -> Message {
-    Message::Plain(match message {
+fn request_message(message: &ModelMessage, with_thinking: bool) -> RequestMessage {
+    RequestMessage::Plain(match message {
         ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text.as_str()).into(),
         ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text.as_str()).into(),
         ModelMessage::Assistant {
@@ -148,16 +153,16 @@ fn message(message: &ModelMessage, with_thinking: bool) -> Message {
             tool_calls,
             opaque,
         } => {
-            let opaque = fields(opaque);
+            let opaque = opaque_fields(opaque);
             // Where the server has said its reasoning in a form of its own, that is what it wants to see.
             let in_own_form = ["reasoning_details", "thinking_blocks"];
             let with_thinking = with_thinking && !in_own_form.iter().any(|name| opaque.contains_key(*name));
-            return Message::Assistant(Assistant {
+            return RequestMessage::Assistant(RequestAssistant {
                 role: "assistant",
                 // Some servers refuse an empty text beside calls, and all refuse a message without either.
                 content: (!text.is_empty() || tool_calls.is_empty()).then(|| text.clone()),
                 reasoning_content: thinking.clone().filter(|_| with_thinking),
-                tool_calls: tool_calls.iter().map(call).collect(),
+                tool_calls: tool_calls.iter().map(request_call).collect(),
                 opaque,
             });
         }
@@ -169,8 +174,8 @@ fn message(message: &ModelMessage, with_thinking: bool) -> Message {
     })
 }
 
-fn call(call: &ToolUse) -> Call {
-    Call {
+fn request_call(call: &ToolUse) -> RequestCall {
+    RequestCall {
         call: ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
             id: call.id.clone(),
             function: FunctionCall {
@@ -178,22 +183,22 @@ fn call(call: &ToolUse) -> Call {
                 arguments: call.arguments.clone(),
             },
         }),
-        opaque: fields(&call.opaque),
+        opaque: opaque_fields(&call.opaque),
     }
 }
 
 /// What goes back to endpoints of this kind, by its fields. Lists under the same name are one.
-fn fields(opaque: &[Opaque]) -> BTreeMap<String, Json> {
-    let mut fields: BTreeMap<String, Json> = BTreeMap::new();
-    for Opaque { field, value, .. } in opaque.iter().filter(|data| data.kind == KIND) {
-        let list = |json: &Json| serde_json::from_str::<Vec<Json>>(json.as_str()).ok();
+fn opaque_fields(opaque: &[Opaque]) -> BTreeMap<String, RawJson> {
+    let mut fields: BTreeMap<String, RawJson> = BTreeMap::new();
+    for Opaque { field, value, .. } in opaque.iter().filter(|data| data.kind == PROVIDER_KIND) {
+        let list = |json: &RawJson| serde_json::from_str::<Vec<RawJson>>(json.as_str()).ok();
         let both = fields
             .get(field)
             .and_then(|known| Some([list(known)?, list(value)?].concat()));
         let value = match both {
             Some(both) => {
-                let entries: Vec<&str> = both.iter().map(Json::as_str).collect();
-                Json::or_string(&format!("[{}]", entries.join(",")))
+                let entries: Vec<&str> = both.iter().map(RawJson::as_str).collect();
+                RawJson::parse_or_quote(&format!("[{}]", entries.join(",")))
             }
             None => value.clone(),
         };
@@ -202,7 +207,7 @@ fn fields(opaque: &[Opaque]) -> BTreeMap<String, Json> {
     fields
 }
 
-fn tool(tool: &ToolSpec) -> ChatCompletionTools {
+fn request_tool(tool: &ToolSpec) -> ChatCompletionTools {
     ChatCompletionTools::Function(ChatCompletionTool {
         function: FunctionObject {
             name: tool.name.clone(),
@@ -216,9 +221,9 @@ fn tool(tool: &ToolSpec) -> ChatCompletionTools {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::AskedParameters;
+    use crate::protocol::ParameterInput;
 
-    const ALL: Manners = Manners::ALL;
+    const ALL: ServerCapabilities = ServerCapabilities::ALL;
 
     fn spec(name: &str) -> ToolSpec {
         ToolSpec {
@@ -228,7 +233,7 @@ mod tests {
         }
     }
 
-    fn forcing(names: &[&str]) -> ModelRequest {
+    fn request_forcing(names: &[&str]) -> ModelRequest {
         let messages = vec![
             ModelMessage::System("Be brief.".into()),
             ModelMessage::User("Why?".into()),
@@ -240,15 +245,15 @@ mod tests {
         }
     }
 
-    fn sent(request: &ModelRequest, dialect: Dialect, manners: Manners) -> Value {
-        serde_json::to_value(completion(&request.model, request, dialect, manners)).unwrap()
+    fn request_json(request: &ModelRequest, dialect: Dialect, capabilities: ServerCapabilities) -> Value {
+        serde_json::to_value(build_completion(&request.model, request, dialect, capabilities)).unwrap()
     }
 
     #[test]
-    fn only_what_is_set_is_sent() {
+    fn sends_only_set_parameters() {
         let request = ModelRequest::new("m", vec![ModelMessage::User("Why?".into())]);
         assert_eq!(
-            sent(&request, Dialect::default(), ALL),
+            request_json(&request, Dialect::default(), ALL),
             json!({
                 "model": "m", "messages": [{"role": "user", "content": "Why?"}], "stream": true,
                 "stream_options": {"include_usage": true},
@@ -257,17 +262,17 @@ mod tests {
     }
 
     #[test]
-    fn parameters_have_the_names_that_the_server_knows() {
-        let asked = AskedParameters {
+    fn sends_parameters_under_dialect_names() {
+        let asked = ParameterInput {
             temperature: "0.7".into(),
             thinking_level: "low".into(),
             max_completion_tokens: "100".into(),
         };
         let request = ModelRequest {
-            parameters: Parameters::read(&asked).unwrap(),
+            parameters: Parameters::parse(&asked).unwrap(),
             ..ModelRequest::new("m", Vec::new())
         };
-        let usual = sent(&request, Dialect::default(), ALL);
+        let usual = request_json(&request, Dialect::default(), ALL);
         assert_eq!(
             (
                 &usual["temperature"],
@@ -278,10 +283,10 @@ mod tests {
         );
         let dialect = Dialect {
             thinking_level: ThinkingField::Reasoning,
-            longest_answer: LengthField::MaxTokens,
+            longest_answer: MaxTokensField::MaxTokens,
             forget_thinking: false,
         };
-        let other = sent(&request, dialect, ALL);
+        let other = request_json(&request, dialect, ALL);
         assert_eq!(
             (&other["reasoning"], &other["max_tokens"]),
             (&json!({"effort": "low"}), &json!(100))
@@ -290,41 +295,41 @@ mod tests {
     }
 
     #[test]
-    fn one_tool_is_forced_by_its_field_and_several_in_words() {
-        let one = sent(&forcing(&["a"]), Dialect::default(), ALL);
+    fn forces_one_tool_by_field_several_in_text() {
+        let one = request_json(&request_forcing(&["a"]), Dialect::default(), ALL);
         assert_eq!(
             one["tool_choice"],
             json!({"type": "function", "function": {"name": "a"}})
         );
         assert_eq!(one["messages"][0]["content"], "Be brief.");
-        let refused = Manners {
+        let refused = ServerCapabilities {
             tool_choice: false,
             ..ALL
         };
         for (names, manners) in [(&["a", "b"][..], ALL), (&["b"][..], refused)] {
-            let in_words = sent(&forcing(names), Dialect::default(), manners);
+            let in_words = request_json(&request_forcing(names), Dialect::default(), manners);
             let prompt = in_words["messages"][0]["content"].as_str().unwrap();
             assert!(prompt.starts_with("Be brief.\n\n"), "{prompt}");
             assert!(prompt.contains(&names.join(", ")), "{prompt}");
             assert!(in_words.get("tool_choice").is_none());
         }
-        let without_system = Manners { system: false, ..ALL };
-        let plain = sent(&forcing(&["a", "b"]), Dialect::default(), without_system);
+        let without_system = ServerCapabilities { system: false, ..ALL };
+        let plain = request_json(&request_forcing(&["a", "b"]), Dialect::default(), without_system);
         let question = plain["messages"][0]["content"].as_str().unwrap();
         assert!(
             question.starts_with("Be brief.\n\nFor the next answer") && question.ends_with("\n\nWhy?"),
             "{question}"
         );
         // What the model is not told of can't be forced.
-        let without_tools = Manners { tools: false, ..ALL };
-        let plain = sent(&forcing(&["a"]), Dialect::default(), without_tools);
+        let without_tools = ServerCapabilities { tools: false, ..ALL };
+        let plain = request_json(&request_forcing(&["a"]), Dialect::default(), without_tools);
         assert!(plain.get("tool_choice").is_none() && plain.get("tools").is_none());
-        let unknown = sent(&forcing(&["c"]), Dialect::default(), ALL);
+        let unknown = request_json(&request_forcing(&["c"]), Dialect::default(), ALL);
         assert!(unknown.get("tool_choice").is_none());
     }
 
     #[test]
-    fn what_the_model_thought_is_given_back_unless_the_server_refuses() {
+    fn returns_thinking_unless_refused() {
         let thoughtful = ModelMessage::Assistant {
             text: String::new(),
             thinking: Some("Hm.".into()),
@@ -337,14 +342,14 @@ mod tests {
             opaque: Vec::new(),
         };
         let request = ModelRequest::new("m", vec![thoughtful]);
-        let message = &sent(&request, Dialect::default(), ALL)["messages"][0];
+        let message = &request_json(&request, Dialect::default(), ALL)["messages"][0];
         assert_eq!(message["reasoning_content"], "Hm.");
         assert_eq!(message["tool_calls"][0]["function"]["name"], "a");
-        let refused = Manners {
+        let refused = ServerCapabilities {
             thinking: false,
             ..ALL
         };
-        let message = &sent(&request, Dialect::default(), refused)["messages"][0];
+        let message = &request_json(&request, Dialect::default(), refused)["messages"][0];
         assert!(message.get("reasoning_content").is_none());
     }
 }

@@ -4,7 +4,7 @@
 use crate::model::{ModelError, ModelErrorKind};
 
 /// How servers say that a model knows no tools, without quotation marks and apostrophes and in lower case.
-const NO_TOOLS: [&str; 12] = [
+const NO_TOOLS_PHRASES: [&str; 12] = [
     // Ollama, Mistral, LM Studio.
     "not support tool",
     "nt support tool",
@@ -23,10 +23,10 @@ const NO_TOOLS: [&str; 12] = [
 ];
 
 /// Options without which llama.cpp and vLLM have no tools. Whatever the status, they name what is missing.
-const OPTIONS_FOR_TOOLS: [&str; 2] = ["--jinja", "--enable-auto-tool-choice"];
+const TOOL_OPTION_NAMES: [&str; 2] = ["--jinja", "--enable-auto-tool-choice"];
 
 /// How servers say that a model takes no instructions of the system's, in the same way.
-const NO_SYSTEM: [&str; 8] = [
+const NO_SYSTEM_PHRASES: [&str; 8] = [
     // The templates of Gemma and Mistral, as llama.cpp, LM Studio and vLLM show them.
     "system role not supported",
     "system role is not supported",
@@ -41,26 +41,26 @@ const NO_SYSTEM: [&str; 8] = [
 ];
 
 /// Whether the server says that this model, or the server as it was started, has no tools.
-pub fn knows_no_tools(error: &ModelError) -> bool {
-    let words = plain(error);
+pub fn is_tools_unsupported(error: &ModelError) -> bool {
+    let words = normalized_message(error);
     let says = |phrase: &&str| words.contains(phrase);
-    (is_refusal(error) && NO_TOOLS.iter().any(&says))
-        || (words.contains("tool") && OPTIONS_FOR_TOOLS.iter().any(says))
+    (is_permanent(error) && NO_TOOLS_PHRASES.iter().any(&says))
+        || (words.contains("tool") && TOOL_OPTION_NAMES.iter().any(says))
 }
 
 /// Whether the server says that this model knows no role for instructions.
-pub fn knows_no_system(error: &ModelError) -> bool {
-    let words = plain(error);
+pub fn is_system_unsupported(error: &ModelError) -> bool {
+    let words = normalized_message(error);
     // Templates fail inside the server, which some report as a fault of their own.
-    NO_SYSTEM.iter().any(|phrase| words.contains(phrase))
+    NO_SYSTEM_PHRASES.iter().any(|phrase| words.contains(phrase))
 }
 
 /// Whether it is the request that was refused, and would be again.
-fn is_refusal(error: &ModelError) -> bool {
+fn is_permanent(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused
 }
 
-fn plain(error: &ModelError) -> String {
+fn normalized_message(error: &ModelError) -> String {
     let words = error.error.message.to_lowercase();
     words.replace(['"', '\'', '`', '“', '”', '’'], "")
 }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn only_words_that_say_so_mean_that_there_are_no_tools() {
+    fn detects_tools_unsupported_only_by_phrase() {
         let refused = |message| error(ModelErrorKind::Refused, message);
         for message in [
             "registry.ollama.ai/library/gemma:2b does not support tools",
@@ -89,7 +89,7 @@ mod tests {
             "This model doesn't support tool calls.",
             "Unsupported parameter: 'tools' is not supported with this model.",
         ] {
-            assert!(knows_no_tools(&refused(message)), "{message}");
+            assert!(is_tools_unsupported(&refused(message)), "{message}");
         }
         for message in [
             "The tool call id must have nine characters; contact support.",
@@ -97,13 +97,16 @@ mod tests {
             "'tool_choice' is not supported",
             "The tool failed",
         ] {
-            assert!(!knows_no_tools(&refused(message)), "{message}");
+            assert!(!is_tools_unsupported(&refused(message)), "{message}");
         }
         let busy = ModelErrorKind::Unavailable { after: None };
         assert!(
-            !knows_no_tools(&error(busy, "This model does not support tools.")),
+            !is_tools_unsupported(&error(busy, "This model does not support tools.")),
             "a server that is in trouble may say anything"
         );
-        assert!(knows_no_tools(&error(busy, "tools param requires --jinja flag")));
+        assert!(is_tools_unsupported(&error(
+            busy,
+            "tools param requires --jinja flag"
+        )));
     }
 }

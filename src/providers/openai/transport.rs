@@ -6,34 +6,34 @@ use std::{error::Error as _, io, time::Duration};
 use async_openai::{error::OpenAIError, middleware::HttpRequestFactory};
 use reqwest::{Client, Request, Response, Url, header};
 
-use super::{facts::Facts, refusal};
+use super::{facts::EndpointInfo, refusal};
 use crate::{
     model::{
         ModelError,
-        ModelErrorKind::{Broken, Refused, Unavailable},
+        ModelErrorKind::{Refused, StreamBroken, Unavailable},
     },
     outgoing::client_for,
 };
 
 /// An error's description is read for so long, and so far.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
-const ERROR_BODY_LIMIT: usize = 64 << 10;
+const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 
 /// To be done where a server has said nothing.
-const RETRY: &str = "Retry; if it stays so, see that server's own log.";
+const RETRY_HINT: &str = "Retry; if it stays so, see that server's own log.";
 
 /// Sends requests, and turns all that goes wrong into [`ModelError`]s that name the endpoint.
 #[derive(Clone, Debug)]
 pub struct Transport {
     http: Client,
-    pub facts: Facts,
+    pub endpoint: EndpointInfo,
 }
 
 impl Transport {
-    pub fn new(url: &Url, facts: Facts, connect_timeout: Duration) -> Result<Self, ModelError> {
+    pub fn new(url: &Url, facts: EndpointInfo, connect_timeout: Duration) -> Result<Self, ModelError> {
         let client = client_for(url).connect_timeout(connect_timeout);
         let http = client.build().map_err(|error| {
-            let what = format!("cannot be used: {}", facts.quote(&innermost(&error)));
+            let what = format!("cannot be used: {}", facts.quote(&innermost_cause(&error)));
             facts.error(
                 Refused,
                 "endpoint_unreachable",
@@ -41,7 +41,10 @@ impl Transport {
                 "Install your system's CA certificates.",
             )
         })?;
-        Ok(Self { http, facts })
+        Ok(Self {
+            http,
+            endpoint: facts,
+        })
     }
 
     pub fn http(&self) -> &Client {
@@ -59,12 +62,18 @@ impl Transport {
             return Ok(response);
         }
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = read_body(response).await;
-        Err(refusal::of_status(&self.facts, model, status, &headers, &body))
+        let body = read_error_body(response).await;
+        Err(refusal::error_for_status(
+            &self.endpoint,
+            model,
+            status,
+            &headers,
+            &body,
+        ))
     }
 
     /// The transport as async-openai wants it. Its own one tries again by itself.
-    pub fn service(
+    pub fn openai_service(
         &self,
     ) -> impl tower::Service<
         HttpRequestFactory,
@@ -89,40 +98,40 @@ impl Transport {
     }
 
     /// What an error of async-openai means: one of ours that it carried, or an answer that it could not read.
-    pub fn explain(&self, error: OpenAIError) -> ModelError {
+    pub fn map_openai_error(&self, error: OpenAIError) -> ModelError {
         match error {
             OpenAIError::Boxed(error) => match error.downcast::<ModelError>() {
                 Ok(error) => *error,
-                Err(error) => self.bad_answer(format!("gave an answer that cannot be read: {error}")),
+                Err(error) => self.invalid_answer(format!("gave an answer that cannot be read: {error}")),
             },
-            OpenAIError::Reqwest(error) => self.broke_off(Some(&error), false),
-            OpenAIError::JSONDeserialize(..) => self.bad_answer("gave an answer that is not JSON."),
-            error => self.bad_answer(format!("gave an answer that cannot be read: {error}")),
+            OpenAIError::Reqwest(error) => self.connection_lost(Some(&error), false),
+            OpenAIError::JSONDeserialize(..) => self.invalid_answer("gave an answer that is not JSON."),
+            error => self.invalid_answer(format!("gave an answer that cannot be read: {error}")),
         }
     }
 
-    pub fn bad_answer(&self, what: impl Into<String>) -> ModelError {
-        let hint = match self.facts.base_url_source.as_str() {
+    pub fn invalid_answer(&self, what: impl Into<String>) -> ModelError {
+        let hint = match self.endpoint.base_url_source.as_str() {
             "" => String::new(),
             source => {
                 format!("Is {source} the address of an OpenAI-compatible API? It usually ends with /v1.")
             }
         };
-        self.facts.error(Refused, "bad_answer", what.into(), hint)
+        self.endpoint.error(Refused, "bad_answer", what.into(), hint)
     }
 
     /// A part of an answer that was right until then; `has_said` if there was anything.
-    pub fn bad_part(&self, what: impl Into<String>, has_said: bool) -> ModelError {
+    pub fn invalid_part(&self, what: impl Into<String>, has_said: bool) -> ModelError {
         let hint = match has_said {
             true => "What had come is kept. That server's own log may say more.",
             false => "That server's own log may say more.",
         };
-        self.facts.error(Broken, "bad_answer", what.into(), hint)
+        self.endpoint.error(StreamBroken, "bad_answer", what.into(), hint)
     }
 
     /// An answer that is none of this protocol.
-    pub fn other_protocol(&self, name: &str) -> ModelError {
-        let set = match self.facts.base_url_source.as_str() {
+    pub fn unsupported_protocol(&self, name: &str) -> ModelError {
+        let set = match self.endpoint.base_url_source.as_str() {
             "" => "its base URL",
             source => source,
         };
@@ -131,77 +140,83 @@ impl Transport {
             false => format!("Set {set} to the address of its OpenAI-compatible API, if it has one."),
         };
         let what = format!("speaks another protocol ({name}) than OpenAI's chat completions.");
-        self.facts.error(Refused, "other_protocol", what, hint)
+        self.endpoint.error(Refused, "other_protocol", what, hint)
     }
 
     /// A status of 200, and then nothing.
-    pub fn empty(&self) -> ModelError {
+    pub fn empty_answer(&self) -> ModelError {
         let what = "accepted the request and then ended its answer before it had begun.";
-        self.facts
-            .error(Unavailable { after: None }, "endpoint_failed", what, RETRY)
+        self.endpoint
+            .error(Unavailable { after: None }, "endpoint_failed", what, RETRY_HINT)
     }
 
     /// The connection was lost, or ended. Before the first word that is as if there had been no answer.
-    pub fn broke_off(&self, error: Option<&reqwest::Error>, has_said: bool) -> ModelError {
-        let why = match error.map(|error| innermost(error)) {
-            Some(cause) => format!(" ({})", self.facts.quote(&cause)),
+    pub fn connection_lost(&self, error: Option<&reqwest::Error>, has_said: bool) -> ModelError {
+        let why = match error.map(|error| innermost_cause(error)) {
+            Some(cause) => format!(" ({})", self.endpoint.quote(&cause)),
             None => String::new(),
         };
         let what = format!("broke off its answer before the end{why}.");
         let (kind, hint) = match has_said {
-            true => (Broken, "What had come is kept."),
-            false => (Unavailable { after: None }, RETRY),
+            true => (StreamBroken, "What had come is kept."),
+            false => (Unavailable { after: None }, RETRY_HINT),
         };
-        self.facts.error(kind, "broke_off", what, hint)
+        self.endpoint.error(kind, "broke_off", what, hint)
     }
 
-    pub fn silent(&self, waited: Duration) -> ModelError {
+    pub fn timed_out(&self, waited: Duration) -> ModelError {
         let what = format!(
             "cannot be reached: it does not answer ({} s waited).",
             waited.as_secs()
         );
         let kind = Unavailable { after: None };
-        self.facts
-            .error(kind, "endpoint_unreachable", what, self.facts.address_hint())
+        self.endpoint
+            .error(kind, "endpoint_unreachable", what, self.endpoint.address_hint())
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> ModelError {
         let unavailable = Unavailable { after: None };
         if error.is_builder() {
-            let what = format!("cannot be asked: {}.", self.facts.quote(&innermost(error)));
-            return self.facts.error(Refused, "request_refused", what, "");
+            let what = format!(
+                "cannot be asked: {}.",
+                self.endpoint.quote(&innermost_cause(error))
+            );
+            return self.endpoint.error(Refused, "request_refused", what, "");
         }
         if !error.is_connect() && !error.is_timeout() {
-            let what = format!("closed the connection without an answer ({}).", innermost(error));
+            let what = format!(
+                "closed the connection without an answer ({}).",
+                innermost_cause(error)
+            );
             return self
-                .facts
-                .error(unavailable, "endpoint_failed", what, self.facts.address_hint());
+                .endpoint
+                .error(unavailable, "endpoint_failed", what, self.endpoint.address_hint());
         }
-        let cause = cause_in_words(error);
-        let what = format!("cannot be reached: {}.", self.facts.quote(&cause));
-        self.facts.error(
+        let cause = describe_cause(error);
+        let what = format!("cannot be reached: {}.", self.endpoint.quote(&cause));
+        self.endpoint.error(
             unavailable,
             "endpoint_unreachable",
             what,
-            self.facts.address_hint(),
+            self.endpoint.address_hint(),
         )
     }
 }
 
 /// Reads what there is of an error's description.
-pub async fn read_body(mut response: Response) -> Vec<u8> {
+pub async fn read_error_body(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     let read = async {
         while let Ok(Some(chunk)) = response.chunk().await {
             body.extend_from_slice(&chunk);
-            if body.len() > ERROR_BODY_LIMIT {
+            if body.len() > MAX_ERROR_BODY_BYTES {
                 break;
             }
         }
     };
     // Whatever has come until then is better than nothing.
     let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, read).await;
-    body.truncate(ERROR_BODY_LIMIT);
+    body.truncate(MAX_ERROR_BODY_BYTES);
     body
 }
 
@@ -220,10 +235,10 @@ pub fn media_type(response: &Response) -> String {
         .to_ascii_lowercase()
 }
 
-fn cause_in_words(error: &reqwest::Error) -> String {
+fn describe_cause(error: &reqwest::Error) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
-        if let Some(words) = tls_in_words(cause) {
+        if let Some(words) = describe_tls_error(cause) {
             return words;
         }
         match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
@@ -235,22 +250,22 @@ fn cause_in_words(error: &reqwest::Error) -> String {
             _ => {}
         }
         if cause.to_string().contains("dns error") {
-            return format!("its host name is not known ({})", innermost(cause));
+            return format!("its host name is not known ({})", innermost_cause(cause));
         }
         source = cause.source();
     }
     if error.is_timeout() {
         "it does not answer (timed out)".into()
     } else {
-        innermost(error)
+        innermost_cause(error)
     }
 }
 
-fn tls_in_words(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+fn describe_tls_error(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         // An `io::Error` gives its inner error's source as its own: the inner one has to be asked for.
         let inner = error.get_ref()?;
-        return tls_in_words(inner);
+        return describe_tls_error(inner);
     }
     Some(match error.downcast_ref::<rustls::Error>()? {
         rustls::Error::InvalidCertificate(cause) => format!("its TLS certificate is not trusted ({cause:?})"),
@@ -262,7 +277,7 @@ fn tls_in_words(error: &(dyn std::error::Error + 'static)) -> Option<String> {
 }
 
 /// The cause of the cause: the one that says something.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
         error = source;

@@ -17,26 +17,26 @@ use reqwest::{RequestBuilder, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
 use super::transport::Transport;
-use crate::{providers::EndpointConfig, settings::WINDOWS};
+use crate::{providers::EndpointConfig, settings::CONTEXT_WINDOW_RANGE};
 
 /// How long an answer is waited for: the first one stands before the model's own.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How much of an answer is read: Ollama says a lot about a model.
-const ANSWER_BYTES: usize = 4 << 20;
+const MAX_PROBE_BYTES: usize = 4 << 20;
 
 /// The windows of an endpoint's models, as far as they are known.
 #[derive(Debug)]
-pub struct Windows {
-    set: Option<usize>,
-    set_of: BTreeMap<String, usize>,
+pub struct ContextWindows {
+    configured_for: Option<usize>,
+    by_model: BTreeMap<String, usize>,
     /// Where servers of one's own say it: beside `/v1`, with the query of the base URL. Others are not asked, since it would only be in their way.
     root: Option<Url>,
     /// As the list of models has it, once there was one.
     listed: Mutex<Option<HashMap<String, usize>>>,
 }
 
-impl Windows {
+impl ContextWindows {
     pub fn new(config: &EndpointConfig, url: &Url) -> Self {
         let is_own = url.scheme() == "http";
         let mut root = url.clone();
@@ -45,8 +45,8 @@ impl Windows {
         let path = path.strip_suffix("/v1").unwrap_or(path).to_owned() + "/";
         root.set_path(&path);
         Self {
-            set: config.context_window,
-            set_of: config.context_windows.clone(),
+            configured_for: config.context_window,
+            by_model: config.context_windows.clone(),
             root: is_own.then_some(root),
             listed: Mutex::default(),
         }
@@ -54,16 +54,16 @@ impl Windows {
 
     /// What the settings say of a model: then nobody is asked.
     pub fn set(&self, model: &str) -> Option<usize> {
-        self.set_of.get(model).copied().or(self.set)
+        self.by_model.get(model).copied().or(self.configured_for)
     }
 
     /// Whether a list of models was read.
-    pub fn have_list(&self) -> bool {
+    pub fn has_list(&self) -> bool {
         self.listed().is_some()
     }
 
     /// Takes from a list of models what it says of their windows.
-    pub fn read(&self, list: &Value) {
+    pub fn read_list(&self, list: &Value) {
         let places = [Some(list), list.get("data"), list.get("models")];
         let entries = places.into_iter().flatten().find_map(Value::as_array);
         let mut windows = self.listed();
@@ -77,18 +77,18 @@ impl Windows {
     }
 
     /// Asks in the ways in which servers say it, and else believes the list. A window that is set is not asked for.
-    pub async fn ask(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> Said {
-        let mut said = Said::default();
+    pub async fn probe(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> ModelProbe {
+        let mut said = ModelProbe::default();
         if let Some(root) = &self.root {
-            let server = Server {
+            let server = LocalServer {
                 transport,
                 headers,
                 root,
             };
             let is_wanted = self.set(model).is_none();
             // What was said in time counts, whatever else was not.
-            let asked = server.ask(model, is_wanted, &mut said);
-            let _ = tokio::time::timeout(PATIENCE, asked).await;
+            let asked = server.probe(model, is_wanted, &mut said);
+            let _ = tokio::time::timeout(PROBE_TIMEOUT, asked).await;
         }
         let listed = || self.listed().as_ref()?.get(model).copied();
         said.window = said.window.or_else(listed);
@@ -112,68 +112,68 @@ fn listed(entry: &Value) -> Option<usize> {
         "/meta/n_ctx",
         "/meta/n_ctx_train",
     ];
-    NAMES.iter().find_map(|name| tokens(entry.pointer(name)?))
+    NAMES.iter().find_map(|name| parse_tokens(entry.pointer(name)?))
 }
 
 /// What a server has said of a model: each is nothing if it has not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct ModelProbe {
     pub window: Option<usize>,
     pub takes_tools: Option<bool>,
 }
 
 /// A server of one's own.
-struct Server<'a> {
+struct LocalServer<'a> {
     transport: &'a Transport,
     headers: &'a HeaderMap,
     root: &'a Url,
 }
 
-impl Server<'_> {
+impl LocalServer<'_> {
     /// Asks as llama.cpp wants it and then, if the window is still wanted, as Ollama does.
-    async fn ask(&self, model: &str, is_window_wanted: bool, said: &mut Said) {
-        if let Some(props) = self.get("props").await {
-            *said = Said {
+    async fn probe(&self, model: &str, is_window_wanted: bool, said: &mut ModelProbe) {
+        if let Some(props) = self.get_json("props").await {
+            *said = ModelProbe {
                 window: props
                     .pointer("/default_generation_settings/n_ctx")
-                    .and_then(tokens),
+                    .and_then(parse_tokens),
                 takes_tools: template_takes_tools(&props),
             };
         }
         if said.window.is_none() && is_window_wanted {
-            said.window = self.ask_ollama(model).await;
+            said.window = self.ollama_window(model).await;
         }
     }
 
     /// The window of the model as it is loaded, and else as it would be loaded.
-    async fn ask_ollama(&self, model: &str) -> Option<usize> {
-        if let Some(running) = self.get("api/ps").await {
+    async fn ollama_window(&self, model: &str) -> Option<usize> {
+        if let Some(running) = self.get_json("api/ps").await {
             let models = running.get("models").and_then(Value::as_array);
             let mut models = models.into_iter().flatten();
             let is_it = |entry: &&Value| entry["name"] == model || entry["model"] == model;
             if let Some(window) = models
                 .find(is_it)
-                .and_then(|entry| tokens(&entry["context_length"]))
+                .and_then(|entry| parse_tokens(&entry["context_length"]))
             {
                 return Some(window);
             }
         }
         let http = self.transport.http();
         let show = http
-            .post(self.at("api/show")?)
+            .post(self.url("api/show")?)
             .headers(self.headers.clone())
             .header(reqwest::header::CONTENT_TYPE, "application/json")
             .body(json!({"model": model}).to_string());
-        shown(&answer(show).await?)
+        ollama_shown_window(&json_answer(show).await?)
     }
 
-    async fn get(&self, path: &str) -> Option<Value> {
+    async fn get_json(&self, path: &str) -> Option<Value> {
         let http = self.transport.http();
-        answer(http.get(self.at(path)?).headers(self.headers.clone())).await
+        json_answer(http.get(self.url(path)?).headers(self.headers.clone())).await
     }
 
     /// An address of the server, with the query of the endpoint's own.
-    fn at(&self, path: &str) -> Option<Url> {
+    fn url(&self, path: &str) -> Option<Url> {
         let mut url = self.root.join(path).ok()?;
         url.set_query(self.root.query());
         Some(url)
@@ -196,41 +196,41 @@ fn template_takes_tools(props: &Value) -> Option<bool> {
 }
 
 /// What Ollama shows of a model: the parameter that it is loaded with, and else what it was trained for.
-fn shown(model: &Value) -> Option<usize> {
+fn ollama_shown_window(model: &Value) -> Option<usize> {
     let parameters = model
         .get("parameters")
         .and_then(Value::as_str)
         .unwrap_or_default();
     let set = parameters.lines().find_map(|line| {
         let mut words = line.split_whitespace();
-        (words.next() == Some("num_ctx")).then(|| words.next()?.parse().ok().and_then(believable))?
+        (words.next() == Some("num_ctx")).then(|| words.next()?.parse().ok().and_then(plausible))?
     });
     set.or_else(|| {
         let info = model.get("model_info")?.as_object()?;
         let (_, length) = info.iter().find(|(name, _)| name.ends_with(".context_length"))?;
-        tokens(length)
+        parse_tokens(length)
     })
 }
 
 /// The JSON of an answer, if it is one: not every server knows every address.
-async fn answer(request: RequestBuilder) -> Option<Value> {
+async fn json_answer(request: RequestBuilder) -> Option<Value> {
     let mut response = request.send().await.ok()?.error_for_status().ok()?;
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.ok()? {
         body.extend_from_slice(&chunk);
-        if body.len() > ANSWER_BYTES {
+        if body.len() > MAX_PROBE_BYTES {
             return None;
         }
     }
     serde_json::from_slice(&body).ok()
 }
 
-fn tokens(value: &Value) -> Option<usize> {
-    believable(usize::try_from(value.as_u64()?).ok()?)
+fn parse_tokens(value: &Value) -> Option<usize> {
+    plausible(usize::try_from(value.as_u64()?).ok()?)
 }
 
-fn believable(tokens: usize) -> Option<usize> {
-    WINDOWS.contains(&tokens).then_some(tokens)
+fn plausible(tokens: usize) -> Option<usize> {
+    CONTEXT_WINDOW_RANGE.contains(&tokens).then_some(tokens)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use crate::protocol::Json;
+use crate::protocol::RawJson;
 
 /// One `data:` of the stream; or the whole answer, from a server that does not stream.
 #[derive(Debug, Default, Deserialize)]
@@ -17,37 +17,37 @@ use crate::protocol::Json;
 pub struct Chunk {
     /// Empty or missing in the chunks that only carry usage or a vendor's fields.
     pub choices: Option<Vec<Choice>>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub usage: Option<Usage>,
     /// A server that fails after it has said 200 can say so only here.
     pub error: Option<Value>,
     /// Perplexity: addresses, in the order in which the text numbers them.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub citations: Option<Vec<String>>,
     /// Perplexity: the same with titles.
-    #[serde(deserialize_with = "lenient")]
-    pub search_results: Option<Vec<Page>>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub search_results: Option<Vec<CitedPage>>,
 }
 
 /// A page on the web.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Page {
-    #[serde(deserialize_with = "lenient")]
+pub struct CitedPage {
+    #[serde(deserialize_with = "ignore_invalid")]
     pub title: Option<String>,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "null_as_default")]
     pub url: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Choice {
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "null_as_default")]
     pub index: u64,
     pub delta: Option<Delta>,
     /// In the place of `delta`: an answer that is not streamed, and some servers' chunks.
     pub message: Option<Delta>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub finish_reason: Option<String>,
 }
 
@@ -56,37 +56,37 @@ pub struct Choice {
 pub struct Delta {
     pub content: Option<Content>,
     /// DeepSeek, xAI, llama.cpp, vLLM.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub reasoning_content: Option<String>,
     /// Groq, OpenRouter, Ollama, newer vLLM.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub reasoning: Option<String>,
     /// GitHub Copilot.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub reasoning_text: Option<String>,
     /// Ollama's own name, which some proxies pass on.
     pub thinking: Option<Thinking>,
     /// OpenRouter, beside or instead of `reasoning`. It wants to see them again.
-    pub reasoning_details: Option<Json>,
+    pub reasoning_details: Option<RawJson>,
     /// LiteLLM: Anthropic's blocks. It wants to see them again.
-    pub thinking_blocks: Option<Json>,
+    pub thinking_blocks: Option<RawJson>,
     /// What OpenAI's models say instead of an answer that they refuse to give.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub refusal: Option<String>,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "null_as_default")]
     pub tool_calls: Vec<ToolCall>,
     /// The only tool call, before there were several.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub function_call: Option<Function>,
     /// OpenRouter.
-    pub images: Option<Json>,
-    #[serde(deserialize_with = "lenient")]
+    pub images: Option<RawJson>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub audio: Option<Audio>,
     /// OpenAI, OpenRouter.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub annotations: Option<Vec<Annotation>>,
     /// Gemini.
-    pub extra_content: Option<Json>,
+    pub extra_content: Option<RawJson>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -111,12 +111,12 @@ pub enum ContentPart {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct TypedPart {
-    #[serde(rename = "type", deserialize_with = "lenient")]
+    #[serde(rename = "type", deserialize_with = "ignore_invalid")]
     pub kind: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub text: Option<String>,
     pub thinking: Option<Thinking>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub refusal: Option<String>,
     pub image_url: Option<IgnoredAny>,
 }
@@ -133,7 +133,7 @@ pub enum Thinking {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Audio {
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub transcript: Option<String>,
     pub data: Option<IgnoredAny>,
 }
@@ -141,19 +141,19 @@ pub struct Audio {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Annotation {
-    #[serde(deserialize_with = "lenient")]
-    pub url_citation: Option<Page>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub url_citation: Option<CitedPage>,
 }
 
 /// An entry of `reasoning_details` or `thinking_blocks`, as far as it is words.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ReasoningDetail {
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub text: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub summary: Option<String>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub thinking: Option<String>,
 }
 
@@ -161,20 +161,20 @@ pub struct ReasoningDetail {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ToolCall {
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub index: Option<u64>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub id: Option<String>,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "null_as_default")]
     pub function: Function,
     /// Gemini: the signature of the thoughts that led to the call. It wants to see it again.
-    pub extra_content: Option<Json>,
+    pub extra_content: Option<RawJson>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Function {
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub name: Option<String>,
     /// A string of JSON; from some servers the JSON itself.
     pub arguments: Option<Value>,
@@ -183,12 +183,12 @@ pub struct Function {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "null_as_default")]
     pub prompt_tokens: u64,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "null_as_default")]
     pub completion_tokens: u64,
     /// OpenRouter, in US dollars.
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "ignore_invalid")]
     pub cost: Option<f64>,
 }
 
@@ -198,21 +198,21 @@ impl Choice {
         let delta = self.delta.take();
         match (delta, self.message.take()) {
             (None, Some(message)) if !had_deltas => message,
-            (Some(delta), Some(message)) if !had_deltas && delta.is_silent() => message,
+            (Some(delta), Some(message)) if !had_deltas && delta.is_empty() => message,
             (delta, _) => delta.unwrap_or_default(),
         }
     }
 
     /// Whether it adds nothing and ends nothing.
-    pub fn is_silent(&self) -> bool {
-        let is_silent = |delta: &Option<Delta>| delta.as_ref().is_none_or(Delta::is_silent);
+    pub fn is_empty(&self) -> bool {
+        let is_silent = |delta: &Option<Delta>| delta.as_ref().is_none_or(Delta::is_empty);
         self.finish_reason.is_none() && is_silent(&self.delta) && is_silent(&self.message)
     }
 }
 
 impl Delta {
     /// Whether nothing in it is understood.
-    pub fn is_silent(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         let Self {
             content,
             reasoning_content,
@@ -270,14 +270,14 @@ impl Delta {
             lists
                 .into_iter()
                 .flatten()
-                .map(words)
+                .map(detail_text)
                 .find(|text| !text.is_empty())
         })
     }
 }
 
 /// The words of a list of details.
-fn words(list: &Json) -> String {
+fn detail_text(list: &RawJson) -> String {
     let details: Vec<ReasoningDetail> = serde_json::from_str(list.as_str()).unwrap_or_default();
     let texts = details
         .into_iter()
@@ -350,11 +350,11 @@ impl Function {
 }
 
 /// `null` is the same as nothing.
-fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+fn null_as_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 /// A field that is no reason to give up the stream, whatever its type.
-fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
+fn ignore_invalid<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }

@@ -3,7 +3,7 @@
 use crate::model::{ModelMessage, ToolUse};
 
 /// Says at the end of the instructions which tools have to be used.
-pub fn insist(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
+pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
     let words = format!(
         "For the next answer the person wants these tools to be used: {}. Call each of them before you answer, whatever you \
          would do otherwise.",
@@ -21,7 +21,11 @@ pub fn without_tools(messages: &[ModelMessage]) -> Vec<ModelMessage> {
     for message in messages {
         match message {
             ModelMessage::Assistant { text, tool_calls, .. } if !tool_calls.is_empty() => {
-                let used = tool_calls.iter().map(used).collect::<Vec<_>>().join("\n");
+                let used = tool_calls
+                    .iter()
+                    .map(describe_tool_use)
+                    .collect::<Vec<_>>()
+                    .join("\n");
                 let said = if text.is_empty() {
                     used
                 } else {
@@ -29,20 +33,22 @@ pub fn without_tools(messages: &[ModelMessage]) -> Vec<ModelMessage> {
                 };
                 plain.push(ModelMessage::assistant(said));
             }
-            ModelMessage::Tool { output, .. } => say(&mut plain, &format!("(A tool gave:)\n{output}")),
-            ModelMessage::User(text) => say(&mut plain, text),
+            ModelMessage::Tool { output, .. } => {
+                append_user_text(&mut plain, &format!("(A tool gave:)\n{output}"))
+            }
+            ModelMessage::User(text) => append_user_text(&mut plain, text),
             other => plain.push(other.clone()),
         }
     }
     plain
 }
 
-fn used(call: &ToolUse) -> String {
+fn describe_tool_use(call: &ToolUse) -> String {
     format!("(I used the tool {} with {}.)", call.name, call.arguments)
 }
 
 /// Adds to what was said last to the model, or after what it said itself.
-fn say(messages: &mut Vec<ModelMessage>, text: &str) {
+fn append_user_text(messages: &mut Vec<ModelMessage>, text: &str) {
     match messages.last_mut() {
         Some(ModelMessage::User(said)) => *said = format!("{said}\n\n{text}"),
         _ => messages.push(ModelMessage::User(text.to_owned())),
@@ -66,7 +72,7 @@ pub fn without_system(messages: &mut Vec<ModelMessage>) {
 mod tests {
     use super::*;
 
-    fn asking(text: &str, tools: &[&str]) -> ModelMessage {
+    fn assistant_asking(text: &str, tools: &[&str]) -> ModelMessage {
         let call = |tool: &&str| ToolUse {
             id: (*tool).into(),
             name: (*tool).into(),
@@ -81,7 +87,7 @@ mod tests {
         }
     }
 
-    fn gave(output: &str) -> ModelMessage {
+    fn tool_output(output: &str) -> ModelMessage {
         ModelMessage::Tool {
             tool_use_id: "1".into(),
             output: output.into(),
@@ -93,15 +99,15 @@ mod tests {
     }
 
     #[test]
-    fn what_tools_were_asked_and_gave_is_said_in_words_and_roles_take_turns() {
+    fn describes_tool_calls_in_text_with_alternating_roles() {
         let messages = vec![
             ModelMessage::System("Be brief.".into()),
             user("Why?"),
-            asking("", &["look", "listen"]),
-            gave("x"),
-            gave("y"),
-            asking("Once more.", &["look"]),
-            gave("z"),
+            assistant_asking("", &["look", "listen"]),
+            tool_output("x"),
+            tool_output("y"),
+            assistant_asking("Once more.", &["look"]),
+            tool_output("z"),
             ModelMessage::assistant("So."),
             user("And?"),
         ];
@@ -121,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_stand_before_the_first_question() {
+    fn moves_instructions_before_the_first_question() {
         let system = || ModelMessage::System("Be brief.".into());
         for (messages, expected) in [
             (vec![system(), user("Why?")], vec![user("Be brief.\n\nWhy?")]),

@@ -27,7 +27,7 @@ fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
 }
 
 #[test]
-fn a_block_at_the_start_is_thinking_and_anything_else_is_text() {
+fn reads_only_a_leading_block_as_thinking() {
     for (answer, thinking, text) in [
         ("<think>Hm.</think>Hello", "Hm.", "Hello"),
         ("\n <think>\nHm.\n</think>\n\nHello", "Hm.\n", "Hello"),
@@ -86,28 +86,28 @@ fn a_block_at_the_start_is_thinking_and_anything_else_is_text() {
 
 #[test]
 fn thinking_may_be_one_long_paragraph() {
-    let thinking = "A line of a long thought.\n".repeat(5 * MAX_KEPT / 26);
+    let thinking = "A line of a long thought.\n".repeat(5 * MAX_CODE_CONTEXT_BYTES / 26);
     let answer = format!("{thinking}</think>\n\nHi");
     assert_eq!(split(answer.split_inclusive('\n')), (thinking, "Hi".into()));
 }
 
 #[test]
-fn white_space_is_not_held_back_without_end() {
+fn limits_held_white_space() {
     let mut filter = ThinkFilter::default();
     let mut events = Vec::new();
-    for _ in 0..=MAX_INDENT {
+    for _ in 0..=MAX_INDENT_BYTES {
         filter.push(" ", &mut events);
     }
-    assert_eq!(events, [ModelEvent::Text(" ".repeat(MAX_INDENT + 1))]);
+    assert_eq!(events, [ModelEvent::Text(" ".repeat(MAX_INDENT_BYTES + 1))]);
 }
 
 #[test]
-fn tags_are_text_where_the_model_thinks_in_a_field_of_its_own() {
+fn ignores_tags_with_separate_thinking() {
     let answer = "It thinks.\n</think>\n\nSo.";
     for cut in 0..=15 {
         let (mut filter, mut events) = (ThinkFilter::default(), Vec::new());
         filter.push(&answer[..cut], &mut events);
-        filter.has_thought();
+        filter.set_separate_thinking();
         filter.push(&answer[cut..], &mut events);
         filter.finish(&mut events);
         let text: String = events
@@ -125,7 +125,7 @@ properties! {
     256;
 
     #[test]
-    fn a_mentioned_tag_leaves_its_text_whole(
+    fn keeps_text_that_mentions_a_tag(
         words in "[a-z]{1,6}( [a-z]{1,6}){0,4}",
         mention in prop::sample::select(vec![
             "`</think>`", "``</think>``", "\"</think>\"", "(</think>)", "“</think>”", "</think> tag",
@@ -139,7 +139,7 @@ properties! {
     }
 
     #[test]
-    fn thinking_without_its_opening_tag_is_found(
+    fn finds_thinking_without_opening_tag(
         thinking in "[a-z \n.,]{0,20}[a-z.!]",
         closing in prop::sample::select(vec!["</think>", "\n</think>\n\n", "\n</thinking>\n"]),
         text in "[a-zA-Z*#\"(!]{1}[a-z \n.,`<>/]{0,20}",
@@ -154,7 +154,7 @@ properties! {
     }
 
     #[test]
-    fn it_does_not_matter_where_the_answer_is_cut(
+    fn result_is_independent_of_chunking(
         answer in "(\n| )?(<think>|<thinking>)?[a<>/`.\u{e9} \n]{0,8}(</think>|</thinking>)?[thinkg<>/`., \n]{0,12}",
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
     ) {

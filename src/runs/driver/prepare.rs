@@ -7,26 +7,26 @@ use tokio::time::Instant;
 
 use super::{
     super::{
-        Inner, Unread,
-        allowed::Allowed,
-        at_work::Place,
-        awaited::Awaited,
-        context::Context,
+        Inner, ReadError,
+        allowed::ApprovedTools,
+        at_work::RunSlot,
+        awaited::PendingModelCall,
+        context::ModelRequestBuilder,
         recorder::Recorder,
-        working::Working,
-        workshop::{self, Desk},
+        working::ToolTasks,
+        workshop::{self, PagePayloads},
     },
-    Driver, seconds,
+    Driver, duration_from_secs,
 };
 use crate::{
     agent::{self, Agent},
     clock,
     diagnostics::record::Purpose,
     journal::JournalError,
-    pages::{Built, Instructions, Known, Prompt, interactions},
+    pages::{BuiltContext, Instructions, Prompt, PromptInput, list_interactions},
     protocol::{AssistantMessage, EventBody, Message, PayloadRef, RunStatus},
-    settings::Metadata,
-    storage::{Beginning, Change, Looking, RunKey, Trouble},
+    settings::MetadataMode,
+    storage::{Change, PageContextSnapshot, RunContext, RunKey, StorageErrorKind},
 };
 
 impl<'a> Driver<'a> {
@@ -35,28 +35,32 @@ impl<'a> Driver<'a> {
     /// # Errors
     ///
     /// If it could not be read. If that is because the server goes down, the next one ends it.
-    pub(super) async fn prepare(runs: &'a Inner, run: RunKey, place: &Place) -> Result<Option<Self>, Unread> {
-        let read = || runs.storage.beginning(run);
-        let Some(Beginning {
+    pub(super) async fn prepare(
+        runs: &'a Inner,
+        run: RunKey,
+        place: &RunSlot,
+    ) -> Result<Option<Self>, ReadError> {
+        let read = || runs.storage.run_context(run);
+        let Some(RunContext {
             answer,
             history,
             opaque,
-            mut looking,
+            context_snapshot: mut looking,
             verdicts,
             instructions,
             allowed_tools,
-            terms,
-        }) = runs.insist("what a run begins with", read).await?
+            options: terms,
+        }) = runs.retry_read("what a run begins with", read).await?
         else {
             // One that was deleted with its conversation has no end, and giving it up does nothing.
-            return Err(Unread::Damaged);
+            return Err(ReadError::Damaged);
         };
         if answer.status != RunStatus::Running {
             return Ok(None);
         }
         if let Some(looking) = looking.as_mut().filter(|looking| looking.text.is_empty()) {
             tokio::select! {
-                built = look(runs, run, looking) => built?,
+                built = store_page_context(runs, run, looking) => built?,
                 // The agent is told so first.
                 () = place.stop.cancelled() => {}
                 () = runs.shutdown.cancelled() => {}
@@ -66,11 +70,11 @@ impl<'a> Driver<'a> {
             .pages
             .resolve(looking.as_ref().map(|looking| &looking.context));
         let offer = runs.tools.offer_with(&here.tools);
-        let payloads = shown_before(&history, &answer);
+        let payloads = earlier_payloads(&history, &answer);
         let read = || workshop::made(&*runs.storage, run, &history, &answer);
-        let made = runs.insist("what the model made", read).await?;
+        let made = runs.retry_read("what the model made", read).await?;
         let history: Arc<[Message]> = history.into();
-        let desk = Desk::new(
+        let page_payloads = PagePayloads::new(
             here.payloads,
             here.actions,
             runs.limits.payload_bytes,
@@ -79,71 +83,71 @@ impl<'a> Driver<'a> {
         );
         let prompt = Prompt::new(
             here.page,
-            &Known {
+            &PromptInput {
                 now: clock::now(),
-                looking: looking.as_ref(),
-                interactions: &interactions(&history, &runs.history.zone()),
+                page_context: looking.as_ref(),
+                interactions: &list_interactions(&history, &runs.history.time_zone()),
                 payloads: &payloads,
                 verdicts: &verdicts,
                 has_tools: !offer.is_empty(),
                 finds_sources: offer.finds_sources(),
-                servers: &offer.guidance(),
-                written: &desk.payloads,
-                actions: &desk.actions,
+                guidance: &offer.guidance(),
+                payload_configs: &page_payloads.payloads,
+                actions: &page_payloads.actions,
                 instructions: Instructions {
                     server: &runs.agent.instructions,
                     person: &instructions,
                 },
             },
         );
-        let toolbox = Arc::new(Allowed::new(offer, allowed_tools));
-        let desk = Arc::new(desk);
+        let toolbox = Arc::new(ApprovedTools::new(offer, allowed_tools));
+        let page_payloads = Arc::new(page_payloads);
         Ok(Some(Self {
             runs,
             run,
             agent: Agent::new(
                 answer,
                 toolbox.clone(),
-                desk.clone(),
-                agent::Terms {
+                page_payloads.clone(),
+                agent::AgentLimits {
                     max_iterations: runs.agent.max_iterations,
-                    has_metadata: runs.history.metadata != Metadata::Never,
-                    repetitions: runs.agent.repetitions,
+                    has_metadata: runs.history.metadata != MetadataMode::Never,
+                    max_repetitions: runs.agent.repetitions,
                 },
             ),
             toolbox,
-            context: Arc::new(Context::new(runs, run, terms)),
-            desk,
+            request_builder: Arc::new(ModelRequestBuilder::new(runs, run, terms)),
+            page_payloads,
             history,
             opaque,
             opaque_bytes: 0,
             prompt: Arc::new(prompt),
-            awaited: Awaited::Nothing,
-            working: Working::new(
+            pending_call: PendingModelCall::Idle,
+            tool_tasks: ToolTasks::new(
                 run,
                 runs.journal.clone(),
                 runs.limits.clone(),
-                runs.recording.secrets.clone(),
+                runs.recorder_settings.secrets.clone(),
             ),
             recorder: Recorder::new(
                 run,
                 runs.journal.clone(),
                 runs.models.clone(),
-                runs.recording.clone(),
+                runs.recorder_settings.clone(),
                 Purpose::Answer,
             ),
-            deadline: Instant::now() + seconds(runs.timeouts.run_seconds),
-            produced: 0,
-            logged: 0,
-            stored: 0,
-            answered: None,
+            deadline: Instant::now() + duration_from_secs(runs.timeouts.run_seconds),
+            produced_bytes: 0,
+            logged_events: 0,
+            stored_events: 0,
+            approval_committed: None,
         }))
     }
 }
 
 /// The first runs after a start wait a little for tools that are still to come.
-pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
-    let settled = runs.tools_settled();
+pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &RunSlot) {
+    let settled = runs.wait_for_tool_sources();
     tokio::pin!(settled);
     if settled.as_mut().now_or_never().is_some() {
         return;
@@ -167,31 +171,35 @@ pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &Place) {
 /// # Errors
 ///
 /// If it could not be read, as [`Driver::prepare`].
-async fn look(runs: &Inner, run: RunKey, looking: &mut Looking) -> Result<(), Unread> {
-    let build = || runs.pages.build(run.user_id, &looking.context);
-    let built = runs.insist("what is open on the page", build).await?;
-    if let Some(Built { text, instructions }) = built {
-        let keep = Change::KeepLooking {
+async fn store_page_context(
+    runs: &Inner,
+    run: RunKey,
+    page_context: &mut PageContextSnapshot,
+) -> Result<(), ReadError> {
+    let build = || runs.pages.build(run.user_id, &page_context.context);
+    let built = runs.retry_read("what is open on the page", build).await?;
+    if let Some(BuiltContext { text, instructions }) = built {
+        let keep = Change::StoreContextSnapshot {
             run,
             text: text.clone(),
             instructions: instructions.clone(),
         };
         match runs.journal.submit(keep).await {
             // The conversation was deleted meanwhile.
-            Ok(_) | Err(JournalError::Refused(_)) => {}
-            Err(JournalError::Unavailable(Trouble::Damaged)) => return Err(Unread::Damaged),
+            Ok(_) | Err(JournalError::Rejected(_)) => {}
+            Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => return Err(ReadError::Damaged),
             Err(JournalError::Unavailable(_)) => {
                 tracing::error!(run = %run.message_id, "the journal is gone; what was open on the page is not kept");
             }
         }
-        (looking.text, looking.instructions) = (text, instructions);
+        (page_context.text, page_context.instructions) = (text, instructions);
     }
     Ok(())
 }
 
 /// What was made for the panel on the branch that leads to an answer, and in it, oldest first. What another branch has is nothing that
 /// this one knows of.
-fn shown_before(history: &[Message], answer: &AssistantMessage) -> Vec<PayloadRef> {
+fn earlier_payloads(history: &[Message], answer: &AssistantMessage) -> Vec<PayloadRef> {
     let answers = history.iter().filter_map(Message::assistant).chain([answer]);
     answers.flat_map(AssistantMessage::payloads).cloned().collect()
 }

@@ -3,15 +3,15 @@
 use super::Driver;
 use crate::{
     agent::Input,
-    model::{ModelEvent, Unread},
+    model::{ModelEvent, UnreadableContent},
     protocol::{Opaque, PlacedOpaque},
-    providers::endpoint_of,
+    providers::endpoint_name,
 };
 
 impl Driver<'_> {
     /// Keeps what only the provider understands, before what comes next of the run.
-    pub(super) async fn keep_opaque(&mut self, node: usize, part: Option<usize>, data: Opaque) {
-        let endpoint = endpoint_of(&self.agent.message().model).to_owned();
+    pub(super) async fn store_opaque(&mut self, node: usize, part: Option<usize>, data: Opaque) {
+        let endpoint = endpoint_name(&self.agent.message().model).to_owned();
         let placed = PlacedOpaque {
             node,
             part,
@@ -20,11 +20,11 @@ impl Driver<'_> {
         };
         let of_answer = self.opaque.entry(self.run.message_id).or_default();
         of_answer.push(placed.clone());
-        self.runs.journal.keep_opaque(self.run, placed).await;
+        self.runs.journal.store_opaque(self.run, placed).await;
     }
 
     /// The same input, unless it is more data for the provider itself than is kept of one call.
-    pub(super) fn without_too_large(&mut self, input: Input) -> Input {
+    pub(super) fn limit_opaque(&mut self, input: Input) -> Input {
         let Input::Model(ModelEvent::Opaque { data, .. }) = &input else {
             return input;
         };
@@ -37,8 +37,8 @@ impl Driver<'_> {
             "{}: {bytes} bytes, more than is kept (setting limits.opaque_bytes)",
             data.field
         );
-        Input::Model(ModelEvent::Unread {
-            what: Unread::TooLarge(what),
+        Input::Model(ModelEvent::Unreadable {
+            what: UnreadableContent::TooLarge(what),
             raw: String::new(),
         })
     }

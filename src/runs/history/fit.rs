@@ -4,15 +4,15 @@
 //! oldest turns are left out, and when all else is not enough, what stands for those before them. The instructions and the present
 //! turn always stay, and so does the order of all, and a call has its output behind it: what is left out is whole turns.
 
-use super::{Conversation, tokens};
+use super::{ModelConversation, tokens};
 use crate::model::ModelMessage;
 
 /// Said in place of turns that are left out.
-const LEFT_OUT: &str =
+const OMITTED_NOTE: &str =
     "(The beginning of this conversation is left out: it is too long for you. Say so if it seems to matter.)";
 
 /// Said in place of the middle of an output.
-const SHORTENED: &str = "\n[… shortened: the whole did not fit …]\n";
+const SHORTENED_NOTE: &str = "\n[… shortened: the whole did not fit …]\n";
 
 /// What there is room for.
 #[derive(Clone, Copy, Debug)]
@@ -20,40 +20,40 @@ pub struct Room {
     /// As [`tokens`] estimates them.
     pub tokens: usize,
     /// To how many bytes an output is shortened.
-    pub short: usize,
+    pub max_output_bytes: usize,
 }
 
 /// What became of a conversation.
 #[derive(Debug)]
 pub struct Fitted {
-    pub conversation: Conversation,
+    pub conversation: ModelConversation,
     /// How many of the oldest turns are left out.
-    pub left_out: usize,
+    pub omitted_turns: usize,
     /// What it comes to now.
     tokens: usize,
 }
 
 impl Fitted {
     /// The conversation, and what it comes to.
-    pub fn counted(self) -> (Conversation, usize) {
+    pub fn into_parts(self) -> (ModelConversation, usize) {
         (self.conversation, self.tokens)
     }
 }
 
 /// Makes a conversation fit. What can't be made to fit comes out as small as it gets.
-pub fn fit(mut conversation: Conversation, room: Room) -> Fitted {
+pub fn fit(mut conversation: ModelConversation, room: Room) -> Fitted {
     let mut spent = conversation.tokens();
     for turn in &mut conversation.turns {
-        shorten(&mut turn.messages, &mut spent, room);
+        shorten_outputs(&mut turn.messages, &mut spent, room);
     }
     let mut left_out = 0;
     if spent > room.tokens && !conversation.turns.is_empty() {
         let before = conversation.earlier_tokens();
-        let note = match conversation.earlier.take() {
-            Some(earlier) => format!("{earlier}\n\n{LEFT_OUT}"),
-            None => LEFT_OUT.to_owned(),
+        let note = match conversation.earlier_note.take() {
+            Some(earlier) => format!("{earlier}\n\n{OMITTED_NOTE}"),
+            None => OMITTED_NOTE.to_owned(),
         };
-        conversation.earlier = Some(note);
+        conversation.earlier_note = Some(note);
         spent = spent - before + conversation.earlier_tokens();
         for turn in &conversation.turns {
             if spent <= room.tokens {
@@ -64,31 +64,31 @@ pub fn fit(mut conversation: Conversation, room: Room) -> Fitted {
         }
         conversation.turns.drain(..left_out);
     }
-    shorten(&mut conversation.latest, &mut spent, room);
+    shorten_outputs(&mut conversation.current_turn, &mut spent, room);
     if spent > room.tokens
         && conversation
-            .earlier
+            .earlier_note
             .as_ref()
-            .is_some_and(|earlier| earlier.len() > LEFT_OUT.len())
+            .is_some_and(|earlier| earlier.len() > OMITTED_NOTE.len())
     {
-        conversation.earlier = Some(LEFT_OUT.to_owned());
+        conversation.earlier_note = Some(OMITTED_NOTE.to_owned());
     }
     Fitted {
         // Less than was spent if the last metadata went with their turn.
         tokens: conversation.tokens(),
         conversation,
-        left_out,
+        omitted_turns: left_out,
     }
 }
 
 /// Shortens outputs, oldest first, until all is within the room.
-fn shorten(messages: &mut [ModelMessage], spent: &mut usize, room: Room) {
+fn shorten_outputs(messages: &mut [ModelMessage], spent: &mut usize, room: Room) {
     for message in messages {
         if *spent <= room.tokens {
             return;
         }
         if let ModelMessage::Tool { output, .. } = message
-            && let Some(short) = shortened(output, room.short)
+            && let Some(short) = shorten_middle(output, room.max_output_bytes)
         {
             *spent = *spent - tokens::of_text(output) + tokens::of_text(&short);
             *output = short;
@@ -97,10 +97,10 @@ fn shorten(messages: &mut [ModelMessage], spent: &mut usize, room: Room) {
 }
 
 /// The beginning and the end of a text that is longer than this, if that is any shorter.
-fn shortened(text: &str, bytes: usize) -> Option<String> {
+fn shorten_middle(text: &str, bytes: usize) -> Option<String> {
     let begin = text.floor_char_boundary(bytes * 2 / 3);
     let end = text.ceil_char_boundary(text.len().saturating_sub(bytes / 3));
-    let short = (begin < end).then(|| [&text[..begin], SHORTENED, &text[end..]].concat())?;
+    let short = (begin < end).then(|| [&text[..begin], SHORTENED_NOTE, &text[end..]].concat())?;
     // Of what was shortened before, nothing is left to be gained.
     (tokens::of_text(&short) < tokens::of_text(text)).then_some(short)
 }
@@ -111,7 +111,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::{
-        super::{Turn, number_calls, tests::in_order},
+        super::{Turn, number_calls, tests::assert_in_order},
         *,
     };
     use crate::{model::ToolUse, protocol::MessageId};
@@ -143,29 +143,32 @@ mod tests {
         messages
     }
 
-    fn conversation(turns: &[(usize, Vec<usize>)]) -> Conversation {
+    fn conversation(turns: &[(usize, Vec<usize>)]) -> ModelConversation {
         let mut turns: Vec<Vec<ModelMessage>> = turns
             .iter()
             .enumerate()
             .map(|(number, (question, outputs))| turn(number, *question, outputs))
             .collect();
         let latest = turns.pop().unwrap();
-        Conversation {
+        ModelConversation {
             prompt: "Be brief.".into(),
-            earlier: None,
+            earlier_note: None,
             turns: turns
                 .into_iter()
                 .map(|messages| Turn {
-                    reaches: MessageId::new(),
+                    last_message_id: MessageId::new(),
                     messages,
                 })
                 .collect(),
-            latest,
+            current_turn: latest,
         }
     }
 
     fn room(tokens: usize) -> Room {
-        Room { tokens, short: SHORT }
+        Room {
+            tokens,
+            max_output_bytes: SHORT,
+        }
     }
 
     /// A message without what may be shortened or put before it.
@@ -178,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_stays_as_it_is() {
+    fn keeps_a_conversation_that_fits() {
         let whole = conversation(&[(3, vec![100]), (3, vec![100])]);
         let fitted = fit(whole.clone(), room(whole.tokens()));
-        assert_eq!((fitted.conversation, fitted.left_out), (whole, 0));
+        assert_eq!((fitted.conversation, fitted.omitted_turns), (whole, 0));
     }
 
     #[test]
-    fn outputs_go_first_then_turns_then_outputs_of_the_present_turn() {
+    fn shortens_outputs_then_turns_then_current_outputs() {
         let whole = conversation(&[(3, vec![100, 100]), (3, vec![]), (3, vec![100])]);
         let outputs = |fitted: &Fitted| -> Vec<usize> {
             let messages = fitted.conversation.clone().messages();
@@ -199,13 +202,16 @@ mod tests {
         };
         let all = whole.tokens();
         let one = fit(whole.clone(), room(all - 1));
-        assert_eq!((outputs(&one)[1..].to_vec(), one.left_out), (vec![700, 700], 0));
+        assert_eq!(
+            (outputs(&one)[1..].to_vec(), one.omitted_turns),
+            (vec![700, 700], 0)
+        );
         assert!(outputs(&one)[0] < 150, "{:?}", outputs(&one));
         let less = fit(whole.clone(), room(all - 400));
-        assert_eq!((outputs(&less), less.left_out), (vec![700], 1));
-        assert!(less.conversation.earlier.is_some());
+        assert_eq!((outputs(&less), less.omitted_turns), (vec![700], 1));
+        assert!(less.conversation.earlier_note.is_some());
         let least = fit(whole, room(1));
-        assert_eq!(least.left_out, 2);
+        assert_eq!(least.omitted_turns, 2);
         assert!(outputs(&least)[0] < 150);
     }
 
@@ -213,13 +219,13 @@ mod tests {
         256;
 
         #[test]
-        fn it_fits_or_is_as_small_as_it_gets_and_keeps_what_must_stay(
+        fn fits_or_shrinks_to_the_required_rest(
             turns in vec((0_usize..40, vec(0_usize..80, 0..4)), 1..8),
             earlier in proptest::option::of(0_usize..3000),
             tokens in 1_usize..3000,
         ) {
-            let whole = Conversation {
-                earlier: earlier.map(|length| "é ".repeat(length)),
+            let whole = ModelConversation {
+                earlier_note: earlier.map(|length| "é ".repeat(length)),
                 ..conversation(&turns)
             };
             let fitted = fit(whole.clone(), room(tokens));
@@ -227,26 +233,26 @@ mod tests {
             prop_assert_eq!(fitted.tokens, conversation.tokens());
 
             let is_smallest = conversation.turns.is_empty()
-                && conversation.earlier.as_deref().is_none_or(|earlier| earlier.len() <= LEFT_OUT.len())
-                && conversation.latest.iter().all(|message| match message {
-                    ModelMessage::Tool { output, .. } => shortened(output, SHORT).is_none(),
+                && conversation.earlier_note.as_deref().is_none_or(|earlier| earlier.len() <= OMITTED_NOTE.len())
+                && conversation.current_turn.iter().all(|message| match message {
+                    ModelMessage::Tool { output, .. } => shorten_middle(output, SHORT).is_none(),
                     _ => true,
                 });
             prop_assert!(conversation.tokens() <= tokens || is_smallest);
             let sent = conversation.clone().messages();
-            prop_assert!(sent.iter().map(tokens::of_message).sum::<usize>() <= conversation.tokens());
+            prop_assert!(sent.iter().map(tokens::estimate_message).sum::<usize>() <= conversation.tokens());
 
             // The instructions and the present turn are there, and the turns that are left are the last ones.
             prop_assert_eq!(&conversation.prompt, &whole.prompt);
-            prop_assert_eq!(conversation.turns.len() + fitted.left_out, whole.turns.len());
-            let kept = whole.turns[fitted.left_out..].iter().flat_map(|turn| &turn.messages);
-            let mut expected: Vec<ModelMessage> = kept.chain(&whole.latest).cloned().collect();
+            prop_assert_eq!(conversation.turns.len() + fitted.omitted_turns, whole.turns.len());
+            let kept = whole.turns[fitted.omitted_turns..].iter().flat_map(|turn| &turn.messages);
+            let mut expected: Vec<ModelMessage> = kept.chain(&whole.current_turn).cloned().collect();
             number_calls(&mut expected);
             let expected: Vec<String> = expected.iter().map(essence).collect();
             let messages = fitted.conversation.messages();
             let found: Vec<String> = messages[1..].iter().map(essence).collect();
             prop_assert_eq!(found, expected);
-            in_order(&messages);
+            assert_in_order(&messages);
         }
     }
 }

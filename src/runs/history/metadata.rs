@@ -13,14 +13,14 @@ use serde::Serialize;
 
 use crate::{
     clock,
-    control::neutral,
+    control::escape_metadata,
     protocol::{AssistantMessage, Interaction, Message, MessageBody, Timestamp, ToolCall, ToolStatus},
-    settings::{self, History},
+    settings::{self, HistorySettings},
 };
 
-const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// How the metadata begin.
 pub const OPENING: &str = "<!-- METADATA:";
@@ -55,56 +55,56 @@ struct File {
 
 /// Says when things were said, as seen from one moment.
 #[derive(Clone, Debug)]
-pub struct Clock {
+pub struct MetadataClock {
     zone: TimeZone,
     /// The beginning of the present hour.
-    hour: i64,
-    gap: i64,
+    reference_hour: i64,
+    min_gap_ms: i64,
     /// Only metadata that say something are told.
-    is_sparing: bool,
+    is_sparse: bool,
 }
 
-impl Clock {
+impl MetadataClock {
     /// `None` if the settings want no metadata.
-    pub fn new(settings: &History, now: Timestamp) -> Option<Self> {
+    pub fn new(settings: &HistorySettings, now: Timestamp) -> Option<Self> {
         let is_sparing = match settings.metadata {
-            settings::Metadata::Never => return None,
-            settings::Metadata::Auto => true,
-            settings::Metadata::Always => false,
+            settings::MetadataMode::Never => return None,
+            settings::MetadataMode::Auto => true,
+            settings::MetadataMode::Always => false,
         };
         Some(Self {
-            is_sparing,
-            zone: settings.zone(),
-            hour: now.0.div_euclid(HOUR) * HOUR,
+            is_sparse: is_sparing,
+            zone: settings.time_zone(),
+            reference_hour: now.0.div_euclid(HOUR_MS) * HOUR_MS,
             // What is longer than time itself is no gap ever.
-            gap: (settings.session_gap_hours * HOUR as f64) as i64,
+            min_gap_ms: (settings.session_gap_hours * HOUR_MS as f64) as i64,
         })
     }
 
     /// The metadata of a message, if it is to have any. It came after one that had ended at `before`, or is the first.
-    pub fn metadata(&self, message: &Message, before: Option<Timestamp>) -> Option<String> {
+    pub fn render(&self, message: &Message, before: Option<Timestamp>) -> Option<String> {
         let at = message.created_at;
         let away = before
             .map(|before| at.0 - before.0)
-            .filter(|away| *away > self.gap);
+            .filter(|away| *away > self.min_gap_ms);
         let (tools_used, tool_summary) = match &message.body {
             MessageBody::User { .. } | MessageBody::Damaged => (Vec::new(), None),
-            MessageBody::Assistant(answer) => tools(answer),
+            MessageBody::Assistant(answer) => tool_metadata(answer),
         };
-        let files = files(message);
+        let files = answer_files(message);
         // The system prompt lists what came of a button by the time in its metadata.
         let came_of_button = matches!(
             &message.body,
             MessageBody::User { interaction, .. } if *interaction != Interaction::TextInput
         );
         let says_something = away.is_some() || !files.is_empty() || !tools_used.is_empty() || came_of_button;
-        if self.is_sparing && (before.is_none() || !says_something) {
+        if self.is_sparse && (before.is_none() || !says_something) {
             return None;
         }
         let metadata = Metadata {
-            timestamp: self.time(at),
-            relative_time: self.ago(at),
-            session_gap: away.map(span),
+            timestamp: self.format_time(at),
+            relative_time: self.format_relative(at),
+            session_gap: away.map(format_span),
             files,
             tools_used,
             tool_summary,
@@ -114,31 +114,31 @@ impl Clock {
         Some(format!("{OPENING} {} -->\n", json.replace("-->", "--\\u003e")))
     }
 
-    fn time(&self, at: Timestamp) -> String {
-        clock::in_words(at, &self.zone)
+    fn format_time(&self, at: Timestamp) -> String {
+        clock::format_minute(at, &self.zone)
     }
 
-    fn ago(&self, at: Timestamp) -> String {
-        match self.hour - at.0 {
-            past if past < HOUR => "less than an hour ago".into(),
-            past => format!("{} ago", span(past)),
+    fn format_relative(&self, at: Timestamp) -> String {
+        match self.reference_hour - at.0 {
+            past if past < HOUR_MS => "less than an hour ago".into(),
+            past => format!("{} ago", format_span(past)),
         }
     }
 }
 
 /// A span of time in its largest unit: "3 hours", "1 day".
-fn span(milliseconds: i64) -> String {
+fn format_span(milliseconds: i64) -> String {
     let units = [
-        ("year", 365 * DAY),
-        ("month", 30 * DAY),
-        ("week", 7 * DAY),
-        ("day", DAY),
-        ("hour", HOUR),
+        ("year", 365 * DAY_MS),
+        ("month", 30 * DAY_MS),
+        ("week", 7 * DAY_MS),
+        ("day", DAY_MS),
+        ("hour", HOUR_MS),
     ];
     let (name, length) = units
         .into_iter()
         .find(|(_, length)| milliseconds >= *length)
-        .unwrap_or(("minute", MINUTE));
+        .unwrap_or(("minute", MINUTE_MS));
     match milliseconds / length {
         1 => format!("1 {name}"),
         count => format!("{count} {name}s"),
@@ -146,7 +146,7 @@ fn span(milliseconds: i64) -> String {
 }
 
 /// The files of an answer. What one is called, its tool has said.
-fn files(message: &Message) -> Vec<File> {
+fn answer_files(message: &Message) -> Vec<File> {
     let calls = message
         .assistant()
         .into_iter()
@@ -155,7 +155,7 @@ fn files(message: &Message) -> Vec<File> {
     files
         .enumerate()
         .map(|(index, file)| File {
-            name: neutral(&file.name).into_owned(),
+            name: escape_metadata(&file.name).into_owned(),
             r#type: file.media_type.clone(),
             id: format!("{}:{index}", message.id),
         })
@@ -163,14 +163,14 @@ fn files(message: &Message) -> Vec<File> {
 }
 
 /// The names of the tools that an answer was made with, and what they have done.
-fn tools(answer: &AssistantMessage) -> (Vec<String>, Option<String>) {
+fn tool_metadata(answer: &AssistantMessage) -> (Vec<String>, Option<String>) {
     let mut names: Vec<String> = Vec::new();
     let mut done: Vec<(String, usize)> = Vec::new();
     for call in answer.tool_calls() {
         if !names.contains(&call.tool) {
             names.push(call.tool.clone());
         }
-        let what = outcome(call);
+        let what = call_outcome(call);
         match done.iter_mut().find(|(known, _)| *known == what) {
             Some((_, count)) => *count += 1,
             None => done.push((what, 1)),
@@ -184,8 +184,8 @@ fn tools(answer: &AssistantMessage) -> (Vec<String>, Option<String>) {
     (names, Some(summary).filter(|summary| !summary.is_empty()))
 }
 
-fn outcome(call: &ToolCall) -> String {
-    let label = neutral(&call.label);
+fn call_outcome(call: &ToolCall) -> String {
+    let label = escape_metadata(&call.label);
     let mut label = label.chars();
     let label: String = label
         .next()

@@ -14,19 +14,19 @@ use crate::{
 };
 
 /// What a message costs besides its text: its role, and what stands between it and the next.
-const PER_MESSAGE: usize = 4;
+const TOKENS_PER_MESSAGE: usize = 4;
 /// The same for a call of a tool.
-const PER_CALL: usize = 8;
+const TOKENS_PER_CALL: usize = 8;
 
 /// What a message comes to that is nothing but text: instructions, or what a person says.
-pub fn of_words(text: &str) -> usize {
-    PER_MESSAGE + of_text(text)
+pub fn estimate_text_message(text: &str) -> usize {
+    TOKENS_PER_MESSAGE + of_text(text)
 }
 
 /// What a message comes to.
-pub fn of_message(message: &ModelMessage) -> usize {
+pub fn estimate_message(message: &ModelMessage) -> usize {
     let said = match message {
-        ModelMessage::System(text) | ModelMessage::User(text) => return of_words(text),
+        ModelMessage::System(text) | ModelMessage::User(text) => return estimate_text_message(text),
         ModelMessage::Assistant {
             text,
             thinking,
@@ -35,39 +35,45 @@ pub fn of_message(message: &ModelMessage) -> usize {
         } => {
             let calls = tool_calls.iter();
             let calls = calls.map(|call| {
-                PER_CALL + of_text(&call.name) + of_text(&call.arguments) + of_opaque(&call.opaque)
+                TOKENS_PER_CALL
+                    + of_text(&call.name)
+                    + of_text(&call.arguments)
+                    + estimate_opaque(&call.opaque)
             });
             let said = of_text(text) + thinking.as_deref().map_or(0, of_text);
-            said + of_opaque(opaque) + calls.sum::<usize>()
+            said + estimate_opaque(opaque) + calls.sum::<usize>()
         }
-        ModelMessage::Tool { output, .. } => PER_CALL + of_text(output),
+        ModelMessage::Tool { output, .. } => TOKENS_PER_CALL + of_text(output),
     };
-    PER_MESSAGE + said
+    TOKENS_PER_MESSAGE + said
 }
 
-fn of_opaque(opaque: &[Opaque]) -> usize {
+fn estimate_opaque(opaque: &[Opaque]) -> usize {
     opaque.iter().map(|data| of_text(data.value.as_str())).sum()
 }
 
 /// What it comes to that the model is told of its tools.
-pub fn of_tools(tools: &[Arc<ToolSpec>]) -> usize {
+pub fn estimate_tools(tools: &[Arc<ToolSpec>]) -> usize {
     let of_tool = |tool: &Arc<ToolSpec>| {
-        PER_CALL + of_text(&tool.name) + of_text(&tool.description) + of_text(&tool.parameters.to_string())
+        TOKENS_PER_CALL
+            + of_text(&tool.name)
+            + of_text(&tool.description)
+            + of_text(&tool.parameters.to_string())
     };
     tools.iter().map(of_tool).sum()
 }
 
 /// How many tokens the model server counts for a thousand that are estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scale(usize);
+pub struct TokenScale(usize);
 
-impl Scale {
+impl TokenScale {
     /// Nobody has counted yet.
     pub const UNKNOWN: Self = Self(1000);
 
     /// What a call that was counted tells. A server that counts only what it had not seen before tells less than half, and is
     /// not believed; one that tells more than three times as much counts something else as well.
-    pub fn of(usage: &Usage) -> Self {
+    pub fn from_usage(usage: &Usage) -> Self {
         if usage.estimated || usage.estimate == 0 {
             return Self::UNKNOWN;
         }
@@ -78,12 +84,12 @@ impl Scale {
     }
 
     /// What the server would count.
-    pub fn counted(self, estimated: usize) -> usize {
+    pub fn to_counted(self, estimated: usize) -> usize {
         estimated.saturating_mul(self.0).div_ceil(1000)
     }
 
     /// The most that may be estimated, for the server to count no more than this.
-    pub fn estimated(self, counted: usize) -> usize {
+    pub fn to_estimated(self, counted: usize) -> usize {
         counted.saturating_mul(1000) / self.0
     }
 }
@@ -96,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_to_about_what_tokenizers_make_of_them() {
+    fn estimates_are_close_to_tokenizers() {
         assert_eq!(of_text(""), 0);
         assert_eq!(of_text("The quick brown fox jumps over the lazy dog."), 11);
         assert_eq!(of_text("日本語の質問"), 5);
@@ -104,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_corrects_what_is_estimated_next_within_reason() {
+    fn scales_estimates_by_plausible_counts() {
         let counted = |input_tokens, estimated| Usage {
             input_tokens,
             output_tokens: 0,
@@ -112,17 +118,20 @@ mod tests {
             estimate: 1000,
             window: None,
         };
-        assert_eq!(Scale::of(&counted(1200, false)).counted(100), 120);
-        assert_eq!(Scale::of(&counted(1200, true)), Scale::UNKNOWN);
-        assert_eq!(Scale::of(&counted(3, false)), Scale::UNKNOWN);
-        assert_eq!(Scale::of(&counted(100_000, false)).counted(100), 300);
+        assert_eq!(TokenScale::from_usage(&counted(1200, false)).to_counted(100), 120);
+        assert_eq!(TokenScale::from_usage(&counted(1200, true)), TokenScale::UNKNOWN);
+        assert_eq!(TokenScale::from_usage(&counted(3, false)), TokenScale::UNKNOWN);
+        assert_eq!(
+            TokenScale::from_usage(&counted(100_000, false)).to_counted(100),
+            300
+        );
     }
 
     properties! {
         256;
 
         #[test]
-        fn the_beginning_of_a_text_is_as_long_as_it_may_be(text in "[a-zé日 ]{0,60}", most in 0_usize..30) {
+        fn truncates_to_the_longest_prefix(text in "[a-zé日 ]{0,60}", most in 0_usize..30) {
             let first = first_of(&text, most);
             prop_assert!(text.starts_with(first) && of_text(first) <= most);
             let longer = text[first.len()..].chars().next().map(|next| format!("{first}{next}"));
@@ -130,9 +139,9 @@ mod tests {
         }
 
         #[test]
-        fn what_may_be_estimated_is_never_counted_as_more(counted in 0_usize..2_000_000, thousandths in 500_usize..=3000) {
-            let scale = Scale(thousandths);
-            prop_assert!(scale.counted(scale.estimated(counted)) <= counted);
+        fn estimate_never_exceeds_the_count(counted in 0_usize..2_000_000, thousandths in 500_usize..=3000) {
+            let scale = TokenScale(thousandths);
+            prop_assert!(scale.to_counted(scale.to_estimated(counted)) <= counted);
         }
     }
 }

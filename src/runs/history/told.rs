@@ -4,25 +4,25 @@ use std::{collections::HashMap, ops::Range};
 
 use crate::{
     protocol::{AssistantMessage, Message, MessageId, Opaque, PlacedOpaque},
-    providers::endpoint_of,
+    providers::endpoint_name,
 };
 
 /// All that there is of a conversation.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct RunHistory<'a> {
     /// The messages that lead to the answer, oldest first; the last is the question.
     pub history: &'a [Message],
     /// The answer, and what it has come to.
-    pub begun: (MessageId, &'a AssistantMessage),
+    pub answer: (MessageId, &'a AssistantMessage),
     /// Data of all of it that only providers understand.
     pub opaque: &'a HashMap<MessageId, Vec<PlacedOpaque>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> RunHistory<'a> {
     /// The data of one answer that the endpoint may see that is asked now.
-    pub fn opaque_of(self, id: MessageId) -> OpaqueOf<'a> {
-        OpaqueOf {
-            endpoint: endpoint_of(&self.begun.1.model),
+    pub fn answer_opaque(self, id: MessageId) -> AnswerOpaque<'a> {
+        AnswerOpaque {
+            endpoint: endpoint_name(&self.answer.1.model),
             placed: self.opaque.get(&id).map_or(&[], Vec::as_slice),
         }
     }
@@ -30,19 +30,19 @@ impl<'a> Told<'a> {
 
 /// The data of one answer for one endpoint.
 #[derive(Clone, Copy, Debug)]
-pub struct OpaqueOf<'a> {
+pub struct AnswerOpaque<'a> {
     endpoint: &'a str,
     placed: &'a [PlacedOpaque],
 }
 
-impl OpaqueOf<'_> {
+impl AnswerOpaque<'_> {
     /// Data that belong to a part.
-    pub fn beside(self, node: usize, part: usize) -> Vec<Opaque> {
+    pub fn for_part(self, node: usize, part: usize) -> Vec<Opaque> {
         self.matching(|placed| placed.node == node && placed.part == Some(part))
     }
 
     /// Data that belong to these nodes as a whole, or to anything in them but these parts of one.
-    pub fn of_nodes(self, nodes: Range<usize>, but: (usize, &[usize])) -> Vec<Opaque> {
+    pub fn for_nodes(self, nodes: Range<usize>, but: (usize, &[usize])) -> Vec<Opaque> {
         let is_left_out = |placed: &PlacedOpaque| {
             placed.node == but.0 && placed.part.is_some_and(|part| but.1.contains(&part))
         };

@@ -4,10 +4,10 @@ use crate::{
     model::ModelMessage,
     protocol::{ConversationId, MessageId, UserId},
     providers::ModelsConfig,
-    storage::sqlite::Sqlite,
+    storage::sqlite::SqliteStorage,
 };
 
-fn asking(text: &str) -> Arc<ModelRequest> {
+fn request_with(text: &str) -> Arc<ModelRequest> {
     Arc::new(ModelRequest::new(
         "parlor/tour",
         vec![ModelMessage::User(text.into())],
@@ -16,7 +16,7 @@ fn asking(text: &str) -> Arc<ModelRequest> {
 
 async fn recorder() -> (tempfile::TempDir, Recorder) {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let storage = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let (journal, _writer) = Journal::start(storage, Arc::new(Hub::default()));
     let run = RunKey {
         user_id: UserId::LOCAL,
@@ -24,36 +24,36 @@ async fn recorder() -> (tempfile::TempDir, Recorder) {
         message_id: MessageId::new(),
     };
     let models = Arc::new(Models::new(ModelsConfig::default()));
-    let terms = Arc::new(Terms::of(&Settings::default()));
+    let terms = Arc::new(RecorderSettings::from_settings(&Settings::default()));
     (
         folder,
         Recorder::new(run, journal, models, terms, Purpose::Answer),
     )
 }
 
-fn messages(request: Option<Request>) -> Option<String> {
+fn messages(request: Option<RequestRecord>) -> Option<String> {
     request.map(|request| serde_json::to_string(&request.messages).unwrap())
 }
 
 #[tokio::test]
-async fn what_was_sent_is_written_down_once_while_its_server_refuses_no_part_of_it() {
+async fn writes_a_request_once_unless_refused() {
     let (_folder, mut recorder) = recorder().await;
-    recorder.calls(asking("one")).await;
+    recorder.record_call(request_with("one")).await;
     let said = r#"[{"content":"one","role":"user"}]"#;
-    assert_eq!(messages(recorder.request()).as_deref(), Some(said));
-    assert_eq!(recorder.request(), None);
-    recorder.heard(&Input::Model(ModelEvent::Text("Fine.".into())));
-    assert_eq!(recorder.request(), None);
+    assert_eq!(messages(recorder.take_request()).as_deref(), Some(said));
+    assert_eq!(recorder.take_request(), None);
+    recorder.record_input(&Input::Model(ModelEvent::Text("Fine.".into())));
+    assert_eq!(recorder.take_request(), None);
 }
 
 #[tokio::test]
-async fn of_a_call_that_is_made_again_it_is_what_was_sent_last() {
+async fn retry_records_the_last_request() {
     let (_folder, mut recorder) = recorder().await;
-    recorder.calls(asking("one")).await;
-    recorder.request();
-    recorder.waits();
-    recorder.calls(asking("two")).await;
-    let again = recorder.request().unwrap();
+    recorder.record_call(request_with("one")).await;
+    recorder.take_request();
+    recorder.record_retry();
+    recorder.record_call(request_with("two")).await;
+    let again = recorder.take_request().unwrap();
     assert_eq!(again.messages[0]["content"], "two");
     assert!(!again.goes_on, "what was sent first counts no more");
 }

@@ -20,20 +20,20 @@ use serde_json::Value;
 
 use crate::{
     protocol::literature::is_pmid,
-    services::{Fault, Service, ServiceError, pace::Pace},
-    settings::{Pubmed, Secret, Settings},
+    services::{Service, ServiceError, ServiceErrorKind, pace::RateLimiter},
+    settings::{PubmedSettings, Secret, Settings},
     text,
 };
 
 /// What is between two requests: NCBI allows three a second, and ten to those who have a key. A little more than that, for what
 /// the way does to it.
-const BETWEEN: Duration = Duration::from_millis(350);
-const BETWEEN_WITH_KEY: Duration = Duration::from_millis(110);
+const REQUEST_INTERVAL: Duration = Duration::from_millis(350);
+const REQUEST_INTERVAL_WITH_KEY: Duration = Duration::from_millis(110);
 
 /// How much of each is kept: characters, and authors.
-const LINE: usize = 500;
-const SHORT: usize = 200;
-const AUTHORS: usize = 100;
+const MAX_LINE_CHARS: usize = 500;
+const MAX_SHORT_CHARS: usize = 200;
+const MAX_AUTHORS: usize = 100;
 
 /// The way to NCBI. There is one for the whole process, since the pace is.
 #[derive(Debug)]
@@ -42,22 +42,22 @@ pub struct PubmedClient {
     base_url: Url,
     email: Option<String>,
     key: Option<Secret>,
-    listener: OnceLock<Arc<dyn Listener>>,
+    listener: OnceLock<Arc<dyn PubmedListener>>,
 }
 
 /// Hears of everything that is read, so that it need not be asked for again.
-pub trait Listener: fmt::Debug + Send + Sync {
-    fn article(&self, article: &Article);
+pub trait PubmedListener: fmt::Debug + Send + Sync {
+    fn article_read(&self, article: &Article);
 
     /// The abstract of an article; empty if it has none.
-    fn summary(&self, pmid: &str, text: &str);
+    fn abstract_read(&self, pmid: &str, text: &str);
 }
 
 /// The reason that PubMed is not asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PubmedUnavailable {
     #[error("PubMed is switched off on this server (setting tools.pubmed.enabled).")]
-    SwitchedOff,
+    Disabled,
     #[error(
         "PubMed can’t be asked: this machine has no certificates to check its address by. Whoever runs this server can install \
          them (package ca-certificates) and start Parlor again."
@@ -67,14 +67,14 @@ pub enum PubmedUnavailable {
 
 /// What a search has found.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Hits {
+pub struct SearchHits {
     pub total: u64,
     /// Those that were asked for.
     pub ids: Vec<String>,
 }
 
 /// How long a query may be, in bytes.
-pub const LONGEST_QUERY: usize = 2000;
+pub const MAX_QUERY_BYTES: usize = 2000;
 
 /// The order of what a search finds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -106,7 +106,7 @@ pub struct Article {
 /// If it is switched off, or can't be asked.
 pub fn connect(settings: &Settings) -> Result<Arc<PubmedClient>, PubmedUnavailable> {
     if !settings.tools.pubmed.enabled {
-        return Err(PubmedUnavailable::SwitchedOff);
+        return Err(PubmedUnavailable::Disabled);
     }
     let pubmed = PubmedClient::new(&settings.tools.pubmed).ok_or(PubmedUnavailable::NoCertificates)?;
     Ok(Arc::new(pubmed))
@@ -114,16 +114,20 @@ pub fn connect(settings: &Settings) -> Result<Arc<PubmedClient>, PubmedUnavailab
 
 impl PubmedClient {
     /// Nothing if it can't be used: the log tells why.
-    pub fn new(settings: &Pubmed) -> Option<Self> {
+    pub fn new(settings: &PubmedSettings) -> Option<Self> {
         // The settings have been checked.
         let mut base_url = Url::parse(&settings.base_url).ok()?;
         base_url.path_segments_mut().ok()?.pop_if_empty();
         let key = settings.api_key.clone();
-        let between = if key.is_some() { BETWEEN_WITH_KEY } else { BETWEEN };
+        let between = if key.is_some() {
+            REQUEST_INTERVAL_WITH_KEY
+        } else {
+            REQUEST_INTERVAL
+        };
         let service = Service::new("PubMed", &base_url)
             .inspect_err(|error| tracing::error!(%error, "PubMed can't be searched"))
             .ok()?
-            .paced(Pace::new(between));
+            .with_rate_limiter(RateLimiter::new(between));
         Some(Self {
             service,
             base_url,
@@ -135,13 +139,13 @@ impl PubmedClient {
 
     /// Limits the wait for an answer and retries at once. For tests.
     #[cfg(test)]
-    pub fn hurried(mut self, patience: Duration) -> Self {
-        self.service = self.service.hurried(patience);
+    pub fn with_test_timeout(mut self, patience: Duration) -> Self {
+        self.service = self.service.with_test_timeout(patience);
         self
     }
 
     /// Tells a listener of what is read from now on. There is one.
-    pub fn tell(&self, listener: Arc<dyn Listener>) {
+    pub fn set_listener(&self, listener: Arc<dyn PubmedListener>) {
         // The first stays.
         let _ = self.listener.set(listener);
     }
@@ -153,7 +157,7 @@ impl PubmedClient {
         first: usize,
         count: usize,
         sort: Sort,
-    ) -> Result<Hits, ServiceError> {
+    ) -> Result<SearchHits, ServiceError> {
         let first = (first > 0).then(|| first.to_string());
         let count = count.to_string();
         let sort = match sort {
@@ -170,13 +174,13 @@ impl PubmedClient {
             parameters.push(("retstart", first));
         }
         let url = self.url("esearch.fcgi", &parameters)?;
-        let answer: Searched = self.service.ask_json(self.service.http().get(url)).await?;
+        let answer: SearchResponse = self.service.fetch_json(self.service.http().get(url)).await?;
         let found = answer.esearchresult;
         if let Some(error) = found.error {
-            let error = text::line(&error, LINE);
-            return Err(self.service.error(Fault::NotUnderstood(error)));
+            let error = text::plain_line(&error, MAX_LINE_CHARS);
+            return Err(self.service.error(ServiceErrorKind::InvalidQuery(error)));
         }
-        Ok(Hits {
+        Ok(SearchHits {
             total: found.count.parse().unwrap_or_default(),
             ids: found.idlist.into_iter().filter(|id| is_pmid(id)).collect(),
         })
@@ -185,14 +189,14 @@ impl PubmedClient {
     /// What there is about articles, in the order in which they are asked for. What makes no sense is left out.
     pub async fn summaries(&self, ids: &[String]) -> Result<Vec<Article>, ServiceError> {
         let url = self.url("esummary.fcgi", &[("retmode", "json"), ("id", &ids.join(","))])?;
-        let mut answer: Summarised = self.service.ask_json(self.service.http().get(url)).await?;
+        let mut answer: SummaryResponse = self.service.fetch_json(self.service.http().get(url)).await?;
         let articles = ids.iter().filter_map(|id| {
             let summary = serde_json::from_value(answer.result.remove(id)?).ok()?;
             Some(article(id, summary))
         });
         let articles: Vec<Article> = articles.collect();
         if let Some(listener) = self.listener.get() {
-            articles.iter().for_each(|article| listener.article(article));
+            articles.iter().for_each(|article| listener.article_read(article));
         }
         Ok(articles)
     }
@@ -200,12 +204,12 @@ impl PubmedClient {
     /// The abstracts of articles, by their PMIDs.
     pub async fn abstracts(&self, ids: &[&str]) -> Result<HashMap<String, String>, ServiceError> {
         let url = self.url("efetch.fcgi", &[("retmode", "xml"), ("id", &ids.join(","))])?;
-        let xml = self.service.ask(self.service.http().get(url)).await?;
-        let read = abstracts::read(&xml);
+        let xml = self.service.fetch_text(self.service.http().get(url)).await?;
+        let read = abstracts::parse_abstracts(&xml);
         let read = read.map_err(|error| self.service.error(self.service.unreadable(error)))?;
         if let Some(listener) = self.listener.get() {
             for id in ids {
-                listener.summary(id, read.get(*id).map_or("", String::as_str));
+                listener.abstract_read(id, read.get(*id).map_or("", String::as_str));
             }
         }
         Ok(read)
@@ -214,7 +218,7 @@ impl PubmedClient {
     fn url(&self, program: &str, parameters: &[(&str, &str)]) -> Result<Url, ServiceError> {
         let mut url = self.base_url.clone();
         url.path_segments_mut()
-            .map_err(|()| self.service.error(Fault::Unreachable))?
+            .map_err(|()| self.service.error(ServiceErrorKind::Unreachable))?
             .push(program);
         url.query_pairs_mut()
             .append_pair("db", "pubmed")
@@ -227,12 +231,12 @@ impl PubmedClient {
 }
 
 #[derive(Deserialize)]
-struct Searched {
-    esearchresult: Found,
+struct SearchResponse {
+    esearchresult: SearchResponseBody,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct SearchResponseBody {
     #[serde(default)]
     count: String,
     #[serde(default)]
@@ -242,7 +246,7 @@ struct Found {
 }
 
 #[derive(Deserialize)]
-struct Summarised {
+struct SummaryResponse {
     /// By PMID, and `uids`.
     #[serde(default)]
     result: HashMap<String, Value>,
@@ -251,7 +255,7 @@ struct Summarised {
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
-struct Summary {
+struct RawSummary {
     title: String,
     authors: Vec<Author>,
     fulljournalname: String,
@@ -271,23 +275,25 @@ struct ArticleId {
     value: String,
 }
 
-fn article(pmid: &str, summary: Summary) -> Article {
+fn article(pmid: &str, summary: RawSummary) -> Article {
     let journal = if summary.source.is_empty() {
         &summary.fulljournalname
     } else {
         &summary.source
     };
     let doi = summary.articleids.iter().find(|id| id.idtype == "doi");
-    let authors = summary.authors.iter().take(AUTHORS);
+    let authors = summary.authors.iter().take(MAX_AUTHORS);
     // It comes with its tags as entities.
     let title = html_escape::decode_html_entities(&summary.title);
     Article {
         pmid: pmid.into(),
-        title: text::line(&title, LINE),
-        authors: authors.map(|author| text::line(&author.name, SHORT)).collect(),
-        journal: text::line(journal, SHORT),
-        date: text::line(&summary.pubdate, SHORT),
-        doi: doi.map(|doi| text::line(&doi.value, SHORT)),
+        title: text::plain_line(&title, MAX_LINE_CHARS),
+        authors: authors
+            .map(|author| text::plain_line(&author.name, MAX_SHORT_CHARS))
+            .collect(),
+        journal: text::plain_line(journal, MAX_SHORT_CHARS),
+        date: text::plain_line(&summary.pubdate, MAX_SHORT_CHARS),
+        doi: doi.map(|doi| text::plain_line(&doi.value, MAX_SHORT_CHARS)),
         summary: None,
     }
 }

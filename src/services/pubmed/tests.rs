@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::abstracts;
 
 /// As PubMed writes them: sections, emphasis, entities, and articles that are cited.
-pub const XML: &str = r#"<?xml version="1.0" ?>
+pub const ABSTRACTS_XML: &str = r#"<?xml version="1.0" ?>
 <!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://dtd.nlm.nih.gov/x.dtd">
 <PubmedArticleSet>
 <PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">11</PMID><Article><ArticleTitle>Study</ArticleTitle>
@@ -20,7 +20,7 @@ pub const XML: &str = r#"<?xml version="1.0" ?>
 </PubmedArticleSet>"#;
 
 #[test]
-fn abstracts_are_read_by_their_articles() {
+fn parses_abstracts_by_pmid() {
     let expected = HashMap::from([
         (
             "11".to_owned(),
@@ -28,21 +28,21 @@ fn abstracts_are_read_by_their_articles() {
         ),
         ("13".to_owned(), "A <book>.".to_owned()),
     ]);
-    assert_eq!(abstracts::read(XML).unwrap(), expected);
+    assert_eq!(abstracts::parse_abstracts(ABSTRACTS_XML).unwrap(), expected);
 }
 
 #[test]
-fn entities_of_its_own_come_to_nothing() {
+fn ignores_custom_entities() {
     let laughs = r#"<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>
         <PubmedArticle><PMID>1</PMID><Abstract><AbstractText>So: &b;&f;&nbsp;.</AbstractText></Abstract></PubmedArticle>"#;
-    assert_eq!(abstracts::read(laughs).unwrap()["1"], "So: .");
+    assert_eq!(abstracts::parse_abstracts(laughs).unwrap()["1"], "So: .");
 }
 
 properties! {
     256;
 
     #[test]
-    fn whatever_comes_as_xml_is_read_or_refused(
+    fn never_panics_on_any_xml(
         tokens in prop::collection::vec(
             prop::sample::select(vec![
                 "<PubmedArticle>", "</PubmedArticle>", "<PMID>", "</PMID>", "1", "<Abstract>", "</Abstract>", "<AbstractText>",
@@ -51,6 +51,6 @@ properties! {
             0..30,
         )
     ) {
-        let _ = abstracts::read(&tokens.concat());
+        let _ = abstracts::parse_abstracts(&tokens.concat());
     }
 }

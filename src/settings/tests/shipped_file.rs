@@ -4,13 +4,13 @@ use super::*;
 
 /// The example of an Azure endpoint in the file that comes with Parlor.
 #[test]
-fn azures_example_reads_its_key_and_prints_no_secret() {
+fn azure_example_reads_its_key_without_printing() {
     let file = include_str!("../../../Leptos.toml");
     let example = file.lines().skip_while(|line| *line != "# name = \"azure\"");
     let example = example.take_while(|line| line.starts_with('#'));
     let example: Vec<&str> = example.map(|line| line.trim_start_matches(['#', ' '])).collect();
     let file = format!("[[endpoints]]\n{}", example.join("\n"));
-    let settings = read(&file, &[("AZURE_OPENAI_API_KEY", "very-secret")]).unwrap();
+    let settings = read_settings(&file, &[("AZURE_OPENAI_API_KEY", "very-secret")]).unwrap();
     let azure = &settings.endpoints[0];
     assert_eq!(azure.headers["api-key"], Secret("very-secret".into()));
     assert_eq!(azure.models, ["DEPLOYMENT"]);
@@ -20,32 +20,32 @@ fn azures_example_reads_its_key_and_prints_no_secret() {
         !printed.contains("very-secret") && !printed.contains("api-version"),
         "{printed}"
     );
-    let without = read(&file, &[]).unwrap();
+    let without = read_settings(&file, &[]).unwrap();
     assert!(without.endpoints[0].headers.is_empty());
 }
 
 #[test]
-fn the_file_that_comes_with_parlor_says_where_pubmed_is() {
-    let line = format!("# base_url = \"{}\"", Pubmed::default().base_url);
+fn shipped_file_names_pubmed_address() {
+    let line = format!("# base_url = \"{}\"", PubmedSettings::default().base_url);
     assert!(include_str!("../../../Leptos.toml").contains(&line), "{line}");
 }
 
 /// The file that comes with Parlor has examples of what has no default.
 #[test]
-fn the_examples_of_mcp_servers_are_understood() {
+fn shipped_mcp_examples_are_valid() {
     let file = include_str!("../../../Leptos.toml");
     let example = file.lines().skip_while(|line| *line != "# [[mcp]]");
     let example = example.take_while(|line| line.starts_with('#'));
     let example: Vec<&str> = example.map(|line| line.trim_start_matches(['#', ' '])).collect();
     let env = [("FILES_TOKEN", "t1"), ("TICKETS_AUTHORIZATION", "Bearer t2")];
-    let settings = read(&example.join("\n"), &env).unwrap();
-    let variables = |name: &str, value: &str, variable: &str| mcp::Variables {
+    let settings = read_settings(&example.join("\n"), &env).unwrap();
+    let variables = |name: &str, value: &str, variable: &str| mcp::SecretVariables {
         values: [(name.to_owned(), Secret(value.into()))].into(),
-        from: [(name.to_owned(), variable.to_owned())].into(),
+        from_environment: [(name.to_owned(), variable.to_owned())].into(),
     };
     let files = McpServer {
         name: "files".into(),
-        reached: mcp::Reached::Command {
+        reached: mcp::McpTransport::Command {
             command: "npx".into(),
             args: ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/notes"]
                 .map(Into::into)
@@ -58,11 +58,11 @@ fn the_examples_of_mcp_servers_are_understood() {
     };
     let tickets = McpServer {
         name: "tickets".into(),
-        reached: mcp::Reached::Url {
+        reached: mcp::McpTransport::Url {
             url: "https://tickets.example/mcp".into(),
             headers: variables("Authorization", "Bearer t2", "TICKETS_AUTHORIZATION"),
         },
-        approval: Some(mcp::Approval::Ask),
+        approval: Some(mcp::ApprovalPolicy::Ask),
         timeout: Duration::from_secs(60),
         disabled_tools: vec!["delete_everything".into()],
     };
@@ -71,9 +71,9 @@ fn the_examples_of_mcp_servers_are_understood() {
 
 /// The file that comes with Parlor names every setting with its default, behind a `#`.
 #[test]
-fn the_file_that_comes_with_parlor_says_the_defaults() {
+fn shipped_file_matches_the_defaults() {
     let file = include_str!("../../../Leptos.toml");
-    assert_eq!(read(file, &[]).unwrap(), Settings::default());
+    assert_eq!(read_settings(file, &[]).unwrap(), Settings::default());
     let examples = [
         "# [[",
         "# name",
@@ -116,7 +116,7 @@ fn the_file_that_comes_with_parlor_says_the_defaults() {
             _ => line,
         })
         .collect();
-    let settings = read(&uncommented.join("\n"), &[]).unwrap();
+    let settings = read_settings(&uncommented.join("\n"), &[]).unwrap();
     assert_eq!(settings, Settings::default());
     for name in [
         "addr",

@@ -2,14 +2,14 @@
 
 use sqlx::{Row, SqliteConnection};
 
-use super::{id, undamaged_rows};
+use super::{id, read_undamaged_rows};
 use crate::{
     protocol::{MessageId, UserId},
     storage::{RecordedCall, StorageError},
 };
 
 /// All calls that a run has made, oldest first.
-pub(super) async fn of_run(
+pub(super) async fn calls_of_run(
     connection: &mut SqliteConnection,
     user_id: UserId,
     message_id: MessageId,
@@ -21,7 +21,7 @@ pub(super) async fn of_run(
     .bind(message_id.to_string())
     .fetch_all(connection)
     .await?;
-    undamaged_rows("model_calls", "id", &rows, |row| {
+    read_undamaged_rows("model_calls", "id", &rows, |row| {
         Ok(RecordedCall {
             id: id(row, "id")?,
             request: Some(row.try_get("request")?),

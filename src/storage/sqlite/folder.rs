@@ -7,25 +7,25 @@ use std::{
     path::Path,
 };
 
-use super::FILE_NAME;
+use super::DATABASE_FILE_NAME;
 use crate::storage::StorageError;
 
 /// The name of the file in the data folder that is locked while a Parlor uses it.
-const LOCK_NAME: &str = "parlor.lock";
+const LOCK_FILE_NAME: &str = "parlor.lock";
 
 /// The endings that SQLite appends to the database's name for its own files.
-const SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
+const SQLITE_FILE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The locks on a data folder. A process that dies lets go of them.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct DataFolderLock {
     _file: File,
     /// Nobody can delete it and leave the data where they are.
     _folder: Option<File>,
 }
 
 /// Makes a folder that only its owner may enter, if it is not there.
-pub(super) fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
@@ -41,7 +41,7 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
 ///
 /// The folder itself is locked, since the lock file can be deleted while it is in use; the file too, which earlier versions know, and
 /// for file systems on which a folder can't be locked.
-pub(super) fn lock(folder: &Path) -> Result<Lock, StorageError> {
+pub(super) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError> {
     let of_folder = match File::open(folder) {
         Ok(open) => match open.try_lock() {
             Ok(()) => Some(open),
@@ -54,9 +54,11 @@ pub(super) fn lock(folder: &Path) -> Result<Lock, StorageError> {
         // Elsewhere than on Unix, folders are not opened.
         Err(_) => None,
     };
-    let file = private().truncate(false).open(folder.join(LOCK_NAME))?;
+    let file = owner_only_options()
+        .truncate(false)
+        .open(folder.join(LOCK_FILE_NAME))?;
     match file.try_lock() {
-        Ok(()) => Ok(Lock {
+        Ok(()) => Ok(DataFolderLock {
             _file: file,
             _folder: of_folder,
         }),
@@ -66,7 +68,7 @@ pub(super) fn lock(folder: &Path) -> Result<Lock, StorageError> {
 }
 
 /// Options to open a file, and to make it for its owner alone if it is not there.
-fn private() -> OpenOptions {
+fn owner_only_options() -> OpenOptions {
     let mut options = File::options();
     options.create(true).write(true);
     #[cfg(unix)]
@@ -80,24 +82,24 @@ fn private() -> OpenOptions {
 /// # Errors
 ///
 /// If SQLite would delete committed data: it does so with the write-ahead log of an empty file.
-pub(super) fn prepare_database(folder: &Path) -> Result<bool, StorageError> {
-    let file = folder.join(FILE_NAME);
+pub(super) fn prepare_database_file(folder: &Path) -> Result<bool, StorageError> {
+    let file = folder.join(DATABASE_FILE_NAME);
     let is_empty = fs::metadata(&file).is_ok_and(|file| file.len() == 0);
     // A missing file is as empty to SQLite.
     if is_empty || !file.exists() {
-        let log = folder.join([FILE_NAME, SUFFIXES[0]].concat());
+        let log = folder.join([DATABASE_FILE_NAME, SQLITE_FILE_SUFFIXES[0]].concat());
         if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-            return Err(StorageError::Emptied(log));
+            return Err(StorageError::EmptyDatabase(log));
         }
     }
     // Read-only files are opened by SQLite, which says so.
     if !file.exists() {
-        private().truncate(false).open(&file)?;
+        owner_only_options().truncate(false).open(&file)?;
     }
     if !is_empty {
         return Ok(false);
     }
-    let ours = [FILE_NAME, LOCK_NAME].map(OsStr::new);
+    let ours = [DATABASE_FILE_NAME, LOCK_FILE_NAME].map(OsStr::new);
     let others = fs::read_dir(folder)?
         .filter_map(Result::ok)
         .map(|entry| entry.file_name());
@@ -115,15 +117,15 @@ pub(super) fn prepare_database(folder: &Path) -> Result<bool, StorageError> {
 pub(super) fn make_private(folder: &Path) {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-    const OTHERS: u32 = 0o077;
-    const STICKY: u32 = 0o1000;
+    const OTHERS_MODE_BITS: u32 = 0o077;
+    const STICKY_MODE_BIT: u32 = 0o1000;
     // A folder that is not for Parlor alone is left alone: it may be a home, or /tmp.
-    let is_for_parlor = |mode: u32| mode & STICKY == 0 && has_nothing_else(folder);
-    let files = file_names().map(|name| folder.join(name));
+    let is_for_parlor = |mode: u32| mode & STICKY_MODE_BIT == 0 && has_only_own_files(folder);
+    let files = owned_file_names().map(|name| folder.join(name));
     for path in files.chain([folder.to_owned()]) {
         let Ok(found) = fs::metadata(&path) else { continue };
         let mode = found.mode() & 0o7777;
-        if mode & OTHERS == 0 {
+        if mode & OTHERS_MODE_BITS == 0 {
             continue;
         }
         if found.is_dir() && !is_for_parlor(mode) {
@@ -133,7 +135,7 @@ pub(super) fn make_private(folder: &Path) {
             );
             continue;
         }
-        let private = mode & !OTHERS;
+        let private = mode & !OTHERS_MODE_BITS;
         match fs::set_permissions(&path, fs::Permissions::from_mode(private)) {
             Ok(()) => tracing::warn!(
                 "others on this machine could open {} ({mode:03o}); now only its owner can ({private:03o})",
@@ -152,9 +154,9 @@ pub(super) fn make_private(_: &Path) {}
 
 /// The names of all that Parlor makes in its folder.
 #[cfg(unix)]
-fn file_names() -> impl Iterator<Item = String> {
-    let of_database = SUFFIXES.map(|suffix| [FILE_NAME, suffix].concat());
-    [LOCK_NAME, FILE_NAME]
+fn owned_file_names() -> impl Iterator<Item = String> {
+    let of_database = SQLITE_FILE_SUFFIXES.map(|suffix| [DATABASE_FILE_NAME, suffix].concat());
+    [LOCK_FILE_NAME, DATABASE_FILE_NAME]
         .map(str::to_owned)
         .into_iter()
         .chain(of_database)
@@ -162,8 +164,8 @@ fn file_names() -> impl Iterator<Item = String> {
 
 /// True if all that is in a folder is Parlor's. One that can't be read is not known to be.
 #[cfg(unix)]
-fn has_nothing_else(folder: &Path) -> bool {
-    let is_ours = |name: &OsStr| file_names().any(|ours| name == ours.as_str());
+fn has_only_own_files(folder: &Path) -> bool {
+    let is_ours = |name: &OsStr| owned_file_names().any(|ours| name == ours.as_str());
     fs::read_dir(folder)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name()))))
 }

@@ -2,37 +2,40 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, json, optional_text, read, text, undamaged_rows};
+use super::{id, json, optional_text, read, read_undamaged_rows, text};
 use crate::{
     protocol::{
         MessageId, StreamId, Timestamp, UserId,
         literature::{Article, Library, ResearchStream, SavedArticle},
     },
-    storage::{Looking, StorageError, damage::undamaged},
+    storage::{PageContextSnapshot, StorageError, damage::skip_damaged},
 };
 
-pub(super) async fn looking(
+pub(super) async fn context_snapshot(
     connection: &mut SqliteConnection,
     user_id: UserId,
     message_id: MessageId,
-) -> Result<Option<Looking>, StorageError> {
+) -> Result<Option<PageContextSnapshot>, StorageError> {
     let row =
         sqlx::query("SELECT context, text, instructions FROM contexts WHERE user_id = ? AND message_id = ?")
             .bind(user_id.to_string())
             .bind(message_id.to_string())
             .fetch_optional(connection)
             .await?;
-    let looking = row.as_ref().map(|row| read_looking(row, message_id));
+    let looking = row.as_ref().map(|row| read_context_snapshot(row, message_id));
     let looking = looking.transpose()?;
     Ok(looking.flatten())
 }
 
 /// Reads what was looked at, if a row has anything of it that can be read.
-pub(super) fn read_looking(row: &SqliteRow, asked: MessageId) -> Result<Option<Looking>, StorageError> {
+pub(super) fn read_context_snapshot(
+    row: &SqliteRow,
+    asked: MessageId,
+) -> Result<Option<PageContextSnapshot>, StorageError> {
     let Some(context) = optional_text(row, "context")? else {
         return Ok(None);
     };
-    let Some(context) = undamaged(
+    let Some(context) = skip_damaged(
         "contexts",
         asked,
         serde_json::from_str(&context).map_err(StorageError::from),
@@ -40,7 +43,7 @@ pub(super) fn read_looking(row: &SqliteRow, asked: MessageId) -> Result<Option<L
     else {
         return Ok(None);
     };
-    Ok(Some(Looking {
+    Ok(Some(PageContextSnapshot {
         context,
         text: text(row, "text")?,
         instructions: text(row, "instructions")?,
@@ -52,7 +55,7 @@ pub(super) async fn library(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<Library, StorageError> {
-    let as_of = read::head(&mut *connection, user_id).await?;
+    let as_of = read::last_log_position(&mut *connection, user_id).await?;
     let articles = sqlx::query(
         "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles WHERE user_id = ?",
     )
@@ -65,8 +68,8 @@ pub(super) async fn library(
         .await?;
     let mut library = Library {
         as_of,
-        articles: undamaged_rows("articles", "pmid", &articles, saved)?,
-        streams: undamaged_rows("streams", "id", &streams, kept_stream)?,
+        articles: read_undamaged_rows("articles", "pmid", &articles, read_saved_article)?,
+        streams: read_undamaged_rows("streams", "id", &streams, read_research_stream)?,
         no_search: None,
     };
     library.sort();
@@ -87,11 +90,11 @@ pub(super) async fn saved_article(
     .fetch_optional(connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let Some(saved) = undamaged("articles", pmid, saved(&row))? else {
+    let Some(saved) = skip_damaged("articles", pmid, read_saved_article(&row))? else {
         return Ok(None);
     };
     // What can't be read is not known, and is asked for again.
-    let summary = undamaged("articles", pmid, json(&row, "summary"))?.flatten();
+    let summary = skip_damaged("articles", pmid, json(&row, "summary"))?.flatten();
     Ok(Some((saved, summary)))
 }
 
@@ -108,10 +111,10 @@ pub(super) async fn saved_articles(
     .bind(serde_json::to_string(pmids)?)
     .fetch_all(connection)
     .await?;
-    undamaged_rows("articles", "pmid", &rows, saved)
+    read_undamaged_rows("articles", "pmid", &rows, read_saved_article)
 }
 
-pub(super) async fn stream(
+pub(super) async fn research_stream(
     connection: &mut SqliteConnection,
     user_id: UserId,
     stream_id: StreamId,
@@ -121,14 +124,14 @@ pub(super) async fn stream(
         .bind(stream_id.to_string())
         .fetch_optional(connection)
         .await?;
-    let stream = row.map(|row| undamaged("streams", stream_id, kept_stream(&row)));
+    let stream = row.map(|row| skip_damaged("streams", stream_id, read_research_stream(&row)));
     Ok(stream.transpose()?.flatten())
 }
 
 /// An article. The person must be able to see and remove it, so its authors may be unknown.
-fn saved(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
+fn read_saved_article(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
     let pmid = text(row, "pmid")?;
-    let authors = undamaged("articles", &pmid, json(row, "authors"))?;
+    let authors = skip_damaged("articles", &pmid, json(row, "authors"))?;
     let article = Article {
         pmid,
         title: text(row, "title")?,
@@ -144,7 +147,7 @@ fn saved(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
     })
 }
 
-fn kept_stream(row: &SqliteRow) -> Result<ResearchStream, StorageError> {
+fn read_research_stream(row: &SqliteRow) -> Result<ResearchStream, StorageError> {
     Ok(ResearchStream {
         id: id(row, "id")?,
         name: text(row, "name")?,

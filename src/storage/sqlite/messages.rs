@@ -4,28 +4,28 @@
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{
-    id, json, number, optional_id, optional_position, optional_text, payloads,
-    read::{head, run_status},
-    text, undamaged_rows,
+    id, json, number_or_zero, optional_id, optional_position, optional_text, payloads,
+    read::{last_log_position, read_run_status},
+    read_undamaged_rows, text,
 };
 use crate::{
     protocol::{
         AssistantMessage, ConversationId, Event, Message, MessageBody, MessageId, OlderMessages, RunError,
         Timestamp, Transcript, UserId,
-        transcript::{self, Elsewhere},
+        transcript::{self, UnloadedAnswer},
     },
     storage::{
-        PageSize, StorageError, Trouble,
-        damage::{report, undamaged},
+        PageSize, StorageError, StorageErrorKind,
+        damage::{log_damaged_row, skip_damaged},
     },
 };
 
 /// What a run has produced since its message was last stored.
-pub(super) const UNSTORED_EVENTS_OF_RUN: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
+pub(super) const SELECT_UNSTORED_EVENTS: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
          AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
 
 /// A message and those that lead to it, as far as a page goes. A parent was always made before its child.
-pub(super) const BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position, messages, bytes) AS ( \
+pub(super) const SELECT_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position, messages, bytes) AS ( \
          SELECT id, parent_id, position, 1, octet_length(body) FROM messages \
              WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
          UNION ALL \
@@ -37,11 +37,11 @@ pub(super) const BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position,
          ORDER BY m.position";
 
 /// The answers to messages, but for those that are known.
-pub(super) const OTHER_ANSWERS: &str = "SELECT m.id, m.parent_id FROM messages m JOIN runs r ON r.user_id = ?1 AND r.id = m.id \
+pub(super) const SELECT_OTHER_ANSWERS: &str = "SELECT m.id, m.parent_id FROM messages m JOIN runs r ON r.user_id = ?1 AND r.id = m.id \
      WHERE m.user_id = ?1 AND m.parent_id IN (SELECT value FROM json_each(?2)) \
          AND m.id NOT IN (SELECT value FROM json_each(?3))";
 
-pub(super) const ACTIVE_RUN: &str = "SELECT m.id, m.parent_id, m.created_at, m.body FROM runs r JOIN messages m USING (id) \
+pub(super) const SELECT_ACTIVE_RUN: &str = "SELECT m.id, m.parent_id, m.created_at, m.body FROM runs r JOIN messages m USING (id) \
      WHERE r.user_id = ?1 AND m.user_id = ?1 AND r.conversation_id = ?2 AND r.status IN ('running', 'waiting')";
 
 pub(super) async fn transcript(
@@ -51,7 +51,7 @@ pub(super) async fn transcript(
     page: PageSize,
     reach: Option<MessageId>,
 ) -> Result<Option<Transcript>, StorageError> {
-    let as_of = head(&mut *connection, user_id).await?;
+    let as_of = last_log_position(&mut *connection, user_id).await?;
     let conversation = sqlx::query(
         "SELECT title, model, parameters, active_leaf FROM conversations WHERE user_id = ? AND id = ?",
     )
@@ -65,12 +65,12 @@ pub(super) async fn transcript(
     let whose = (user_id, conversation_id);
     let active_leaf = active_leaf(&mut *connection, whose, &conversation).await?;
     let mut messages = match active_leaf {
-        Some(leaf) => branch(&mut *connection, whose, leaf, page, reach).await?,
+        Some(leaf) => read_branch(&mut *connection, whose, leaf, page, reach).await?,
         None => Vec::new(),
     };
-    let earliest = earliest(&messages);
-    match messages.iter_mut().find(|message| is_being_made(message)) {
-        Some(run) => catch_up(&mut *connection, user_id, run).await?,
+    let earliest = earliest_unless_root(&messages);
+    match messages.iter_mut().find(|message| is_in_progress(message)) {
+        Some(run) => apply_unstored_events(&mut *connection, user_id, run).await?,
         // It may work on a branch that is not shown.
         None => {
             if let Some(run) = active_run(&mut *connection, user_id, conversation_id).await? {
@@ -81,8 +81,8 @@ pub(super) async fn transcript(
             }
         }
     }
-    let verdicts = payloads::verdicts(&mut *connection, user_id, conversation_id).await?;
-    let elsewhere = elsewhere(connection, user_id, &messages).await?;
+    let verdicts = payloads::payload_verdicts(&mut *connection, user_id, conversation_id).await?;
+    let elsewhere = unloaded_answers(connection, user_id, &messages).await?;
     Ok(Some(Transcript {
         conversation_id,
         as_of,
@@ -98,7 +98,7 @@ pub(super) async fn transcript(
     }))
 }
 
-pub(super) async fn older(
+pub(super) async fn older_messages(
     connection: &mut SqliteConnection,
     user_id: UserId,
     conversation_id: ConversationId,
@@ -113,27 +113,27 @@ pub(super) async fn older(
             .fetch_optional(&mut *connection)
             .await?;
     let Some(found) = found else { return Ok(None) };
-    let parent = undamaged("messages", before, optional_id(&found, "parent_id"))?;
+    let parent = skip_damaged("messages", before, optional_id(&found, "parent_id"))?;
     let messages = match parent.flatten() {
-        Some(parent) => branch(&mut *connection, (user_id, conversation_id), parent, page, None).await?,
+        Some(parent) => read_branch(&mut *connection, (user_id, conversation_id), parent, page, None).await?,
         None => Vec::new(),
     };
     Ok(Some(OlderMessages {
         before,
-        earliest: earliest(&messages),
-        elsewhere: elsewhere(connection, user_id, &messages).await?,
+        earliest: earliest_unless_root(&messages),
+        elsewhere: unloaded_answers(connection, user_id, &messages).await?,
         messages,
     }))
 }
 
-pub(super) async fn branch(
+pub(super) async fn read_branch(
     connection: &mut SqliteConnection,
     (user_id, conversation_id): (UserId, ConversationId),
     leaf: MessageId,
     page: PageSize,
     reach: Option<MessageId>,
 ) -> Result<Vec<Message>, StorageError> {
-    let rows = sqlx::query(BRANCH)
+    let rows = sqlx::query(SELECT_BRANCH)
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
         .bind(leaf.to_string())
@@ -144,7 +144,7 @@ pub(super) async fn branch(
         .await?;
     let mut messages = Vec::with_capacity(rows.len());
     for row in &rows {
-        messages.extend(stored_message(&mut *connection, row).await?);
+        messages.extend(read_message(&mut *connection, row).await?);
     }
     Ok(messages)
 }
@@ -156,7 +156,7 @@ pub(super) async fn active_leaf(
     conversation: &SqliteRow,
 ) -> Result<Option<MessageId>, StorageError> {
     let leaf = optional_id(conversation, "active_leaf");
-    if let Some(leaf) = undamaged("conversations", conversation_id, leaf)? {
+    if let Some(leaf) = skip_damaged("conversations", conversation_id, leaf)? {
         return Ok(leaf);
     }
     let newest = sqlx::query(
@@ -167,37 +167,37 @@ pub(super) async fn active_leaf(
     .fetch_optional(connection)
     .await?;
     let Some(newest) = newest else { return Ok(None) };
-    undamaged("messages", text(&newest, "id")?, id(&newest, "id"))
+    skip_damaged("messages", text(&newest, "id")?, id(&newest, "id"))
 }
 
 /// The first message of a page, if there are others before it.
-fn earliest(page: &[Message]) -> Option<MessageId> {
+fn earliest_unless_root(page: &[Message]) -> Option<MessageId> {
     page.first()
         .filter(|first| first.parent_id.is_some())
         .map(|first| first.id)
 }
 
-async fn elsewhere(
+async fn unloaded_answers(
     connection: &mut SqliteConnection,
     user_id: UserId,
     messages: &[Message],
-) -> Result<Vec<Elsewhere>, StorageError> {
+) -> Result<Vec<UnloadedAnswer>, StorageError> {
     let answers = || messages.iter().filter(|message| message.assistant().is_some());
     let parents: Vec<MessageId> = answers().filter_map(|answer| answer.parent_id).collect();
     let known: Vec<MessageId> = answers().map(|answer| answer.id).collect();
-    let rows = sqlx::query(OTHER_ANSWERS)
+    let rows = sqlx::query(SELECT_OTHER_ANSWERS)
         .bind(user_id.to_string())
         .bind(serde_json::to_string(&parents)?)
         .bind(serde_json::to_string(&known)?)
         .fetch_all(connection)
         .await?;
     let other = |row: &SqliteRow| {
-        Ok(Elsewhere {
+        Ok(UnloadedAnswer {
             id: id(row, "id")?,
             parent_id: id(row, "parent_id")?,
         })
     };
-    let mut elsewhere = undamaged_rows("messages", "id", &rows, other)?;
+    let mut elsewhere = read_undamaged_rows("messages", "id", &rows, other)?;
     elsewhere.sort_unstable();
     Ok(elsewhere)
 }
@@ -208,16 +208,16 @@ async fn active_run(
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<Message>, StorageError> {
-    let row = sqlx::query(ACTIVE_RUN)
+    let row = sqlx::query(SELECT_ACTIVE_RUN)
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let Some(mut message) = stored_message(&mut *connection, &row).await? else {
+    let Some(mut message) = read_message(&mut *connection, &row).await? else {
         return Ok(None);
     };
-    catch_up(connection, user_id, &mut message).await?;
+    apply_unstored_events(connection, user_id, &mut message).await?;
     Ok(Some(message))
 }
 
@@ -234,24 +234,24 @@ pub(super) async fn message(
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let conversation_id = undamaged("messages", message_id, id(&row, "conversation_id"))?;
-    let message = stored_message(&mut *connection, &row).await?;
+    let conversation_id = skip_damaged("messages", message_id, id(&row, "conversation_id"))?;
+    let message = read_message(&mut *connection, &row).await?;
     let (Some(conversation_id), Some(mut message)) = (conversation_id, message) else {
         return Ok(None);
     };
-    catch_up(connection, user_id, &mut message).await?;
+    apply_unstored_events(connection, user_id, &mut message).await?;
     Ok(Some((conversation_id, message)))
 }
 
 /// Whether a run works on the message.
-fn is_being_made(message: &Message) -> bool {
+fn is_in_progress(message: &Message) -> bool {
     let answer = message.assistant();
     answer.is_some_and(|answer| !answer.status.is_terminal())
 }
 
 /// Adds what the log has of a run and its message does not. What made the message changes nothing, since it is there. If some of it
 /// can't be read, the message says so, and has the rest as far as that does not build on it.
-async fn catch_up(
+async fn apply_unstored_events(
     connection: &mut SqliteConnection,
     user_id: UserId,
     message: &mut Message,
@@ -263,28 +263,28 @@ async fn catch_up(
     else {
         return Ok(());
     };
-    let rows = sqlx::query(UNSTORED_EVENTS_OF_RUN)
+    let rows = sqlx::query(SELECT_UNSTORED_EVENTS)
         .bind(user_id.to_string())
         .bind(run.to_string())
         .fetch_all(&mut *connection)
         .await
         .map_err(StorageError::from);
     let rows = match rows {
-        Err(error) if error.trouble() == Trouble::Damaged => {
-            report("events", format_args!("those of the run {run}"), &error);
+        Err(error) if error.kind() == StorageErrorKind::Damaged => {
+            log_damaged_row("events", format_args!("those of the run {run}"), &error);
             answer.error = Some(RunError::damaged(run));
-            run_alone(connection, run).await?.into_iter().collect()
+            select_run(connection, run).await?.into_iter().collect()
         }
         rows => rows?,
     };
-    let status = rows.first().map(|row| run_status(row, run)).transpose()?;
+    let status = rows.first().map(|row| read_run_status(row, run)).transpose()?;
     for row in rows {
         let name = format_args!("one of the run {run}");
-        let event = match undamaged("events", name, optional_position(&row, "position"))? {
+        let event = match skip_damaged("events", name, optional_position(&row, "position"))? {
             Some(None) => continue,
             Some(Some(position)) => {
                 let name = format_args!("{user_id}/{}", position.0);
-                undamaged("events", name, json::<Event>(&row, "event"))?
+                skip_damaged("events", name, json::<Event>(&row, "event"))?
             }
             None => None,
         };
@@ -304,36 +304,36 @@ async fn catch_up(
 }
 
 /// A stored message, or what stands in its place if it can't be read. Nothing if not even its id can be.
-async fn stored_message(
+async fn read_message(
     connection: &mut SqliteConnection,
     row: &SqliteRow,
 ) -> Result<Option<Message>, StorageError> {
     let name = text(row, "id")?;
-    let Some(id) = undamaged("messages", &name, id(row, "id"))? else {
+    let Some(id) = skip_damaged("messages", &name, id(row, "id"))? else {
         return Ok(None);
     };
-    let body = match undamaged("messages", &name, json(row, "body"))? {
+    let body = match skip_damaged("messages", &name, json(row, "body"))? {
         Some(body) => body,
         None => damaged_body(connection, id).await?,
     };
     Ok(Some(Message {
         id,
-        parent_id: undamaged("messages", &name, optional_id(row, "parent_id"))?.flatten(),
-        created_at: Timestamp(number("messages", &name, row, "created_at")?),
+        parent_id: skip_damaged("messages", &name, optional_id(row, "parent_id"))?.flatten(),
+        created_at: Timestamp(number_or_zero("messages", &name, row, "created_at")?),
         body,
     }))
 }
 
 /// Stands in place of a body that can't be read. Answers are known by their runs, which say where they stand.
 async fn damaged_body(connection: &mut SqliteConnection, id: MessageId) -> Result<MessageBody, StorageError> {
-    Ok(match run_alone(connection, id).await? {
-        Some(run) => MessageBody::Assistant(AssistantMessage::damaged(id, run_status(&run, id)?)),
+    Ok(match select_run(connection, id).await? {
+        Some(run) => MessageBody::Assistant(AssistantMessage::damaged(id, read_run_status(&run, id)?)),
         None => MessageBody::Damaged,
     })
 }
 
 /// The row of the run that has made a message, without its events.
-async fn run_alone(
+async fn select_run(
     connection: &mut SqliteConnection,
     id: MessageId,
 ) -> Result<Option<SqliteRow>, StorageError> {

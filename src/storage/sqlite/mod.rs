@@ -9,18 +9,18 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     row::{
-        id, json, json_rows, number, optional_id, optional_position, optional_text, position, text,
-        undamaged_rows,
+        id, json, json_array, number_or_zero, optional_id, optional_position, optional_text, position,
+        read_undamaged_rows, text,
     },
-    writer::Writer,
+    writer::WriteConnection,
 };
 use super::{
-    Beginning, Change, Committed, DoneIntent, LogPage, Looking, PageSize, RecordedCall, RunKey, Storage,
-    StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash,
+    Change, CommitResult, CompletedIntent, LogPage, PageContextSnapshot, PageSize, RecordedCall, RunContext,
+    RunKey, Storage, StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash,
 };
 use crate::protocol::{
-    ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Judged, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, Position, StreamId, Timestamp, Transcript, UserId,
+    ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Memory, Message, MessageId,
+    OlderMessages, Parameters, Payload, PayloadVerdict, Position, StreamId, Timestamp, Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
 };
@@ -47,22 +47,22 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use self::open::FILE_NAME;
+pub use self::open::DATABASE_FILE_NAME;
 
 /// A SQLite database in WAL mode.
 #[derive(Clone, Debug)]
-pub struct Sqlite {
+pub struct SqliteStorage {
     /// The only connection that writes. The journal is its only user but for migrations and trimming, so the
     /// lock is nearly always free.
-    writer: Arc<Mutex<Writer>>,
+    writer: Arc<Mutex<WriteConnection>>,
     readers: SqlitePool,
     /// The database was there and empty, and other files say that it was not always so.
     lacks_earlier_data: bool,
     /// Held as long as the data is in use.
-    _lock: Arc<folder::Lock>,
+    _lock: Arc<folder::DataFolderLock>,
 }
 
-impl Sqlite {
+impl SqliteStorage {
     /// True if the data that were here once are gone: the database was empty, and beside it were other files.
     pub fn lacks_earlier_data(&self) -> bool {
         self.lacks_earlier_data
@@ -70,17 +70,17 @@ impl Sqlite {
 }
 
 #[async_trait]
-impl Storage for Sqlite {
-    async fn commit(&self, at: Timestamp, changes: &[Change]) -> Result<Committed, StorageError> {
+impl Storage for SqliteStorage {
+    async fn commit(&self, at: Timestamp, changes: &[Change]) -> Result<CommitResult, StorageError> {
         self.writer.lock().await.commit(at, changes).await
     }
 
-    async fn head(&self, user_id: UserId) -> Result<Position, StorageError> {
+    async fn last_position(&self, user_id: UserId) -> Result<Position, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::head(&mut connection, user_id).await
+        read::last_log_position(&mut connection, user_id).await
     }
 
-    async fn log_after(
+    async fn events_after(
         &self,
         user_id: UserId,
         after: Position,
@@ -88,7 +88,7 @@ impl Storage for Sqlite {
         limit: usize,
     ) -> Result<LogPage, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::log_after(&mut connection, user_id, after, run, limit).await
+        read::events_after(&mut connection, user_id, after, run, limit).await
     }
 
     async fn conversations(
@@ -129,7 +129,7 @@ impl Storage for Sqlite {
         page: PageSize,
     ) -> Result<Option<OlderMessages>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        messages::older(&mut tx, user_id, conversation_id, before, page).await
+        messages::older_messages(&mut tx, user_id, conversation_id, before, page).await
     }
 
     async fn payload(
@@ -153,13 +153,13 @@ impl Storage for Sqlite {
         payloads::payloads(&mut connection, user_id, conversation_id, ids, bytes).await
     }
 
-    async fn verdicts(
+    async fn payload_verdicts(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
-    ) -> Result<Vec<Judged>, StorageError> {
+    ) -> Result<Vec<PayloadVerdict>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        payloads::verdicts(&mut tx, user_id, conversation_id).await
+        payloads::payload_verdicts(&mut tx, user_id, conversation_id).await
     }
 
     async fn attachment(
@@ -171,9 +171,9 @@ impl Storage for Sqlite {
         attachments::attachment(&mut connection, user_id, id).await
     }
 
-    async fn beginning(&self, run: RunKey) -> Result<Option<Beginning>, StorageError> {
+    async fn run_context(&self, run: RunKey) -> Result<Option<RunContext>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        beginning::beginning(&mut tx, run).await
+        beginning::run_context(&mut tx, run).await
     }
 
     async fn parameters(
@@ -200,21 +200,25 @@ impl Storage for Sqlite {
         message_id: MessageId,
     ) -> Result<Vec<RecordedCall>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        calls::of_run(&mut connection, user_id, message_id).await
+        calls::calls_of_run(&mut connection, user_id, message_id).await
     }
 
-    async fn intent(&self, user_id: UserId, intent_id: IntentId) -> Result<Option<DoneIntent>, StorageError> {
+    async fn completed_intent(
+        &self,
+        user_id: UserId,
+        intent_id: IntentId,
+    ) -> Result<Option<CompletedIntent>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        commit::intents::done(&mut connection, user_id, intent_id).await
+        commit::intents::completed_intent(&mut connection, user_id, intent_id).await
     }
 
-    async fn model(
+    async fn conversation_model(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Option<String>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::model(&mut connection, user_id, conversation_id).await
+        read::conversation_model(&mut connection, user_id, conversation_id).await
     }
 
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
@@ -237,9 +241,13 @@ impl Storage for Sqlite {
         personal::token_by_hash(&mut connection, hash).await
     }
 
-    async fn looking(&self, user_id: UserId, message_id: MessageId) -> Result<Option<Looking>, StorageError> {
+    async fn context_snapshot(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Option<PageContextSnapshot>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        literature::looking(&mut connection, user_id, message_id).await
+        literature::context_snapshot(&mut connection, user_id, message_id).await
     }
 
     async fn library(&self, user_id: UserId) -> Result<Library, StorageError> {
@@ -265,13 +273,13 @@ impl Storage for Sqlite {
         literature::saved_articles(&mut connection, user_id, pmids).await
     }
 
-    async fn stream(
+    async fn research_stream(
         &self,
         user_id: UserId,
         stream_id: StreamId,
     ) -> Result<Option<ResearchStream>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        literature::stream(&mut connection, user_id, stream_id).await
+        literature::research_stream(&mut connection, user_id, stream_id).await
     }
 
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {
@@ -284,37 +292,40 @@ impl Storage for Sqlite {
         .bind(message_id.to_string())
         .fetch_optional(&mut *connection)
         .await?;
-        Ok(row.as_ref().map(read::stored_run).transpose()?.flatten())
+        Ok(row.as_ref().map(read::read_stored_run).transpose()?.flatten())
     }
 
-    async fn runs_at_work(&self) -> Result<Vec<StoredRun>, StorageError> {
+    async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = sqlx::query(read::RUNS_AT_WORK)
+        let rows = sqlx::query(read::SELECT_RUNNING_RUNS)
             .fetch_all(&mut *connection)
             .await?;
-        let runs = rows.iter().map(read::stored_run).collect::<Result<Vec<_>, _>>()?;
+        let runs = rows
+            .iter()
+            .map(read::read_stored_run)
+            .collect::<Result<Vec<_>, _>>()?;
         Ok(runs.into_iter().flatten().collect())
     }
 
-    async fn trim(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
+    async fn trim_log(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
         let mut removed = 0;
         loop {
             // Commits get their turn in between.
-            let some = self.writer.lock().await.trim(before, keep).await?;
+            let some = self.writer.lock().await.trim_log(before, keep).await?;
             removed += some;
-            if some < trim::AT_ONCE {
+            if some < trim::MAX_EVENTS_PER_TRIM {
                 return Ok(removed);
             }
         }
     }
 
-    async fn check(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError> {
+    async fn find_damage(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError> {
         let options = self.writer.lock().await.options.clone();
-        check::check(&options, stop).await
+        check::find_damage(&options, stop).await
     }
 
     async fn close(&self) -> Result<(), StorageError> {
         self.readers.close().await;
-        self.writer.lock().await.truncate().await
+        self.writer.lock().await.truncate_wal().await
     }
 }

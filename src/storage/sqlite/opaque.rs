@@ -6,23 +6,23 @@ use sqlx::{Row, SqliteConnection};
 
 use super::id;
 use crate::{
-    protocol::{Json, Message, MessageId, Opaque, PlacedOpaque},
-    storage::{RunKey, StorageError, damage::undamaged},
+    protocol::{Message, MessageId, Opaque, PlacedOpaque, RawJson},
+    storage::{RunKey, StorageError, damage::skip_damaged},
 };
 
-pub(super) const OF_MESSAGES: &str = "SELECT o.message_id, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
+pub(super) const SELECT_OPAQUE: &str = "SELECT o.message_id, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
      FROM json_each(?3) w CROSS JOIN opaque o ON o.message_id = w.value \
      WHERE o.user_id = ?1 AND o.conversation_id = ?2 ORDER BY w.key, o.number";
 
 /// All of a run, and of the answers that lead to it.
-pub(super) async fn of_branch(
+pub(super) async fn opaque_of_branch(
     connection: &mut SqliteConnection,
     run: RunKey,
     history: &[Message],
 ) -> Result<HashMap<MessageId, Vec<PlacedOpaque>>, StorageError> {
     let answers = history.iter().filter(|message| message.assistant().is_some());
     let ids: Vec<MessageId> = answers.map(|answer| answer.id).chain([run.message_id]).collect();
-    let rows = sqlx::query(OF_MESSAGES)
+    let rows = sqlx::query(SELECT_OPAQUE)
         .bind(run.user_id.to_string())
         .bind(run.conversation_id.to_string())
         .bind(serde_json::to_string(&ids)?)
@@ -39,12 +39,12 @@ pub(super) async fn of_branch(
                 data: Opaque {
                     kind: row.try_get("kind")?,
                     field: row.try_get("field")?,
-                    value: Json::or_string(row.try_get("value")?),
+                    value: RawJson::parse_or_quote(row.try_get("value")?),
                 },
             };
             Ok((id(&row, "message_id")?, placed))
         };
-        if let Some((message, placed)) = undamaged("opaque", run.message_id, read())? {
+        if let Some((message, placed)) = skip_damaged("opaque", run.message_id, read())? {
             found.entry(message).or_default().push(placed);
         }
     }

@@ -9,57 +9,59 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{Sqlite, checkpoint, folder, writer::Writer};
-use crate::storage::{StorageError, Trouble};
+use super::{SqliteStorage, checkpoint, folder, writer::WriteConnection};
+use crate::storage::{StorageError, StorageErrorKind};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// The first SQLite without the WAL-reset bug, as SQLite counts versions.
-const FIRST_SAFE_VERSION: i32 = 3_051_003;
+const MIN_SAFE_SQLITE_VERSION: i32 = 3_051_003;
 
 /// The name of the database in the data folder.
-pub const FILE_NAME: &str = "parlor.db";
+pub const DATABASE_FILE_NAME: &str = "parlor.db";
 
 /// How long to wait for another program that holds the database, a backup for instance, before it counts as trouble.
-const BUSY: std::time::Duration = std::time::Duration::from_secs(5);
+const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
-impl Sqlite {
+impl SqliteStorage {
     /// Opens the database in a folder, making both if they are not there.
     ///
     /// # Errors
     ///
     /// If the folder or the file can't be written, or the file is not a database of this version.
     pub async fn open(folder: &Path) -> Result<Self, StorageError> {
-        Self::open_in(folder)
+        Self::open_locked(folder)
             .await
-            .map_err(|error| match (error.trouble(), error) {
-                (Trouble::NotWritable, error) => StorageError::NotWritable(Box::new(error)),
-                (Trouble::Damaged, StorageError::Database(sqlx::Error::Database(error))) => {
+            .map_err(|error| match (error.kind(), error) {
+                (StorageErrorKind::NotWritable, error) => StorageError::NotWritable(Box::new(error)),
+                (StorageErrorKind::Damaged, StorageError::Database(sqlx::Error::Database(error))) => {
                     StorageError::Damaged(error)
                 }
                 (_, error) => error,
             })
     }
 
-    async fn open_in(folder: &Path) -> Result<Self, StorageError> {
+    async fn open_locked(folder: &Path) -> Result<Self, StorageError> {
         // SAFETY: the function has no preconditions; it reads a constant of the library.
         let version = unsafe { libsqlite3_sys::sqlite3_libversion_number() };
-        if version < FIRST_SAFE_VERSION {
+        if version < MIN_SAFE_SQLITE_VERSION {
             let (major, minor, patch) = (version / 1_000_000, version / 1000 % 1000, version % 1000);
-            return Err(StorageError::OldSqlite(format!("{major}.{minor}.{patch}")));
+            return Err(StorageError::UnsafeSqliteVersion(format!(
+                "{major}.{minor}.{patch}"
+            )));
         }
-        folder::make(folder)?;
-        let lock = folder::lock(folder)?;
+        folder::create_folder(folder)?;
+        let lock = folder::lock_folder(folder)?;
         folder::make_private(folder);
-        let lacks_earlier_data = folder::prepare_database(folder)?;
+        let lacks_earlier_data = folder::prepare_database_file(folder)?;
         let options = SqliteConnectOptions::new()
-            .filename(folder.join(FILE_NAME))
+            .filename(folder.join(DATABASE_FILE_NAME))
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             // A commit that was published must survive a power cut. Group commit makes that cheap.
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
-            .busy_timeout(BUSY)
+            .busy_timeout(BUSY_TIMEOUT)
             .pragma("temp_store", "memory")
             // What is deleted is gone from the file too, not only out of sight.
             .pragma("secure_delete", "on")
@@ -71,11 +73,15 @@ impl Sqlite {
             .run(&mut connection)
             .await
             .map_err(|error| match error {
-                MigrateError::VersionMissing(step) => StorageError::Newer(step),
+                MigrateError::VersionMissing(step) => StorageError::NewerSchema(step),
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
                 error => error.into(),
             })?;
-        let checkpoints = options.clone().busy_timeout(checkpoint::BUSY).connect().await?;
+        let checkpoints = options
+            .clone()
+            .busy_timeout(checkpoint::TRUNCATE_BUSY_TIMEOUT)
+            .connect()
+            .await?;
         let readers = SqlitePoolOptions::new()
             .min_connections(1)
             .max_connections(4)
@@ -84,13 +90,17 @@ impl Sqlite {
             .connect_with(options.clone().read_only(true))
             .await?;
         let (deletions, committed) = watch::channel(0);
-        let writer = Arc::new(Mutex::new(Writer {
+        let writer = Arc::new(Mutex::new(WriteConnection {
             options,
             connection: Some(connection),
-            orphans: HashSet::new(),
-            deletions,
+            orphaned_runs: HashSet::new(),
+            deletion_count: deletions,
         }));
-        tokio::spawn(checkpoint::run(checkpoints, Arc::downgrade(&writer), committed));
+        tokio::spawn(checkpoint::run_checkpoints(
+            checkpoints,
+            Arc::downgrade(&writer),
+            committed,
+        ));
         Ok(Self {
             writer,
             readers,

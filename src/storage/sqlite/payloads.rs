@@ -2,10 +2,10 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{text, undamaged_rows};
+use super::{read_undamaged_rows, text};
 use crate::{
-    protocol::{ConversationId, Json, Judged, Payload, UserId, payload::current_type},
-    storage::{StorageError, damage::undamaged},
+    protocol::{ConversationId, Payload, PayloadVerdict, RawJson, UserId, payload::current_type_name},
+    storage::{StorageError, damage::skip_damaged},
 };
 
 /// One payload, with what is in it.
@@ -23,13 +23,13 @@ pub(super) async fn payload(
     .bind(payload_id)
     .fetch_optional(connection)
     .await?;
-    let payload = row.map(|row| undamaged("payloads", payload_id, read_payload(&row)));
+    let payload = row.map(|row| skip_damaged("payloads", payload_id, read_payload(&row)));
     Ok(payload.transpose()?.flatten())
 }
 
 /// So many of these as there is room for, in their order; the first one always. CROSS keeps the planner from going through all that the
 /// conversation has.
-pub(super) const PAYLOADS: &str = "WITH wanted AS ( \
+pub(super) const SELECT_PAYLOADS: &str = "WITH wanted AS ( \
          SELECT w.key AS place, p.id, octet_length(p.data) AS own, sum(octet_length(p.data)) OVER (ORDER BY w.key) AS all_bytes \
          FROM json_each(?3) w CROSS JOIN payloads p ON p.user_id = ?1 AND p.conversation_id = ?2 AND p.id = w.value) \
      SELECT p.id, p.kind, p.summary, p.data FROM wanted w CROSS JOIN payloads p ON p.conversation_id = ?2 AND p.id = w.id \
@@ -42,31 +42,31 @@ pub(super) async fn payloads(
     ids: &[&str],
     bytes: usize,
 ) -> Result<Vec<Payload>, StorageError> {
-    let rows = sqlx::query(PAYLOADS)
+    let rows = sqlx::query(SELECT_PAYLOADS)
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
         .bind(serde_json::to_string(ids)?)
         .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
         .fetch_all(connection)
         .await?;
-    undamaged_rows("payloads", "id", &rows, read_payload)
+    read_undamaged_rows("payloads", "id", &rows, read_payload)
 }
 
 fn read_payload(row: &SqliteRow) -> Result<Payload, StorageError> {
     Ok(Payload {
         payload_id: row.try_get("id")?,
-        kind: current_type(text(row, "kind")?),
+        kind: current_type_name(text(row, "kind")?),
         summary: text(row, "summary")?,
-        data: Json::or_string(&text(row, "data")?),
+        data: RawJson::parse_or_quote(&text(row, "data")?),
     })
 }
 
 /// What the person has accepted and rejected, in the order in which they did.
-pub(super) async fn verdicts(
+pub(super) async fn payload_verdicts(
     connection: &mut SqliteConnection,
     user_id: UserId,
     conversation_id: ConversationId,
-) -> Result<Vec<Judged>, StorageError> {
+) -> Result<Vec<PayloadVerdict>, StorageError> {
     let rows = sqlx::query(
         "SELECT payload_id, verdict FROM payload_verdicts WHERE user_id = ? AND conversation_id = ? ORDER BY position",
     )
@@ -75,10 +75,10 @@ pub(super) async fn verdicts(
     .fetch_all(connection)
     .await?;
     let judged = |row: &SqliteRow| {
-        Ok(Judged {
+        Ok(PayloadVerdict {
             payload_id: row.try_get("payload_id")?,
             verdict: serde_json::from_value(text(row, "verdict")?.into())?,
         })
     };
-    undamaged_rows("payload_verdicts", "payload_id", &rows, judged)
+    read_undamaged_rows("payload_verdicts", "payload_id", &rows, judged)
 }

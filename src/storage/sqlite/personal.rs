@@ -2,30 +2,30 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, text, undamaged_rows};
+use super::{id, read_undamaged_rows, text};
 use crate::{
     protocol::{ApiToken, Memory, Timestamp, UserId},
-    storage::{StorageError, TokenHash, damage::undamaged},
+    storage::{StorageError, TokenHash, damage::skip_damaged},
 };
 
 /// Ids that were made later sort later.
-pub(super) const MEMORIES: &str =
+pub(super) const SELECT_MEMORIES: &str =
     "SELECT id, text, created_at FROM memories WHERE user_id = ? ORDER BY id DESC";
 
-pub(super) const TOKENS: &str = "SELECT id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens \
+pub(super) const SELECT_TOKENS: &str = "SELECT id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens \
      WHERE user_id = ? ORDER BY id DESC";
 
-pub(super) const TOKEN: &str = "SELECT user_id, id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens WHERE hash = ?";
+pub(super) const SELECT_TOKEN: &str = "SELECT user_id, id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens WHERE hash = ?";
 
 pub(super) async fn memories(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<Vec<Memory>, StorageError> {
-    let rows = sqlx::query(MEMORIES)
+    let rows = sqlx::query(SELECT_MEMORIES)
         .bind(user_id.to_string())
         .fetch_all(connection)
         .await?;
-    undamaged_rows("memories", "id", &rows, |row| {
+    read_undamaged_rows("memories", "id", &rows, |row| {
         Ok(Memory {
             id: id(row, "id")?,
             text: text(row, "text")?,
@@ -49,11 +49,11 @@ pub(super) async fn tokens(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<Vec<ApiToken>, StorageError> {
-    let rows = sqlx::query(TOKENS)
+    let rows = sqlx::query(SELECT_TOKENS)
         .bind(user_id.to_string())
         .fetch_all(connection)
         .await?;
-    undamaged_rows("api_tokens", "id", &rows, token)
+    read_undamaged_rows("api_tokens", "id", &rows, read_token)
 }
 
 /// The database looks the hash up in an index: how long that takes says nothing about a token, of which a guess has no part in
@@ -62,16 +62,16 @@ pub(super) async fn token_by_hash(
     connection: &mut SqliteConnection,
     hash: &TokenHash,
 ) -> Result<Option<(UserId, ApiToken)>, StorageError> {
-    let row = sqlx::query(TOKEN)
+    let row = sqlx::query(SELECT_TOKEN)
         .bind(hash.0.as_slice())
         .fetch_optional(connection)
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let read = || Ok((id(&row, "user_id")?, token(&row)?));
-    undamaged("api_tokens", text(&row, "id")?, read())
+    let read = || Ok((id(&row, "user_id")?, read_token(&row)?));
+    skip_damaged("api_tokens", text(&row, "id")?, read())
 }
 
-fn token(row: &SqliteRow) -> Result<ApiToken, StorageError> {
+fn read_token(row: &SqliteRow) -> Result<ApiToken, StorageError> {
     let time = |column| -> Result<_, StorageError> {
         let time: Option<i64> = row.try_get(column)?;
         Ok(time.map(Timestamp))

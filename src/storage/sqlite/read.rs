@@ -5,15 +5,17 @@ use futures::TryStreamExt;
 use serde::de::Error as _;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, number, optional_id, optional_position, optional_text, position, text, undamaged_rows};
+use super::{
+    id, number_or_zero, optional_id, optional_position, optional_text, position, read_undamaged_rows, text,
+};
 use crate::{
     protocol::{
         ConversationId, ConversationList, ConversationSummary, Event, EventBody, MessageId, Position,
         RunStatus, Timestamp, UserId, conversation_list::ListCursor,
     },
     storage::{
-        LogPage, LoggedEvent, PAGE_BYTES, RunKey, StorageError, StoredConversation, StoredRun,
-        damage::undamaged,
+        LOG_PAGE_BYTES, LogPage, LoggedEvent, RunKey, StorageError, StoredConversation, StoredRun,
+        damage::skip_damaged,
     },
 };
 
@@ -23,27 +25,27 @@ use crate::{
 // How far the log reaches stands beside each event, and alone if there is none: one query is one picture, and one way to the
 // database's thread and back.
 
-pub(super) const EVENTS_OF_USER: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
+pub(super) const SELECT_USER_EVENTS: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
      LEFT JOIN events e ON e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
 
-pub(super) const EVENTS_OF_RUN: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
+pub(super) const SELECT_RUN_EVENTS: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
      LEFT JOIN events e ON e.message_id = ?4 AND +e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
 
-pub(super) const CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
+pub(super) const SELECT_CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
          LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
          WHERE c.user_id = ? AND c.activity < ? ORDER BY c.activity DESC LIMIT ?";
 
-pub(super) const CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, \
+pub(super) const SELECT_CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
          LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
          WHERE c.user_id = ? AND c.id = ?";
 
-pub(super) const RUNS_AT_WORK: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
+pub(super) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
 
 /// The position of the last event in a user's log.
-pub(super) async fn head(
+pub(super) async fn last_log_position(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<Position, StorageError> {
@@ -54,7 +56,7 @@ pub(super) async fn head(
     row.map_or(Ok(Position(0)), |row| position(&row, "position"))
 }
 
-pub(super) async fn log_after(
+pub(super) async fn events_after(
     connection: &mut SqliteConnection,
     user_id: UserId,
     after: Position,
@@ -62,9 +64,9 @@ pub(super) async fn log_after(
     limit: usize,
 ) -> Result<LogPage, StorageError> {
     let mut query = sqlx::query(if run.is_some() {
-        EVENTS_OF_RUN
+        SELECT_RUN_EVENTS
     } else {
-        EVENTS_OF_USER
+        SELECT_USER_EVENTS
     })
     .bind(user_id.to_string())
     .bind(after.0.cast_signed())
@@ -81,14 +83,14 @@ pub(super) async fn log_after(
         if after < position(&row, "trimmed")? || after > position(&row, "head")? {
             return Ok(LogPage::Reset);
         }
-        let position = match undamaged("events", user_id, optional_position(&row, "position"))? {
+        let position = match skip_damaged("events", user_id, optional_position(&row, "position"))? {
             Some(Some(position)) => position,
             Some(None) => break,
             // Nobody knows where it stood.
             None => continue,
         };
         let name = format_args!("{user_id}/{}", position.0);
-        match undamaged("events", name, logged(&row, user_id, position))? {
+        match skip_damaged("events", name, read_logged_event(&row, user_id, position))? {
             Some(logged) => {
                 bytes += logged.json.len();
                 events.push(logged);
@@ -103,7 +105,7 @@ pub(super) async fn log_after(
                 });
             }
         }
-        if bytes > PAGE_BYTES {
+        if bytes > LOG_PAGE_BYTES {
             break;
         }
     }
@@ -113,14 +115,18 @@ pub(super) async fn log_after(
     }
     drop(rows);
     for index in damaged {
-        say_whose(&mut *connection, &mut events[index]).await?;
+        add_owner_ids(&mut *connection, &mut events[index]).await?;
     }
-    let more = events.len() == limit || bytes > PAGE_BYTES;
+    let more = events.len() == limit || bytes > LOG_PAGE_BYTES;
     Ok(LogPage::Events { events, more })
 }
 
 /// An entry of the log.
-fn logged(row: &SqliteRow, user_id: UserId, position: Position) -> Result<LoggedEvent, StorageError> {
+fn read_logged_event(
+    row: &SqliteRow,
+    user_id: UserId,
+    position: Position,
+) -> Result<LoggedEvent, StorageError> {
     let json: String = row.try_get("event")?;
     let event: Event = serde_json::from_str(&json)?;
     if event.position != position {
@@ -140,7 +146,10 @@ fn damaged_event(position: Position) -> Event {
 }
 
 /// Adds to a damaged event which conversation and run it is of, as far as its row says that.
-async fn say_whose(connection: &mut SqliteConnection, logged: &mut LoggedEvent) -> Result<(), StorageError> {
+async fn add_owner_ids(
+    connection: &mut SqliteConnection,
+    logged: &mut LoggedEvent,
+) -> Result<(), StorageError> {
     let LoggedEvent { user_id, event, json } = logged;
     let row =
         sqlx::query("SELECT conversation_id, message_id FROM events WHERE user_id = ? AND position = ?")
@@ -162,9 +171,9 @@ pub(super) async fn conversations(
     before: Option<ListCursor>,
     limit: usize,
 ) -> Result<ConversationList, StorageError> {
-    let as_of = head(&mut *connection, user_id).await?;
+    let as_of = last_log_position(&mut *connection, user_id).await?;
     let before = before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed());
-    let rows = sqlx::query(CONVERSATIONS)
+    let rows = sqlx::query(SELECT_CONVERSATIONS)
         .bind(user_id.to_string())
         .bind(before)
         .bind(limit as i64 + 1)
@@ -174,20 +183,20 @@ pub(super) async fn conversations(
     let newest = &rows[..rows.len().min(limit)];
     Ok(ConversationList {
         as_of,
-        conversations: undamaged_rows("conversations", "id", newest, summary)?,
+        conversations: read_undamaged_rows("conversations", "id", newest, read_summary)?,
         has_more,
     })
 }
 
-fn summary(row: &SqliteRow) -> Result<ConversationSummary, StorageError> {
+fn read_summary(row: &SqliteRow) -> Result<ConversationSummary, StorageError> {
     let id = id(row, "id")?;
-    let number = |column| number("conversations", id, row, column);
+    let number = |column| number_or_zero("conversations", id, row, column);
     Ok(ConversationSummary {
         id,
         title: text(row, "title")?,
         updated_at: Timestamp(number("updated_at")?),
         activity: Position(number("activity")?.unsigned_abs()),
-        active_run: undamaged("conversations", id, optional_id(row, "active_run"))?.flatten(),
+        active_run: skip_damaged("conversations", id, optional_id(row, "active_run"))?.flatten(),
         waiting: row.try_get("waiting")?,
         unseen: number("unseen")? != 0,
     })
@@ -198,15 +207,15 @@ pub(super) async fn conversation(
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<StoredConversation>, StorageError> {
-    let row = sqlx::query(CONVERSATION)
+    let row = sqlx::query(SELECT_CONVERSATION)
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
         .fetch_optional(connection)
         .await?;
     row.map(|row| {
-        let created_at = number("conversations", conversation_id, &row, "created_at")?;
+        let created_at = number_or_zero("conversations", conversation_id, &row, "created_at")?;
         Ok(StoredConversation {
-            summary: summary(&row)?,
+            summary: read_summary(&row)?,
             model: optional_text(&row, "model")?,
             created_at: Timestamp(created_at),
         })
@@ -214,7 +223,7 @@ pub(super) async fn conversation(
     .transpose()
 }
 
-pub(super) async fn model(
+pub(super) async fn conversation_model(
     connection: &mut SqliteConnection,
     user_id: UserId,
     conversation_id: ConversationId,
@@ -229,7 +238,7 @@ pub(super) async fn model(
 }
 
 /// A run; nothing if its row does not say whose it is.
-pub(super) fn stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageError> {
+pub(super) fn read_stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageError> {
     let key = || -> Result<_, StorageError> {
         Ok(RunKey {
             user_id: id(row, "user_id")?,
@@ -237,20 +246,23 @@ pub(super) fn stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageEr
             message_id: id(row, "id")?,
         })
     };
-    let Some(key) = undamaged("runs", text(row, "id")?, key())? else {
+    let Some(key) = skip_damaged("runs", text(row, "id")?, key())? else {
         return Ok(None);
     };
     Ok(Some(StoredRun {
         key,
-        status: run_status(row, key.message_id)?,
-        first_position: Position(number("runs", key.message_id, row, "first_position")?.unsigned_abs()),
-        last_position: undamaged("runs", key.message_id, optional_position(row, "last_position"))?.flatten(),
+        status: read_run_status(row, key.message_id)?,
+        first_position: Position(
+            number_or_zero("runs", key.message_id, row, "first_position")?.unsigned_abs(),
+        ),
+        last_position: skip_damaged("runs", key.message_id, optional_position(row, "last_position"))?
+            .flatten(),
     }))
 }
 
 /// The status of a run. Nothing works on one whose status can't be read.
-pub(super) fn run_status(row: &SqliteRow, run: MessageId) -> Result<RunStatus, StorageError> {
+pub(super) fn read_run_status(row: &SqliteRow, run: MessageId) -> Result<RunStatus, StorageError> {
     let status = text(row, "status")?;
     let read = serde_json::from_value(status.into()).map_err(StorageError::from);
-    Ok(undamaged("runs", run, read)?.unwrap_or(RunStatus::Interrupted))
+    Ok(skip_damaged("runs", run, read)?.unwrap_or(RunStatus::Interrupted))
 }

@@ -8,7 +8,7 @@ use sqlx::{Row, sqlite::SqliteRow};
 
 use crate::{
     protocol::Position,
-    storage::{StorageError, damage::undamaged},
+    storage::{StorageError, damage::skip_damaged},
 };
 
 /// An id column of a row.
@@ -40,14 +40,14 @@ pub(super) fn optional_text(row: &SqliteRow, column: &str) -> Result<Option<Stri
 }
 
 /// A number column; 0 if it can't be read. `id` names the row in the log.
-pub(super) fn number(
+pub(super) fn number_or_zero(
     table: &'static str,
     id: impl Display,
     row: &SqliteRow,
     column: &str,
 ) -> Result<i64, StorageError> {
     let read = row.try_get(column).map_err(StorageError::from);
-    Ok(undamaged(table, id, read)?.unwrap_or_default())
+    Ok(skip_damaged(table, id, read)?.unwrap_or_default())
 }
 
 /// A column of JSON.
@@ -56,24 +56,24 @@ pub(super) fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result
 }
 
 /// A column with an array of JSON that SQLite made of several rows. A damaged one is left out.
-pub(super) fn json_rows<T: DeserializeOwned>(
+pub(super) fn json_array<T: DeserializeOwned>(
     row: &SqliteRow,
     column: &str,
     table: &'static str,
 ) -> Result<Vec<T>, StorageError> {
     let rows = text(row, column)?;
     let rows = serde_json::from_str::<Vec<&RawValue>>(&rows).map_err(StorageError::from);
-    let rows = undamaged(table, "all", rows)?.unwrap_or_default();
+    let rows = skip_damaged(table, "all", rows)?.unwrap_or_default();
     let read = |row: &&RawValue| {
         let read = serde_json::from_str(row.get()).map_err(StorageError::from);
-        undamaged(table, row, read)
+        skip_damaged(table, row, read)
     };
     let rows = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     Ok(rows.into_iter().flatten().collect())
 }
 
 /// All rows of a query but the damaged ones. The column `id` names a row in the log.
-pub(super) fn undamaged_rows<T>(
+pub(super) fn read_undamaged_rows<T>(
     table: &'static str,
     id: &str,
     rows: &[SqliteRow],
@@ -81,7 +81,7 @@ pub(super) fn undamaged_rows<T>(
 ) -> Result<Vec<T>, StorageError> {
     let mut all = Vec::with_capacity(rows.len());
     for row in rows {
-        all.extend(undamaged(table, text(row, id)?, read(row))?);
+        all.extend(skip_damaged(table, text(row, id)?, read(row))?);
     }
     Ok(all)
 }

@@ -5,7 +5,7 @@ use sqlx::{SqliteConnection, sqlite::SqliteRow};
 use super::optional_text;
 use crate::{
     protocol::{ConversationId, Parameters, UserId},
-    storage::{StorageError, damage::undamaged},
+    storage::{StorageError, damage::skip_damaged},
 };
 
 pub(super) async fn parameters(
@@ -31,5 +31,5 @@ pub(super) fn read_parameters(
         return Ok(Parameters::default());
     };
     let read = serde_json::from_str(&parameters).map_err(StorageError::from);
-    Ok(undamaged("conversations", conversation_id, read)?.unwrap_or_default())
+    Ok(skip_damaged("conversations", conversation_id, read)?.unwrap_or_default())
 }

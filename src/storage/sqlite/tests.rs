@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions, Connection, Row, sqlite::SqliteConnectOptions};
 use super::*;
 use crate::{
     protocol::{AssistantMessage, EventBody, IntentId, UserId, intent::SendMessage},
-    storage::{RunKey, Start, Trouble},
+    storage::{RunKey, RunStart, StorageErrorKind},
 };
 
 mod damage;
@@ -17,7 +17,7 @@ mod erasing;
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
 /// Writes to the database itself.
-async fn write(storage: &Sqlite, sql: String) {
+async fn execute_sql(storage: &SqliteStorage, sql: String) {
     let mut writer = storage.writer.lock().await;
     let connection = writer.connection.as_mut().unwrap();
     sqlx::query(sqlx::AssertSqlSafe(sql))
@@ -26,7 +26,7 @@ async fn write(storage: &Sqlite, sql: String) {
         .unwrap();
 }
 
-fn send(text: &str) -> (Change, RunKey) {
+fn send_change(text: &str) -> (Change, RunKey) {
     let run = RunKey {
         user_id: UserId::LOCAL,
         conversation_id: ConversationId::new(),
@@ -43,14 +43,14 @@ fn send(text: &str) -> (Change, RunKey) {
         context: None,
         interaction: Default::default(),
     };
-    let start = Start {
-        looking: None,
+    let start = RunStart {
+        context_snapshot: None,
         run: run.message_id,
         default_model: String::new(),
         parameters: None,
         fingerprint: String::new(),
     };
-    let change = Change::Send {
+    let change = Change::SendMessage {
         user_id: run.user_id,
         intent,
         start,
@@ -59,10 +59,10 @@ fn send(text: &str) -> (Change, RunKey) {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_an_error_and_nothing_more_once_there_is_room_again() {
+async fn recovers_when_a_full_disk_has_room() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    storage.commit(NOON, &[send("before").0]).await.unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    storage.commit(NOON, &[send_change("before").0]).await.unwrap();
     {
         // SQLite says that the disk is full when the file may not grow; a new connection knows of no such limit.
         let mut writer = storage.writer.lock().await;
@@ -72,15 +72,16 @@ async fn a_full_disk_is_an_error_and_nothing_more_once_there_is_room_again() {
             .await
             .unwrap();
     }
-    let (large, run) = send(&"x".repeat(1 << 20));
+    let (large, run) = send_change(&"x".repeat(1 << 20));
     let full = storage.commit(NOON, std::slice::from_ref(&large)).await;
     assert!(
-        full.as_ref().is_err_and(|error| error.trouble() == Trouble::Full),
+        full.as_ref()
+            .is_err_and(|error| error.kind() == StorageErrorKind::DiskFull),
         "{full:?}"
     );
     assert_eq!(
         storage
-            .transcript(run.user_id, run.conversation_id, PageSize::WHOLE, None)
+            .transcript(run.user_id, run.conversation_id, PageSize::UNLIMITED, None)
             .await
             .unwrap(),
         None
@@ -90,19 +91,25 @@ async fn a_full_disk_is_an_error_and_nothing_more_once_there_is_room_again() {
 }
 
 #[tokio::test]
-async fn a_change_that_cannot_be_stored_fails_alone() {
+async fn an_unstorable_change_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    let (first, _) = send("first");
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    let (first, _) = send_change("first");
     storage.commit(NOON, std::slice::from_ref(&first)).await.unwrap();
-    write(&storage, "UPDATE intents SET started = 'not JSON'".into()).await;
-    let committed = storage.commit(NOON, &[first, send("another").0]).await.unwrap();
-    assert_eq!(committed.outcomes[0], Err(crate::storage::Refusal::Fault));
+    execute_sql(&storage, "UPDATE intents SET started = 'not JSON'".into()).await;
+    let committed = storage
+        .commit(NOON, &[first, send_change("another").0])
+        .await
+        .unwrap();
+    assert_eq!(
+        committed.outcomes[0],
+        Err(crate::storage::ChangeRejection::Internal)
+    );
     assert!(committed.outcomes[1].is_ok(), "{committed:?}");
 }
 
 /// How SQLite would look for what a query asks for.
-async fn plan(storage: &Sqlite, query: &str) -> String {
+async fn query_plan(storage: &SqliteStorage, query: &str) -> String {
     let mut connection = storage.readers.acquire().await.unwrap();
     let rows = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}")))
         .fetch_all(&mut *connection)
@@ -113,55 +120,58 @@ async fn plan(storage: &Sqlite, query: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
+async fn frequent_queries_use_an_index() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
     for (query, index) in [
-        (read::EVENTS_OF_USER, "PRIMARY KEY (user_id=? AND position>?)"),
-        (read::EVENTS_OF_RUN, "events_of_run (message_id=? AND position>?)"),
+        (read::SELECT_USER_EVENTS, "PRIMARY KEY (user_id=? AND position>?)"),
         (
-            messages::UNSTORED_EVENTS_OF_RUN,
+            read::SELECT_RUN_EVENTS,
             "events_of_run (message_id=? AND position>?)",
         ),
         (
-            read::CONVERSATIONS,
+            messages::SELECT_UNSTORED_EVENTS,
+            "events_of_run (message_id=? AND position>?)",
+        ),
+        (
+            read::SELECT_CONVERSATIONS,
             "conversations_by_activity (user_id=? AND activity<?)",
         ),
-        (personal::MEMORIES, "memories_of_user (user_id=?)"),
-        (personal::TOKENS, "api_tokens_of_user (user_id=?)"),
-        (personal::TOKEN, "(hash=?)"),
-        (read::RUNS_AT_WORK, "one_active_run_per_conversation"),
-        (beginning::AROUND, "messages_of_parent (parent_id=?)"),
+        (personal::SELECT_MEMORIES, "memories_of_user (user_id=?)"),
+        (personal::SELECT_TOKENS, "api_tokens_of_user (user_id=?)"),
+        (personal::SELECT_TOKEN, "(hash=?)"),
+        (read::SELECT_RUNNING_RUNS, "one_active_run_per_conversation"),
+        (beginning::SELECT_CONTEXT, "messages_of_parent (parent_id=?)"),
         (
-            payloads::PAYLOADS,
+            payloads::SELECT_PAYLOADS,
             "SEARCH p USING PRIMARY KEY (conversation_id=? AND id=?)",
         ),
         (
-            opaque::OF_MESSAGES,
+            opaque::SELECT_OPAQUE,
             "opaque_of_conversation (conversation_id=? AND message_id=?)",
         ),
-        (messages::BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
-        (messages::OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
+        (messages::SELECT_BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
+        (messages::SELECT_OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
         (
-            commit::conversations::LEAF_BELOW,
+            commit::conversations::NEWEST_DESCENDANT,
             "messages_of_parent (parent_id=?)",
         ),
         (
-            messages::ACTIVE_RUN,
+            messages::SELECT_ACTIVE_RUN,
             "one_active_run_per_conversation (conversation_id=?)",
         ),
     ] {
-        let plan = plan(&storage, query).await;
+        let plan = query_plan(&storage, query).await;
         assert!(plan.contains(index), "{query}\n{plan}");
         assert!(
             !plan.contains("TEMP B-TREE")
                 || [
-                    read::RUNS_AT_WORK,
-                    messages::BRANCH,
-                    beginning::AROUND,
-                    payloads::PAYLOADS,
-                    opaque::OF_MESSAGES,
-                    commit::conversations::LEAF_BELOW
+                    read::SELECT_RUNNING_RUNS,
+                    messages::SELECT_BRANCH,
+                    beginning::SELECT_CONTEXT,
+                    payloads::SELECT_PAYLOADS,
+                    opaque::SELECT_OPAQUE,
+                    commit::conversations::NEWEST_DESCENDANT
                 ]
                 .contains(&query),
             "{query}\n{plan}"
@@ -170,16 +180,16 @@ async fn what_is_asked_for_often_is_looked_up_and_not_searched_for() {
 }
 
 #[tokio::test]
-async fn answers_from_before_have_no_data_for_providers() {
+async fn old_answers_have_no_opaque_data() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    let (change, run) = send("Hello");
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    let (change, run) = send_change("Hello");
     storage.commit(NOON, &[change]).await.unwrap();
     storage.close().await.unwrap();
     drop(storage);
     // As it was before there was such a table, with an answer that says nothing of why it ended.
     let body = r#"{"role":"assistant","model":"x/m","status":"complete","nodes":[{"parts":[{"type":"text","text":"Hi"}]}]}"#;
-    let options = SqliteConnectOptions::new().filename(folder.path().join(FILE_NAME));
+    let options = SqliteConnectOptions::new().filename(folder.path().join(DATABASE_FILE_NAME));
     let mut connection = options.connect().await.unwrap();
     for (sql, bound) in [
         (
@@ -199,8 +209,8 @@ async fn answers_from_before_have_no_data_for_providers() {
     }
     connection.close().await.unwrap();
 
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    let beginning = storage.beginning(run).await.unwrap().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    let beginning = storage.run_context(run).await.unwrap().unwrap();
     assert!(beginning.opaque.is_empty());
     assert_eq!(
         (beginning.answer.text().as_str(), beginning.answer.finish_reason),
@@ -209,27 +219,27 @@ async fn answers_from_before_have_no_data_for_providers() {
 }
 
 #[tokio::test]
-async fn commits_reach_the_file_beside_the_commits() {
+async fn checkpoints_run_beside_commits() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    let file = folder.path().join(FILE_NAME);
-    nothing_is_in_the_log(folder.path()).await;
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    let file = folder.path().join(DATABASE_FILE_NAME);
+    wait_for_empty_wal(folder.path()).await;
     let before = std::fs::metadata(&file).unwrap().len();
-    let (start, run) = send(&"x".repeat(100_000));
+    let (start, run) = send_change(&"x".repeat(100_000));
     storage.commit(NOON, &[start]).await.unwrap();
-    let event = EventBody::ended(crate::protocol::RunStatus::Complete, None, NOON, 0);
-    let message = AssistantMessage::started("x/m");
-    let end = Change::End {
+    let event = EventBody::run_ended(crate::protocol::RunStatus::Complete, None, NOON, 0);
+    let message = AssistantMessage::new("x/m");
+    let end = Change::EndRun {
         run,
         events: vec![event],
         message,
     };
     storage.commit(NOON, &[end]).await.unwrap();
-    until(|| std::fs::metadata(&file).unwrap().len() >= before + 100_000).await;
+    wait_until(|| std::fs::metadata(&file).unwrap().len() >= before + 100_000).await;
 }
 
 /// Waits until something is so that nobody tells.
-async fn until(is_so: impl Fn() -> bool) {
+async fn wait_until(is_so: impl Fn() -> bool) {
     let becomes_so = async {
         while !is_so() {
             tokio::task::yield_now().await;
@@ -241,16 +251,22 @@ async fn until(is_so: impl Fn() -> bool) {
 }
 
 /// Waits for what happens once after each start: the log is emptied.
-async fn nothing_is_in_the_log(folder: &Path) {
-    let log = folder.join(format!("{FILE_NAME}-wal"));
-    until(|| std::fs::metadata(&log).unwrap().len() == 0).await;
+async fn wait_for_empty_wal(folder: &Path) {
+    let log = folder.join(format!("{DATABASE_FILE_NAME}-wal"));
+    wait_until(|| std::fs::metadata(&log).unwrap().len() == 0).await;
 }
 
 #[tokio::test]
-async fn data_that_cannot_be_used_is_left_as_it_is() {
-    let open = async |folder: &Path| Sqlite::open(folder).await.map(drop).unwrap_err().to_string();
+async fn unusable_data_is_left_unchanged() {
+    let open = async |folder: &Path| {
+        SqliteStorage::open(folder)
+            .await
+            .map(drop)
+            .unwrap_err()
+            .to_string()
+    };
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join(FILE_NAME);
+    let file = folder.path().join(DATABASE_FILE_NAME);
     let noise = vec![b'x'; 9000];
     std::fs::write(&file, &noise).unwrap();
     let error = open(folder.path()).await;
@@ -258,9 +274,9 @@ async fn data_that_cannot_be_used_is_left_as_it_is() {
     assert_eq!(std::fs::read(&file).unwrap(), noise);
 
     let folder = tempfile::tempdir().unwrap();
-    drop(Sqlite::open(folder.path()).await.unwrap());
+    drop(SqliteStorage::open(folder.path()).await.unwrap());
     let mut connection = SqliteConnectOptions::new()
-        .filename(folder.path().join(FILE_NAME))
+        .filename(folder.path().join(DATABASE_FILE_NAME))
         .connect()
         .await
         .unwrap();
@@ -277,9 +293,9 @@ async fn data_that_cannot_be_used_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_somebody_elses_is_not_read_even_where_it_is_linked_to() {
+async fn other_users_linked_data_is_not_read() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let link = async |child: MessageId, parent: MessageId| {
         let mut writer = storage.writer.lock().await;
         sqlx::query("UPDATE messages SET parent_id = ? WHERE id = ?")
@@ -290,13 +306,13 @@ async fn what_is_somebody_elses_is_not_read_even_where_it_is_linked_to() {
             .unwrap();
     };
     let of = |user_id: UserId, text: &str| {
-        let (change, mut run) = send(text);
-        let Change::Send { intent, start, .. } = change else {
+        let (change, mut run) = send_change(text);
+        let Change::SendMessage { intent, start, .. } = change else {
             unreachable!("it sends")
         };
         run.user_id = user_id;
         let asked = intent.user_message_id;
-        let change = Change::Send {
+        let change = Change::SendMessage {
             user_id,
             intent,
             start,
@@ -319,7 +335,7 @@ async fn what_is_somebody_elses_is_not_read_even_where_it_is_linked_to() {
     let selected = storage.commit(NOON, &[through]).await.unwrap();
     assert!(selected.outcomes[0].is_ok(), "{selected:?}");
     let read = storage
-        .transcript(run.user_id, run.conversation_id, PageSize::WHOLE, None)
+        .transcript(run.user_id, run.conversation_id, PageSize::UNLIMITED, None)
         .await
         .unwrap()
         .expect("it is there");

@@ -9,10 +9,10 @@ use crate::{
 };
 
 /// How many events one transaction removes: while it is at work, commits wait.
-pub(super) const AT_ONCE: u64 = 5_000;
+pub(super) const MAX_EVENTS_PER_TRIM: u64 = 5_000;
 
 /// Trims the logs by at most [`AT_ONCE`] events; gives how many they were.
-pub(super) async fn trim(
+pub(super) async fn trim_log(
     connection: &mut SqliteConnection,
     before: Timestamp,
     keep: u64,
@@ -26,7 +26,7 @@ pub(super) async fn trim(
         let user_id: String = user.try_get("id")?;
         let (head, trimmed) = (position(&user, "position")?, position(&user, "trimmed")?);
         // Positions have no gaps, so this counts events.
-        let end = head.min(Position(trimmed.0 + AT_ONCE - removed));
+        let end = head.min(Position(trimmed.0 + MAX_EVENTS_PER_TRIM - removed));
         let bounds = sqlx::query(
             "SELECT (SELECT min(position) FROM events WHERE user_id = ?1 AND position <= ?3 AND created_at >= ?2) AS young, \
              (SELECT min(first_position) FROM runs WHERE user_id = ?1 AND status IN ('running', 'waiting') AND status = 'running') AS run",

@@ -1,36 +1,42 @@
 //! What a run begins with.
 
 use super::*;
-use crate::protocol::Json;
+use crate::protocol::RawJson;
 
 #[tokio::test]
-async fn a_run_begins_with_all_that_is_its_users() {
-    let (_folder, storage) = sqlite().await;
+async fn run_context_has_all_of_its_user() {
+    let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
-    let first = turn(ANN, conversation_id, "Hello");
-    do_one(&*storage, &first.change).await.unwrap();
+    let first = new_turn(TEST_USER, conversation_id, "Hello");
+    commit_one(&*storage, &first.change).await.unwrap();
     let tool = |user_id, tool: &str| Change::AllowTool {
         user_id,
         conversation_id,
         tool: tool.into(),
     };
-    do_one(&*storage, &tool(ANN, "look")).await.unwrap();
+    commit_one(&*storage, &tool(TEST_USER, "look")).await.unwrap();
     let text = "Be brief.".to_owned();
-    do_one(&*storage, &Change::SetInstructions { user_id: ANN, text })
-        .await
-        .unwrap();
-    let mut second = turn(ANN, conversation_id, "And?");
-    let looking = Looking {
+    commit_one(
+        &*storage,
+        &Change::SetInstructions {
+            user_id: TEST_USER,
+            text,
+        },
+    )
+    .await
+    .unwrap();
+    let mut second = new_turn(TEST_USER, conversation_id, "And?");
+    let looking = PageContextSnapshot {
         text: "An article.".into(),
-        ..Looking::default()
+        ..PageContextSnapshot::default()
     };
-    if let Change::Send { start, .. } = &mut second.change {
-        start.looking = Some(Box::new(looking.clone()));
+    if let Change::SendMessage { start, .. } = &mut second.change {
+        start.context_snapshot = Some(Box::new(looking.clone()));
     }
-    do_one(&*storage, &end(first.run, "Hi")).await.unwrap();
-    do_one(&*storage, &second.change).await.unwrap();
+    commit_one(&*storage, &end_run(first.run, "Hi")).await.unwrap();
+    commit_one(&*storage, &second.change).await.unwrap();
 
-    let beginning = storage.beginning(second.run).await.unwrap().unwrap();
+    let beginning = storage.run_context(second.run).await.unwrap().unwrap();
     let leads_there: Vec<MessageId> = beginning.history.iter().map(|message| message.id).collect();
     let expected = [
         first.user_message_id,
@@ -40,38 +46,44 @@ async fn a_run_begins_with_all_that_is_its_users() {
     assert_eq!(leads_there, expected);
     assert_eq!(
         beginning,
-        Beginning {
+        RunContext {
             opaque: Default::default(),
-            answer: AssistantMessage::started("x/m"),
+            answer: AssistantMessage::new("x/m"),
             history: beginning.history.clone(),
-            looking: Some(looking),
+            context_snapshot: Some(looking),
             verdicts: Vec::new(),
             instructions: "Be brief.".into(),
             allowed_tools: vec!["look".into()],
-            terms: Terms::default(),
+            options: RunOptions::default(),
         }
     );
     let theirs = RunKey {
-        user_id: bob(),
+        user_id: other_user(),
         ..second.run
     };
-    assert_eq!(storage.beginning(theirs).await.unwrap(), None, "somebody else's");
+    assert_eq!(
+        storage.run_context(theirs).await.unwrap(),
+        None,
+        "somebody else's"
+    );
 }
 
 #[tokio::test]
-async fn of_many_payloads_there_are_as_many_as_there_is_room_for() {
-    let (_folder, storage) = sqlite().await;
-    let first = turn(ANN, ConversationId::new(), "Hello");
-    do_one(&*storage, &first.change).await.unwrap();
+async fn payloads_are_limited_by_total_bytes() {
+    let (_folder, storage) = temp_storage().await;
+    let first = new_turn(TEST_USER, ConversationId::new(), "Hello");
+    commit_one(&*storage, &first.change).await.unwrap();
     let run = first.run;
     for id in ["a", "b", "c"] {
         let payload = Payload {
             payload_id: id.into(),
             kind: "table".into(),
             summary: id.into(),
-            data: Json::or_string(&format!("\"{}\"", "x".repeat(98))),
+            data: RawJson::parse_or_quote(&format!("\"{}\"", "x".repeat(98))),
         };
-        do_one(&*storage, &Change::Keep { run, payload }).await.unwrap();
+        commit_one(&*storage, &Change::StorePayload { run, payload })
+            .await
+            .unwrap();
     }
     let those = async |user_id, bytes| {
         let ids = ["c", "unknown", "b", "a"];
@@ -79,8 +91,8 @@ async fn of_many_payloads_there_are_as_many_as_there_is_room_for() {
         let ids = found.unwrap().into_iter().map(|payload| payload.payload_id);
         ids.collect::<Vec<_>>().concat()
     };
-    assert_eq!(those(ANN, 1000).await, "cba");
-    assert_eq!(those(ANN, 299).await, "cb");
-    assert_eq!(those(ANN, 1).await, "c", "the first is always there");
-    assert_eq!(those(bob(), 1000).await, "");
+    assert_eq!(those(TEST_USER, 1000).await, "cba");
+    assert_eq!(those(TEST_USER, 299).await, "cb");
+    assert_eq!(those(TEST_USER, 1).await, "c", "the first is always there");
+    assert_eq!(those(other_user(), 1000).await, "");
 }

@@ -3,25 +3,25 @@
 use super::*;
 
 #[tokio::test]
-async fn a_deleted_conversation_leaves_nothing_but_positions() {
-    let (_folder, storage) = sqlite().await;
-    let turn = turn(ANN, ConversationId::new(), "a secret");
-    do_one(&*storage, &turn.change).await.unwrap();
-    do_one(
+async fn deleting_a_conversation_leaves_only_positions() {
+    let (_folder, storage) = temp_storage().await;
+    let turn = new_turn(TEST_USER, ConversationId::new(), "a secret");
+    commit_one(&*storage, &turn.change).await.unwrap();
+    commit_one(
         &*storage,
-        &Change::Append {
+        &Change::AppendEvents {
             run: turn.run,
             events: vec![text(0, "kept secret")],
         },
     )
     .await
     .unwrap();
-    let before = log(&*storage, ANN).await.len();
+    let before = read_log(&*storage, TEST_USER).await.len();
     let conversation_id = turn.run.conversation_id;
-    do_one(
+    commit_one(
         &*storage,
-        &Change::Delete {
-            user_id: ANN,
+        &Change::DeleteConversation {
+            user_id: TEST_USER,
             conversation_id,
         },
     )
@@ -30,16 +30,19 @@ async fn a_deleted_conversation_leaves_nothing_but_positions() {
 
     // What its run still says is dropped, and so is its end.
     let late = [
-        Change::Append {
+        Change::AppendEvents {
             run: turn.run,
             events: vec![text(11, " too")],
         },
-        end(turn.run, "late"),
+        end_run(turn.run, "late"),
     ];
     for change in &late {
-        assert_eq!(do_one(&*storage, change).await, Err(Refusal::NotFound));
+        assert_eq!(
+            commit_one(&*storage, change).await,
+            Err(ChangeRejection::NotFound)
+        );
     }
-    let log = log(&*storage, ANN).await;
+    let log = read_log(&*storage, TEST_USER).await;
     assert_eq!(log.len(), before + 1);
     assert!(
         log[..before]
@@ -47,52 +50,62 @@ async fn a_deleted_conversation_leaves_nothing_but_positions() {
             .all(|event| event.body == EventBody::Empty && event.message_id.is_none())
     );
     assert_eq!(log[before].body, EventBody::ConversationDeleted);
-    assert_eq!(whole(&*storage, conversation_id).await, None);
-    assert_eq!(storage.message(ANN, turn.run.message_id).await.unwrap(), None);
-    assert_eq!(storage.run(ANN, turn.run.message_id).await.unwrap(), None);
+    assert_eq!(full_transcript(&*storage, conversation_id).await, None);
+    assert_eq!(
+        storage.message(TEST_USER, turn.run.message_id).await.unwrap(),
+        None
+    );
+    assert_eq!(storage.run(TEST_USER, turn.run.message_id).await.unwrap(), None);
 }
 
 #[tokio::test]
-async fn what_is_deleted_does_not_come_back() {
-    let (_folder, storage) = sqlite().await;
+async fn deleted_data_does_not_come_back() {
+    let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
-    let first = turn(ANN, conversation_id, "secret");
-    do_one(&*storage, &first.change).await.unwrap();
-    let delete = Change::Delete {
-        user_id: ANN,
+    let first = new_turn(TEST_USER, conversation_id, "secret");
+    commit_one(&*storage, &first.change).await.unwrap();
+    let delete = Change::DeleteConversation {
+        user_id: TEST_USER,
         conversation_id,
     };
     let active_run = Some(first.run.message_id);
     assert_eq!(
-        do_one(&*storage, &delete).await,
+        commit_one(&*storage, &delete).await,
         Ok(Outcome::Deleted { active_run })
     );
     assert_eq!(
-        do_one(&*storage, &delete).await,
+        commit_one(&*storage, &delete).await,
         Ok(Outcome::Deleted { active_run: None }),
         "twice is once"
     );
-    let log_now = log(&*storage, ANN).await;
+    let log_now = read_log(&*storage, TEST_USER).await;
     assert_eq!(
         log_now.last().map(|event| &event.body),
         Some(&EventBody::ConversationDeleted),
         "who was away hears of it"
     );
     // The same message again, by a client that never heard an answer.
-    let again = do_one(&*storage, &first.change).await;
+    let again = commit_one(&*storage, &first.change).await;
     assert!(
         matches!(again, Ok(Outcome::Started { again: true, .. })),
         "{again:?}"
     );
     // Another one, by a tab that has not heard of it.
-    let stale = turn(ANN, conversation_id, "and another thing");
-    assert_eq!(do_one(&*storage, &stale.change).await, Err(Refusal::NotFound));
-    assert_eq!(whole(&*storage, conversation_id).await, None);
+    let stale = new_turn(TEST_USER, conversation_id, "and another thing");
     assert_eq!(
-        storage.conversations(ANN, None, 10).await.unwrap().conversations,
+        commit_one(&*storage, &stale.change).await,
+        Err(ChangeRejection::NotFound)
+    );
+    assert_eq!(full_transcript(&*storage, conversation_id).await, None);
+    assert_eq!(
+        storage
+            .conversations(TEST_USER, None, 10)
+            .await
+            .unwrap()
+            .conversations,
         []
     );
-    let log = log(&*storage, ANN).await;
+    let log = read_log(&*storage, TEST_USER).await;
     assert!(
         !serde_json::to_string(&log).unwrap().contains("secret"),
         "{log:?}"

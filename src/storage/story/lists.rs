@@ -3,10 +3,10 @@
 use super::*;
 
 #[tokio::test]
-async fn the_list_comes_page_by_page_newest_activity_first() {
-    let (_folder, storage) = sqlite().await;
-    let turns: Vec<Turn> = (0..5)
-        .map(|n| turn(ANN, ConversationId::new(), &format!("talk {n}")))
+async fn pages_the_list_by_newest_activity() {
+    let (_folder, storage) = temp_storage().await;
+    let turns: Vec<TestTurn> = (0..5)
+        .map(|n| new_turn(TEST_USER, ConversationId::new(), &format!("talk {n}")))
         .collect();
     for (n, turn) in turns.iter().enumerate() {
         // Two of them in the same millisecond.
@@ -19,50 +19,54 @@ async fn the_list_comes_page_by_page_newest_activity_first() {
     let mut seen = Vec::new();
     let mut before = None;
     loop {
-        let page = storage.conversations(ANN, before, 2).await.unwrap();
+        let page = storage.conversations(TEST_USER, before, 2).await.unwrap();
         seen.extend(
             page.conversations
                 .iter()
                 .map(|conversation| conversation.title.clone()),
         );
-        before = page.cursor();
+        before = page.next_cursor();
         if before.is_none() {
             break;
         }
     }
     assert_eq!(seen, ["talk 4", "talk 3", "talk 2", "talk 1", "talk 0"]);
-    let list = storage.conversations(ANN, None, 10).await.unwrap();
+    let list = storage.conversations(TEST_USER, None, 10).await.unwrap();
     assert_eq!(list.conversations[0].active_run, Some(turns[4].run.message_id));
 }
 
 #[tokio::test]
-async fn what_ended_while_nobody_looked_is_news_until_somebody_does() {
-    let (folder, storage) = sqlite().await;
+async fn an_ended_run_is_unseen_until_read() {
+    let (folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
-    let turn = turn(ANN, conversation_id, "think about it");
+    let turn = new_turn(TEST_USER, conversation_id, "think about it");
     let unseen = async |storage: &dyn Storage| {
-        let list = storage.conversations(ANN, None, 1).await.unwrap();
+        let list = storage.conversations(TEST_USER, None, 1).await.unwrap();
         let mut folded = ConversationList::default();
-        for event in log(storage, ANN).await {
+        for event in read_log(storage, TEST_USER).await {
             crate::protocol::conversation_list::apply(&mut folded, &event);
         }
         assert_eq!(folded.conversations, list.conversations, "live is as loaded");
         list.conversations[0].unseen
     };
     let read = Change::MarkRead {
-        user_id: ANN,
+        user_id: TEST_USER,
         conversation_id,
     };
-    do_one(&*storage, &turn.change).await.unwrap();
+    commit_one(&*storage, &turn.change).await.unwrap();
     assert!(!unseen(&*storage).await);
-    do_one(&*storage, &end(turn.run, "done")).await.unwrap();
+    commit_one(&*storage, &end_run(turn.run, "done")).await.unwrap();
     assert!(unseen(&*storage).await);
     drop(storage);
-    let storage = sqlite::Sqlite::open(folder.path()).await.unwrap();
+    let storage = sqlite::SqliteStorage::open(folder.path()).await.unwrap();
     assert!(unseen(&storage).await, "also after a restart");
-    do_one(&storage, &read).await.unwrap();
+    commit_one(&storage, &read).await.unwrap();
     assert!(!unseen(&storage).await);
-    let head = storage.head(ANN).await.unwrap();
-    do_one(&storage, &read).await.unwrap();
-    assert_eq!(storage.head(ANN).await.unwrap(), head, "no news, no event");
+    let head = storage.last_position(TEST_USER).await.unwrap();
+    commit_one(&storage, &read).await.unwrap();
+    assert_eq!(
+        storage.last_position(TEST_USER).await.unwrap(),
+        head,
+        "no news, no event"
+    );
 }

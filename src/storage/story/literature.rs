@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::protocol::{
-    Json, PageContext, StreamId,
+    PageContext, RawJson, StreamId,
     literature::{self, Article, Library, ResearchStream, SavedArticle},
 };
 
@@ -21,7 +21,7 @@ fn article(pmid: &str) -> SavedArticle {
     }
 }
 
-fn save(user_id: UserId, article: SavedArticle) -> Change {
+fn save_article(user_id: UserId, article: SavedArticle) -> Change {
     Change::SaveArticle {
         user_id,
         article,
@@ -30,8 +30,8 @@ fn save(user_id: UserId, article: SavedArticle) -> Change {
     }
 }
 
-fn keep(user_id: UserId, stream: &ResearchStream) -> Change {
-    Change::KeepStream {
+fn save_stream(user_id: UserId, stream: &ResearchStream) -> Change {
+    Change::SaveStream {
         user_id,
         stream: stream.clone(),
         limit: 2,
@@ -51,9 +51,9 @@ async fn library(storage: &dyn Storage, user_id: UserId) -> Library {
     storage.library(user_id).await.expect("storage works")
 }
 
-fn note(note: &str, replaces: &[&str]) -> Change {
-    Change::NoteArticle {
-        user_id: ANN,
+fn set_note(note: &str, replaces: &[&str]) -> Change {
+    Change::SetArticleNote {
+        user_id: TEST_USER,
         pmid: "11".into(),
         note: note.into(),
         replaces: replaces.iter().map(|note| (*note).to_owned()).collect(),
@@ -61,96 +61,112 @@ fn note(note: &str, replaces: &[&str]) -> Change {
 }
 
 /// The library that the log's events make.
-async fn replayed(storage: &dyn Storage, user_id: UserId) -> Library {
+async fn replayed_library(storage: &dyn Storage, user_id: UserId) -> Library {
     let mut library = Library::default();
-    for event in log(storage, user_id).await {
+    for event in read_log(storage, user_id).await {
         assert_eq!(event.conversation_id, ConversationId::NONE);
         let change = match event.body {
             EventBody::LiteratureChanged { change } => change,
             EventBody::Empty => continue,
             other => panic!("nothing else has happened: {other:?}"),
         };
-        let change: literature::Change = serde_json::from_str(Json::as_str(&change)).expect("a change");
+        let change: literature::LibraryChange =
+            serde_json::from_str(RawJson::as_str(&change)).expect("a change");
         literature::apply(&mut library, event.position, change);
     }
     library
 }
 
 #[tokio::test]
-async fn what_is_kept_is_what_the_log_tells() {
-    let (_folder, storage) = sqlite().await;
+async fn stored_library_equals_the_replayed_one() {
+    let (_folder, storage) = temp_storage().await;
     let storage = &*storage;
     let (first, mut second) = (stream("B"), stream("A"));
     for (change, outcome) in [
-        (save(ANN, article("11")), Outcome::Done),
-        (save(ANN, article("12")), Outcome::Done),
+        (save_article(TEST_USER, article("11")), Outcome::Done),
+        (save_article(TEST_USER, article("12")), Outcome::Done),
         // Again, with nothing new.
-        (save(ANN, article("11")), Outcome::Done),
-        (note("Read this.", &["", "Elsewhere."]), Outcome::Forgotten),
-        (note("Read this.", &[]), Outcome::Done),
-        (keep(ANN, &first), Outcome::Done),
-        (keep(ANN, &second), Outcome::Done),
-        (keep(ANN, &second), Outcome::Done),
+        (save_article(TEST_USER, article("11")), Outcome::Done),
+        (set_note("Read this.", &["", "Elsewhere."]), Outcome::DataDeleted),
+        (set_note("Read this.", &[]), Outcome::Done),
+        (save_stream(TEST_USER, &first), Outcome::Done),
+        (save_stream(TEST_USER, &second), Outcome::Done),
+        (save_stream(TEST_USER, &second), Outcome::Done),
     ] {
-        assert_eq!(do_one(storage, &change).await, Ok(outcome), "{change:?}");
+        assert_eq!(commit_one(storage, &change).await, Ok(outcome), "{change:?}");
     }
     assert_eq!(
-        do_one(storage, &save(ANN, article("13"))).await,
-        Err(Refusal::LibraryFull)
+        commit_one(storage, &save_article(TEST_USER, article("13"))).await,
+        Err(ChangeRejection::LibraryFull)
     );
     assert_eq!(
-        do_one(storage, &keep(ANN, &stream("C"))).await,
-        Err(Refusal::LibraryFull)
+        commit_one(storage, &save_stream(TEST_USER, &stream("C"))).await,
+        Err(ChangeRejection::LibraryFull)
     );
     second.name = "Z".into();
-    let over = do_one(storage, &keep(ANN, &second)).await;
-    assert_eq!(over, Ok(Outcome::Forgotten));
-    let kept = library(storage, ANN).await;
+    let over = commit_one(storage, &save_stream(TEST_USER, &second)).await;
+    assert_eq!(over, Ok(Outcome::DataDeleted));
+    let kept = library(storage, TEST_USER).await;
     let mut noted = article("11");
     noted.note = "Read this.".into();
     assert_eq!(kept.articles, [noted.clone(), article("12")]);
     assert_eq!(kept.streams, [first.clone(), second.clone()]);
-    assert_eq!(replayed(storage, ANN).await, kept);
-    let whole = storage.saved_article(ANN, "11").await.unwrap();
+    assert_eq!(replayed_library(storage, TEST_USER).await, kept);
+    let whole = storage.saved_article(TEST_USER, "11").await.unwrap();
     assert_eq!(whole, Some((noted.clone(), Some(vec!["What it says.".into()]))));
-    let some = storage.saved_articles(ANN, &["11".into(), "13".into()]).await;
+    let some = storage
+        .saved_articles(TEST_USER, &["11".into(), "13".into()])
+        .await;
     assert_eq!(some.unwrap(), [noted]);
-    assert_eq!(storage.saved_articles(bob(), &["11".into()]).await.unwrap(), []);
+    assert_eq!(
+        storage
+            .saved_articles(other_user(), &["11".into()])
+            .await
+            .unwrap(),
+        []
+    );
 
     let (pmid, stream_id) = ("11".to_owned(), first.id);
-    let remove = Change::RemoveArticle { user_id: ANN, pmid };
+    let remove = Change::RemoveArticle {
+        user_id: TEST_USER,
+        pmid,
+    };
     let delete = Change::DeleteStream {
-        user_id: ANN,
+        user_id: TEST_USER,
         stream_id,
     };
     for change in [&remove, &delete, &remove, &delete] {
-        assert_eq!(do_one(storage, change).await, Ok(Outcome::Forgotten));
+        assert_eq!(commit_one(storage, change).await, Ok(Outcome::DataDeleted));
     }
-    let kept = library(storage, ANN).await;
+    let kept = library(storage, TEST_USER).await;
     assert_eq!(
         (&kept.articles[..], &kept.streams[..]),
         (&[article("12")][..], &[second][..])
     );
-    assert_eq!(replayed(storage, ANN).await, kept);
+    assert_eq!(replayed_library(storage, TEST_USER).await, kept);
     assert_eq!(
-        do_one(storage, &note("Gone.", &["Read this."])).await,
-        Err(Refusal::NotFound)
+        commit_one(storage, &set_note("Gone.", &["Read this."])).await,
+        Err(ChangeRejection::NotFound)
     );
 }
 
 #[tokio::test]
-async fn a_note_is_never_written_over_by_saving_once_more() {
-    let (_folder, storage) = sqlite().await;
+async fn saving_again_keeps_the_note() {
+    let (_folder, storage) = temp_storage().await;
     let storage = &*storage;
     let noted = |words: &str| SavedArticle {
         note: words.into(),
         ..article("11")
     };
-    let kept = async || library(storage, ANN).await.articles;
-    do_one(storage, &save(ANN, article("11"))).await.unwrap();
-    do_one(storage, &save(ANN, noted("A model's."))).await.unwrap();
+    let kept = async || library(storage, TEST_USER).await.articles;
+    commit_one(storage, &save_article(TEST_USER, article("11")))
+        .await
+        .unwrap();
+    commit_one(storage, &save_article(TEST_USER, noted("A model's.")))
+        .await
+        .unwrap();
     assert_eq!(kept().await, [noted("A model's.")], "there was none");
-    do_one(storage, &note("Ann's own.", &["A model's."]))
+    commit_one(storage, &set_note("Ann's own.", &["A model's."]))
         .await
         .unwrap();
     for (words, outcome) in [
@@ -158,7 +174,7 @@ async fn a_note_is_never_written_over_by_saving_once_more() {
         ("Ann's own.", Outcome::Done),
         ("", Outcome::Done),
     ] {
-        let again = do_one(storage, &save(ANN, noted(words))).await;
+        let again = commit_one(storage, &save_article(TEST_USER, noted(words))).await;
         assert_eq!(again, Ok(outcome));
         assert_eq!(kept().await, [noted("Ann's own.")], "{words}");
     }
@@ -166,46 +182,48 @@ async fn a_note_is_never_written_over_by_saving_once_more() {
 
 #[tokio::test]
 async fn a_note_replaces_only_what_its_page_has_heard_of() {
-    let (_folder, storage) = sqlite().await;
+    let (_folder, storage) = temp_storage().await;
     let storage = &*storage;
-    do_one(storage, &save(ANN, article("11"))).await.unwrap();
-    do_one(storage, &note("One.", &[""])).await.unwrap();
+    commit_one(storage, &save_article(TEST_USER, article("11")))
+        .await
+        .unwrap();
+    commit_one(storage, &set_note("One.", &[""])).await.unwrap();
     // A page that has not heard of it, and one that has sent it itself.
-    let unheard = do_one(storage, &note("Two.", &[""])).await;
-    assert_eq!(unheard, Err(Refusal::NoteChanged));
-    assert_eq!(library(storage, ANN).await.articles[0].note, "One.");
-    let heard = do_one(storage, &note("Two.", &["", "One."])).await;
-    assert_eq!(heard, Ok(Outcome::Forgotten));
-    assert_eq!(library(storage, ANN).await.articles[0].note, "Two.");
+    let unheard = commit_one(storage, &set_note("Two.", &[""])).await;
+    assert_eq!(unheard, Err(ChangeRejection::NoteChanged));
+    assert_eq!(library(storage, TEST_USER).await.articles[0].note, "One.");
+    let heard = commit_one(storage, &set_note("Two.", &["", "One."])).await;
+    assert_eq!(heard, Ok(Outcome::DataDeleted));
+    assert_eq!(library(storage, TEST_USER).await.articles[0].note, "Two.");
 }
 
 #[tokio::test]
-async fn an_abstract_that_is_not_known_is_kept_once_it_is() {
-    let (_folder, storage) = sqlite().await;
+async fn stores_an_abstract_when_it_becomes_known() {
+    let (_folder, storage) = temp_storage().await;
     let unknown = Change::SaveArticle {
-        user_id: ANN,
+        user_id: TEST_USER,
         article: article("11"),
         summary: None,
         limit: 2,
     };
-    do_one(&*storage, &unknown).await.unwrap();
-    let summary = async || storage.saved_article(ANN, "11").await.unwrap().unwrap().1;
+    commit_one(&*storage, &unknown).await.unwrap();
+    let summary = async || storage.saved_article(TEST_USER, "11").await.unwrap().unwrap().1;
     assert_eq!(summary().await, None);
     for said in ["What it says.", "Something else."] {
-        let known = Change::KeepSummary {
-            user_id: ANN,
+        let known = Change::StoreAbstract {
+            user_id: TEST_USER,
             pmid: "11".into(),
             summary: vec![said.into()],
         };
-        do_one(&*storage, &known).await.unwrap();
+        commit_one(&*storage, &known).await.unwrap();
         assert_eq!(summary().await, Some(vec!["What it says.".into()]));
     }
-    assert_eq!(log(&*storage, ANN).await.len(), 1, "no list shows it");
+    assert_eq!(read_log(&*storage, TEST_USER).await.len(), 1, "no list shows it");
 }
 
 #[tokio::test]
-async fn what_is_removed_or_written_over_is_in_the_log_no_more() {
-    let (_folder, storage) = sqlite().await;
+async fn removed_or_replaced_data_leaves_the_log() {
+    let (_folder, storage) = temp_storage().await;
     let storage = &*storage;
     let (ours, another) = (stream("Ours"), stream("Another"));
     let instructed = |words: &str| ResearchStream {
@@ -213,112 +231,144 @@ async fn what_is_removed_or_written_over_is_in_the_log_no_more() {
         ..ours.clone()
     };
     let said = async |user_id| {
-        let log = log(storage, user_id).await;
+        let log = read_log(storage, user_id).await;
         let positions = log.iter().map(|event| event.position.0);
         assert!(positions.eq(1..=log.len() as u64), "no position is missing");
         serde_json::to_string(&log).expect("JSON").to_lowercase()
     };
-    do_one(storage, &save(bob(), article("11"))).await.unwrap();
+    commit_one(storage, &save_article(other_user(), article("11")))
+        .await
+        .unwrap();
     for change in [
-        save(ANN, article("11")),
-        save(ANN, article("12")),
-        keep(ANN, &instructed("private")),
-        keep(ANN, &another),
-        note("private", &[""]),
+        save_article(TEST_USER, article("11")),
+        save_article(TEST_USER, article("12")),
+        save_stream(TEST_USER, &instructed("private")),
+        save_stream(TEST_USER, &another),
+        set_note("private", &[""]),
     ] {
-        do_one(storage, &change).await.unwrap();
+        commit_one(storage, &change).await.unwrap();
     }
-    assert!(said(ANN).await.contains("private"), "it was there");
+    assert!(said(TEST_USER).await.contains("private"), "it was there");
     // What is written over in the transaction that wrote it, too.
     let over = [
-        note("private, too", &["private"]),
-        note("open", &["private, too"]),
-        keep(ANN, &instructed("private, too")),
-        keep(ANN, &instructed("open")),
+        set_note("private, too", &["private"]),
+        set_note("open", &["private, too"]),
+        save_stream(TEST_USER, &instructed("private, too")),
+        save_stream(TEST_USER, &instructed("open")),
     ];
     storage.commit(NOON, &over).await.unwrap();
-    let now = said(ANN).await;
+    let now = said(TEST_USER).await;
     assert!(!now.contains("private") && now.contains("open"), "{now}");
-    assert_eq!(replayed(storage, ANN).await, library(storage, ANN).await);
+    assert_eq!(
+        replayed_library(storage, TEST_USER).await,
+        library(storage, TEST_USER).await
+    );
 
     let (pmid, stream_id) = ("11".to_owned(), ours.id);
-    let remove = Change::RemoveArticle { user_id: ANN, pmid };
+    let remove = Change::RemoveArticle {
+        user_id: TEST_USER,
+        pmid,
+    };
     let delete = Change::DeleteStream {
-        user_id: ANN,
+        user_id: TEST_USER,
         stream_id,
     };
     storage.commit(NOON, &[remove, delete]).await.unwrap();
-    let now = said(ANN).await;
+    let now = said(TEST_USER).await;
     assert!(!now.contains("open") && !now.contains("about 11"), "{now}");
     assert!(now.contains("about 12") && now.contains("another"), "{now}");
-    assert_eq!(replayed(storage, ANN).await, library(storage, ANN).await);
-    assert!(said(bob()).await.contains("about 11"), "what is Bob's stays");
+    assert_eq!(
+        replayed_library(storage, TEST_USER).await,
+        library(storage, TEST_USER).await
+    );
+    assert!(
+        said(other_user()).await.contains("about 11"),
+        "what is Bob's stays"
+    );
 }
 
 #[tokio::test]
-async fn what_one_person_keeps_is_nothing_to_another() {
-    let (_folder, storage) = sqlite().await;
+async fn libraries_are_separate_per_user() {
+    let (_folder, storage) = temp_storage().await;
     let storage = &*storage;
     let stream = stream("Anns");
-    do_one(storage, &save(ANN, article("11"))).await.unwrap();
-    do_one(storage, &keep(ANN, &stream)).await.unwrap();
-    do_one(storage, &save(bob(), article("12"))).await.unwrap();
+    commit_one(storage, &save_article(TEST_USER, article("11")))
+        .await
+        .unwrap();
+    commit_one(storage, &save_stream(TEST_USER, &stream))
+        .await
+        .unwrap();
+    commit_one(storage, &save_article(other_user(), article("12")))
+        .await
+        .unwrap();
     assert_eq!(
-        do_one(storage, &keep(bob(), &stream)).await,
-        Err(Refusal::NotFound)
+        commit_one(storage, &save_stream(other_user(), &stream)).await,
+        Err(ChangeRejection::NotFound)
     );
     let (pmid, stream_id) = ("11".to_owned(), stream.id);
-    let user_id = bob();
-    do_one(storage, &Change::RemoveArticle { user_id, pmid })
+    let user_id = other_user();
+    commit_one(storage, &Change::RemoveArticle { user_id, pmid })
         .await
         .unwrap();
-    do_one(storage, &Change::DeleteStream { user_id, stream_id })
+    commit_one(storage, &Change::DeleteStream { user_id, stream_id })
         .await
         .unwrap();
-    assert_eq!(storage.stream(bob(), stream.id).await.unwrap(), None);
-    assert_eq!(storage.saved_article(bob(), "11").await.unwrap(), None);
-    let (anns, bobs) = (library(storage, ANN).await, library(storage, bob()).await);
+    assert_eq!(
+        storage.research_stream(other_user(), stream.id).await.unwrap(),
+        None
+    );
+    assert_eq!(storage.saved_article(other_user(), "11").await.unwrap(), None);
+    let (anns, bobs) = (
+        library(storage, TEST_USER).await,
+        library(storage, other_user()).await,
+    );
     assert_eq!((anns.articles, anns.streams), (vec![article("11")], vec![stream]));
     assert_eq!((bobs.articles, bobs.streams), (vec![article("12")], vec![]));
 }
 
 #[tokio::test]
-async fn what_a_person_looked_at_is_kept_with_their_message_and_goes_with_it() {
-    let (_folder, storage) = sqlite().await;
+async fn context_snapshot_lives_with_its_message() {
+    let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
-    let mut turn = turn(ANN, conversation_id, "What is this?");
-    let looking = Looking {
-        context: PageContext::of("literature"),
-        ..Looking::default()
+    let mut turn = new_turn(TEST_USER, conversation_id, "What is this?");
+    let looking = PageContextSnapshot {
+        context: PageContext::for_page("literature"),
+        ..PageContextSnapshot::default()
     };
-    let Change::Send { start, .. } = &mut turn.change else {
+    let Change::SendMessage { start, .. } = &mut turn.change else {
         panic!("it is sent")
     };
-    start.looking = Some(Box::new(looking.clone()));
-    do_one(&*storage, &turn.change).await.unwrap();
-    let of = |user_id| storage.looking(user_id, turn.user_message_id);
-    assert_eq!(of(ANN).await.unwrap(), Some(looking.clone()));
+    start.context_snapshot = Some(Box::new(looking.clone()));
+    commit_one(&*storage, &turn.change).await.unwrap();
+    let of = |user_id| storage.context_snapshot(user_id, turn.user_message_id);
+    assert_eq!(of(TEST_USER).await.unwrap(), Some(looking.clone()));
     // What was there is added later, once.
     for text in ["An article.", "Another one."] {
-        let keep = Change::KeepLooking {
+        let keep = Change::StoreContextSnapshot {
             run: turn.run,
             text: text.into(),
             instructions: "Be quick.".into(),
         };
-        do_one(&*storage, &keep).await.unwrap();
+        commit_one(&*storage, &keep).await.unwrap();
     }
-    let known = Looking {
+    let known = PageContextSnapshot {
         text: "An article.".into(),
         instructions: "Be quick.".into(),
         ..looking
     };
-    assert_eq!(of(ANN).await.unwrap(), Some(known));
-    assert_eq!(of(bob()).await.unwrap(), None);
-    assert_eq!(storage.looking(ANN, turn.run.message_id).await.unwrap(), None);
-    let delete = Change::Delete {
-        user_id: ANN,
+    assert_eq!(of(TEST_USER).await.unwrap(), Some(known));
+    assert_eq!(of(other_user()).await.unwrap(), None);
+    assert_eq!(
+        storage
+            .context_snapshot(TEST_USER, turn.run.message_id)
+            .await
+            .unwrap(),
+        None
+    );
+    let delete = Change::DeleteConversation {
+        user_id: TEST_USER,
         conversation_id,
     };
-    do_one(&*storage, &delete).await.unwrap();
-    assert_eq!(of(ANN).await.unwrap(), None);
+    commit_one(&*storage, &delete).await.unwrap();
+    assert_eq!(of(TEST_USER).await.unwrap(), None);
 }

@@ -3,57 +3,59 @@
 use super::*;
 
 #[tokio::test]
-async fn what_the_log_folds_to_is_what_is_stored_at_every_step() {
-    let (_folder, storage) = sqlite().await;
+async fn folded_log_equals_stored_state_at_every_step() {
+    let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
-    let first = turn(ANN, conversation_id, "Hello there");
-    let second = turn(ANN, conversation_id, "And again");
+    let first = new_turn(TEST_USER, conversation_id, "Hello there");
+    let second = new_turn(TEST_USER, conversation_id, "And again");
     let steps = [
         first.change.clone(),
-        Change::Append {
+        Change::AppendEvents {
             run: first.run,
             events: vec![EventBody::Status {
                 message: "Thinking...".into(),
             }],
         },
-        Change::Append {
+        Change::AppendEvents {
             run: first.run,
             events: vec![text(0, "Hi ")],
         },
-        Change::Store {
+        Change::StoreMessage {
             run: first.run,
-            message: saying("Hi "),
+            message: answer_message("Hi "),
         },
-        Change::Append {
+        Change::AppendEvents {
             run: first.run,
             events: vec![text(3, "Ann")],
         },
-        end(first.run, "Hi Ann"),
-        Change::Rename {
-            user_id: ANN,
+        end_run(first.run, "Hi Ann"),
+        Change::RenameConversation {
+            user_id: TEST_USER,
             conversation_id,
             title: "Greetings".into(),
         },
         second.change.clone(),
-        Change::Append {
+        Change::AppendEvents {
             run: second.run,
             events: vec![text(0, "Yes")],
         },
         Change::ChooseModel {
-            user_id: ANN,
+            user_id: TEST_USER,
             conversation_id,
             model: "x/other".into(),
         },
-        end(second.run, "Yes"),
+        end_run(second.run, "Yes"),
     ];
     for step in &steps {
-        do_one(&*storage, step).await.expect("the step is fine");
-        let stored = whole(&*storage, conversation_id).await.expect("it is there");
-        let mut folded = folded(&*storage, conversation_id).await;
-        folded.keep_newest(usize::MAX);
+        commit_one(&*storage, step).await.expect("the step is fine");
+        let stored = full_transcript(&*storage, conversation_id)
+            .await
+            .expect("it is there");
+        let mut folded = folded_transcript(&*storage, conversation_id).await;
+        folded.truncate_to_newest(usize::MAX);
         assert_eq!(stored, folded, "after {step:?}");
     }
-    let positions: Vec<u64> = log(&*storage, ANN)
+    let positions: Vec<u64> = read_log(&*storage, TEST_USER)
         .await
         .iter()
         .map(|event| event.position.0)
@@ -62,33 +64,35 @@ async fn what_the_log_folds_to_is_what_is_stored_at_every_step() {
 }
 
 #[tokio::test]
-async fn the_log_is_trimmed_but_never_past_a_run_that_is_at_work() {
-    let (_folder, storage) = sqlite().await;
-    let done = turn(ANN, ConversationId::new(), "done");
-    let at_work = turn(ANN, ConversationId::new(), "at work");
-    do_one(&*storage, &done.change).await.unwrap();
-    do_one(&*storage, &end(done.run, "answer")).await.unwrap();
-    do_one(&*storage, &at_work.change).await.unwrap();
-    do_one(
+async fn trimming_keeps_events_of_running_runs() {
+    let (_folder, storage) = temp_storage().await;
+    let done = new_turn(TEST_USER, ConversationId::new(), "done");
+    let at_work = new_turn(TEST_USER, ConversationId::new(), "at work");
+    commit_one(&*storage, &done.change).await.unwrap();
+    commit_one(&*storage, &end_run(done.run, "answer")).await.unwrap();
+    commit_one(&*storage, &at_work.change).await.unwrap();
+    commit_one(
         &*storage,
-        &Change::Append {
+        &Change::AppendEvents {
             run: at_work.run,
             events: vec![text(0, "still here")],
         },
     )
     .await
     .unwrap();
-    let head = storage.head(ANN).await.unwrap();
+    let head = storage.last_position(TEST_USER).await.unwrap();
     let first = storage
-        .run(ANN, at_work.run.message_id)
+        .run(TEST_USER, at_work.run.message_id)
         .await
         .unwrap()
         .unwrap()
         .first_position;
 
-    storage.trim(Timestamp(NOON.0 + 1), 0).await.unwrap();
+    storage.trim_log(Timestamp(NOON.0 + 1), 0).await.unwrap();
     let after = Position(first.0 - 1);
-    let LogPage::Events { events: left, .. } = storage.log_after(ANN, after, None, 100).await.unwrap() else {
+    let LogPage::Events { events: left, .. } =
+        storage.events_after(TEST_USER, after, None, 100).await.unwrap()
+    else {
         panic!("the run's own events were trimmed")
     };
     assert_eq!(
@@ -96,21 +100,28 @@ async fn the_log_is_trimmed_but_never_past_a_run_that_is_at_work() {
         (first, head)
     );
     assert_eq!(
-        storage.log_after(ANN, Position(0), None, 100).await.unwrap(),
+        storage
+            .events_after(TEST_USER, Position(0), None, 100)
+            .await
+            .unwrap(),
         LogPage::Reset
     );
     assert_eq!(
         storage
-            .log_after(ANN, Position(head.0 + 1), None, 100)
+            .events_after(TEST_USER, Position(head.0 + 1), None, 100)
             .await
             .unwrap(),
         LogPage::Reset
     );
     // Messages are kept whole, whatever the log has forgotten.
-    let (_, message) = storage.message(ANN, done.run.message_id).await.unwrap().unwrap();
+    let (_, message) = storage
+        .message(TEST_USER, done.run.message_id)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(message.assistant().unwrap().text(), "answer");
     let (_, message) = storage
-        .message(ANN, at_work.run.message_id)
+        .message(TEST_USER, at_work.run.message_id)
         .await
         .unwrap()
         .unwrap();
@@ -127,25 +138,25 @@ async fn the_log_is_trimmed_but_never_past_a_run_that_is_at_work() {
 
 #[tokio::test]
 async fn everything_survives_a_restart() {
-    let (folder, storage) = sqlite().await;
-    let turn = turn(ANN, ConversationId::new(), "remember me");
-    do_one(&*storage, &turn.change).await.unwrap();
-    do_one(
+    let (folder, storage) = temp_storage().await;
+    let turn = new_turn(TEST_USER, ConversationId::new(), "remember me");
+    commit_one(&*storage, &turn.change).await.unwrap();
+    commit_one(
         &*storage,
-        &Change::Append {
+        &Change::AppendEvents {
             run: turn.run,
             events: vec![text(0, "I wi")],
         },
     )
     .await
     .unwrap();
-    let before = whole(&*storage, turn.run.conversation_id).await;
-    let second = sqlite::Sqlite::open(folder.path()).await;
+    let before = full_transcript(&*storage, turn.run.conversation_id).await;
+    let second = sqlite::SqliteStorage::open(folder.path()).await;
     assert!(matches!(second, Err(StorageError::InUse)), "{second:?}");
     storage.close().await.unwrap();
     drop(storage);
-    let storage = sqlite::Sqlite::open(folder.path()).await.unwrap();
-    assert_eq!(whole(&storage, turn.run.conversation_id).await, before);
-    let left = storage.runs_at_work().await.unwrap();
+    let storage = sqlite::SqliteStorage::open(folder.path()).await.unwrap();
+    assert_eq!(full_transcript(&storage, turn.run.conversation_id).await, before);
+    let left = storage.running_runs().await.unwrap();
     assert_eq!(left.iter().map(|run| run.key).collect::<Vec<_>>(), [turn.run]);
 }

@@ -22,21 +22,23 @@ use bytes::Bytes;
 use super::*;
 use crate::protocol::{
     AssistantMessage, Attachment, EventBody, IntentId, MemoryId, MessageBody, Part, TokenId,
-    intent::{self, Started},
+    intent::{self, StartedRun},
     transcript,
 };
 
 /// A storage in a folder that goes away with it.
-async fn sqlite() -> (tempfile::TempDir, Arc<dyn Storage>) {
+async fn temp_storage() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let folder = tempfile::tempdir().expect("a folder for the test");
-    let storage = sqlite::Sqlite::open(folder.path()).await.expect("a new database");
+    let storage = sqlite::SqliteStorage::open(folder.path())
+        .await
+        .expect("a new database");
     (folder, Arc::new(storage))
 }
 
-const ANN: UserId = UserId::LOCAL;
+const TEST_USER: UserId = UserId::LOCAL;
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-fn bob() -> UserId {
+fn other_user() -> UserId {
     UserId(uuid::Uuid::from_u128(2))
 }
 
@@ -50,8 +52,8 @@ fn regenerate(run: RunKey, again: RunKey) -> Change {
             message_id: run.message_id,
             model: None,
         },
-        start: Start {
-            looking: None,
+        start: RunStart {
+            context_snapshot: None,
             run: again.message_id,
             default_model: "x/default".into(),
             parameters: None,
@@ -60,13 +62,13 @@ fn regenerate(run: RunKey, again: RunKey) -> Change {
     }
 }
 
-struct Turn {
+struct TestTurn {
     change: Change,
     run: RunKey,
     user_message_id: MessageId,
 }
 
-fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
+fn new_turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> TestTurn {
     let intent = intent::SendMessage {
         intent_id: IntentId::new(),
         conversation_id,
@@ -83,16 +85,16 @@ fn turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Turn {
         conversation_id,
         message_id: MessageId::new(),
     };
-    let start = Start {
-        looking: None,
+    let start = RunStart {
+        context_snapshot: None,
         run: run.message_id,
         default_model: "x/default".into(),
         parameters: None,
         fingerprint: text.into(),
     };
-    Turn {
+    TestTurn {
         user_message_id: intent.user_message_id,
-        change: Change::Send {
+        change: Change::SendMessage {
             user_id,
             intent,
             start,
@@ -111,24 +113,24 @@ fn text(offset: usize, text: &str) -> EventBody {
 }
 
 /// What a run has come to that has said this much.
-fn saying(answer: &str) -> AssistantMessage {
-    let mut message = AssistantMessage::started("x/m");
+fn answer_message(answer: &str) -> AssistantMessage {
+    let mut message = AssistantMessage::new("x/m");
     transcript::apply_to_run(&mut message, &text(0, answer));
     message
 }
 
-fn end(run: RunKey, answer: &str) -> Change {
-    let event = EventBody::ended(RunStatus::Complete, None, NOON, 0);
-    let mut message = saying(answer);
+fn end_run(run: RunKey, answer: &str) -> Change {
+    let event = EventBody::run_ended(RunStatus::Complete, None, NOON, 0);
+    let mut message = answer_message(answer);
     transcript::apply_to_run(&mut message, &event);
-    Change::End {
+    Change::EndRun {
         run,
         events: vec![event],
         message,
     }
 }
 
-async fn do_one(storage: &dyn Storage, change: &Change) -> Result<Outcome, Refusal> {
+async fn commit_one(storage: &dyn Storage, change: &Change) -> Result<Outcome, ChangeRejection> {
     storage
         .commit(NOON, std::slice::from_ref(change))
         .await
@@ -136,9 +138,9 @@ async fn do_one(storage: &dyn Storage, change: &Change) -> Result<Outcome, Refus
         .outcomes[0]
 }
 
-async fn log(storage: &dyn Storage, user_id: UserId) -> Vec<Event> {
+async fn read_log(storage: &dyn Storage, user_id: UserId) -> Vec<Event> {
     match storage
-        .log_after(user_id, Position(0), None, 1000)
+        .events_after(user_id, Position(0), None, 1000)
         .await
         .expect("storage works")
     {
@@ -148,17 +150,17 @@ async fn log(storage: &dyn Storage, user_id: UserId) -> Vec<Event> {
 }
 
 /// Ann's conversation with all of the branch that is shown; `None` if there is none.
-async fn whole(storage: &dyn Storage, conversation_id: ConversationId) -> Option<Transcript> {
+async fn full_transcript(storage: &dyn Storage, conversation_id: ConversationId) -> Option<Transcript> {
     let transcript = storage
-        .transcript(ANN, conversation_id, PageSize::WHOLE, None)
+        .transcript(TEST_USER, conversation_id, PageSize::UNLIMITED, None)
         .await;
     transcript.expect("storage works")
 }
 
 /// Folds the whole log into what a conversation shows.
-async fn folded(storage: &dyn Storage, conversation_id: ConversationId) -> Transcript {
+async fn folded_transcript(storage: &dyn Storage, conversation_id: ConversationId) -> Transcript {
     let mut state = Transcript::new(conversation_id);
-    for event in log(storage, ANN).await {
+    for event in read_log(storage, TEST_USER).await {
         transcript::apply(&mut state, &event).expect("no gap");
         state.as_of = event.position;
     }

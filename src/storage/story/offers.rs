@@ -1,11 +1,13 @@
 //! What an answer offers, and what the person does with it.
 
 use super::*;
-use crate::protocol::{ActionHandler, ActionStyle, Interaction, Json, Judged, SuggestedAction, Verdict};
+use crate::protocol::{
+    ActionHandler, ActionStyle, Interaction, PayloadVerdict, RawJson, SuggestedAction, Verdict,
+};
 
 /// A turn of Ann's that has ended, whose answer suggests two actions and has made two payloads.
-async fn offering(storage: &dyn Storage) -> RunKey {
-    let turn = turn(ANN, ConversationId::new(), "Hello");
+async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
+    let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     let run = turn.run;
     let action = |handler| SuggestedAction {
         label: "Do it".into(),
@@ -18,50 +20,50 @@ async fn offering(storage: &dyn Storage) -> RunKey {
     let suggested = EventBody::SuggestedActions {
         actions: vec![action(ActionHandler::Client), action(ActionHandler::Server)],
     };
-    let ended = EventBody::ended(RunStatus::Complete, None, NOON, 0);
+    let ended = EventBody::run_ended(RunStatus::Complete, None, NOON, 0);
     let payload = |payload_id: &str| Payload {
         payload_id: payload_id.into(),
         kind: "query_suggestion".into(),
         summary: "Query suggestion".into(),
-        data: Json::or_string("{}"),
+        data: RawJson::parse_or_quote("{}"),
     };
     // What is in no answer goes with the run's end.
     let made = |part, payload_id: &str| EventBody::PayloadMade {
         node: 0,
         part,
-        payload: payload(payload_id).reference(),
+        payload: payload(payload_id).to_ref(),
     };
     let events = vec![made(0, "one"), made(1, "two"), suggested, ended];
-    let mut message = AssistantMessage::started("x/m");
+    let mut message = AssistantMessage::new("x/m");
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
-    let keep = |payload_id: &str| Change::Keep {
+    let keep = |payload_id: &str| Change::StorePayload {
         run,
         payload: payload(payload_id),
     };
-    let end = Change::End { run, events, message };
+    let end = Change::EndRun { run, events, message };
     for change in [turn.change, keep("one"), keep("two"), end] {
-        do_one(storage, &change).await.expect("done");
+        commit_one(storage, &change).await.expect("done");
     }
     run
 }
 
-fn judge(user_id: UserId, run: RunKey, payload_id: &str, verdict: Verdict) -> Change {
-    let intent = intent::Judge {
+fn judge_payload(user_id: UserId, run: RunKey, payload_id: &str, verdict: Verdict) -> Change {
+    let intent = intent::JudgePayload {
         intent_id: IntentId::new(),
         conversation_id: run.conversation_id,
         payload_id: payload_id.into(),
         verdict,
     };
-    Change::Judge {
+    Change::JudgePayload {
         user_id,
         intent,
         fingerprint: payload_id.into(),
     }
 }
 
-fn take(user_id: UserId, run: RunKey, index: usize) -> Change {
+fn take_action(user_id: UserId, run: RunKey, index: usize) -> Change {
     let intent = intent::TakeAction {
         intent_id: IntentId::new(),
         conversation_id: run.conversation_id,
@@ -75,54 +77,65 @@ fn take(user_id: UserId, run: RunKey, index: usize) -> Change {
     }
 }
 
-fn judged(payload_id: &str, verdict: Verdict) -> Judged {
-    Judged {
+fn payload_verdict(payload_id: &str, verdict: Verdict) -> PayloadVerdict {
+    PayloadVerdict {
         payload_id: payload_id.into(),
         verdict,
     }
 }
 
 #[tokio::test]
-async fn the_first_verdict_counts_and_the_log_folds_to_it() {
-    let (_folder, storage) = sqlite().await;
-    let run = offering(&*storage).await;
-    let before = log(&*storage, ANN).await.len();
-    let first = judge(ANN, run, "two", Verdict::Rejected);
+async fn the_first_verdict_counts() {
+    let (_folder, storage) = temp_storage().await;
+    let run = answered_turn_with_suggestions(&*storage).await;
+    let before = read_log(&*storage, TEST_USER).await.len();
+    let first = judge_payload(TEST_USER, run, "two", Verdict::Rejected);
     for change in [
         &first,
         &first,
-        &judge(ANN, run, "two", Verdict::Accepted),
-        &judge(ANN, run, "one", Verdict::Accepted),
+        &judge_payload(TEST_USER, run, "two", Verdict::Accepted),
+        &judge_payload(TEST_USER, run, "one", Verdict::Accepted),
     ] {
-        assert_eq!(do_one(&*storage, change).await, Ok(Outcome::Done));
+        assert_eq!(commit_one(&*storage, change).await, Ok(Outcome::Done));
     }
-    assert_eq!(log(&*storage, ANN).await.len(), before + 2);
-    let expected = [judged("two", Verdict::Rejected), judged("one", Verdict::Accepted)];
-    let stored = whole(&*storage, run.conversation_id).await.expect("it is there");
+    assert_eq!(read_log(&*storage, TEST_USER).await.len(), before + 2);
+    let expected = [
+        payload_verdict("two", Verdict::Rejected),
+        payload_verdict("one", Verdict::Accepted),
+    ];
+    let stored = full_transcript(&*storage, run.conversation_id)
+        .await
+        .expect("it is there");
     assert_eq!(stored.verdicts, expected);
-    assert_eq!(folded(&*storage, run.conversation_id).await, stored);
+    assert_eq!(folded_transcript(&*storage, run.conversation_id).await, stored);
     assert_eq!(
-        storage.verdicts(ANN, run.conversation_id).await.unwrap(),
+        storage
+            .payload_verdicts(TEST_USER, run.conversation_id)
+            .await
+            .unwrap(),
         expected
     );
 
     // The same id for something else.
-    let Change::Judge { user_id, intent, .. } = first else {
+    let Change::JudgePayload { user_id, intent, .. } = first else {
         unreachable!()
     };
-    let reused = Change::Judge {
+    let reused = Change::JudgePayload {
         user_id,
         intent,
         fingerprint: "other".into(),
     };
-    assert_eq!(do_one(&*storage, &reused).await, Err(Refusal::IntentReused));
+    assert_eq!(
+        commit_one(&*storage, &reused).await,
+        Err(ChangeRejection::IntentReused)
+    );
 }
 
 #[tokio::test]
-async fn what_comes_of_a_button_is_kept_as_it_was_offered() {
-    let (_folder, storage) = sqlite().await;
-    let asked = turn(ANN, ConversationId::new(), "Hello");
-    do_one(&*storage, &asked.change).await.unwrap();
+async fn button_message_stores_the_suggested_action() {
+    let (_folder, storage) = temp_storage().await;
+    let asked = new_turn(TEST_USER, ConversationId::new(), "Hello");
+    commit_one(&*storage, &asked.change).await.unwrap();
     let offered = SuggestedAction {
         label: "Pay".into(),
         action: "pay".into(),
@@ -135,28 +148,28 @@ async fn what_comes_of_a_button_is_kept_as_it_was_offered() {
         EventBody::SuggestedActions {
             actions: vec![offered.clone()],
         },
-        EventBody::ended(RunStatus::Complete, None, NOON, 0),
+        EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
     ];
-    let mut message = AssistantMessage::started("x/m");
+    let mut message = AssistantMessage::new("x/m");
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
-    let end = Change::End {
+    let end = Change::EndRun {
         run: asked.run,
         events,
         message,
     };
-    do_one(&*storage, &end).await.unwrap();
-    let mut pressed = turn(ANN, asked.run.conversation_id, "Pay");
-    if let Change::Send { intent, .. } = &mut pressed.change {
+    commit_one(&*storage, &end).await.unwrap();
+    let mut pressed = new_turn(TEST_USER, asked.run.conversation_id, "Pay");
+    if let Change::SendMessage { intent, .. } = &mut pressed.change {
         intent.interaction = Interaction::ActionExecuted {
             action: "pay".into(),
             data: Some("{\"to\": \"Bob\",\n \"to\": \"Ann\"}".into()),
         };
     }
-    do_one(&*storage, &pressed.change).await.unwrap();
+    commit_one(&*storage, &pressed.change).await.unwrap();
     let (_, message) = storage
-        .message(ANN, pressed.user_message_id)
+        .message(TEST_USER, pressed.user_message_id)
         .await
         .unwrap()
         .unwrap();
@@ -169,23 +182,25 @@ async fn what_comes_of_a_button_is_kept_as_it_was_offered() {
 }
 
 #[tokio::test]
-async fn an_action_is_taken_once_and_the_log_folds_to_it() {
-    let (_folder, storage) = sqlite().await;
-    let run = offering(&*storage).await;
-    let before = log(&*storage, ANN).await.len();
-    for change in [take(ANN, run, 0), take(ANN, run, 0)] {
-        assert_eq!(do_one(&*storage, &change).await, Ok(Outcome::Done));
+async fn an_action_is_taken_once() {
+    let (_folder, storage) = temp_storage().await;
+    let run = answered_turn_with_suggestions(&*storage).await;
+    let before = read_log(&*storage, TEST_USER).await.len();
+    for change in [take_action(TEST_USER, run, 0), take_action(TEST_USER, run, 0)] {
+        assert_eq!(commit_one(&*storage, &change).await, Ok(Outcome::Done));
     }
-    assert_eq!(log(&*storage, ANN).await.len(), before + 1);
+    assert_eq!(read_log(&*storage, TEST_USER).await.len(), before + 1);
     assert_eq!(
-        do_one(&*storage, &take(ANN, run, 1)).await,
-        Err(Refusal::NotFound)
+        commit_one(&*storage, &take_action(TEST_USER, run, 1)).await,
+        Err(ChangeRejection::NotFound)
     );
     assert_eq!(
-        do_one(&*storage, &take(ANN, run, 2)).await,
-        Err(Refusal::NotFound)
+        commit_one(&*storage, &take_action(TEST_USER, run, 2)).await,
+        Err(ChangeRejection::NotFound)
     );
-    let stored = whole(&*storage, run.conversation_id).await.expect("it is there");
+    let stored = full_transcript(&*storage, run.conversation_id)
+        .await
+        .expect("it is there");
     let answer = stored.messages[1].assistant().unwrap();
     let taken: Vec<bool> = answer
         .suggested_actions
@@ -193,35 +208,60 @@ async fn an_action_is_taken_once_and_the_log_folds_to_it() {
         .map(|action| action.taken)
         .collect();
     assert_eq!(taken, [true, false]);
-    assert_eq!(folded(&*storage, run.conversation_id).await, stored);
+    assert_eq!(folded_transcript(&*storage, run.conversation_id).await, stored);
 }
 
 #[tokio::test]
-async fn nobody_else_takes_or_judges_anything_and_with_its_conversation_it_is_gone() {
-    let (_folder, storage) = sqlite().await;
-    let run = offering(&*storage).await;
-    do_one(&*storage, &turn(bob(), ConversationId::new(), "Hello").change)
-        .await
-        .unwrap();
+async fn suggestions_belong_to_their_user_and_conversation() {
+    let (_folder, storage) = temp_storage().await;
+    let run = answered_turn_with_suggestions(&*storage).await;
+    commit_one(
+        &*storage,
+        &new_turn(other_user(), ConversationId::new(), "Hello").change,
+    )
+    .await
+    .unwrap();
     for change in [
-        judge(bob(), run, "one", Verdict::Accepted),
-        take(bob(), run, 0),
-        judge(ANN, run, "three", Verdict::Accepted),
+        judge_payload(other_user(), run, "one", Verdict::Accepted),
+        take_action(other_user(), run, 0),
+        judge_payload(TEST_USER, run, "three", Verdict::Accepted),
     ] {
-        assert_eq!(do_one(&*storage, &change).await, Err(Refusal::NotFound));
+        assert_eq!(
+            commit_one(&*storage, &change).await,
+            Err(ChangeRejection::NotFound)
+        );
     }
-    do_one(&*storage, &judge(ANN, run, "one", Verdict::Accepted))
-        .await
-        .unwrap();
-    assert_eq!(storage.verdicts(bob(), run.conversation_id).await.unwrap(), []);
-    let delete = Change::Delete {
-        user_id: ANN,
+    commit_one(
+        &*storage,
+        &judge_payload(TEST_USER, run, "one", Verdict::Accepted),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        storage
+            .payload_verdicts(other_user(), run.conversation_id)
+            .await
+            .unwrap(),
+        []
+    );
+    let delete = Change::DeleteConversation {
+        user_id: TEST_USER,
         conversation_id: run.conversation_id,
     };
-    do_one(&*storage, &delete).await.unwrap();
-    assert_eq!(storage.verdicts(ANN, run.conversation_id).await.unwrap(), []);
+    commit_one(&*storage, &delete).await.unwrap();
     assert_eq!(
-        do_one(&*storage, &judge(ANN, run, "two", Verdict::Accepted)).await,
-        Err(Refusal::NotFound)
+        storage
+            .payload_verdicts(TEST_USER, run.conversation_id)
+            .await
+            .unwrap(),
+        []
+    );
+    assert_eq!(
+        commit_one(
+            &*storage,
+            &judge_payload(TEST_USER, run, "two", Verdict::Accepted)
+        )
+        .await,
+        Err(ChangeRejection::NotFound)
     );
 }

@@ -3,18 +3,18 @@
 use super::*;
 
 #[tokio::test]
-async fn what_a_run_has_stored_is_not_put_together_again() {
-    let (_folder, storage) = sqlite().await;
-    let turn = turn(ANN, ConversationId::new(), "Hello");
+async fn stored_output_is_not_folded_again() {
+    let (_folder, storage) = temp_storage().await;
+    let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     let run = turn.run;
-    let append = |offset, words| Change::Append {
+    let append = |offset, words| Change::AppendEvents {
         run,
         events: vec![text(offset, words)],
     };
     // Not what the log says, to tell the two apart.
-    let store = Change::Store {
+    let store = Change::StoreMessage {
         run,
-        message: saying("stored"),
+        message: answer_message("stored"),
     };
     for change in [
         turn.change,
@@ -22,64 +22,64 @@ async fn what_a_run_has_stored_is_not_put_together_again() {
         store.clone(),
         append(6, " and on"),
     ] {
-        do_one(&*storage, &change).await.unwrap();
+        commit_one(&*storage, &change).await.unwrap();
     }
-    let (_, message) = storage.message(ANN, run.message_id).await.unwrap().unwrap();
+    let (_, message) = storage.message(TEST_USER, run.message_id).await.unwrap().unwrap();
     assert_eq!(message.assistant().unwrap().text(), "stored and on");
-    do_one(&*storage, &end(run, "whole")).await.unwrap();
+    commit_one(&*storage, &end_run(run, "whole")).await.unwrap();
     assert_eq!(
-        do_one(&*storage, &store).await,
-        Err(Refusal::NotFound),
+        commit_one(&*storage, &store).await,
+        Err(ChangeRejection::NotFound),
         "it has ended"
     );
-    let (_, message) = storage.message(ANN, run.message_id).await.unwrap().unwrap();
+    let (_, message) = storage.message(TEST_USER, run.message_id).await.unwrap().unwrap();
     assert_eq!(message.assistant().unwrap().text(), "whole");
 }
 
 #[tokio::test]
-async fn what_a_run_kept_and_did_not_show_goes_with_its_end() {
-    let (_folder, storage) = sqlite().await;
-    let turn = turn(ANN, ConversationId::new(), "Draw and list");
-    do_one(&*storage, &turn.change).await.unwrap();
+async fn ending_a_run_deletes_unshown_artifacts() {
+    let (_folder, storage) = temp_storage().await;
+    let turn = new_turn(TEST_USER, ConversationId::new(), "Draw and list");
+    commit_one(&*storage, &turn.change).await.unwrap();
     let run = turn.run;
     let payload = |id: &str| Payload {
         payload_id: id.into(),
         kind: "table".into(),
         summary: id.into(),
-        data: crate::protocol::Json::or_string("[]"),
+        data: crate::protocol::RawJson::parse_or_quote("[]"),
     };
-    let (shown, unseen) = (image(), image());
+    let (shown, unseen) = (image_attachment(), image_attachment());
     for change in [
-        Change::Keep {
+        Change::StorePayload {
             run,
             payload: payload("shown"),
         },
-        Change::Keep {
+        Change::StorePayload {
             run,
             payload: payload("said"),
         },
-        Change::Keep {
+        Change::StorePayload {
             run,
             payload: payload("unseen"),
         },
-        Change::Attach {
+        Change::StoreAttachment {
             run,
             attachment: shown.clone(),
         },
-        Change::Attach {
+        Change::StoreAttachment {
             run,
             attachment: unseen.clone(),
         },
     ] {
-        assert_eq!(do_one(&*storage, &change).await, Ok(Outcome::Done));
+        assert_eq!(commit_one(&*storage, &change).await, Ok(Outcome::Done));
     }
-    let call = crate::protocol::AskedCall {
+    let call = crate::protocol::RequestedCall {
         node: 0,
         part: 0,
         index: 0,
         tool_use_id: "1".into(),
         tool: "draw".into(),
-        input: crate::protocol::Json::or_string("{}"),
+        input: crate::protocol::RawJson::parse_or_quote("{}"),
         label: "Drawing".into(),
         detail: None,
     };
@@ -95,53 +95,56 @@ async fn what_a_run_kept_and_did_not_show_goes_with_its_end() {
             label: "Drew".into(),
             status: crate::protocol::ToolStatus::Complete,
             output: String::new(),
-            payload: Some(payload("shown").reference()),
+            payload: Some(payload("shown").to_ref()),
             attachments: vec![shown.attachment.clone()],
             ended_at: NOON,
         },
         EventBody::PayloadMade {
             node: 0,
             part: 1,
-            payload: payload("said").reference(),
+            payload: payload("said").to_ref(),
         },
-        EventBody::ended(RunStatus::Stopped, None, NOON, 0),
+        EventBody::run_ended(RunStatus::Stopped, None, NOON, 0),
     ];
-    let mut message = AssistantMessage::started("x/m");
+    let mut message = AssistantMessage::new("x/m");
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
-    do_one(&*storage, &Change::End { run, events, message })
+    commit_one(&*storage, &Change::EndRun { run, events, message })
         .await
         .unwrap();
 
     for (id, is_kept) in [("said", true), ("shown", true), ("unseen", false)] {
-        let kept = storage.payload(ANN, run.conversation_id, id).await.unwrap();
+        let kept = storage.payload(TEST_USER, run.conversation_id, id).await.unwrap();
         assert_eq!(kept.is_some(), is_kept, "{id}");
     }
     let (shown_id, unseen_id) = (shown.attachment.id, unseen.attachment.id);
-    assert_eq!(storage.attachment(ANN, shown_id).await.unwrap(), Some(shown));
-    assert_eq!(storage.attachment(ANN, unseen_id).await.unwrap(), None);
     assert_eq!(
-        storage.attachment(bob(), shown_id).await.unwrap(),
+        storage.attachment(TEST_USER, shown_id).await.unwrap(),
+        Some(shown)
+    );
+    assert_eq!(storage.attachment(TEST_USER, unseen_id).await.unwrap(), None);
+    assert_eq!(
+        storage.attachment(other_user(), shown_id).await.unwrap(),
         None,
         "somebody else's"
     );
 
     let conversation_id = run.conversation_id;
-    do_one(
+    commit_one(
         &*storage,
-        &Change::Delete {
-            user_id: ANN,
+        &Change::DeleteConversation {
+            user_id: TEST_USER,
             conversation_id,
         },
     )
     .await
     .unwrap();
-    assert_eq!(storage.attachment(ANN, shown_id).await.unwrap(), None);
+    assert_eq!(storage.attachment(TEST_USER, shown_id).await.unwrap(), None);
 }
 
 /// A file that a tool has given.
-fn image() -> StoredAttachment {
+fn image_attachment() -> StoredAttachment {
     StoredAttachment {
         attachment: Attachment {
             id: AttachmentId::new(),

@@ -14,7 +14,7 @@ fn token(n: u8) -> (ApiToken, TokenHash) {
     (token, TokenHash([n; 32]))
 }
 
-fn add(user_id: UserId, (token, hash): &(ApiToken, TokenHash)) -> Change {
+fn add_token(user_id: UserId, (token, hash): &(ApiToken, TokenHash)) -> Change {
     Change::AddToken {
         user_id,
         token: token.clone(),
@@ -23,14 +23,14 @@ fn add(user_id: UserId, (token, hash): &(ApiToken, TokenHash)) -> Change {
     }
 }
 
-fn revoke(user_id: UserId, (token, _): &(ApiToken, TokenHash)) -> Change {
+fn revoke_token(user_id: UserId, (token, _): &(ApiToken, TokenHash)) -> Change {
     let token_id = token.id;
     Change::RevokeToken { user_id, token_id }
 }
 
 /// How often the log says that something has changed; it must not say what.
-async fn told(storage: &dyn Storage, user_id: UserId) -> usize {
-    let log = log(storage, user_id).await;
+async fn count_settings_events(storage: &dyn Storage, user_id: UserId) -> usize {
+    let log = read_log(storage, user_id).await;
     let is_all = |event: &Event| {
         event.body == EventBody::SettingsChanged
             && event.conversation_id == ConversationId::NONE
@@ -41,87 +41,103 @@ async fn told(storage: &dyn Storage, user_id: UserId) -> usize {
 }
 
 #[tokio::test]
-async fn instructions_are_the_last_ones_that_were_set() {
-    let (folder, storage) = sqlite().await;
-    assert_eq!(storage.instructions(ANN).await.unwrap(), "");
-    for (user_id, text) in [(ANN, "Be kind."), (ANN, "Be brief."), (bob(), "Rhyme.")] {
+async fn the_last_instructions_count() {
+    let (folder, storage) = temp_storage().await;
+    assert_eq!(storage.instructions(TEST_USER).await.unwrap(), "");
+    for (user_id, text) in [
+        (TEST_USER, "Be kind."),
+        (TEST_USER, "Be brief."),
+        (other_user(), "Rhyme."),
+    ] {
         let text = text.into();
         let set = Change::SetInstructions { user_id, text };
-        assert_eq!(do_one(&*storage, &set).await, Ok(Outcome::Forgotten));
+        assert_eq!(commit_one(&*storage, &set).await, Ok(Outcome::DataDeleted));
     }
-    assert_eq!((told(&*storage, ANN).await, told(&*storage, bob()).await), (2, 1));
+    assert_eq!(
+        (
+            count_settings_events(&*storage, TEST_USER).await,
+            count_settings_events(&*storage, other_user()).await
+        ),
+        (2, 1)
+    );
     drop(storage);
-    let storage = sqlite::Sqlite::open(folder.path())
+    let storage = sqlite::SqliteStorage::open(folder.path())
         .await
         .expect("the same database");
-    assert_eq!(storage.instructions(ANN).await.unwrap(), "Be brief.");
-    assert_eq!(storage.instructions(bob()).await.unwrap(), "Rhyme.");
+    assert_eq!(storage.instructions(TEST_USER).await.unwrap(), "Be brief.");
+    assert_eq!(storage.instructions(other_user()).await.unwrap(), "Rhyme.");
 }
 
 #[tokio::test]
-async fn a_token_is_found_by_its_hash_until_it_is_revoked() {
-    let (_folder, storage) = sqlite().await;
+async fn finds_a_token_until_it_is_revoked() {
+    let (_folder, storage) = temp_storage().await;
     let (one, two, three) = (token(1), token(2), token(3));
     for token in [&one, &two] {
-        assert_eq!(do_one(&*storage, &add(ANN, token)).await, Ok(Outcome::Done));
+        assert_eq!(
+            commit_one(&*storage, &add_token(TEST_USER, token)).await,
+            Ok(Outcome::Done)
+        );
     }
     assert_eq!(
-        storage.api_tokens(ANN).await.unwrap(),
+        storage.api_tokens(TEST_USER).await.unwrap(),
         [two.0.clone(), one.0.clone()],
         "newest first"
     );
     assert_eq!(
         storage.api_token(&two.1).await.unwrap(),
-        Some((ANN, two.0.clone()))
+        Some((TEST_USER, two.0.clone()))
     );
     assert_eq!(storage.api_token(&three.1).await.unwrap(), None);
     assert_eq!(
-        do_one(&*storage, &add(ANN, &three)).await,
-        Err(Refusal::TokensFull)
+        commit_one(&*storage, &add_token(TEST_USER, &three)).await,
+        Err(ChangeRejection::TokensFull)
     );
     assert_eq!(
-        do_one(&*storage, &revoke(ANN, &two)).await,
-        Ok(Outcome::Forgotten)
+        commit_one(&*storage, &revoke_token(TEST_USER, &two)).await,
+        Ok(Outcome::DataDeleted)
     );
     assert_eq!(
-        do_one(&*storage, &revoke(ANN, &two)).await,
-        Err(Refusal::NotFound)
+        commit_one(&*storage, &revoke_token(TEST_USER, &two)).await,
+        Err(ChangeRejection::NotFound)
     );
     assert_eq!(storage.api_token(&two.1).await.unwrap(), None);
-    assert_eq!(do_one(&*storage, &add(ANN, &three)).await, Ok(Outcome::Done));
-    assert_eq!(told(&*storage, ANN).await, 4);
+    assert_eq!(
+        commit_one(&*storage, &add_token(TEST_USER, &three)).await,
+        Ok(Outcome::Done)
+    );
+    assert_eq!(count_settings_events(&*storage, TEST_USER).await, 4);
 }
 
 #[tokio::test]
-async fn that_a_token_is_used_is_noted_and_is_no_news() {
-    let (_folder, storage) = sqlite().await;
+async fn token_use_is_recorded_without_an_event() {
+    let (_folder, storage) = temp_storage().await;
     let one = token(1);
-    do_one(&*storage, &add(ANN, &one)).await.unwrap();
-    let (user_id, token_id) = (ANN, one.0.id);
-    do_one(&*storage, &Change::UseToken { user_id, token_id })
+    commit_one(&*storage, &add_token(TEST_USER, &one)).await.unwrap();
+    let (user_id, token_id) = (TEST_USER, one.0.id);
+    commit_one(&*storage, &Change::RecordTokenUse { user_id, token_id })
         .await
         .unwrap();
     let used = ApiToken {
         last_used_at: Some(NOON),
         ..one.0
     };
-    assert_eq!(storage.api_tokens(ANN).await.unwrap(), [used]);
-    assert_eq!(told(&*storage, ANN).await, 1);
+    assert_eq!(storage.api_tokens(TEST_USER).await.unwrap(), [used]);
+    assert_eq!(count_settings_events(&*storage, TEST_USER).await, 1);
 }
 
 #[tokio::test]
-async fn one_persons_tokens_are_nothing_to_another() {
-    let (_folder, storage) = sqlite().await;
+async fn tokens_are_separate_per_user() {
+    let (_folder, storage) = temp_storage().await;
     let one = token(1);
-    do_one(&*storage, &add(ANN, &one)).await.unwrap();
-    assert_eq!(storage.api_tokens(bob()).await.unwrap(), []);
+    commit_one(&*storage, &add_token(TEST_USER, &one)).await.unwrap();
+    assert_eq!(storage.api_tokens(other_user()).await.unwrap(), []);
     assert_eq!(
-        do_one(&*storage, &revoke(bob(), &one)).await,
-        Err(Refusal::NotFound)
+        commit_one(&*storage, &revoke_token(other_user(), &one)).await,
+        Err(ChangeRejection::NotFound)
     );
-    let (user_id, token_id) = (bob(), one.0.id);
-    do_one(&*storage, &Change::UseToken { user_id, token_id })
+    let (user_id, token_id) = (other_user(), one.0.id);
+    commit_one(&*storage, &Change::RecordTokenUse { user_id, token_id })
         .await
         .unwrap();
-    assert_eq!(storage.api_token(&one.1).await.unwrap(), Some((ANN, one.0)));
+    assert_eq!(storage.api_token(&one.1).await.unwrap(), Some((TEST_USER, one.0)));
 }

@@ -3,24 +3,24 @@
 use super::*;
 
 #[tokio::test]
-async fn the_same_intent_twice_is_done_once_and_another_under_its_id_is_refused() {
-    let (_folder, storage) = sqlite().await;
-    let turn = turn(ANN, ConversationId::new(), "once");
-    let started = Started {
+async fn a_repeated_intent_is_applied_once() {
+    let (_folder, storage) = temp_storage().await;
+    let turn = new_turn(TEST_USER, ConversationId::new(), "once");
+    let started = StartedRun {
         conversation_id: turn.run.conversation_id,
         user_message_id: turn.user_message_id,
         assistant_message_id: turn.run.message_id,
     };
     assert_eq!(
-        do_one(&*storage, &turn.change).await,
+        commit_one(&*storage, &turn.change).await,
         Ok(Outcome::Started {
             started,
             again: false
         })
     );
-    let before = log(&*storage, ANN).await;
+    let before = read_log(&*storage, TEST_USER).await;
 
-    let Change::Send {
+    let Change::SendMessage {
         user_id,
         intent,
         start,
@@ -28,42 +28,45 @@ async fn the_same_intent_twice_is_done_once_and_another_under_its_id_is_refused(
     else {
         unreachable!()
     };
-    let retried = Start {
-        looking: None,
+    let retried = RunStart {
+        context_snapshot: None,
         run: MessageId::new(),
         ..start.clone()
     };
-    let again = Change::Send {
+    let again = Change::SendMessage {
         user_id,
         intent: intent.clone(),
         start: retried,
     };
     assert_eq!(
-        do_one(&*storage, &again).await,
+        commit_one(&*storage, &again).await,
         Ok(Outcome::Started { started, again: true })
     );
-    let other = Start {
-        looking: None,
+    let other = RunStart {
+        context_snapshot: None,
         run: MessageId::new(),
         fingerprint: "other".into(),
         ..start
     };
-    let other = Change::Send {
+    let other = Change::SendMessage {
         user_id,
         intent,
         start: other,
     };
-    assert_eq!(do_one(&*storage, &other).await, Err(Refusal::IntentReused));
-    assert_eq!(log(&*storage, ANN).await, before);
+    assert_eq!(
+        commit_one(&*storage, &other).await,
+        Err(ChangeRejection::IntentReused)
+    );
+    assert_eq!(read_log(&*storage, TEST_USER).await, before);
 }
 
 #[tokio::test]
-async fn one_conversation_has_one_run_and_a_refused_change_leaves_the_others_alone() {
-    let (_folder, storage) = sqlite().await;
+async fn a_second_active_run_is_rejected_alone() {
+    let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
-    let first = turn(ANN, conversation_id, "first");
-    let second = turn(ANN, conversation_id, "second");
-    let elsewhere = turn(ANN, ConversationId::new(), "elsewhere");
+    let first = new_turn(TEST_USER, conversation_id, "first");
+    let second = new_turn(TEST_USER, conversation_id, "second");
+    let elsewhere = new_turn(TEST_USER, ConversationId::new(), "elsewhere");
     let changes = [
         first.change.clone(),
         second.change.clone(),
@@ -74,7 +77,7 @@ async fn one_conversation_has_one_run_and_a_refused_change_leaves_the_others_alo
         committed.outcomes[..],
         [
             Ok(Outcome::Started { .. }),
-            Err(Refusal::RunActive),
+            Err(ChangeRejection::RunActive),
             Ok(Outcome::Started { .. })
         ]
     ));
@@ -84,41 +87,41 @@ async fn one_conversation_has_one_run_and_a_refused_change_leaves_the_others_alo
         .map(|logged| logged.event.position.0)
         .collect();
     assert_eq!(positions, [1, 2, 3, 4, 5, 6]);
-    let shown = whole(&*storage, conversation_id).await.unwrap();
+    let shown = full_transcript(&*storage, conversation_id).await.unwrap();
     assert_eq!(
         shown.messages.len(),
         2,
         "nothing of the refused message is stored"
     );
     // Once the first has ended, the second may be sent.
-    do_one(&*storage, &end(first.run, "1")).await.unwrap();
-    assert!(do_one(&*storage, &second.change).await.is_ok());
+    commit_one(&*storage, &end_run(first.run, "1")).await.unwrap();
+    assert!(commit_one(&*storage, &second.change).await.is_ok());
 }
 
 #[tokio::test]
-async fn another_answer_is_a_sibling_and_becomes_the_one_that_is_shown() {
-    let (_folder, storage) = sqlite().await;
-    let first = turn(ANN, ConversationId::new(), "question");
-    do_one(&*storage, &first.change).await.unwrap();
-    do_one(&*storage, &end(first.run, "one")).await.unwrap();
+async fn regenerating_shows_a_new_sibling() {
+    let (_folder, storage) = temp_storage().await;
+    let first = new_turn(TEST_USER, ConversationId::new(), "question");
+    commit_one(&*storage, &first.change).await.unwrap();
+    commit_one(&*storage, &end_run(first.run, "one")).await.unwrap();
     let conversation_id = first.run.conversation_id;
     let regenerate = |message_id| Change::Regenerate {
-        user_id: ANN,
+        user_id: TEST_USER,
         intent: intent::Regenerate {
             intent_id: IntentId::new(),
             conversation_id,
             message_id,
             model: None,
         },
-        start: Start {
-            looking: None,
+        start: RunStart {
+            context_snapshot: None,
             run: MessageId::new(),
             default_model: String::new(),
             parameters: None,
             fingerprint: "r".into(),
         },
     };
-    let outcome = do_one(&*storage, &regenerate(first.run.message_id)).await;
+    let outcome = commit_one(&*storage, &regenerate(first.run.message_id)).await;
     let Ok(Outcome::Started {
         started,
         again: false,
@@ -126,7 +129,7 @@ async fn another_answer_is_a_sibling_and_becomes_the_one_that_is_shown() {
     else {
         panic!("{outcome:?}")
     };
-    let shown = whole(&*storage, conversation_id).await.unwrap();
+    let shown = full_transcript(&*storage, conversation_id).await.unwrap();
     let second = shown.message(started.assistant_message_id).unwrap();
     assert_eq!(shown.siblings(second), [first.run.message_id, second.id]);
     assert_eq!(
@@ -134,22 +137,24 @@ async fn another_answer_is_a_sibling_and_becomes_the_one_that_is_shown() {
         (Some(second.id), "x/m")
     );
     assert_eq!(
-        do_one(&*storage, &regenerate(first.user_message_id)).await,
-        Err(Refusal::NotFound)
+        commit_one(&*storage, &regenerate(first.user_message_id)).await,
+        Err(ChangeRejection::NotFound)
     );
 }
 
 #[tokio::test]
-async fn what_is_somebody_elses_is_not_there() {
-    let (_folder, storage) = sqlite().await;
-    let turn_of_ann = turn(ANN, ConversationId::new(), "mine");
-    do_one(&*storage, &turn_of_ann.change).await.unwrap();
-    do_one(&*storage, &end(turn_of_ann.run, "yours")).await.unwrap();
+async fn other_users_data_is_not_found() {
+    let (_folder, storage) = temp_storage().await;
+    let turn_of_ann = new_turn(TEST_USER, ConversationId::new(), "mine");
+    commit_one(&*storage, &turn_of_ann.change).await.unwrap();
+    commit_one(&*storage, &end_run(turn_of_ann.run, "yours"))
+        .await
+        .unwrap();
     let conversation_id = turn_of_ann.run.conversation_id;
-    let user_id = bob();
+    let user_id = other_user();
     let changes = [
-        turn(user_id, conversation_id, "intruder").change,
-        Change::Rename {
+        new_turn(user_id, conversation_id, "intruder").change,
+        Change::RenameConversation {
             user_id,
             conversation_id,
             title: "x".into(),
@@ -164,9 +169,9 @@ async fn what_is_somebody_elses_is_not_there() {
             conversation_id,
             through: turn_of_ann.user_message_id,
         },
-        Change::Continue {
+        Change::ContinueRun {
             user_id,
-            intent: intent::Continue {
+            intent: intent::ContinueRun {
                 intent_id: IntentId::new(),
                 conversation_id,
                 message_id: turn_of_ann.run.message_id,
@@ -176,24 +181,24 @@ async fn what_is_somebody_elses_is_not_there() {
     ];
     for change in &changes {
         assert_eq!(
-            do_one(&*storage, change).await,
-            Err(Refusal::NotFound),
+            commit_one(&*storage, change).await,
+            Err(ChangeRejection::NotFound),
             "{change:?}"
         );
     }
     // To delete what is not there is no error, and tells nothing.
-    let delete = Change::Delete {
+    let delete = Change::DeleteConversation {
         user_id,
         conversation_id,
     };
     assert_eq!(
-        do_one(&*storage, &delete).await,
+        commit_one(&*storage, &delete).await,
         Ok(Outcome::Deleted { active_run: None })
     );
-    assert!(whole(&*storage, conversation_id).await.is_some());
+    assert!(full_transcript(&*storage, conversation_id).await.is_some());
     assert_eq!(
         storage
-            .transcript(user_id, conversation_id, PageSize::WHOLE, None)
+            .transcript(user_id, conversation_id, PageSize::UNLIMITED, None)
             .await
             .unwrap(),
         None
@@ -213,18 +218,18 @@ async fn what_is_somebody_elses_is_not_there() {
             .conversations,
         []
     );
-    assert_eq!(log(&*storage, user_id).await, []);
-    assert!(whole(&*storage, conversation_id).await.is_some());
+    assert_eq!(read_log(&*storage, user_id).await, []);
+    assert!(full_transcript(&*storage, conversation_id).await.is_some());
 }
 
 #[tokio::test]
-async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
-    let (_folder, storage) = sqlite().await;
+async fn only_a_cut_off_last_answer_continues() {
+    let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
-    let turn_of = |text| turn(ANN, conversation_id, text);
-    let go_on = |run: RunKey| Change::Continue {
-        user_id: ANN,
-        intent: intent::Continue {
+    let turn_of = |text| new_turn(TEST_USER, conversation_id, text);
+    let go_on = |run: RunKey| Change::ContinueRun {
+        user_id: TEST_USER,
+        intent: intent::ContinueRun {
             intent_id: IntentId::new(),
             conversation_id,
             message_id: run.message_id,
@@ -232,32 +237,32 @@ async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
         fingerprint: String::new(),
     };
     let stop = |run: RunKey, answer: &str| {
-        let event = EventBody::ended(RunStatus::Stopped, None, NOON, 0);
-        let mut message = AssistantMessage::started("x/m");
+        let event = EventBody::run_ended(RunStatus::Stopped, None, NOON, 0);
+        let mut message = AssistantMessage::new("x/m");
         transcript::apply_to_run(&mut message, &text(0, answer));
         transcript::apply_to_run(&mut message, &event);
-        Change::End {
+        Change::EndRun {
             run,
             events: vec![text(0, answer), event],
             message,
         }
     };
     let first = turn_of("one");
-    do_one(&*storage, &first.change).await.unwrap();
+    commit_one(&*storage, &first.change).await.unwrap();
     assert_eq!(
-        do_one(&*storage, &go_on(first.run)).await,
-        Err(Refusal::RunActive)
+        commit_one(&*storage, &go_on(first.run)).await,
+        Err(ChangeRejection::RunActive)
     );
-    do_one(&*storage, &stop(first.run, "half")).await.unwrap();
-    let continued = do_one(&*storage, &go_on(first.run)).await;
+    commit_one(&*storage, &stop(first.run, "half")).await.unwrap();
+    let continued = commit_one(&*storage, &go_on(first.run)).await;
     assert!(
         matches!(continued, Ok(Outcome::Started { started, again: false })
             if started.assistant_message_id == first.run.message_id),
         "{continued:?}"
     );
     assert_eq!(
-        do_one(&*storage, &turn_of("meanwhile").change).await,
-        Err(Refusal::RunActive)
+        commit_one(&*storage, &turn_of("meanwhile").change).await,
+        Err(ChangeRejection::RunActive)
     );
     let more = EventBody::TextDelta {
         node: 1,
@@ -265,29 +270,31 @@ async fn only_the_last_answer_is_continued_and_only_if_it_broke_off() {
         offset: 0,
         text: " and half".into(),
     };
-    let append = Change::Append {
+    let append = Change::AppendEvents {
         run: first.run,
         events: vec![more],
     };
-    do_one(&*storage, &append).await.unwrap();
-    let stored = whole(&*storage, conversation_id).await.unwrap();
+    commit_one(&*storage, &append).await.unwrap();
+    let stored = full_transcript(&*storage, conversation_id).await.unwrap();
     assert_eq!(stored.messages[1].assistant().unwrap().text(), "half and half");
-    assert_eq!(stored, folded(&*storage, conversation_id).await);
+    assert_eq!(stored, folded_transcript(&*storage, conversation_id).await);
 
-    do_one(&*storage, &end(first.run, "half and half")).await.unwrap();
+    commit_one(&*storage, &end_run(first.run, "half and half"))
+        .await
+        .unwrap();
     assert_eq!(
-        do_one(&*storage, &go_on(first.run)).await,
-        Err(Refusal::NotContinuable)
+        commit_one(&*storage, &go_on(first.run)).await,
+        Err(ChangeRejection::NotContinuable)
     );
     let second = turn_of("two");
-    do_one(&*storage, &second.change).await.unwrap();
-    do_one(&*storage, &stop(second.run, "cut")).await.unwrap();
+    commit_one(&*storage, &second.change).await.unwrap();
+    commit_one(&*storage, &stop(second.run, "cut")).await.unwrap();
     let third = turn_of("three");
-    do_one(&*storage, &third.change).await.unwrap();
-    do_one(&*storage, &end(third.run, "whole")).await.unwrap();
+    commit_one(&*storage, &third.change).await.unwrap();
+    commit_one(&*storage, &end_run(third.run, "whole")).await.unwrap();
     assert_eq!(
-        do_one(&*storage, &go_on(second.run)).await,
-        Err(Refusal::NotContinuable),
+        commit_one(&*storage, &go_on(second.run)).await,
+        Err(ChangeRejection::NotContinuable),
         "the conversation has gone on"
     );
 }

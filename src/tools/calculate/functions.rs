@@ -9,41 +9,41 @@ use crate::tools::ToolError;
 type Result = std::result::Result<Number, ToolError>;
 
 /// Rounding goes no further than this behind the point, or before it.
-const DECIMALS: i32 = 60;
+const MAX_ROUNDING_DECIMALS: i32 = 60;
 
 /// What is nearer to zero than this is what rounding has left of zero: sin(pi).
-const ZERO: f64 = 1e-15;
+const ZERO_EPSILON: f64 = 1e-15;
 
 pub fn call(name: &str, arguments: Vec<Number>) -> Result {
     match (name, arguments.len()) {
-        ("min", _) => extreme(arguments, |new, best| new < best),
-        ("max", _) => extreme(arguments, |new, best| new > best),
+        ("min", _) => min_or_max(arguments, |new, best| new < best),
+        ("max", _) => min_or_max(arguments, |new, best| new > best),
         ("round", 1 | 2) => round(arguments),
         ("log", _) => Err(ToolError::new(
             "“log” could be two things: write ln(x) for the natural logarithm or log10(x).",
         )),
         (_, 1) => match arguments.into_iter().next() {
-            Some(argument) => of_one(name, argument),
-            None => Err(wrong_number(name)),
+            Some(argument) => unary(name, argument),
+            None => Err(argument_count_error(name)),
         },
-        _ => Err(wrong_number(name)),
+        _ => Err(argument_count_error(name)),
     }
 }
 
-fn of_one(name: &str, x: Number) -> Result {
+fn unary(name: &str, x: Number) -> Result {
     match name {
         "sqrt" => x.root(),
         "abs" => Ok(if x.to_f64() < 0.0 { x.negative() } else { x }),
-        "floor" => x.made_whole(BigRational::floor),
-        "ceil" => x.made_whole(BigRational::ceil),
-        "ln" => Number::nearly(positive(x)?.ln()),
-        "log10" => Number::nearly(positive(x)?.log10()),
-        "exp" => Number::nearly(x.to_f64().exp()),
-        "sin" => Number::nearly(near_zero(x.to_f64().sin())),
-        "cos" => Number::nearly(near_zero(x.to_f64().cos())),
+        "floor" => x.round_with(BigRational::floor),
+        "ceil" => x.round_with(BigRational::ceil),
+        "ln" => Number::approximate(require_positive(x)?.ln()),
+        "log10" => Number::approximate(require_positive(x)?.log10()),
+        "exp" => Number::approximate(x.to_f64().exp()),
+        "sin" => Number::approximate(snap_to_zero(x.to_f64().sin())),
+        "cos" => Number::approximate(snap_to_zero(x.to_f64().cos())),
         "tan" => {
             let x = x.to_f64();
-            Number::nearly(near_zero(x.sin()))?.over(Number::nearly(near_zero(x.cos()))?)
+            Number::approximate(snap_to_zero(x.sin()))?.over(Number::approximate(snap_to_zero(x.cos()))?)
         }
         _ => Err(ToolError(format!(
             "There is no function “{name}”. There are sqrt, ln, log10, exp, sin, cos, tan, abs, round, floor, ceil, min and max."
@@ -51,7 +51,7 @@ fn of_one(name: &str, x: Number) -> Result {
     }
 }
 
-fn extreme(arguments: Vec<Number>, is_better: fn(&BigRational, &BigRational) -> bool) -> Result {
+fn min_or_max(arguments: Vec<Number>, is_better: fn(&BigRational, &BigRational) -> bool) -> Result {
     let mut best: Option<(BigRational, Number)> = None;
     for number in arguments {
         let fraction = number.clone().into_fraction()?;
@@ -60,37 +60,37 @@ fn extreme(arguments: Vec<Number>, is_better: fn(&BigRational, &BigRational) -> 
         }
     }
     best.map(|(_, number)| number)
-        .ok_or_else(|| wrong_number("min or max"))
+        .ok_or_else(|| argument_count_error("min or max"))
 }
 
 fn round(arguments: Vec<Number>) -> Result {
     let mut arguments = arguments.into_iter();
-    let number = arguments.next().ok_or_else(|| wrong_number("round"))?;
+    let number = arguments.next().ok_or_else(|| argument_count_error("round"))?;
     let decimals = match arguments.next().map(Number::into_fraction).transpose()? {
         None => 0,
         Some(decimals) => decimals
             .to_i32()
-            .filter(|_| decimals.is_integer() && decimals.abs().to_i32().is_some_and(|d| d <= DECIMALS))
+            .filter(|_| decimals.is_integer() && decimals.abs().to_i32().is_some_and(|d| d <= MAX_ROUNDING_DECIMALS))
             .ok_or_else(|| {
                 ToolError(format!(
-                    "round(number, decimals) takes a whole number of decimals, at most {DECIMALS}."
+                    "round(number, decimals) takes a whole number of decimals, at most {MAX_ROUNDING_DECIMALS}."
                 ))
             })?,
     };
     number.rounded(decimals)
 }
 
-fn positive(x: Number) -> std::result::Result<f64, ToolError> {
+fn require_positive(x: Number) -> std::result::Result<f64, ToolError> {
     match x.to_f64() {
         x if x > 0.0 => Ok(x),
         _ => Err(ToolError::new("Only numbers above zero have a logarithm.")),
     }
 }
 
-fn near_zero(x: f64) -> f64 {
-    if x.abs() < ZERO { 0.0 } else { x }
+fn snap_to_zero(x: f64) -> f64 {
+    if x.abs() < ZERO_EPSILON { 0.0 } else { x }
 }
 
-fn wrong_number(name: &str) -> ToolError {
+fn argument_count_error(name: &str) -> ToolError {
     ToolError(format!("“{name}” is given the wrong number of arguments."))
 }

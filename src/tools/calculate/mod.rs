@@ -12,10 +12,10 @@ mod tests;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Call, Tool, ToolError, ToolResult};
+use super::{Tool, ToolContext, ToolError, ToolResult};
 
 /// How long an expression may be, in bytes.
-const LONGEST: usize = 1000;
+const MAX_EXPRESSION_BYTES: usize = 1000;
 
 pub struct Calculate;
 
@@ -41,21 +41,21 @@ impl Tool for Calculate {
         Some(input.expression.clone())
     }
 
-    async fn run(&self, input: Input, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, _: ToolContext) -> Result<ToolResult, ToolError> {
         calculate(input.expression.trim()).map(ToolResult::from)
     }
 }
 
 /// The expression with its value: `0.1 + 0.2 = 0.3`.
 fn calculate(expression: &str) -> Result<String, ToolError> {
-    if expression.len() > LONGEST {
+    if expression.len() > MAX_EXPRESSION_BYTES {
         return Err(ToolError(format!(
-            "The expression has {} bytes, and {LONGEST} are the most. Calculate it in parts.",
+            "The expression has {} bytes, and {MAX_EXPRESSION_BYTES} are the most. Calculate it in parts.",
             expression.len()
         )));
     }
-    let value = parse::value_of(expression)?;
-    let (value, is_exact) = value.in_digits()?;
+    let value = parse::evaluate(expression)?;
+    let (value, is_exact) = value.to_digits()?;
     let sign = if is_exact { "=" } else { "≈" };
     Ok(format!("{expression} {sign} {value}"))
 }

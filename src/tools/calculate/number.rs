@@ -9,40 +9,40 @@ use crate::tools::ToolError;
 
 /// How long an exact number's numerator and denominator may be: some 600 digits. What comes out longer goes on as floating point,
 /// so no operation takes long.
-const EXACT_BITS: u64 = 2048;
+const MAX_EXACT_BITS: u64 = 2048;
 
 /// How many decimals of an exact number are written.
-const DECIMALS: u32 = 60;
+const MAX_DECIMALS: u32 = 60;
 
 /// The significant digits that are left of a floating-point number: one less than it has, for what rounding has spoilt.
-const SIGNIFICANT: usize = 15;
+const SIGNIFICANT_DIGITS: usize = 15;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Number {
     Exact(BigRational),
-    Nearly(f64),
+    Approximate(f64),
 }
 
-use Number::{Exact, Nearly};
+use Number::{Approximate, Exact};
 
 type Result<T = Number> = std::result::Result<T, ToolError>;
 
 impl Number {
     pub fn exact(value: BigRational) -> Result {
-        if bits(&value) <= EXACT_BITS {
+        if bits(&value) <= MAX_EXACT_BITS {
             Ok(Exact(value))
         } else {
-            Self::nearly(value.to_f64().unwrap_or(f64::NAN))
+            Self::approximate(value.to_f64().unwrap_or(f64::NAN))
         }
     }
 
-    pub fn nearly(value: f64) -> Result {
+    pub fn approximate(value: f64) -> Result {
         if value.is_finite() {
-            Ok(Nearly(value))
+            Ok(Approximate(value))
         } else if value.is_nan() {
             Err(ToolError::new("The result is not a real number."))
         } else {
-            Err(too_large())
+            Err(too_large_error())
         }
     }
 
@@ -56,7 +56,7 @@ impl Number {
         }
         // Further out is no floating-point number either.
         let Some(power) = i32::try_from(power).ok().filter(|power| power.abs() <= 2000) else {
-            return Err(too_large());
+            return Err(too_large_error());
         };
         Self::exact(BigRational::from(digits) * ten().pow(power))
     }
@@ -64,14 +64,14 @@ impl Number {
     pub fn to_f64(&self) -> f64 {
         match self {
             Exact(value) => value.to_f64().unwrap_or(f64::NAN),
-            Nearly(value) => *value,
+            Approximate(value) => *value,
         }
     }
 
     pub fn plus(self, other: Self) -> Result {
         match (self, other) {
             (Exact(a), Exact(b)) => Self::exact(a + b),
-            (a, b) => Self::nearly(a.to_f64() + b.to_f64()),
+            (a, b) => Self::approximate(a.to_f64() + b.to_f64()),
         }
     }
 
@@ -82,29 +82,29 @@ impl Number {
     pub fn times(self, other: Self) -> Result {
         match (self, other) {
             (Exact(a), Exact(b)) => Self::exact(a * b),
-            (a, b) => Self::nearly(a.to_f64() * b.to_f64()),
+            (a, b) => Self::approximate(a.to_f64() * b.to_f64()),
         }
     }
 
     pub fn over(self, other: Self) -> Result {
         match (self, other) {
-            (_, other) if other.is_zero() => Err(by_zero()),
+            (_, other) if other.is_zero() => Err(division_by_zero()),
             (Exact(a), Exact(b)) => Self::exact(a / b),
-            (a, b) => Self::nearly(a.to_f64() / b.to_f64()),
+            (a, b) => Self::approximate(a.to_f64() / b.to_f64()),
         }
     }
 
     /// What is left of a division whose quotient is rounded down: it has the divisor's sign.
     pub fn modulo(self, other: Self) -> Result {
         match (self, other) {
-            (_, other) if other.is_zero() => Err(by_zero()),
+            (_, other) if other.is_zero() => Err(division_by_zero()),
             (Exact(a), Exact(b)) => {
                 let times = (&a / &b).floor();
                 Self::exact(a - times * b)
             }
             (a, b) => {
                 let (a, b) = (a.to_f64(), b.to_f64());
-                Self::nearly(a - (a / b).floor() * b)
+                Self::approximate(a - (a / b).floor() * b)
             }
         }
     }
@@ -112,7 +112,7 @@ impl Number {
     pub fn power(self, exponent: Self) -> Result {
         if let (Exact(base), Exact(exponent)) = (&self, &exponent) {
             if base.is_zero() && exponent.is_negative() {
-                return Err(by_zero());
+                return Err(division_by_zero());
             }
             if *exponent == half() {
                 return self.root();
@@ -120,12 +120,12 @@ impl Number {
             if exponent.is_integer()
                 && let Some(times) = exponent.to_i32()
                 // A lower bound of the result's length; what is at most twice as long is no harm.
-                && (bits(base) - 1).saturating_mul(u64::from(times.unsigned_abs())) <= EXACT_BITS
+                && (bits(base) - 1).saturating_mul(u64::from(times.unsigned_abs())) <= MAX_EXACT_BITS
             {
                 return Self::exact(base.pow(times));
             }
         }
-        Self::nearly(self.to_f64().powf(exponent.to_f64()))
+        Self::approximate(self.to_f64().powf(exponent.to_f64()))
     }
 
     pub fn root(self) -> Result {
@@ -137,20 +137,20 @@ impl Number {
                 return Ok(Exact(root));
             }
         }
-        Self::nearly(self.to_f64().sqrt())
+        Self::approximate(self.to_f64().sqrt())
     }
 
     pub fn negative(self) -> Self {
         match self {
             Exact(value) => Exact(-value),
-            Nearly(value) => Nearly(-value),
+            Approximate(value) => Approximate(-value),
         }
     }
 
     pub fn is_zero(&self) -> bool {
         match self {
             Exact(value) => value.is_zero(),
-            Nearly(value) => *value == 0.0,
+            Approximate(value) => *value == 0.0,
         }
     }
 
@@ -158,50 +158,50 @@ impl Number {
     pub fn into_fraction(self) -> Result<BigRational> {
         match self {
             Exact(value) => Ok(value),
-            Nearly(value) => BigRational::from_float(value).ok_or_else(too_large),
+            Approximate(value) => BigRational::from_float(value).ok_or_else(too_large_error),
         }
     }
 
     /// Rounded to so many decimals, a half away from zero.
     pub fn rounded(self, decimals: i32) -> Result {
         let shift = ten().pow(decimals);
-        self.made_whole(|value| (value * &shift).round() / &shift)
+        self.round_with(|value| (value * &shift).round() / &shift)
     }
 
     /// What a function makes of it that jumps from one number to another: what was rounded already is taken for the number that its
     /// digits say. `64^(1/3)` is 3.9999999999999996 to a computer.
-    pub fn made_whole(self, function: impl Fn(&BigRational) -> BigRational) -> Result {
+    pub fn round_with(self, function: impl Fn(&BigRational) -> BigRational) -> Result {
         match self {
             Exact(value) => Self::exact(function(&value)),
-            Nearly(value) => {
-                let made = function(&of_digits(value).ok_or_else(too_large)?);
-                Self::nearly(made.to_f64().ok_or_else(too_large)?)
+            Approximate(value) => {
+                let made = function(&from_significant_digits(value).ok_or_else(too_large_error)?);
+                Self::approximate(made.to_f64().ok_or_else(too_large_error)?)
             }
         }
     }
 
     /// In decimal digits, and whether that is all there is of it.
-    pub fn in_digits(&self) -> Result<(String, bool)> {
+    pub fn to_digits(&self) -> Result<(String, bool)> {
         if let Exact(value) = self
-            && let Some(digits) = decimal(value)
+            && let Some(digits) = format_exact(value)
         {
             return Ok((digits, true));
         }
         let nearly = self.to_f64();
         match nearly {
             0.0 if !self.is_zero() => Err(ToolError::new("The result is too small: nearly 0.")),
-            nearly if nearly.is_finite() => Ok((significant(nearly), false)),
-            _ => Err(too_large()),
+            nearly if nearly.is_finite() => Ok((format_significant(nearly), false)),
+            _ => Err(too_large_error()),
         }
     }
 }
 
 /// The number that the digits say which count.
-fn of_digits(value: f64) -> Option<BigRational> {
-    let written = format!("{value:.*e}", SIGNIFICANT - 1);
+fn from_significant_digits(value: f64) -> Option<BigRational> {
+    let written = format!("{value:.*e}", SIGNIFICANT_DIGITS - 1);
     let (digits, exponent) = written.split_once('e')?;
     let digits: BigInt = digits.replace('.', "").parse().ok()?;
-    let exponent = exponent.parse::<i32>().ok()? - (SIGNIFICANT as i32 - 1);
+    let exponent = exponent.parse::<i32>().ok()? - (SIGNIFICANT_DIGITS as i32 - 1);
     Some(BigRational::from(digits) * ten().pow(exponent))
 }
 
@@ -218,12 +218,12 @@ fn bits(value: &BigRational) -> u64 {
 }
 
 /// An exact number written out, if it ends soon enough.
-fn decimal(value: &BigRational) -> Option<String> {
+fn format_exact(value: &BigRational) -> Option<String> {
     let mut decimals = 0;
     let mut scaled = value.clone();
     while !scaled.is_integer() {
         decimals += 1;
-        if decimals > DECIMALS {
+        if decimals > MAX_DECIMALS {
             return None;
         }
         scaled *= ten();
@@ -238,13 +238,13 @@ fn decimal(value: &BigRational) -> Option<String> {
 }
 
 /// The digits of a floating-point number that count, written out unless that would be long.
-fn significant(value: f64) -> String {
-    let scientific = format!("{value:.*e}", SIGNIFICANT - 1);
+fn format_significant(value: f64) -> String {
+    let scientific = format!("{value:.*e}", SIGNIFICANT_DIGITS - 1);
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let trim = |digits: &str| digits.trim_end_matches('0').trim_end_matches('.').to_owned();
-    if (-7..SIGNIFICANT as i32).contains(&exponent) {
-        let decimals = (SIGNIFICANT as i32 - 1 - exponent).unsigned_abs() as usize;
+    if (-7..SIGNIFICANT_DIGITS as i32).contains(&exponent) {
+        let decimals = (SIGNIFICANT_DIGITS as i32 - 1 - exponent).unsigned_abs() as usize;
         let written = format!("{value:.decimals$}");
         if decimals == 0 { written } else { trim(&written) }
     } else {
@@ -252,10 +252,10 @@ fn significant(value: f64) -> String {
     }
 }
 
-fn by_zero() -> ToolError {
+fn division_by_zero() -> ToolError {
     ToolError::new("That divides by zero.")
 }
 
-fn too_large() -> ToolError {
+fn too_large_error() -> ToolError {
     ToolError::new("A number in it is too large (or too close to zero): beyond some 300 digits.")
 }

@@ -5,11 +5,11 @@ use super::{functions, number::Number};
 use crate::tools::ToolError;
 
 /// How deep an expression may be nested, the towers of powers included.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 type Result<T = Number> = std::result::Result<T, ToolError>;
 
-pub fn value_of(expression: &str) -> Result {
+pub fn evaluate(expression: &str) -> Result {
     let mut parser = Parser {
         rest: expression,
         depth: 0,
@@ -18,7 +18,7 @@ pub fn value_of(expression: &str) -> Result {
     match parser.peek() {
         None => Ok(value),
         Some(')') => Err(ToolError::new("There is a “)” without its “(”.")),
-        Some(',') => Err(separators()),
+        Some(',') => Err(separator_error()),
         Some(_) => Err(parser.unexpected()),
     }
 }
@@ -31,14 +31,14 @@ struct Parser<'a> {
 /// A part of an expression: its value, and whether it was given in percent.
 struct Operand {
     number: Number,
-    in_percent: bool,
+    is_percent: bool,
 }
 
 impl From<Number> for Operand {
     fn from(number: Number) -> Self {
         Self {
             number,
-            in_percent: false,
+            is_percent: false,
         }
     }
 }
@@ -54,11 +54,11 @@ enum Operator {
 }
 
 /// How tightly a sign binds: less than a power, so that -2^2 is -4.
-const SIGN: u8 = 5;
+const SIGN_POWER: u8 = 5;
 
 impl Operator {
     /// How tightly it binds to its left and to its right.
-    fn powers(self) -> (u8, u8) {
+    fn binding_powers(self) -> (u8, u8) {
         match self {
             Self::Plus | Self::Minus => (1, 2),
             Self::Times | Self::Over | Self::Modulo => (3, 4),
@@ -67,7 +67,7 @@ impl Operator {
     }
 
     fn apply(self, left: Number, right: Operand) -> Result {
-        let percent_of_left = right.in_percent && matches!(self, Self::Plus | Self::Minus);
+        let percent_of_left = right.is_percent && matches!(self, Self::Plus | Self::Minus);
         let right = if percent_of_left {
             right.number.times(left.clone())?
         } else {
@@ -88,14 +88,14 @@ impl<'a> Parser<'a> {
     /// An expression up to the first operator that binds less tightly than `power`.
     fn expression(&mut self, power: u8) -> Result<Operand> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(ToolError::new(
                 "The expression is nested too deeply. Calculate it in parts.",
             ));
         }
         let mut left = self.operand()?;
         while let Some((operator, length)) = self.operator() {
-            let (to_left, to_right) = operator.powers();
+            let (to_left, to_right) = operator.binding_powers();
             if to_left < power {
                 break;
             }
@@ -112,20 +112,23 @@ impl<'a> Parser<'a> {
         let number = match self.peek() {
             Some('-' | '−') => {
                 self.take_character();
-                let Operand { number, in_percent } = self.expression(SIGN)?;
+                let Operand {
+                    number,
+                    is_percent: in_percent,
+                } = self.expression(SIGN_POWER)?;
                 return Ok(Operand {
                     number: number.negative(),
-                    in_percent,
+                    is_percent: in_percent,
                 });
             }
             Some('+') => {
                 self.take_character();
-                return self.expression(SIGN);
+                return self.expression(SIGN_POWER);
             }
             Some('(') => {
                 self.take_character();
                 let inner = self.expression(0)?;
-                self.close()?;
+                self.expect_closing_parenthesis()?;
                 inner.number
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number()?,
@@ -138,21 +141,21 @@ impl<'a> Parser<'a> {
             }
         };
         let mut operand = Operand::from(number);
-        while self.peek() == Some('%') && !self.is_remainder() {
+        while self.peek() == Some('%') && !self.is_modulo() {
             self.take_character();
             let hundred = Number::from_digits("100", "", 0)?;
             operand = Operand {
                 number: operand.number.over(hundred)?,
-                in_percent: true,
+                is_percent: true,
             };
         }
         Ok(operand)
     }
 
     /// Whether the % that comes next has a number behind it. A sign behind it belongs to what the percentage is added to.
-    fn is_remainder(&mut self) -> bool {
+    fn is_modulo(&mut self) -> bool {
         let behind = self.rest.strip_prefix('%').unwrap_or_default().trim_start();
-        let is_of = word(behind).eq_ignore_ascii_case("of");
+        let is_of = leading_name(behind).eq_ignore_ascii_case("of");
         !is_of && behind.starts_with(|c: char| c.is_alphanumeric() || c == '(' || c == '.')
     }
 
@@ -167,7 +170,7 @@ impl<'a> Parser<'a> {
             '/' | '÷' => Operator::Over,
             '%' => Operator::Modulo,
             '^' => Operator::Power,
-            _ if word(self.rest).eq_ignore_ascii_case("of") => return Some((Operator::Times, 2)),
+            _ if leading_name(self.rest).eq_ignore_ascii_case("of") => return Some((Operator::Times, 2)),
             _ => return None,
         };
         Some((operator, next.len_utf8()))
@@ -186,8 +189,8 @@ impl<'a> Parser<'a> {
             return Err(ToolError::new("There is a point without digits."));
         }
         let exponent = self.exponent()?;
-        if self.is_separated() {
-            return Err(separators());
+        if self.has_thousands_separator() {
+            return Err(separator_error());
         }
         Number::from_digits(whole, decimals, exponent)
     }
@@ -219,7 +222,7 @@ impl<'a> Parser<'a> {
 
     /// Whether the number that was just read goes on behind a separator of thousands, or a point again. `1,200` is one even where a
     /// comma may stand between two numbers: it could be either.
-    fn is_separated(&self) -> bool {
+    fn has_thousands_separator(&self) -> bool {
         let mut rest = self.rest.chars();
         match rest.next() {
             Some('\'' | '’' | '_' | '.') => rest.next().is_some_and(|c| c.is_ascii_digit()),
@@ -233,12 +236,12 @@ impl<'a> Parser<'a> {
 
     /// A constant, or a function with its arguments.
     fn name(&mut self) -> Result {
-        let name = word(self.rest);
+        let name = leading_name(self.rest);
         self.skip(name.len());
         let lower = name.to_ascii_lowercase();
         match lower.as_str() {
-            "pi" | "π" => return Number::nearly(std::f64::consts::PI),
-            "e" => return Number::nearly(std::f64::consts::E),
+            "pi" | "π" => return Number::approximate(std::f64::consts::PI),
+            "e" => return Number::approximate(std::f64::consts::E),
             _ => {}
         }
         if self.peek() != Some('(') {
@@ -252,18 +255,18 @@ impl<'a> Parser<'a> {
             self.take_character();
             arguments.push(self.expression(0)?.number);
         }
-        self.close()?;
+        self.expect_closing_parenthesis()?;
         functions::call(&lower, arguments)
     }
 
-    fn close(&mut self) -> Result<()> {
+    fn expect_closing_parenthesis(&mut self) -> Result<()> {
         match self.peek() {
             Some(')') => {
                 self.take_character();
                 Ok(())
             }
             None => Err(ToolError::new("A “)” is missing at the end.")),
-            Some(',') => Err(separators()),
+            Some(',') => Err(separator_error()),
             Some(_) => Err(self.unexpected()),
         }
     }
@@ -291,12 +294,12 @@ impl<'a> Parser<'a> {
 }
 
 /// The name that a text begins with.
-fn word(text: &str) -> &str {
+fn leading_name(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     text.get(..end).unwrap_or_default()
 }
 
-fn separators() -> ToolError {
+fn separator_error() -> ToolError {
     ToolError::new(
         "Write decimals with a point and thousands without a separator: 1234.5, not 1,234.5. Between two numbers of a function, put \
          a space behind the comma.",

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use fuzzing::properties;
 use proptest::prelude::*;
 
-use super::{LONGEST, calculate};
+use super::{MAX_EXPRESSION_BYTES, calculate};
 
 fn value(expression: &str) -> String {
     match calculate(expression) {
@@ -17,7 +17,7 @@ fn value(expression: &str) -> String {
 }
 
 #[test]
-fn what_can_be_exact_is() {
+fn exact_results_stay_exact() {
     for (expression, expected) in [
         ("0.1 + 0.2", "= 0.3"),
         ("1/3*3", "= 1"),
@@ -45,7 +45,7 @@ fn what_can_be_exact_is() {
 }
 
 #[test]
-fn what_is_rounded_says_so() {
+fn marks_rounded_results() {
     for (expression, expected) in [
         ("1/3", "≈ 0.333333333333333"),
         ("sqrt(2)", "≈ 1.4142135623731"),
@@ -64,7 +64,7 @@ fn what_is_rounded_says_so() {
 }
 
 #[test]
-fn operators_bind_as_in_mathematics() {
+fn follows_operator_precedence() {
     for (expression, expected) in [
         ("1 + 2 * 3", "= 7"),
         ("(1 + 2) * 3", "= 9"),
@@ -84,7 +84,7 @@ fn operators_bind_as_in_mathematics() {
 }
 
 #[test]
-fn percentages_mean_what_a_pocket_calculator_makes_of_them() {
+fn percentages_work_as_on_pocket_calculators() {
     for (expression, expected) in [
         ("15%", "= 0.15"),
         ("15% of 80", "= 12"),
@@ -100,7 +100,7 @@ fn percentages_mean_what_a_pocket_calculator_makes_of_them() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused_in_words() {
+fn explains_invalid_expressions() {
     for (expression, part) in [
         ("", "ends where a number should follow"),
         ("1 +", "ends where a number should follow"),
@@ -137,10 +137,10 @@ fn what_is_not_understood_is_refused_in_words() {
 }
 
 #[test]
-fn nothing_takes_long() {
+fn evaluation_time_is_bounded() {
     let started = Instant::now();
-    let brackets = "(".repeat(LONGEST);
-    let signs = "-".repeat(LONGEST);
+    let brackets = "(".repeat(MAX_EXPRESSION_BYTES);
+    let signs = "-".repeat(MAX_EXPRESSION_BYTES);
     let products = format!("9{}", "*9^300".repeat(160));
     let fractions = format!("1{}", "+1/7^11".repeat(140));
     for expression in [
@@ -154,7 +154,7 @@ fn nothing_takes_long() {
         &brackets,
         &signs,
         &products,
-        &"9".repeat(2 * LONGEST),
+        &"9".repeat(2 * MAX_EXPRESSION_BYTES),
     ] {
         assert!(calculate(expression).is_err(), "{expression}");
     }
@@ -171,13 +171,13 @@ properties! {
     256;
 
     #[test]
-    fn whatever_is_written_has_an_answer(expression in ".{0,60}") {
+    fn never_panics_on_any_text(expression in ".{0,60}") {
         let _ = calculate(&expression);
     }
 
     /// Mostly expressions, not mostly nonsense.
     #[test]
-    fn whatever_is_put_together_has_an_answer(
+    fn never_panics_on_random_expressions(
         tokens in prop::collection::vec(
             prop::sample::select(vec![
                 "1", "0", "9", "2.5", "1e200", "1e-200", ".", ",", "+", "-", "*", "/", "%", "^", "(", ")", "pi", "e", "of", "sqrt(",

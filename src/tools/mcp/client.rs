@@ -17,36 +17,36 @@ use rmcp::{
 use tokio::sync::Notify;
 
 use super::listed::one_line;
-use crate::{protocol::Fraction, tools::Progress};
+use crate::{protocol::Fraction, tools::ProgressReporter};
 
 /// How much of what a call says of itself is shown, in bytes.
-const MESSAGE: usize = 200;
+const MAX_MESSAGE_BYTES: usize = 200;
 
 /// The most declined questions that are told of in one call.
-const MAX_DECLINED: usize = 3;
+const MAX_DECLINED_QUESTIONS: usize = 3;
 
 #[derive(Clone, Default)]
 pub struct Client {
-    calls: Arc<Mutex<HashMap<ProgressToken, Heard>>>,
+    lock_calls: Arc<Mutex<HashMap<ProgressToken, CallProgress>>>,
     /// The tools should be listed again.
-    pub changed: Arc<Notify>,
+    pub tools_changed: Arc<Notify>,
 }
 
 /// What has been heard of a call.
-struct Heard {
-    by: Progress,
+struct CallProgress {
+    reporter: ProgressReporter,
     /// It only grows. What says less comes late.
-    most: f64,
+    max_progress: f64,
     /// Questions that the server wanted to ask the person meanwhile.
     declined: Vec<String>,
 }
 
 impl Client {
     /// Passes on how far a call is.
-    pub fn listen(&self, call: ProgressToken, by: Progress) {
-        let heard = Heard {
-            by,
-            most: f64::NEG_INFINITY,
+    pub fn listen(&self, call: ProgressToken, by: ProgressReporter) {
+        let heard = CallProgress {
+            reporter: by,
+            max_progress: f64::NEG_INFINITY,
             declined: Vec::new(),
         };
         self.calls().insert(call, heard);
@@ -58,8 +58,8 @@ impl Client {
         heard.map(|heard| heard.declined).unwrap_or_default()
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, Heard>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    fn calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, CallProgress>> {
+        self.lock_calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -69,18 +69,18 @@ impl ClientHandler for Client {
         let Some(call) = calls.get_mut(&said.progress_token) else {
             return;
         };
-        if said.progress <= call.most {
+        if said.progress <= call.max_progress {
             return;
         }
-        call.most = said.progress;
+        call.max_progress = said.progress;
         let total = said.total.filter(|total| *total > 0.0);
         let message = match (said.message, total) {
-            (Some(message), _) => one_line(&message, MESSAGE),
+            (Some(message), _) => one_line(&message, MAX_MESSAGE_BYTES),
             (None, Some(total)) => format!("{} of {total}", said.progress),
             (None, None) => said.progress.to_string(),
         };
-        let fraction = total.map(|total| Fraction::nearest(said.progress / total));
-        call.by.say("running", message, fraction);
+        let fraction = total.map(|total| Fraction::from_f64(said.progress / total));
+        call.reporter.report("running", message, fraction);
     }
 
     /// Declines: a person can't be asked here. Which call it is for is not said, so all that are under way tell of it.
@@ -91,21 +91,23 @@ impl ClientHandler for Client {
     ) -> Result<ElicitResult, ErrorData> {
         let message = match &asked {
             ElicitRequestParams::FormElicitationParams { message, .. }
-            | ElicitRequestParams::UrlElicitationParams { message, .. } => one_line(message, MESSAGE),
+            | ElicitRequestParams::UrlElicitationParams { message, .. } => {
+                one_line(message, MAX_MESSAGE_BYTES)
+            }
             _ => String::new(),
         };
         for call in self.calls().values_mut() {
-            if call.declined.len() < MAX_DECLINED {
+            if call.declined.len() < MAX_DECLINED_QUESTIONS {
                 call.declined.push(message.clone());
             }
-            call.by
-                .say("declined", "Wanted to ask you something; declined", None);
+            call.reporter
+                .report("declined", "Wanted to ask you something; declined", None);
         }
         Ok(ElicitResult::new(ElicitationAction::Decline))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
+        self.tools_changed.notify_one();
     }
 
     fn get_info(&self) -> ClientConfig {

@@ -18,27 +18,27 @@ use tokio::{runtime::Handle, time::timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{client::Client, listed::TOOLS};
-use crate::tools::Progress;
+use crate::tools::ProgressReporter;
 
 /// More pages than this of a list of tools are not asked for.
-const PAGES: usize = 20;
+const MAX_TOOL_PAGES: usize = 20;
 
 /// How long a connection may take to close.
-const CLOSING: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The beginning of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opening {
+pub enum OpenMode {
     /// As newer servers have it, or else with the handshake.
-    Either,
+    DiscoverOrHandshake,
     /// With the handshake, which all older servers know.
-    Handshake,
+    HandshakeOnly,
 }
 
 /// There is no connection.
 #[derive(Debug)]
-pub struct NotOpen {
-    pub why: String,
+pub struct OpenError {
+    pub message: String,
     /// The server has answered the question for its versions with something else: the handshake may work.
     pub is_odd_discovery: bool,
     /// The HTTP status, if that was no success.
@@ -46,7 +46,7 @@ pub struct NotOpen {
 }
 
 /// A result of a call, and the questions to the person that were declined during it.
-pub struct Called {
+pub struct CallResponse {
     pub outcome: Result<CallToolResult, CallError>,
     pub declined: Vec<String>,
 }
@@ -55,9 +55,9 @@ pub struct Called {
 #[derive(Debug)]
 pub struct CallError {
     /// The words for the model.
-    pub why: String,
+    pub message: String,
     /// The server does not take such calls of this tool at all.
-    pub is_not_callable: bool,
+    pub is_unsupported: bool,
 }
 
 /// A server that has introduced itself. It is let go when this is dropped.
@@ -68,7 +68,7 @@ pub struct Connection {
     subscription: tokio::sync::Mutex<Option<Subscription>>,
     /// Cancelled when the server is gone.
     ended: CancellationToken,
-    end: CancellationToken,
+    cancel: CancellationToken,
     _ends: DropGuard,
 }
 
@@ -78,7 +78,7 @@ impl Connection {
     /// # Errors
     ///
     /// If it does not.
-    pub async fn open<T, E, A>(transport: T, opening: Opening) -> Result<Self, NotOpen>
+    pub async fn open<T, E, A>(transport: T, opening: OpenMode) -> Result<Self, OpenError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: Error + Send + Sync + 'static,
@@ -86,16 +86,16 @@ impl Connection {
         let client = Client::default();
         let (end, ended) = (CancellationToken::new(), CancellationToken::new());
         let lifecycle = match opening {
-            Opening::Either => ClientLifecycleMode::Auto {
+            OpenMode::DiscoverOrHandshake => ClientLifecycleMode::Auto {
                 preferred_versions: vec![ProtocolVersion::LATEST],
                 legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
             },
-            Opening::Handshake => ClientLifecycleMode::Initialize,
+            OpenMode::HandshakeOnly => ClientLifecycleMode::Initialize,
         };
         let service = serve_client_with_lifecycle_and_ct(client.clone(), transport, lifecycle, end.clone());
-        let service = service.await.map_err(|error| NotOpen {
-            why: why_not_open(&error),
-            is_odd_discovery: opening == Opening::Either && is_odd_discovery(&error),
+        let service = service.await.map_err(|error| OpenError {
+            message: describe_open_error(&error),
+            is_odd_discovery: opening == OpenMode::DiscoverOrHandshake && is_odd_discovery(&error),
             status: status(&error),
         })?;
         let peer = service.peer().clone();
@@ -115,18 +115,18 @@ impl Connection {
             subscription: Default::default(),
             ended,
             _ends: end.clone().drop_guard(),
-            end,
+            cancel: end,
         })
     }
 
     /// Ready when the server is gone.
-    pub async fn lost(&self) {
+    pub async fn wait_until_lost(&self) {
         self.ended.cancelled().await;
     }
 
     pub async fn close(&self) {
-        self.end.cancel();
-        if timeout(CLOSING, self.ended.cancelled()).await.is_err() {
+        self.cancel.cancel();
+        if timeout(CLOSE_TIMEOUT, self.ended.cancelled()).await.is_err() {
             tracing::debug!("an MCP server does not let go of its connection");
         }
     }
@@ -137,13 +137,14 @@ impl Connection {
     }
 
     /// Lists the tools, and no more than are wanted. Changes after that are told by [`Self::changed`].
-    pub async fn tools(&self) -> Result<Vec<Tool>, String> {
+    pub async fn list_tools(&self) -> Result<Vec<Tool>, String> {
         self.subscribe().await;
         let (mut tools, mut cursor) = (Vec::new(), None);
-        for _ in 0..PAGES {
+        for _ in 0..MAX_TOOL_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
             let page = self.peer.list_tools(Some(page)).await;
-            let page = page.map_err(|error| format!("it does not list its tools: {}", innermost(&error)))?;
+            let page =
+                page.map_err(|error| format!("it does not list its tools: {}", innermost_cause(&error)))?;
             tools.extend(page.tools);
             cursor = page.next_cursor;
             if cursor.is_none() || tools.len() > TOOLS {
@@ -154,7 +155,7 @@ impl Connection {
     }
 
     /// Ready when the tools should be listed again.
-    pub async fn changed(&self) {
+    pub async fn wait_for_tool_change(&self) {
         let mut subscription = self.subscription.lock().await;
         let told = async {
             match subscription.as_mut() {
@@ -163,7 +164,7 @@ impl Connection {
             }
         };
         tokio::select! {
-            () = self.client.changed.notified() => {}
+            () = self.client.tools_changed.notified() => {}
             told = told => if !matches!(told, Ok(Some(_))) {
                 *subscription = None;
             }
@@ -188,36 +189,41 @@ impl Connection {
     }
 
     /// Calls a tool. The server is told if this is dropped before there is an answer.
-    pub async fn call(&self, tool: String, arguments: JsonObject, progress: Progress) -> Called {
-        let mut declined = Vec::new();
-        let outcome = self.answered(tool, arguments, progress, &mut declined).await;
-        Called { outcome, declined }
-    }
-
-    async fn answered(
+    pub async fn call_tool(
         &self,
         tool: String,
         arguments: JsonObject,
-        progress: Progress,
+        progress: ProgressReporter,
+    ) -> CallResponse {
+        let mut declined = Vec::new();
+        let outcome = self.send_call(tool, arguments, progress, &mut declined).await;
+        CallResponse { outcome, declined }
+    }
+
+    async fn send_call(
+        &self,
+        tool: String,
+        arguments: JsonObject,
+        progress: ProgressReporter,
         declined: &mut Vec<String>,
     ) -> Result<CallToolResult, CallError> {
         let other = |why: &str| CallError {
-            why: why.to_owned(),
-            is_not_callable: false,
+            message: why.to_owned(),
+            is_unsupported: false,
         };
         let call = CallToolRequestParams::new(tool).with_arguments(arguments);
         let call = ClientRequest::CallToolRequest(Request::new(call));
         let sent = self
             .peer
             .send_cancellable_request(call, PeerRequestOptions::no_options());
-        let handle = sent.await.map_err(|error| self.why_no_answer(error))?;
+        let handle = sent.await.map_err(|error| self.call_error(error))?;
         self.client.listen(handle.progress_token.clone(), progress);
-        let asked = Asked {
+        let asked = PendingCall {
             client: &self.client,
             handle: Some(handle),
         };
         let answer = asked.answer(declined).await;
-        match answer.map_err(|error| self.why_no_answer(error))? {
+        match answer.map_err(|error| self.call_error(error))? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::InputRequiredResult(_) => Err(other(
                 "The tool asks the person for more input, and Parlor can't ask for it: the call was given up.",
@@ -226,20 +232,20 @@ impl Connection {
         }
     }
 
-    fn why_no_answer(&self, error: ServiceError) -> CallError {
+    fn call_error(&self, error: ServiceError) -> CallError {
         CallError {
-            is_not_callable: matches!(&error, ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND),
-            why: self.why_in_words(error),
+            is_unsupported: matches!(&error, ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND),
+            message: self.describe_error(error),
         }
     }
 
-    fn why_in_words(&self, error: ServiceError) -> String {
+    fn describe_error(&self, error: ServiceError) -> String {
         match error {
             ServiceError::McpError(error) => error.message.into_owned(),
             ServiceError::TransportSend(error) => {
                 // A look at its tools shows whether the server is still there.
-                self.client.changed.notify_one();
-                let why = innermost(&error);
+                self.client.tools_changed.notify_one();
+                let why = innermost_cause(&error);
                 if is_connecting(&error) {
                     format!("The call did not reach the server: {why}.")
                 } else {
@@ -259,12 +265,12 @@ fn is_connecting(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// A call that has not been answered.
-struct Asked<'a> {
+struct PendingCall<'a> {
     client: &'a Client,
     handle: Option<RequestHandle<RoleClient>>,
 }
 
-impl Asked<'_> {
+impl PendingCall<'_> {
     async fn answer(mut self, declined: &mut Vec<String>) -> Result<ServerResult, ServiceError> {
         let Some(handle) = &mut self.handle else {
             return Err(ServiceError::UnexpectedResponse);
@@ -278,7 +284,7 @@ impl Asked<'_> {
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
         let Some(handle) = self.handle.take() else { return };
         self.client.forget(&handle.progress_token);
@@ -320,26 +326,26 @@ fn status(error: &ClientInitializeError) -> Option<u16> {
     })
 }
 
-fn why_not_open(error: &ClientInitializeError) -> String {
+fn describe_open_error(error: &ClientInitializeError) -> String {
     match error {
-        ClientInitializeError::TransportError { error, .. } => innermost(error),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => why_not_open(fallback),
+        ClientInitializeError::TransportError { error, .. } => innermost_cause(error),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => describe_open_error(fallback),
         ClientInitializeError::ConnectionClosed(_) => "it went away before it had introduced itself".into(),
-        error => format!("it does not introduce itself: {}", innermost(error)),
+        error => format!("it does not introduce itself: {}", innermost_cause(error)),
     }
 }
 
 /// The cause of an error, without the layers around it.
-fn innermost(error: &(dyn Error + 'static)) -> String {
+fn innermost_cause(error: &(dyn Error + 'static)) -> String {
     causes(error).last().unwrap_or(error).to_string()
 }
 
 /// An error and what is inside it, one in the other.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| inside(*error))
+    std::iter::successors(Some(error), |error| inner_error(*error))
 }
 
-fn inside<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+fn inner_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     // This one does not say so itself.
     match error.downcast_ref() {
         Some(StreamableHttpError::<reqwest::Error>::Client(inner)) => Some(inner),

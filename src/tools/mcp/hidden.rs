@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::log::ServerLog;
 use crate::{
     secrets::Secrets,
-    settings::{McpServer, mcp::Reached},
+    settings::{McpServer, mcp::McpTransport},
 };
 
 /// The log about a server, and what must not appear where it is spoken of.
 #[derive(Clone)]
-pub struct Hidden {
+pub struct ServerRedactor {
     log: ServerLog,
     /// The server's whole address, if there is more in it than where it leads.
     address: Option<Arc<str>>,
@@ -18,12 +18,12 @@ pub struct Hidden {
 }
 
 /// The longest error that is shown, in bytes.
-const MAX_SHOWN: usize = 1000;
+const MAX_EXCERPT_BYTES: usize = 1000;
 
-impl Hidden {
+impl ServerRedactor {
     pub fn new(settings: &McpServer, secrets: Arc<Secrets>) -> Self {
         let address = match &settings.reached {
-            Reached::Url { url, .. } if url.contains(['@', '?']) => Some(url.as_str().into()),
+            McpTransport::Url { url, .. } if url.contains(['@', '?']) => Some(url.as_str().into()),
             _ => None,
         };
         Self {
@@ -39,20 +39,20 @@ impl Hidden {
     }
 
     /// The length of text beyond what is shown that has to be known.
-    pub fn margin(&self) -> usize {
-        self.secrets.margin()
+    pub fn redaction_margin(&self) -> usize {
+        self.secrets.lookahead_bytes()
     }
 
     /// The beginning of a text, as long as an error is shown. `more` if it went on beyond what is here.
-    pub fn out_of(&self, text: &str, more: bool) -> String {
+    pub fn redact_excerpt(&self, text: &str, more: bool) -> String {
         self.secrets
-            .hide_within(&self.without_address(text), MAX_SHOWN, more)
+            .redact_truncated(&self.without_address(text), MAX_EXCERPT_BYTES, more)
             .0
     }
 
     /// The same, however long it is.
-    pub fn out_of_all(&self, text: &str) -> String {
-        self.secrets.hide(&self.without_address(text))
+    pub fn redact(&self, text: &str) -> String {
+        self.secrets.redact(&self.without_address(text))
     }
 
     fn without_address(&self, text: &str) -> String {
@@ -69,7 +69,7 @@ mod tests {
     use crate::settings::Settings;
 
     #[test]
-    fn no_secret_of_any_setting_is_in_a_servers_words() {
+    fn redacts_secrets_of_all_settings() {
         let file = r#"
             [[endpoints]]
             name = "e"
@@ -88,13 +88,16 @@ mod tests {
             env = { API_KEY = "of the environment" }
         "#;
         let settings: Settings = toml::from_str(file).unwrap();
-        let secrets = Arc::new(Secrets::of(&settings));
-        let hidden = Hidden::new(&settings.mcp[0], secrets);
+        let secrets = Arc::new(Secrets::from_settings(&settings));
+        let hidden = ServerRedactor::new(&settings.mcp[0], secrets);
         let said = "no answer to Bearer hush/hush at http://x/mcp?key=abc, hush%2Fhush, hush\\/hush, arg-secret-1, \
                     0123abcd4567efgh, others-0123, of+the+environment";
         let expected = "no answer to ••• at •••, •••, •••, •••, •••, •••, •••";
-        assert_eq!(hidden.out_of(said, false), expected);
-        assert_eq!(hidden.out_of_all(said), expected);
-        assert_eq!(hidden.out_of(&"é".repeat(MAX_SHOWN), false).len(), MAX_SHOWN);
+        assert_eq!(hidden.redact_excerpt(said, false), expected);
+        assert_eq!(hidden.redact(said), expected);
+        assert_eq!(
+            hidden.redact_excerpt(&"é".repeat(MAX_EXCERPT_BYTES), false).len(),
+            MAX_EXCERPT_BYTES
+        );
     }
 }

@@ -10,19 +10,22 @@ use rmcp::transport::{
     StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
 };
 
-use super::{MESSAGE_BYTES, server::CONNECTING};
-use crate::{outgoing::client_for, settings::mcp::Variables};
+use super::{MAX_MESSAGE_BYTES, server::CONNECT_TIMEOUT};
+use crate::{outgoing::client_for, settings::mcp::SecretVariables};
 
 /// Makes ready to ask a server.
 ///
 /// # Errors
 ///
 /// If the address or a header can't be one.
-pub fn transport(url: &str, headers: &Variables) -> Result<StreamableHttpClientTransport<Client>, String> {
+pub fn transport(
+    url: &str,
+    headers: &SecretVariables,
+) -> Result<StreamableHttpClientTransport<Client>, String> {
     let (client, url, headers) = client(url, headers)?;
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(headers)
-        .max_sse_event_size(MESSAGE_BYTES);
+        .max_sse_event_size(MAX_MESSAGE_BYTES);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
@@ -33,7 +36,7 @@ pub fn transport(url: &str, headers: &Variables) -> Result<StreamableHttpClientT
 /// If the address or a header can't be one.
 pub fn client(
     url: &str,
-    headers: &Variables,
+    headers: &SecretVariables,
 ) -> Result<(Client, Url, HashMap<HeaderName, HeaderValue>), String> {
     let url: Url = url.parse().map_err(|error| format!("its url is none: {error}"))?;
     let headers: HashMap<_, _> = headers
@@ -43,7 +46,7 @@ pub fn client(
             header(name, &value.0).ok_or_else(|| format!("it can't be sent a header “{name}”"))
         })
         .collect::<Result<_, _>>()?;
-    let client = client_for(&url).connect_timeout(CONNECTING).build();
+    let client = client_for(&url).connect_timeout(CONNECT_TIMEOUT).build();
     let client = client.map_err(|error| error.to_string())?;
     Ok((client, url, headers))
 }

@@ -5,28 +5,28 @@ use std::time::Duration;
 use reqwest::header;
 
 use super::http;
-use crate::settings::mcp::Variables;
+use crate::settings::mcp::SecretVariables;
 
 /// The words for a person about such a server.
-pub const WHY: &str = "it speaks the older HTTP+SSE transport of MCP (2024-11-05), which Parlor does not know: name its address for \
+pub const LEGACY_TRANSPORT_ERROR: &str = "it speaks the older HTTP+SSE transport of MCP (2024-11-05), which Parlor does not know: name its address for \
      streamable HTTP, if it has one (it often ends with /mcp), or update the server";
 
 /// The longest that it may take to begin its stream.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The length of the stream that is looked at, in bytes.
-const BEGINNING: usize = 4 << 10;
+const MAX_PROBE_BYTES: usize = 4 << 10;
 
 /// Tells if a server begins a stream with the event that only such servers send.
-pub async fn is_legacy(url: &str, headers: &Variables) -> bool {
-    tokio::time::timeout(PATIENCE, begins_with_endpoint(url, headers))
+pub async fn is_legacy(url: &str, headers: &SecretVariables) -> bool {
+    tokio::time::timeout(PROBE_TIMEOUT, begins_with_endpoint(url, headers))
         .await
         .ok()
         .flatten()
         .unwrap_or_default()
 }
 
-async fn begins_with_endpoint(url: &str, headers: &Variables) -> Option<bool> {
+async fn begins_with_endpoint(url: &str, headers: &SecretVariables) -> Option<bool> {
     let (client, url, headers) = http::client(url, headers).ok()?;
     let request = client.get(url).headers(headers.into_iter().collect());
     let mut response = request
@@ -39,7 +39,7 @@ async fn begins_with_endpoint(url: &str, headers: &Variables) -> Option<bool> {
         return Some(false);
     }
     let mut beginning = Vec::new();
-    while beginning.len() < BEGINNING {
+    while beginning.len() < MAX_PROBE_BYTES {
         beginning.extend_from_slice(&response.chunk().await.ok()??);
         if is_endpoint_event(&String::from_utf8_lossy(&beginning)) {
             return Some(true);
@@ -61,7 +61,7 @@ mod tests {
     use super::is_endpoint_event;
 
     #[test]
-    fn the_first_event_of_the_older_transport_is_known() {
+    fn detects_the_legacy_endpoint_event() {
         assert!(is_endpoint_event(
             ": hello\n\nevent: endpoint\ndata: /messages?id=1\n\n"
         ));

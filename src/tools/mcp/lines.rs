@@ -3,12 +3,12 @@
 use tokio::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
 
 /// Reads lines. A read that is given up loses nothing.
-pub struct Lines<R> {
-    from: BufReader<R>,
+pub struct LineReader<R> {
+    reader: BufReader<R>,
     limit: usize,
     line: Vec<u8>,
     /// The line has been given, cut, and the rest of it is passed over.
-    is_cut: bool,
+    is_skipping: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -16,42 +16,42 @@ pub enum Line {
     /// Without its end.
     Whole(Vec<u8>),
     /// The beginning of one that is over the limit.
-    Cut(Vec<u8>),
+    Truncated(Vec<u8>),
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> LineReader<R> {
     pub fn new(from: R, limit: usize) -> Self {
         Self {
-            from: BufReader::new(from),
+            reader: BufReader::new(from),
             limit,
             line: Vec::new(),
-            is_cut: false,
+            is_skipping: false,
         }
     }
 
     /// The next line; nothing at the end. What comes after the last line's end is none.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            let here = self.from.fill_buf().await?;
+            let here = self.reader.fill_buf().await?;
             if here.is_empty() {
                 return Ok(None);
             }
             let end = here.iter().position(|byte| *byte == b'\n');
             let rest = &here[..end.unwrap_or(here.len())];
             let used = end.map_or(here.len(), |end| end + 1);
-            let was_cut = self.is_cut;
+            let was_cut = self.is_skipping;
             if !was_cut {
                 let room = self.limit - self.line.len();
                 self.line.extend_from_slice(&rest[..rest.len().min(room)]);
-                self.is_cut = rest.len() > room;
+                self.is_skipping = rest.len() > room;
             }
-            let is_over = self.is_cut && !was_cut;
-            self.from.consume(used);
+            let is_over = self.is_skipping && !was_cut;
+            self.reader.consume(used);
             if end.is_some() {
-                self.is_cut = false;
+                self.is_skipping = false;
             }
             if is_over {
-                return Ok(Some(Line::Cut(std::mem::take(&mut self.line))));
+                return Ok(Some(Line::Truncated(std::mem::take(&mut self.line))));
             }
             if end.is_some() && !was_cut {
                 return Ok(Some(Line::Whole(std::mem::take(&mut self.line))));
@@ -65,7 +65,7 @@ mod tests {
     use super::{Line::*, *};
 
     #[tokio::test]
-    async fn a_line_over_the_limit_is_cut_and_its_rest_passed_over() {
+    async fn truncates_long_lines_and_skips_the_rest() {
         // The pieces in which it comes make no difference.
         for piece in [1, 3, 4, 100] {
             let (mut into, from) = io::duplex(piece);
@@ -73,14 +73,14 @@ mod tests {
                 let text = b"1234\n\n12345\n123456789\nend\nnot ended";
                 io::AsyncWriteExt::write_all(&mut into, text).await
             });
-            let mut lines = Lines::new(from, 4);
+            let mut lines = LineReader::new(from, 4);
             let mut read = Vec::new();
             while let Some(line) = lines.next().await.unwrap() {
                 read.push(line);
             }
             writing.await.unwrap().unwrap();
             let whole = |text: &str| Whole(text.into());
-            let cut = || Cut(b"1234".into());
+            let cut = || Truncated(b"1234".into());
             // What was not ended is cut only because it is too long.
             let expected = [
                 whole("1234"),
@@ -88,7 +88,7 @@ mod tests {
                 cut(),
                 cut(),
                 whole("end"),
-                Cut(b"not ".into()),
+                Truncated(b"not ".into()),
             ];
             assert_eq!(read, expected, "in pieces of {piece}");
         }

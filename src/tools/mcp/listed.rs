@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::server::Server;
-use crate::{control::neutral, model::ToolSpec, settings::mcp::Approval, text::within};
+use crate::{control::escape_metadata, model::ToolSpec, settings::mcp::ApprovalPolicy, text::truncate_bytes};
 
 /// A server's first tools, so many, are offered.
 pub const TOOLS: usize = 128;
@@ -68,7 +68,7 @@ impl Listed {
         listed
     }
 
-    fn new(tool: &Tool, name: String, approval: Option<Approval>) -> Option<Self> {
+    fn new(tool: &Tool, name: String, approval: Option<ApprovalPolicy>) -> Option<Self> {
         let hints = tool.annotations.clone().unwrap_or_default();
         let only_reads = hints.read_only_hint == Some(true);
         let titles = [tool.title.as_deref(), hints.title.as_deref(), Some(&tool.name)];
@@ -80,14 +80,14 @@ impl Listed {
             title: titles.into_iter().find(|title| !title.is_empty())?,
             needs: needs.map(Into::into).collect(),
             needs_approval: match approval {
-                Some(approval) => approval == Approval::Ask,
+                Some(approval) => approval == ApprovalPolicy::Ask,
                 None => !only_reads,
             },
             is_idempotent: only_reads || hints.idempotent_hint == Some(true),
             finds_sources: finds_sources(tool, &hints),
             spec: Arc::new(ToolSpec {
                 name,
-                description: within(&neutral(description), DESCRIPTION),
+                description: truncate_bytes(&escape_metadata(description), DESCRIPTION),
                 parameters: schema(&tool.input_schema)?,
             }),
             name: tool.name.clone().into_owned(),
@@ -135,17 +135,17 @@ fn schema(schema: &JsonObject) -> Option<Value> {
 fn neutralise(schema: &mut Value) {
     match schema {
         Value::String(text) => {
-            if let Cow::Owned(other) = neutral(text) {
+            if let Cow::Owned(other) = escape_metadata(text) {
                 *text = other;
             }
         }
         Value::Array(items) => items.iter_mut().for_each(neutralise),
         Value::Object(fields) => {
-            let is_one = |name: &&String| matches!(neutral(name), Cow::Owned(_));
+            let is_one = |name: &&String| matches!(escape_metadata(name), Cow::Owned(_));
             let names: Vec<String> = fields.keys().filter(is_one).cloned().collect();
             for name in names {
                 if let Some(field) = fields.remove(&name) {
-                    fields.insert(neutral(&name).into_owned(), field);
+                    fields.insert(escape_metadata(&name).into_owned(), field);
                 }
             }
             fields.values_mut().for_each(neutralise);
@@ -174,7 +174,7 @@ fn own_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
 pub fn one_line(text: &str, most: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    within(&line, most)
+    truncate_bytes(&line, most)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::{
 };
 
 /// The most lines about one server in a [`WINDOW`].
-const MAX_LINES: usize = 20;
+const MAX_LINES_PER_WINDOW: usize = 20;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
@@ -21,27 +21,27 @@ pub enum Level {
 #[derive(Clone, Debug)]
 pub struct ServerLog {
     server: Arc<str>,
-    budget: Arc<Mutex<Budget>>,
+    budget: Arc<Mutex<LogBudget>>,
 }
 
 #[derive(Debug, Default)]
-struct Budget {
+struct LogBudget {
     /// The beginning of the window.
     since: Option<Instant>,
     written: usize,
-    left_out: usize,
+    dropped: usize,
 }
 
 /// The fate of a line.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum LogDecision {
     /// It is written; so many before it were not.
     Write {
         left_out: usize,
     },
     /// It is the first that is not.
-    LeaveOutFirst,
-    LeaveOut,
+    DropFirst,
+    Drop,
 }
 
 impl ServerLog {
@@ -65,9 +65,9 @@ impl ServerLog {
             .budget
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .judge(Instant::now());
+            .decide(Instant::now());
         match verdict {
-            Verdict::Write { left_out } => {
+            LogDecision::Write { left_out } => {
                 if left_out > 0 {
                     self.write(
                         Level::Warning,
@@ -76,11 +76,11 @@ impl ServerLog {
                 }
                 self.write(level, line);
             }
-            Verdict::LeaveOutFirst => self.write(
+            LogDecision::DropFirst => self.write(
                 Level::Warning,
-                &format!("says more than {MAX_LINES} lines in a minute: the rest is counted and left out"),
+                &format!("says more than {MAX_LINES_PER_WINDOW} lines in a minute: the rest is counted and left out"),
             ),
-            Verdict::LeaveOut => {}
+            LogDecision::Drop => {}
         }
     }
 
@@ -92,22 +92,22 @@ impl ServerLog {
     }
 }
 
-impl Budget {
-    fn judge(&mut self, now: Instant) -> Verdict {
+impl LogBudget {
+    fn decide(&mut self, now: Instant) -> LogDecision {
         let is_over = |since| now.duration_since(since) >= WINDOW;
         if self.since.is_none_or(is_over) {
-            let left_out = std::mem::take(&mut self.left_out);
+            let left_out = std::mem::take(&mut self.dropped);
             (self.since, self.written) = (Some(now), 1);
-            return Verdict::Write { left_out };
+            return LogDecision::Write { left_out };
         }
-        if self.written < MAX_LINES {
+        if self.written < MAX_LINES_PER_WINDOW {
             self.written += 1;
-            return Verdict::Write { left_out: 0 };
+            return LogDecision::Write { left_out: 0 };
         }
-        self.left_out += 1;
-        match self.left_out {
-            1 => Verdict::LeaveOutFirst,
-            _ => Verdict::LeaveOut,
+        self.dropped += 1;
+        match self.dropped {
+            1 => LogDecision::DropFirst,
+            _ => LogDecision::Drop,
         }
     }
 }
@@ -115,32 +115,34 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_log::Log;
+    use crate::test_log::CapturedLog;
 
     #[test]
-    fn lines_over_the_limit_are_counted() {
-        let mut budget = Budget::default();
+    fn counts_dropped_lines() {
+        let mut budget = LogBudget::default();
         let begin = Instant::now();
-        let verdicts: Vec<_> = (0..MAX_LINES + 5).map(|_| budget.judge(begin)).collect();
-        let written = |verdict: &&Verdict| matches!(verdict, Verdict::Write { left_out: 0 });
-        assert_eq!(verdicts.iter().filter(written).count(), MAX_LINES);
+        let verdicts: Vec<_> = (0..MAX_LINES_PER_WINDOW + 5)
+            .map(|_| budget.decide(begin))
+            .collect();
+        let written = |verdict: &&LogDecision| matches!(verdict, LogDecision::Write { left_out: 0 });
+        assert_eq!(verdicts.iter().filter(written).count(), MAX_LINES_PER_WINDOW);
         assert_eq!(
-            verdicts[MAX_LINES..MAX_LINES + 2],
-            [Verdict::LeaveOutFirst, Verdict::LeaveOut]
+            verdicts[MAX_LINES_PER_WINDOW..MAX_LINES_PER_WINDOW + 2],
+            [LogDecision::DropFirst, LogDecision::Drop]
         );
-        assert_eq!(budget.judge(begin + WINDOW), Verdict::Write { left_out: 5 });
-        assert_eq!(budget.judge(begin + WINDOW), Verdict::Write { left_out: 0 });
+        assert_eq!(budget.decide(begin + WINDOW), LogDecision::Write { left_out: 5 });
+        assert_eq!(budget.decide(begin + WINDOW), LogDecision::Write { left_out: 0 });
     }
 
     #[test]
-    fn one_noisy_server_leaves_others_their_lines() {
-        let (log, _guard) = Log::listen();
+    fn limits_lines_per_server() {
+        let (log, _guard) = CapturedLog::capture();
         let (noisy, quiet) = (ServerLog::new("noisy"), ServerLog::new("quiet"));
         for number in 0..1000 {
             noisy.clone().info(&format!("line {number}."));
         }
         quiet.warn("is gone");
-        assert!(log.says("line 19.") && !log.says("line 20."));
-        assert!(log.says("the rest is counted and left out") && log.says("is gone"));
+        assert!(log.contains("line 19.") && !log.contains("line 20."));
+        assert!(log.contains("the rest is counted and left out") && log.contains("is gone"));
     }
 }

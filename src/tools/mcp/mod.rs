@@ -29,7 +29,7 @@ use super::{AnyTool, ToolSource};
 use crate::{protocol::RunError, secrets::Secrets, settings::McpServer};
 
 /// The largest message of a server: a larger one ends its connection.
-const MESSAGE_BYTES: usize = 8 << 20;
+const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
 /// All MCP servers. They are let go when this is dropped.
 pub struct Servers {
@@ -72,8 +72,8 @@ impl ToolSource for Servers {
         self.servers.iter().flat_map(Server::tools).collect()
     }
 
-    fn settled(&self) -> BoxFuture<'_, ()> {
-        let servers = self.servers.iter().map(|server| server.settled());
+    fn wait_until_settled(&self) -> BoxFuture<'_, ()> {
+        let servers = self.servers.iter().map(|server| server.wait_until_settled());
         join_all(servers).map(drop).boxed()
     }
 

@@ -5,7 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 
 use crate::tools::{
     NewAttachment, ToolError, ToolResult,
-    attachment::{UNKNOWN, is_media_type},
+    attachment::{UNKNOWN_MEDIA_TYPE, is_media_type},
 };
 
 /// A result as one of Parlor's.
@@ -13,14 +13,14 @@ use crate::tools::{
 /// # Errors
 ///
 /// If the tool says that it is one.
-pub fn of(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolError> {
-    let mut read = Read {
+pub fn convert(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolError> {
+    let mut read = ResultReader {
         tool,
         texts: Vec::new(),
         attachments: Vec::new(),
     };
     for block in result.content {
-        read.block(block);
+        read.push_block(block);
     }
     let mut text = read.texts.join("\n");
     if text.trim().is_empty()
@@ -43,14 +43,14 @@ pub fn of(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolError> {
     })
 }
 
-struct Read<'a> {
+struct ResultReader<'a> {
     tool: &'a str,
     texts: Vec<String>,
     attachments: Vec<NewAttachment>,
 }
 
-impl Read<'_> {
-    fn block(&mut self, block: ContentBlock) {
+impl ResultReader<'_> {
+    fn push_block(&mut self, block: ContentBlock) {
         match block {
             ContentBlock::Text(text) => self.texts.push(text.text),
             ContentBlock::Image(image) => self.attach(None, image.mime_type, &image.data),
@@ -63,13 +63,13 @@ impl Read<'_> {
                 ResourceContents::BlobResourceContents {
                     uri, mime_type, blob, ..
                 } => self.attach(Some(uri), mime_type.unwrap_or_default(), &blob),
-                _ => self.unknown(),
+                _ => self.push_unknown(),
             },
-            _ => self.unknown(),
+            _ => self.push_unknown(),
         }
     }
 
-    fn unknown(&mut self) {
+    fn push_unknown(&mut self) {
         self.texts.push("[something that can't be shown]".into());
     }
 
@@ -78,7 +78,7 @@ impl Read<'_> {
         let media_type = if is_media_type(&media_type) {
             media_type
         } else {
-            UNKNOWN.into()
+            UNKNOWN_MEDIA_TYPE.into()
         };
         let Ok(data) = BASE64_STANDARD.decode(base64) else {
             self.texts.push(format!("[{media_type}, which can't be read]"));
@@ -108,14 +108,14 @@ mod tests {
 
     use super::*;
 
-    fn read(result: Value) -> Result<ToolResult, ToolError> {
-        of("draw", serde_json::from_value(result).unwrap())
+    fn convert_json(result: Value) -> Result<ToolResult, ToolError> {
+        convert("draw", serde_json::from_value(result).unwrap())
     }
 
     #[test]
-    fn texts_links_and_resources_are_for_the_model_and_all_else_is_attached() {
+    fn separates_text_from_attachments() {
         let png = |data: &str| json!({ "type": "image", "mimeType": "image/png", "data": data });
-        let result = read(json!({ "content": [
+        let result = convert_json(json!({ "content": [
             { "type": "text", "text": "one" },
             png("aGVsbG8="),
             { "type": "audio", "mimeType": "a b\nc", "data": "aGk=" },
@@ -144,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn data_are_the_text_where_there_is_none_and_errors_are_errors() {
-        let result = read(json!({ "content": [], "structuredContent": { "a": 1 } })).unwrap();
+    fn uses_structured_data_without_text() {
+        let result = convert_json(json!({ "content": [], "structuredContent": { "a": 1 } })).unwrap();
         assert_eq!(result, ToolResult::from(r#"{"a":1}"#.to_owned()));
         let error = |content: Value| {
-            read(json!({ "content": content, "isError": true }))
+            convert_json(json!({ "content": content, "isError": true }))
                 .unwrap_err()
                 .0
         };

@@ -17,46 +17,46 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connection::{Connection, NotOpen, Opening},
-    hidden::Hidden,
+    connection::{Connection, OpenError, OpenMode},
+    hidden::ServerRedactor,
     http, legacy,
     listed::{self, Listed},
     log::ServerLog,
-    stdio::Stdio,
+    stdio::StdioTransport,
     tool::ServerTool,
 };
 use crate::{
-    control::neutral,
+    control::escape_metadata,
     protocol::RunError,
     secrets::Secrets,
-    settings::{McpServer, mcp::Reached},
-    tools::{AnyTool, Guidance, text::within},
+    settings::{McpServer, mcp::McpTransport},
+    tools::{AnyTool, Guidance, text::truncate_bytes},
 };
 
 /// How long a server may take to introduce itself and to list its tools: npx may have to download it first.
-pub const CONNECTING: Duration = Duration::from_secs(60);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long a call waits for a server that is being connected.
-const AWAITED: Duration = Duration::from_secs(10);
+const CONNECTION_WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How soon it is tried again after the first failure; twice as long after each further one, up to the longest.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MIN_RETRY_DELAY: Duration = Duration::from_millis(500);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// A connection that has lasted for so long was not a failure.
-const STABLE: Duration = Duration::from_secs(30);
+const STABLE_CONNECTION_AGE: Duration = Duration::from_secs(30);
 
 /// The longest words of a server about using its tools, in bytes: they are in every prompt.
-const INSTRUCTIONS: usize = 4 << 10;
+const MAX_INSTRUCTIONS_BYTES: usize = 4 << 10;
 
 /// A server changes its tools no more often than it is worth.
-const LISTED_EVERY: Duration = Duration::from_secs(1);
+const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A server of the settings.
 pub struct Server {
     pub settings: McpServer,
-    hidden: Hidden,
-    state: watch::Sender<State>,
+    redactor: ServerRedactor,
+    state: watch::Sender<ServerState>,
     /// As they were listed last. They stay while a lost connection is made again, if that works at once.
     tools: RwLock<Vec<Arc<Listed>>>,
     /// Its words about using them.
@@ -69,12 +69,12 @@ pub struct Server {
 
 /// Where it stands with a server.
 #[derive(Clone)]
-enum State {
+enum ServerState {
     /// It is being connected for the first time.
     Starting,
     Connected(Arc<Connection>),
     /// It is being connected. Until now this was in the way.
-    Awaited(String),
+    Reconnecting(String),
     /// Parlor has let it go.
     Stopped,
 }
@@ -82,9 +82,9 @@ enum State {
 impl Server {
     pub fn new(settings: McpServer, secrets: Arc<Secrets>) -> Self {
         Self {
-            hidden: Hidden::new(&settings, secrets),
+            redactor: ServerRedactor::new(&settings, secrets),
             settings,
-            state: watch::Sender::new(State::Starting),
+            state: watch::Sender::new(ServerState::Starting),
             tools: RwLock::default(),
             guidance: RwLock::default(),
             wants_handshake: AtomicBool::new(false),
@@ -93,7 +93,7 @@ impl Server {
     }
 
     pub fn log(&self) -> &ServerLog {
-        self.hidden.log()
+        self.redactor.log()
     }
 
     pub fn guidance(&self) -> Option<Arc<Guidance>> {
@@ -105,7 +105,7 @@ impl Server {
 
     /// Returns the reason that its tools are not offered, as a person is told.
     pub fn problem(&self) -> Option<RunError> {
-        let State::Awaited(why) = &*self.state.borrow() else {
+        let ServerState::Reconnecting(why) = &*self.state.borrow() else {
             return None;
         };
         let name = &self.settings.name;
@@ -152,62 +152,65 @@ impl Server {
     /// If there is none for a while: what the model is told.
     pub async fn connection(&self) -> Result<Arc<Connection>, String> {
         let mut state = self.state.subscribe();
-        let decided = state.wait_for(|state| !matches!(state, State::Starting | State::Awaited(_)));
+        let decided =
+            state.wait_for(|state| !matches!(state, ServerState::Starting | ServerState::Reconnecting(_)));
         // If it takes too long, what it is now says why.
-        let _ = timeout(AWAITED, decided).await;
+        let _ = timeout(CONNECTION_WAIT_TIMEOUT, decided).await;
         let name = &self.settings.name;
         match &*state.borrow() {
-            State::Connected(connection) => Ok(connection.clone()),
-            State::Starting => Err(format!(
+            ServerState::Connected(connection) => Ok(connection.clone()),
+            ServerState::Starting => Err(format!(
                 "The server “{name}” can't be reached: it has not answered yet."
             )),
-            State::Awaited(why) => Err(format!("The server “{name}” can't be reached: {why}.")),
-            State::Stopped => Err(format!(
+            ServerState::Reconnecting(why) => Err(format!("The server “{name}” can't be reached: {why}.")),
+            ServerState::Stopped => Err(format!(
                 "The server “{name}” can't be reached: Parlor is stopping."
             )),
         }
     }
 
     /// Ready when it has listed its tools for the first time, or has failed to.
-    pub async fn settled(&self) {
+    pub async fn wait_until_settled(&self) {
         let mut state = self.state.subscribe();
         // It is not gone while this is asked.
-        let _ = state.wait_for(|state| !matches!(state, State::Starting)).await;
+        let _ = state
+            .wait_for(|state| !matches!(state, ServerState::Starting))
+            .await;
     }
 
     /// What a server has said, or an error, as it may be shown.
-    pub fn shown(&self, what: impl ToString) -> String {
-        self.hidden.out_of(&what.to_string(), false)
+    pub fn redact(&self, what: impl ToString) -> String {
+        self.redactor.redact_excerpt(&what.to_string(), false)
     }
 
     /// Connects, and again when the connection is lost, until it is stopped.
     pub async fn keep_connected(self: Arc<Self>, stop: CancellationToken) {
-        stop.run_until_cancelled(self.connect_again_and_again()).await;
+        stop.run_until_cancelled(self.reconnect_loop()).await;
         self.set_tools(Vec::new());
-        let last = self.state.send_replace(State::Stopped);
-        if let State::Connected(connection) = last {
+        let last = self.state.send_replace(ServerState::Stopped);
+        if let ServerState::Connected(connection) = last {
             connection.close().await;
         }
     }
 
-    async fn connect_again_and_again(self: &Arc<Self>) {
-        let mut wait = FIRST_WAIT;
+    async fn reconnect_loop(self: &Arc<Self>) {
+        let mut wait = MIN_RETRY_DELAY;
         loop {
             let began = Instant::now();
             let why = match self.connect().await {
-                Ok(connection) => self.serve(Arc::new(connection)).await,
+                Ok(connection) => self.follow_connection(Arc::new(connection)).await,
                 Err(why) => {
                     self.set_tools(Vec::new());
                     why
                 }
             };
-            if began.elapsed() > STABLE {
-                wait = FIRST_WAIT;
+            if began.elapsed() > STABLE_CONNECTION_AGE {
+                wait = MIN_RETRY_DELAY;
             }
             self.log().warn(&format!("{why}; trying again in {wait:?}"));
-            self.is_now(State::Awaited(why));
+            self.set_state(ServerState::Reconnecting(why));
             sleep(wait).await;
-            wait = (wait * 2).min(LONGEST_WAIT);
+            wait = (wait * 2).min(MAX_RETRY_DELAY);
         }
     }
 
@@ -215,55 +218,55 @@ impl Server {
         let connecting = async {
             let connection = self.open().await?;
             let instructions = connection.instructions().unwrap_or_default();
-            let guidance = self.guidance_of(&instructions).map(Arc::new);
+            let guidance = self.make_guidance(&instructions).map(Arc::new);
             *self.guidance.write().unwrap_or_else(PoisonError::into_inner) = guidance;
             self.withdrawn().clear();
-            self.list(&connection).await?;
+            self.refresh_tools(&connection).await?;
             self.log()
                 .info(&format!("has listed its tools ({})", self.tools().len()));
             Ok(connection)
         };
-        let connected = timeout(CONNECTING, connecting).await;
-        let late = |_| Err(format!("it has not introduced itself within {CONNECTING:?}"));
+        let connected = timeout(CONNECT_TIMEOUT, connecting).await;
+        let late = |_| Err(format!("it has not introduced itself within {CONNECT_TIMEOUT:?}"));
         connected
             .unwrap_or_else(late)
-            .map_err(|why: String| self.shown(why))
+            .map_err(|why: String| self.redact(why))
     }
 
     /// Opens a connection, with the handshake if the server answers nothing else.
     async fn open(&self) -> Result<Connection, String> {
         if !self.wants_handshake.load(Relaxed) {
-            match self.open_with(Opening::Either).await {
+            match self.open_with(OpenMode::DiscoverOrHandshake).await {
                 Ok(connection) => return Ok(connection),
-                Err(error) if !error.is_odd_discovery => return Err(self.named(error).await),
+                Err(error) if !error.is_odd_discovery => return Err(self.explain_failure(error).await),
                 Err(error) => {
                     let is_its_own = error.status.is_none_or(is_unknown);
                     self.wants_handshake.store(is_its_own, Relaxed);
                 }
             }
         }
-        match self.open_with(Opening::Handshake).await {
+        match self.open_with(OpenMode::HandshakeOnly).await {
             Ok(connection) => Ok(connection),
             Err(error) => {
                 self.wants_handshake.store(false, Relaxed);
-                Err(self.named(error).await)
+                Err(self.explain_failure(error).await)
             }
         }
     }
 
-    async fn open_with(&self, opening: Opening) -> Result<Connection, NotOpen> {
-        let unusable = |why| NotOpen {
-            why,
+    async fn open_with(&self, opening: OpenMode) -> Result<Connection, OpenError> {
+        let unusable = |why| OpenError {
+            message: why,
             is_odd_discovery: false,
             status: None,
         };
         match &self.settings.reached {
-            Reached::Command { command, args, env } => {
-                let run = Stdio::run(command, args, env, self.hidden.clone());
+            McpTransport::Command { command, args, env } => {
+                let run = StdioTransport::spawn(command, args, env, self.redactor.clone());
                 let transport = run.map_err(|error| unusable(format!("{command} can't be run: {error}")))?;
                 Connection::open(transport, opening).await
             }
-            Reached::Url { url, headers } => {
+            McpTransport::Url { url, headers } => {
                 let transport = http::transport(url, headers).map_err(unusable)?;
                 Connection::open(transport, opening).await
             }
@@ -271,22 +274,22 @@ impl Server {
     }
 
     /// Returns the reason that there is no connection, in better words if there are any.
-    async fn named(&self, error: NotOpen) -> String {
+    async fn explain_failure(&self, error: OpenError) -> String {
         match &self.settings.reached {
-            Reached::Url { url, headers }
+            McpTransport::Url { url, headers }
                 if error.status.is_some_and(is_unknown) && legacy::is_legacy(url, headers).await =>
             {
-                legacy::WHY.into()
+                legacy::LEGACY_TRANSPORT_ERROR.into()
             }
-            Reached::Url { .. } | Reached::Command { .. } => error.why,
+            McpTransport::Url { .. } | McpTransport::Command { .. } => error.message,
         }
     }
 
     /// A server's words about using its tools, as the model may be shown them.
-    fn guidance_of(&self, instructions: &str) -> Option<Guidance> {
+    fn make_guidance(&self, instructions: &str) -> Option<Guidance> {
         // Hidden first: a secret that is cut could not be found any more.
-        let shown = self.hidden.out_of_all(instructions.trim());
-        let text = within(&neutral(&shown), INSTRUCTIONS);
+        let shown = self.redactor.redact(instructions.trim());
+        let text = truncate_bytes(&escape_metadata(&shown), MAX_INSTRUCTIONS_BYTES);
         (!text.is_empty()).then(|| Guidance {
             server: self.settings.name.clone(),
             text,
@@ -294,13 +297,13 @@ impl Server {
     }
 
     /// Until the connection is lost, which gives why.
-    async fn serve(self: &Arc<Self>, connection: Arc<Connection>) -> String {
-        self.is_now(State::Connected(connection.clone()));
+    async fn follow_connection(self: &Arc<Self>, connection: Arc<Connection>) -> String {
+        self.set_state(ServerState::Connected(connection.clone()));
         let why = tokio::select! {
-            () = connection.lost() => "the connection is lost".into(),
+            () = connection.wait_until_lost() => "the connection is lost".into(),
             why = self.follow_changes(&connection) => why,
         };
-        self.is_now(State::Awaited(why.clone()));
+        self.set_state(ServerState::Reconnecting(why.clone()));
         connection.close().await;
         why
     }
@@ -308,18 +311,18 @@ impl Server {
     /// Lists the tools again whenever they change. Returns when that fails.
     async fn follow_changes(self: &Arc<Self>, connection: &Connection) -> String {
         loop {
-            connection.changed().await;
-            match timeout(CONNECTING, self.list(connection)).await {
+            connection.wait_for_tool_change().await;
+            match timeout(CONNECT_TIMEOUT, self.refresh_tools(connection)).await {
                 Ok(Ok(())) => {}
-                Ok(Err(why)) => return self.shown(why),
+                Ok(Err(why)) => return self.redact(why),
                 Err(_) => return "it does not list its tools".into(),
             }
-            sleep(LISTED_EVERY).await;
+            sleep(MIN_LIST_INTERVAL).await;
         }
     }
 
-    async fn list(self: &Arc<Self>, connection: &Connection) -> Result<(), String> {
-        let tools = connection.tools().await?;
+    async fn refresh_tools(self: &Arc<Self>, connection: &Connection) -> Result<(), String> {
+        let tools = connection.list_tools().await?;
         self.set_tools(self.listed(tools));
         Ok(())
     }
@@ -336,7 +339,7 @@ impl Server {
         self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_now(&self, state: State) {
+    fn set_state(&self, state: ServerState) {
         self.state.send_replace(state);
     }
 

@@ -22,46 +22,51 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
-    MESSAGE_BYTES,
-    hidden::Hidden,
-    lines::{Line, Lines},
+    MAX_MESSAGE_BYTES,
+    hidden::ServerRedactor,
+    lines::{Line, LineReader},
 };
-use crate::settings::mcp::Variables;
+use crate::settings::mcp::SecretVariables;
 
 /// What a server is given of Parlor's own environment. All else may be secret: the settings pass it on by name.
-const INHERITED: [&str; 9] = [
+const INHERITED_VARIABLES: [&str; 9] = [
     "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER",
 ];
 
 /// How long a server may take to read a message.
-const WRITING: Duration = Duration::from_secs(30);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a server may take to end by itself when its input has, and then when it is asked to.
-const LEAVING: Duration = Duration::from_millis(400);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// The longest part of a line on standard error that goes to the log.
-const LOG_LINE: usize = 1000;
+const MAX_LOG_LINE_BYTES: usize = 1000;
 
 /// A running server. Its whole process group is killed when this is dropped.
-pub struct Stdio {
+pub struct StdioTransport {
     child: Child,
-    group: Group,
+    group: ProcessGroup,
     /// Gone when the server is asked to end.
     input: Arc<Mutex<Option<ChildStdin>>>,
-    output: Lines<ChildStdout>,
+    output: LineReader<ChildStdout>,
     /// It has ended; what it has started may hold its output open.
     has_ended: bool,
     /// It has said something that is no message.
-    has_babbled: bool,
-    hidden: Hidden,
+    has_sent_invalid: bool,
+    redactor: ServerRedactor,
     /// Tells the task that reads its standard error.
     _gone: DropGuard,
 }
 
-impl Stdio {
+impl StdioTransport {
     /// Runs a server.
-    pub fn run(command: &str, args: &[String], env: &Variables, hidden: Hidden) -> io::Result<Self> {
-        let inherited = INHERITED
+    pub fn spawn(
+        command: &str,
+        args: &[String],
+        env: &SecretVariables,
+        hidden: ServerRedactor,
+    ) -> io::Result<Self> {
+        let inherited = INHERITED_VARIABLES
             .into_iter()
             .filter_map(|name| Some((name, std::env::var_os(name)?)));
         let mut command = Command::new(command);
@@ -78,43 +83,43 @@ impl Stdio {
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
-        let group = Group::of(&child);
+        let group = ProcessGroup::of(&child);
         let missing = || io::Error::other("it has no standard streams");
         let (input, output) = (child.stdin.take(), child.stdout.take().ok_or_else(missing)?);
         let gone = CancellationToken::new();
         if let Some(errors) = child.stderr.take() {
-            tokio::spawn(log(errors, gone.clone(), hidden.clone()));
+            tokio::spawn(forward_stderr(errors, gone.clone(), hidden.clone()));
         }
         Ok(Self {
             child,
             group,
             input: Arc::new(Mutex::new(input)),
-            output: Lines::new(output, MESSAGE_BYTES),
+            output: LineReader::new(output, MAX_MESSAGE_BYTES),
             has_ended: false,
-            has_babbled: false,
-            hidden,
+            has_sent_invalid: false,
+            redactor: hidden,
             _gone: gone.drop_guard(),
         })
     }
 
     /// Nothing if the line is no message.
-    fn message(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
-        let message = read(&String::from_utf8_lossy(line));
-        if message.is_none() && !self.has_babbled && !line.trim_ascii().is_empty() {
-            self.has_babbled = true;
-            self.hidden
+    fn parse_line(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        let message = parse_message(&String::from_utf8_lossy(line));
+        if message.is_none() && !self.has_sent_invalid && !line.trim_ascii().is_empty() {
+            self.has_sent_invalid = true;
+            self.redactor
                 .log()
                 .warn("writes to its output what is no message; that is passed over");
         }
         message
     }
 
-    async fn has_left(&mut self) -> bool {
-        timeout(LEAVING, self.child.wait()).await.is_ok()
+    async fn has_exited(&mut self) -> bool {
+        timeout(EXIT_TIMEOUT, self.child.wait()).await.is_ok()
     }
 }
 
-impl Transport<RoleClient> for Stdio {
+impl Transport<RoleClient> for StdioTransport {
     type Error = io::Error;
 
     fn send(
@@ -133,7 +138,7 @@ impl Transport<RoleClient> for Stdio {
                 open.write_all(&line).await?;
                 open.flush().await
             };
-            if let Ok(Ok(())) = timeout(WRITING, written).await {
+            if let Ok(Ok(())) = timeout(WRITE_TIMEOUT, written).await {
                 return Ok(());
             }
             // Half a message may be on its way: nothing can come after it.
@@ -145,7 +150,9 @@ impl Transport<RoleClient> for Stdio {
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             let line = if self.has_ended {
-                timeout(LEAVING, self.output.next()).await.unwrap_or(Ok(None))
+                timeout(EXIT_TIMEOUT, self.output.next())
+                    .await
+                    .unwrap_or(Ok(None))
             } else {
                 tokio::select! {
                     biased;
@@ -158,18 +165,18 @@ impl Transport<RoleClient> for Stdio {
             };
             match line {
                 Ok(Some(Line::Whole(line))) => {
-                    if let Some(message) = self.message(&line) {
+                    if let Some(message) = self.parse_line(&line) {
                         return Some(message);
                     }
                 }
-                Ok(Some(Line::Cut(_))) => {
-                    let log = self.hidden.log();
-                    log.warn(&format!("sent a message of more than {MESSAGE_BYTES} bytes"));
+                Ok(Some(Line::Truncated(_))) => {
+                    let log = self.redactor.log();
+                    log.warn(&format!("sent a message of more than {MAX_MESSAGE_BYTES} bytes"));
                     return None;
                 }
                 Ok(None) => return None,
                 Err(error) => {
-                    self.hidden.log().warn(&format!("can't be read: {error}"));
+                    self.redactor.log().warn(&format!("can't be read: {error}"));
                     return None;
                 }
             }
@@ -181,9 +188,9 @@ impl Transport<RoleClient> for Stdio {
         if let Ok(mut input) = self.input.try_lock() {
             *input = None;
         }
-        if !self.has_left().await {
+        if !self.has_exited().await {
             self.group.end();
-            self.has_left().await;
+            self.has_exited().await;
         }
         // What it has started may still be there.
         self.group.kill();
@@ -191,20 +198,20 @@ impl Transport<RoleClient> for Stdio {
     }
 }
 
-impl Drop for Stdio {
+impl Drop for StdioTransport {
     fn drop(&mut self) {
         self.group.kill();
     }
 }
 
 /// Reads a message. An answer that can't be read becomes an error, so that nobody waits for it.
-fn read(line: &str) -> Option<ServerJsonRpcMessage> {
+fn parse_message(line: &str) -> Option<ServerJsonRpcMessage> {
     #[derive(Deserialize)]
     struct Answer {
         id: RequestId,
         method: Option<IgnoredAny>,
     }
-    let line = &*without_task_only_tools(line);
+    let line = &*remove_task_only_tools(line);
     if let Ok(message) = serde_json::from_str(line) {
         return Some(message);
     }
@@ -217,7 +224,7 @@ fn read(line: &str) -> Option<ServerJsonRpcMessage> {
 }
 
 /// A list of tools without those that can be called as tasks alone, which rmcp's tools don't say.
-fn without_task_only_tools(line: &str) -> Cow<'_, str> {
+fn remove_task_only_tools(line: &str) -> Cow<'_, str> {
     if !line.contains("taskSupport") {
         return line.into();
     }
@@ -232,10 +239,10 @@ fn without_task_only_tools(line: &str) -> Cow<'_, str> {
 }
 
 /// A process and what it has started.
-struct Group(#[cfg(unix)] Option<rustix::process::Pid>);
+struct ProcessGroup(#[cfg(unix)] Option<rustix::process::Pid>);
 
 #[cfg(unix)]
-impl Group {
+impl ProcessGroup {
     fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self(id.and_then(rustix::process::Pid::from_raw))
@@ -262,7 +269,7 @@ impl Group {
 
 /// Elsewhere the process alone is killed, as it is dropped.
 #[cfg(not(unix))]
-impl Group {
+impl ProcessGroup {
     fn of(_: &Child) -> Self {
         Self()
     }
@@ -273,21 +280,21 @@ impl Group {
 }
 
 /// Passes on what a server says on its standard error, and for a moment after it has gone: that may say why.
-async fn log(errors: ChildStderr, gone: CancellationToken, hidden: Hidden) {
+async fn forward_stderr(errors: ChildStderr, gone: CancellationToken, hidden: ServerRedactor) {
     let listen = async {
-        let mut lines = Lines::new(errors, LOG_LINE + hidden.margin());
+        let mut lines = LineReader::new(errors, MAX_LOG_LINE_BYTES + hidden.redaction_margin());
         while let Ok(Some(line)) = lines.next().await {
             let (line, more) = match line {
                 Line::Whole(line) => (line, false),
-                Line::Cut(line) => (line, true),
+                Line::Truncated(line) => (line, true),
             };
             hidden
                 .log()
-                .info(&hidden.out_of(&String::from_utf8_lossy(&line), more));
+                .info(&hidden.redact_excerpt(&String::from_utf8_lossy(&line), more));
         }
     };
     tokio::select! {
         () = listen => {}
-        () = async { gone.cancelled().await; sleep(LEAVING).await } => {}
+        () = async { gone.cancelled().await; sleep(EXIT_TIMEOUT).await } => {}
     }
 }

@@ -7,21 +7,21 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use super::{
-    connection::{CallError, Called},
+    connection::{CallError, CallResponse},
     listed::{Listed, one_line},
     result,
     server::Server,
 };
 use crate::{
     model::{ToolPlan, ToolSpec},
-    tools::{AnyTool, Call, Guidance, Terms, ToolError, ToolResult},
+    tools::{AnyTool, Guidance, ToolContext, ToolError, ToolResult, ToolRunOptions},
 };
 
 /// The longest part of an argument that a person is shown, in bytes.
-const DETAIL: usize = 200;
+const MAX_DETAIL_BYTES: usize = 200;
 
 /// The longest text of a tool that the model is given, in bytes.
-const OUTPUT: usize = 48 << 10;
+const MAX_OUTPUT_BYTES: usize = 48 << 10;
 
 /// A tool, and where it is.
 pub struct ServerTool {
@@ -35,11 +35,11 @@ impl AnyTool for ServerTool {
         &self.tool.spec
     }
 
-    fn terms(&self) -> Terms {
-        Terms {
-            done: format!("Called {}", self.tool.title).into(),
+    fn run_options(&self) -> ToolRunOptions {
+        ToolRunOptions {
+            done_label: format!("Called {}", self.tool.title).into(),
             timeout: self.server.settings.timeout,
-            output_bytes: OUTPUT,
+            output_bytes: MAX_OUTPUT_BYTES,
         }
     }
 
@@ -52,37 +52,43 @@ impl AnyTool for ServerTool {
     }
 
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
-        let arguments = object(arguments)?;
+        let arguments = parse_object(arguments)?;
         let needed = self.tool.needs.iter().filter_map(|name| arguments.get(name));
         let mut texts = needed.chain(arguments.values()).filter_map(Value::as_str);
         Ok(ToolPlan {
             label: format!("Calling {}", self.tool.title),
-            detail: texts.next().map(|text| one_line(text, DETAIL)),
+            detail: texts.next().map(|text| one_line(text, MAX_DETAIL_BYTES)),
             needs_approval: self.tool.needs_approval,
             is_idempotent: self.tool.is_idempotent,
         })
     }
 
-    async fn run(&self, arguments: &str, call: Call) -> Result<ToolResult, ToolError> {
-        let arguments = object(arguments).map_err(ToolError)?;
+    async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let arguments = parse_object(arguments).map_err(ToolError)?;
         let connection = self.server.connection().await.map_err(ToolError)?;
-        let called = connection.call(self.tool.name.clone(), arguments, call.progress);
-        let Called { outcome, declined } = called.await;
+        let called = connection.call_tool(self.tool.name.clone(), arguments, call.progress);
+        let CallResponse { outcome, declined } = called.await;
         let outcome = match outcome {
-            Ok(result) => result::of(&self.tool.name, result),
-            Err(CallError { why, is_not_callable }) => {
-                if is_not_callable {
+            Ok(result) => result::convert(&self.tool.name, result),
+            Err(CallError {
+                message,
+                is_unsupported,
+            }) => {
+                if is_unsupported {
                     self.server.withdraw(&self.tool.name);
                 }
-                Err(ToolError(self.server.shown(why)))
+                Err(ToolError(self.server.redact(message)))
             }
         };
-        told_of(outcome, &declined)
+        with_declined_questions(outcome, &declined)
     }
 }
 
 /// An outcome that says, before all else, which questions to the person were declined. It is shown in the call's card.
-fn told_of(outcome: Result<ToolResult, ToolError>, declined: &[String]) -> Result<ToolResult, ToolError> {
+fn with_declined_questions(
+    outcome: Result<ToolResult, ToolError>,
+    declined: &[String],
+) -> Result<ToolResult, ToolError> {
     let told: String = declined
         .iter()
         .map(|question| {
@@ -103,7 +109,7 @@ fn told_of(outcome: Result<ToolResult, ToolError>, declined: &[String]) -> Resul
 }
 
 /// The server judges what is in it.
-fn object(arguments: &str) -> Result<JsonObject, String> {
+fn parse_object(arguments: &str) -> Result<JsonObject, String> {
     // A tool that needs nothing is called with nothing by some models.
     if arguments.trim().is_empty() {
         return Ok(JsonObject::new());
@@ -121,7 +127,7 @@ mod tests {
     use crate::settings::Settings;
 
     #[test]
-    fn a_call_is_about_the_first_text_that_the_tool_needs() {
+    fn detail_is_the_first_required_text() {
         let write =
             json!({ "name": "write", "title": " ", "inputSchema": { "required": ["path", "content"] } });
         let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();

@@ -13,37 +13,37 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Tool, ToolError, ToolResult};
+use super::{Tool, ToolContext, ToolError, ToolResult};
 use crate::{
     clock,
     journal::{Journal, JournalError},
     protocol::{Memory, MemoryId, UserId},
     settings::Limits,
-    storage::{Change, Refusal, Storage},
+    storage::{Change, ChangeRejection, Storage},
 };
 
 /// How many memories are recalled at a time.
-const RECALLED: usize = 20;
+const MAX_RECALLED: usize = 20;
 
 /// Of longer queries only the beginning counts, in bytes: each word is compared with all that is remembered.
-const LONGEST_QUERY: usize = 400;
+const MAX_QUERY_BYTES: usize = 400;
 
 /// How many of the newest are given if none fits a query: the words may be others, the meaning the same.
-const INSTEAD: usize = 10;
+const MAX_FALLBACK_MEMORIES: usize = 10;
 
 /// Where memories are.
 #[derive(Clone)]
-pub struct Memories {
+pub struct MemoryStore {
     storage: Arc<dyn Storage>,
     journal: Journal,
     /// How long one may be, in bytes, and how many there may be.
-    longest: usize,
-    most: usize,
+    max_bytes: usize,
+    max_count: usize,
 }
 
-pub struct Remember(pub Memories);
-pub struct Recall(pub Memories);
-pub struct Forget(pub Memories);
+pub struct Remember(pub MemoryStore);
+pub struct Recall(pub MemoryStore);
+pub struct Forget(pub MemoryStore);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct RememberInput {
@@ -63,13 +63,13 @@ pub struct ForgetInput {
     id: String,
 }
 
-impl Memories {
+impl MemoryStore {
     pub fn new(storage: Arc<dyn Storage>, journal: Journal, limits: &Limits) -> Self {
         Self {
             storage,
             journal,
-            longest: limits.memory_bytes,
-            most: limits.memories,
+            max_bytes: limits.memory_bytes,
+            max_count: limits.memories,
         }
     }
 
@@ -81,15 +81,15 @@ impl Memories {
         })
     }
 
-    async fn change(&self, change: Change) -> Result<(), ToolError> {
+    async fn submit(&self, change: Change) -> Result<(), ToolError> {
         match self.journal.submit(change).await {
             Ok(_) => Ok(()),
-            Err(JournalError::Refused(Refusal::NotFound)) => Err(no_such_memory()),
-            Err(JournalError::Refused(Refusal::MemoryFull)) => Err(ToolError(format!(
+            Err(JournalError::Rejected(ChangeRejection::NotFound)) => Err(unknown_memory_error()),
+            Err(JournalError::Rejected(ChangeRejection::MemoryFull)) => Err(ToolError(format!(
                 "{} things are remembered, and no more can be. Forget what does not matter any more, or leave it.",
-                self.most
+                self.max_count
             ))),
-            Err(JournalError::Refused(_) | JournalError::Unavailable(_)) => Err(ToolError::unavailable()),
+            Err(JournalError::Rejected(_) | JournalError::Unavailable(_)) => Err(ToolError::unavailable()),
         }
     }
 }
@@ -110,24 +110,24 @@ impl Tool for Remember {
         Some(input.text.clone())
     }
 
-    async fn run(&self, input: RememberInput, call: Call) -> Result<ToolResult, ToolError> {
-        let (text, longest) = (input.text.trim(), self.0.longest);
+    async fn run(&self, input: RememberInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let (text, longest) = (input.text.trim(), self.0.max_bytes);
         if text.is_empty() || text.len() > longest {
             return Err(ToolError(format!(
                 "What is to be remembered has {} bytes; it must have 1 to {longest}. Say it in fewer words.",
                 text.len()
             )));
         }
-        let remember = Change::Remember {
+        let remember = Change::AddMemory {
             user_id: call.user_id,
             memory: Memory {
                 id: MemoryId::new(),
                 text: text.to_owned(),
                 created_at: clock::now(),
             },
-            limit: self.0.most,
+            limit: self.0.max_count,
         };
-        self.0.change(remember).await?;
+        self.0.submit(remember).await?;
         Ok("It is remembered from now on.".to_owned().into())
     }
 }
@@ -146,34 +146,34 @@ impl Tool for Recall {
         input.query.clone()
     }
 
-    async fn run(&self, input: RecallInput, call: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: RecallInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let all = self.0.all(call.user_id).await?;
         if all.is_empty() {
             return Ok("Nothing is remembered yet.".to_owned().into());
         }
         let mut query = input.query.unwrap_or_default();
-        query.truncate(query.floor_char_boundary(LONGEST_QUERY));
+        query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
         let fitting = if query.trim().is_empty() {
             all.iter().collect()
         } else {
-            rank::by_words(&all, &query)
+            rank::rank_by_words(&all, &query)
         };
         let text = if fitting.is_empty() {
-            let newest = all.iter().take(INSTEAD);
+            let newest = all.iter().take(MAX_FALLBACK_MEMORIES);
             format!(
                 "Nothing fits these words. The newest of {}: {}",
                 all.len(),
-                listed(newest)
+                memories_json(newest)
             )
         } else {
-            let shown = fitting.iter().take(RECALLED).copied();
-            let more = fitting.len().saturating_sub(RECALLED);
+            let shown = fitting.iter().take(MAX_RECALLED).copied();
+            let more = fitting.len().saturating_sub(MAX_RECALLED);
             let end = if more > 0 {
                 format!("\n{more} more; use other words to find them.")
             } else {
                 String::new()
             };
-            format!("{}{end}", listed(shown))
+            format!("{}{end}", memories_json(shown))
         };
         Ok(text.into())
     }
@@ -189,23 +189,23 @@ impl Tool for Forget {
     /// What is forgotten stays forgotten.
     const IS_IDEMPOTENT: bool = true;
 
-    async fn run(&self, input: ForgetInput, call: Call) -> Result<ToolResult, ToolError> {
-        let memory_id: MemoryId = input.id.trim().parse().map_err(|_| no_such_memory())?;
+    async fn run(&self, input: ForgetInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let memory_id: MemoryId = input.id.trim().parse().map_err(|_| unknown_memory_error())?;
         let user_id = call.user_id;
         let all = self.0.all(user_id).await?;
         let memory = all.iter().find(|memory| memory.id == memory_id);
         let text = memory
             .map(|memory| memory.text.clone())
-            .ok_or_else(no_such_memory)?;
-        self.0.change(Change::Forget { user_id, memory_id }).await?;
+            .ok_or_else(unknown_memory_error)?;
+        self.0.submit(Change::DeleteMemory { user_id, memory_id }).await?;
         Ok(format!("It is forgotten: {text}").into())
     }
 }
 
 /// As JSON, so that no text can look like another memory.
-fn listed<'a>(memories: impl Iterator<Item = &'a Memory>) -> String {
+fn memories_json<'a>(memories: impl Iterator<Item = &'a Memory>) -> String {
     let memories = memories.map(|memory| {
-        let (year, month, day) = memory.created_at.date();
+        let (year, month, day) = memory.created_at.utc_date();
         json!({
             "id": memory.id,
             "text": memory.text,
@@ -215,6 +215,6 @@ fn listed<'a>(memories: impl Iterator<Item = &'a Memory>) -> String {
     serde_json::Value::from_iter(memories).to_string()
 }
 
-fn no_such_memory() -> ToolError {
+fn unknown_memory_error() -> ToolError {
     ToolError::new("There is no memory with this id (any more). Recall gives the ids.")
 }

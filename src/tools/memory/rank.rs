@@ -5,18 +5,18 @@ use std::collections::{BTreeSet, HashMap};
 use crate::protocol::Memory;
 
 /// Words are taken for the same if one is the other with an ending: at least so long, and so much longer at most, in bytes.
-const STEM: usize = 3;
-const ENDING: usize = 3;
+const MIN_STEM_BYTES: usize = 3;
+const MAX_SUFFIX_BYTES: usize = 3;
 
 /// The memories that share words with a query, best first, of equals the newest. A word counts the more the fewer have it: so
 /// what every sentence has hardly counts, in any language.
-pub fn by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory> {
+pub fn rank_by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory> {
     let wanted = words(query);
     let shared: Vec<BTreeSet<&str>> = memories
         .iter()
         .map(|memory| {
             let has = words(&memory.text);
-            let is_there = |word: &&str| has.iter().any(|other| are_same(word, other));
+            let is_there = |word: &&str| has.iter().any(|other| is_same_word(word, other));
             wanted.iter().map(String::as_str).filter(is_there).collect()
         })
         .collect();
@@ -57,7 +57,7 @@ fn words(text: &str) -> BTreeSet<String> {
     words
 }
 
-fn are_same(one: &str, other: &str) -> bool {
+fn is_same_word(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() {
         (one, other)
     } else {
@@ -65,7 +65,7 @@ fn are_same(one: &str, other: &str) -> bool {
     };
     match long.strip_prefix(short) {
         Some("") => true,
-        Some(ending) => short.len() >= STEM && ending.len() <= ENDING,
+        Some(ending) => short.len() >= MIN_STEM_BYTES && ending.len() <= MAX_SUFFIX_BYTES,
         None => false,
     }
 }
@@ -84,12 +84,12 @@ mod tests {
                 created_at: Timestamp(0),
             })
             .collect();
-        let ranked = by_words(&memories, query);
+        let ranked = rank_by_words(&memories, query);
         ranked.into_iter().map(|memory| memory.text.clone()).collect()
     }
 
     #[test]
-    fn the_more_and_the_rarer_words_are_shared_the_better() {
+    fn ranks_by_shared_rare_words() {
         let texts = [
             "The dog is called Rex.",
             "The person likes tea.",
@@ -111,12 +111,12 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_newest_is_first() {
+    fn ranks_equal_memories_newest_first() {
         assert_eq!(ranked(&["tea now", "tea then"], "tea"), ["tea now", "tea then"]);
     }
 
     #[test]
-    fn words_need_no_spaces_between_them() {
+    fn matches_words_without_spaces() {
         assert_eq!(ranked(&["她喜欢茶", "他有狗"], "茶"), ["她喜欢茶"]);
     }
 }

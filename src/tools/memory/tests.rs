@@ -1,41 +1,42 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{hub::Hub, storage::sqlite::Sqlite, tools::test_call};
+use crate::{hub::Hub, storage::sqlite::SqliteStorage, tools::test_call};
 
 const ANN: UserId = UserId::LOCAL;
 
 /// Memories in a folder that goes away with it: at most three, of at most 20 bytes.
-async fn memories() -> (tempfile::TempDir, Memories) {
+async fn memory_store() -> (tempfile::TempDir, MemoryStore) {
     let folder = tempfile::tempdir().expect("a folder");
-    let storage: Arc<dyn Storage> = Arc::new(Sqlite::open(folder.path()).await.expect("a new database"));
+    let storage: Arc<dyn Storage> =
+        Arc::new(SqliteStorage::open(folder.path()).await.expect("a new database"));
     let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
     let limits = Limits {
         memory_bytes: 20,
         memories: 3,
         ..Limits::default()
     };
-    (folder, Memories::new(storage, journal, &limits))
+    (folder, MemoryStore::new(storage, journal, &limits))
 }
 
-async fn remember(memories: &Memories, user_id: UserId, text: &str) -> Result<String, ToolError> {
+async fn remember(memories: &MemoryStore, user_id: UserId, text: &str) -> Result<String, ToolError> {
     let input = RememberInput { text: text.into() };
-    let call = test_call::by(user_id).0;
+    let call = test_call::call_by(user_id).0;
     Ok(Remember(memories.clone()).run(input, call).await?.text)
 }
 
-async fn recall(memories: &Memories, user_id: UserId, query: Option<&str>) -> String {
+async fn recall(memories: &MemoryStore, user_id: UserId, query: Option<&str>) -> String {
     let input = RecallInput {
         query: query.map(str::to_owned),
     };
-    let call = test_call::by(user_id).0;
+    let call = test_call::call_by(user_id).0;
     let recalled = Recall(memories.clone()).run(input, call).await;
     recalled.expect("storage works").text
 }
 
-async fn forget(memories: &Memories, user_id: UserId, id: &str) -> Result<String, ToolError> {
+async fn forget(memories: &MemoryStore, user_id: UserId, id: &str) -> Result<String, ToolError> {
     let input = ForgetInput { id: id.into() };
-    let call = test_call::by(user_id).0;
+    let call = test_call::call_by(user_id).0;
     Ok(Forget(memories.clone()).run(input, call).await?.text)
 }
 
@@ -49,8 +50,8 @@ fn texts(recalled: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_remembered_is_recalled_and_forgotten() {
-    let (_folder, memories) = memories().await;
+async fn remembers_recalls_and_forgets() {
+    let (_folder, memories) = memory_store().await;
     assert_eq!(recall(&memories, ANN, None).await, "Nothing is remembered yet.");
     for text in [" Likes tea. ", "Has a dog."] {
         remember(&memories, ANN, text).await.unwrap();
@@ -78,8 +79,8 @@ async fn what_is_remembered_is_recalled_and_forgotten() {
 }
 
 #[tokio::test]
-async fn limits_are_named() {
-    let (_folder, memories) = memories().await;
+async fn errors_name_the_limits() {
+    let (_folder, memories) = memory_store().await;
     for text in ["", "   ", "A text of more than twenty bytes."] {
         let error = remember(&memories, ANN, text).await.unwrap_err();
         assert!(error.0.contains("must have 1 to 20"), "{error}");
@@ -97,8 +98,8 @@ async fn limits_are_named() {
 }
 
 #[tokio::test]
-async fn a_memory_is_its_persons_alone() {
-    let (_folder, memories) = memories().await;
+async fn memories_belong_to_one_user() {
+    let (_folder, memories) = memory_store().await;
     let bob = UserId(uuid::Uuid::from_u128(2));
     remember(&memories, ANN, "A secret.").await.unwrap();
     assert_eq!(recall(&memories, bob, None).await, "Nothing is remembered yet.");
@@ -112,8 +113,8 @@ async fn a_memory_is_its_persons_alone() {
 }
 
 #[tokio::test]
-async fn a_text_cannot_pass_for_another_memory() {
-    let (_folder, memories) = memories().await;
+async fn text_cannot_forge_another_memory() {
+    let (_folder, memories) = memory_store().await;
     let forged = "x\"}, {\"id\": \"y";
     remember(&memories, ANN, forged).await.unwrap();
     assert_eq!(texts(&recall(&memories, ANN, None).await), [forged]);

@@ -6,7 +6,7 @@ use upstream::{Page, Upstream};
 use super::*;
 use crate::{
     protocol::UserId,
-    services::pubmed::tests::XML,
+    services::pubmed::tests::ABSTRACTS_XML,
     settings::{self, Secret},
     tools::test_call,
 };
@@ -27,10 +27,10 @@ async fn pubmed(ids: &[&str], abstracts: Page) -> (Upstream, SearchPubmed) {
             "articleids": [{ "idtype": "pubmed", "value": id }, { "idtype": "doi", "value": "10.1/x" }],
         });
     }
-    upstream.page("/eutils/esearch.fcgi", Page::json(&found));
-    upstream.page("/eutils/esummary.fcgi", Page::json(&json!({ "result": result })));
-    upstream.page("/eutils/efetch.fcgi", abstracts);
-    let settings = settings::Pubmed {
+    upstream.add_page("/eutils/esearch.fcgi", Page::json(&found));
+    upstream.add_page("/eutils/esummary.fcgi", Page::json(&json!({ "result": result })));
+    upstream.add_page("/eutils/efetch.fcgi", abstracts);
+    let settings = settings::PubmedSettings {
         base_url: upstream.url_of("/eutils/"),
         email: Some("ann@example.org".into()),
         api_key: Some(Secret("the-key".into())),
@@ -38,8 +38,8 @@ async fn pubmed(ids: &[&str], abstracts: Page) -> (Upstream, SearchPubmed) {
     };
     let eutils = PubmedClient::new(&settings)
         .expect("it can be used")
-        .hurried(Duration::from_secs(20));
-    let search = SearchPubmed::by(Arc::new(eutils));
+        .with_test_timeout(Duration::from_secs(20));
+    let search = SearchPubmed::new(Arc::new(eutils));
     (upstream, search)
 }
 
@@ -64,9 +64,9 @@ fn article(pmid: &str, summary: Option<&str>) -> Article {
 }
 
 #[tokio::test]
-async fn articles_come_with_their_abstracts() {
-    let (upstream, search) = pubmed(&["11", "12"], Page::text(XML)).await;
-    let (call, heard) = test_call::by(UserId::LOCAL);
+async fn returns_articles_with_abstracts() {
+    let (upstream, search) = pubmed(&["11", "12"], Page::text(ABSTRACTS_XML)).await;
+    let (call, heard) = test_call::call_by(UserId::LOCAL);
     let result = search.run(input(" water[mesh] "), call).await.unwrap();
     let summary = "BACKGROUND: Water is wet (p < 0.05).\nRESULTS & MORE: It’s H2O.";
     assert_eq!(
@@ -114,7 +114,7 @@ async fn articles_come_with_their_abstracts() {
 }
 
 #[tokio::test]
-async fn abstracts_are_read_some_at_a_time() {
+async fn fetches_abstracts_in_batches() {
     let ids = ["1", "2", "3", "4", "5", "6", "7"];
     let (upstream, search) = pubmed(&ids, Page::text("<PubmedArticleSet/>")).await;
     search.run(input("water"), test_call::call()).await.unwrap();
@@ -128,7 +128,7 @@ async fn abstracts_are_read_some_at_a_time() {
 }
 
 #[tokio::test]
-async fn articles_are_there_without_their_abstracts_if_those_cannot_be_read() {
+async fn returns_articles_if_abstracts_fail() {
     let broken = "<PubmedArticle><PMID>11</PMID><Abstract></Article>";
     for page in [
         Page::text(broken),
@@ -150,7 +150,7 @@ async fn articles_are_there_without_their_abstracts_if_those_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn a_search_that_fails_says_why() {
+async fn explains_a_failed_search() {
     let refused = json!({ "esearchresult": { "ERROR": "Search Backend failed: <b>Can't</b> parse (((" } });
     for (page, words) in [
         (
@@ -168,22 +168,22 @@ async fn a_search_that_fails_says_why() {
             "PubMed failed (500 Internal Server Error)",
         ),
     ] {
-        let (upstream, search) = pubmed(&["11"], Page::text(XML)).await;
-        upstream.page("/eutils/esearch.fcgi", page);
+        let (upstream, search) = pubmed(&["11"], Page::text(ABSTRACTS_XML)).await;
+        upstream.add_page("/eutils/esearch.fcgi", page);
         let error = search.run(input("water"), test_call::call()).await.unwrap_err();
         assert!(error.0.starts_with(words), "{error}");
     }
 }
 
 #[tokio::test]
-async fn what_is_no_article_is_left_out() {
-    let (upstream, search) = pubmed(&["11", "1&term=x", "", "../12"], Page::text(XML)).await;
+async fn leaves_out_invalid_articles() {
+    let (upstream, search) = pubmed(&["11", "1&term=x", "", "../12"], Page::text(ABSTRACTS_XML)).await;
     let result = search.run(input("water"), test_call::call()).await.unwrap();
     let payload = result.payload.expect("a payload");
     assert_eq!(payload.data["articles"].as_array().map(Vec::len), Some(1));
 
     let odd: Value = json!({ "result": { "uids": ["11"], "11": { "title": 7 } } });
-    upstream.page("/eutils/esummary.fcgi", Page::json(&odd));
+    upstream.add_page("/eutils/esummary.fcgi", Page::json(&odd));
     let result = search.run(input("water"), test_call::call()).await.unwrap();
     assert_eq!(
         result.text,
@@ -192,11 +192,11 @@ async fn what_is_no_article_is_left_out() {
 }
 
 #[tokio::test]
-async fn a_long_list_of_long_abstracts_is_shortened_for_the_model_alone() {
+async fn shortens_abstracts_only_for_the_model() {
     let articles: Vec<Article> = (0..50)
         .map(|n| article(&n.to_string(), Some(&"x".repeat(10_000))))
         .collect();
-    let text = for_model("water", 50, &articles, None);
+    let text = format_for_model("water", 50, &articles, None);
     assert!(
         text.len() < SearchPubmed::OUTPUT_BYTES,
         "{} bytes would be cut off",

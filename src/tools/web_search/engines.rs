@@ -7,8 +7,8 @@ use reqwest::{Client, RequestBuilder, Url, header};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::{Found, TimeRange};
-use crate::settings::{SearchProvider, Secret, WebSearch};
+use super::{SearchResult, TimeRange};
+use crate::settings::{SearchProvider, Secret, WebSearchSettings};
 
 /// A search engine.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Engine {
 
 impl Engine {
     /// Nothing if the key is missing without which it does not answer, or it has no address.
-    pub fn new(settings: &WebSearch) -> Option<Self> {
+    pub fn new(settings: &WebSearchSettings) -> Option<Self> {
         let (provider, key) = (settings.provider, settings.api_key.clone());
         if key.is_none() && provider.needs_key() {
             let variable = settings.api_key_env.as_deref().unwrap_or_default();
@@ -31,7 +31,7 @@ impl Engine {
             return None;
         }
         // The settings have been checked.
-        let url = settings.url.as_deref().or(provider.url())?;
+        let url = settings.url.as_deref().or(provider.default_url())?;
         let mut url = Url::parse(url).ok()?;
         if provider == SearchProvider::Searxng && !url.path().ends_with("/search") {
             url.path_segments_mut().ok()?.pop_if_empty().push("search");
@@ -57,7 +57,7 @@ impl Engine {
                 url.query_pairs_mut()
                     .append_pair("q", query)
                     .append_pair("format", "json")
-                    .extend_pairs(time_range.map(|range| ("time_range", range.name())));
+                    .extend_pairs(time_range.map(|range| ("time_range", range.range_name())));
                 let request = http.get(url);
                 match key {
                     // SearXNG knows no keys; a proxy in front of it may.
@@ -70,7 +70,7 @@ impl Engine {
                 url.query_pairs_mut()
                     .append_pair("q", query)
                     .append_pair("count", &count.to_string())
-                    .extend_pairs(time_range.map(|range| ("freshness", range.freshness())));
+                    .extend_pairs(time_range.map(|range| ("freshness", range.brave_freshness())));
                 http.get(url)
                     .header(header::ACCEPT, "application/json")
                     .header("x-subscription-token", key.unwrap_or_default())
@@ -78,7 +78,7 @@ impl Engine {
             SearchProvider::Tavily => {
                 let mut body = json!({ "query": query, "max_results": count });
                 if let Some(range) = time_range {
-                    body["time_range"] = range.name().into();
+                    body["time_range"] = range.range_name().into();
                 }
                 http.post(self.url.clone())
                     .bearer_auth(key.unwrap_or_default())
@@ -90,7 +90,7 @@ impl Engine {
 }
 
 impl TimeRange {
-    fn name(self) -> &'static str {
+    fn range_name(self) -> &'static str {
         match self {
             Self::Day => "day",
             Self::Week => "week",
@@ -100,7 +100,7 @@ impl TimeRange {
     }
 
     /// As Brave says it: past day, past week …
-    fn freshness(self) -> &'static str {
+    fn brave_freshness(self) -> &'static str {
         match self {
             Self::Day => "pd",
             Self::Week => "pw",
@@ -112,16 +112,16 @@ impl TimeRange {
 
 /// What an engine answers, whichever it is: Brave has its results one step deeper.
 #[derive(Deserialize)]
-pub struct Answer {
-    #[serde(default, deserialize_with = "lenient")]
+pub struct EngineResponse {
+    #[serde(default, deserialize_with = "null_as_default")]
     results: Vec<Value>,
-    #[serde(default, deserialize_with = "lenient")]
-    web: Web,
+    #[serde(default, deserialize_with = "null_as_default")]
+    web: BraveWeb,
 }
 
 #[derive(Default, Deserialize)]
-struct Web {
-    #[serde(default, deserialize_with = "lenient")]
+struct BraveWeb {
+    #[serde(default, deserialize_with = "null_as_default")]
     results: Vec<Value>,
 }
 
@@ -135,13 +135,13 @@ struct Entry {
     content: Option<String>,
 }
 
-impl Answer {
+impl EngineResponse {
     /// What was found. A result that makes no sense is left out.
-    pub fn found(self) -> impl Iterator<Item = Found> {
+    pub fn into_results(self) -> impl Iterator<Item = SearchResult> {
         let results = self.results.into_iter().chain(self.web.results);
         results.filter_map(|result| {
             let result: Entry = serde_json::from_value(result).ok()?;
-            Some(Found {
+            Some(SearchResult {
                 title: result.title.unwrap_or_default(),
                 url: result.url,
                 snippet: result.content.unwrap_or_default(),
@@ -151,6 +151,8 @@ impl Answer {
 }
 
 /// Nothing where there is `null`.
-fn lenient<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::engines::Engine;
-use super::{Call, NewPayload, Tool, ToolError, ToolResult};
+use super::{NewPayload, Tool, ToolContext, ToolError, ToolResult};
 use crate::{protocol::chat::WEB_SEARCH, services::Service, settings, text};
 
 /// How many results there are without a word about it, and at most.
-const COUNT: usize = 8;
-const MOST: usize = 20;
+const DEFAULT_RESULTS: usize = 8;
+const MAX_RESULTS: usize = 20;
 
 /// How long a query may be, in bytes: what search engines take.
-const LONGEST_QUERY: usize = 400;
+const MAX_QUERY_BYTES: usize = 400;
 
 /// How much of a result is kept, in characters. What an engine says is not this server's to bound otherwise.
-const TITLE: usize = 300;
-const SNIPPET: usize = 1000;
-const ADDRESS: usize = 2000;
+const MAX_TITLE_CHARS: usize = 300;
+const MAX_SNIPPET_CHARS: usize = 1000;
+const MAX_URL_CHARS: usize = 2000;
 
 pub struct WebSearch {
     service: Service,
@@ -52,7 +52,7 @@ pub enum TimeRange {
 
 /// A page that was found.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Found {
+pub struct SearchResult {
     pub title: String,
     pub url: String,
     pub snippet: String,
@@ -60,7 +60,7 @@ pub struct Found {
 
 impl WebSearch {
     /// Nothing if it can't be: a key is missing, say. The log tells.
-    pub fn new(settings: &settings::WebSearch) -> Option<Self> {
+    pub fn new(settings: &settings::WebSearchSettings) -> Option<Self> {
         let engine = Engine::new(settings)?;
         let service = Service::new("The search engine", engine.url())
             .inspect_err(|error| tracing::error!(%error, "the web can't be searched"))
@@ -85,19 +85,23 @@ impl Tool for WebSearch {
         Some(input.query.clone())
     }
 
-    async fn run(&self, input: Input, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Input, _: ToolContext) -> Result<ToolResult, ToolError> {
         let query = input.query.trim();
-        if query.is_empty() || query.len() > LONGEST_QUERY {
+        if query.is_empty() || query.len() > MAX_QUERY_BYTES {
             return Err(ToolError(format!(
-                "The query must have 1 to {LONGEST_QUERY} bytes. Search for fewer words."
+                "The query must have 1 to {MAX_QUERY_BYTES} bytes. Search for fewer words."
             )));
         }
-        let count = input.count.unwrap_or(COUNT).clamp(1, MOST);
+        let count = input.count.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS);
         let request = self
             .engine
             .request(self.service.http(), query, count, input.time_range);
-        let answer: engines::Answer = self.service.ask_json(request).await?;
-        let found: Vec<Found> = answer.found().filter_map(presentable).take(count).collect();
+        let answer: engines::EngineResponse = self.service.fetch_json(request).await?;
+        let found: Vec<SearchResult> = answer
+            .into_results()
+            .filter_map(clean_result)
+            .take(count)
+            .collect();
         let data = json!({ "query": query, "results": found });
         let text = if found.is_empty() {
             format!("Nothing was found for “{query}”. Try other or fewer words.")
@@ -117,14 +121,14 @@ impl Tool for WebSearch {
 }
 
 /// A result without what does not belong into one; nothing if it leads nowhere.
-fn presentable(found: Found) -> Option<Found> {
+fn clean_result(found: SearchResult) -> Option<SearchResult> {
     let url = Url::parse(found.url.trim()).ok()?;
-    let is_usable = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= ADDRESS;
+    let is_usable = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_CHARS;
     let url = is_usable.then(|| url.to_string())?;
-    let title = text::line(&found.title, TITLE);
-    Some(Found {
+    let title = text::plain_line(&found.title, MAX_TITLE_CHARS);
+    Some(SearchResult {
         title: if title.is_empty() { url.clone() } else { title },
-        snippet: text::line(&found.snippet, SNIPPET),
+        snippet: text::plain_line(&found.snippet, MAX_SNIPPET_CHARS),
         url,
     })
 }

@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use upstream::{Captured, Page, Upstream};
+use upstream::{CapturedRequest, Page, Upstream};
 
 use super::*;
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
 };
 
 /// A search engine that answers this, and what asks it.
-async fn engine(provider: SearchProvider, answer: &Value) -> (Upstream, WebSearch) {
+async fn fake_engine(provider: SearchProvider, answer: &Value) -> (Upstream, WebSearch) {
     let upstream = Upstream::start().await;
-    upstream.page("/search", Page::json(answer));
-    let settings = settings::WebSearch {
+    upstream.add_page("/search", Page::json(answer));
+    let settings = settings::WebSearchSettings {
         provider,
         url: Some(upstream.url_of(match provider {
             // Where a SearXNG is, not where it is asked.
@@ -34,7 +34,7 @@ fn input(query: &str) -> Input {
 }
 
 /// What was asked for, once.
-fn request(upstream: &Upstream) -> Captured {
+fn only_request(upstream: &Upstream) -> CapturedRequest {
     let [request] = &upstream.requests()[..] else {
         panic!("one request")
     };
@@ -63,15 +63,15 @@ async fn check(search: &WebSearch) {
 }
 
 #[tokio::test]
-async fn searxng_is_asked_in_its_words() {
+async fn sends_searxng_parameters() {
     let answer = json!({ "query": "rust", "results": [
         { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "content": "Learn Rust &amp; more.", "score": 1.5 },
         { "url": "https://example.com", "title": null, "content": null },
         { "url": "https://too.many/", "title": "Third" },
     ] });
-    let (upstream, search) = engine(SearchProvider::Searxng, &answer).await;
+    let (upstream, search) = fake_engine(SearchProvider::Searxng, &answer).await;
     check(&search).await;
-    let request = request(&upstream);
+    let request = only_request(&upstream);
     assert_eq!(
         (request.method.as_str(), request.query.as_str()),
         ("GET", "q=rust+%26+co&format=json&time_range=month")
@@ -80,27 +80,27 @@ async fn searxng_is_asked_in_its_words() {
 }
 
 #[tokio::test]
-async fn brave_is_asked_in_its_words() {
+async fn sends_brave_parameters() {
     let answer = json!({ "type": "search", "web": { "results": [
         { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "description": "Learn <strong>Rust</strong> &amp; more." },
         { "url": "https://example.com", "title": "" },
     ] } });
-    let (upstream, search) = engine(SearchProvider::Brave, &answer).await;
+    let (upstream, search) = fake_engine(SearchProvider::Brave, &answer).await;
     check(&search).await;
-    let request = request(&upstream);
+    let request = only_request(&upstream);
     assert_eq!(request.query, "q=rust+%26+co&count=2&freshness=pm");
     assert_eq!(request.headers["x-subscription-token"], "the-key");
 }
 
 #[tokio::test]
-async fn tavily_is_asked_in_its_words() {
+async fn sends_tavily_parameters() {
     let answer = json!({ "answer": null, "results": [
         { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "content": "Learn Rust\n& more.", "raw_content": null },
         { "url": "https://example.com", "title": "", "content": "" },
     ] });
-    let (upstream, search) = engine(SearchProvider::Tavily, &answer).await;
+    let (upstream, search) = fake_engine(SearchProvider::Tavily, &answer).await;
     check(&search).await;
-    let request = request(&upstream);
+    let request = only_request(&upstream);
     assert_eq!(
         (request.method.as_str(), request.path.as_str()),
         ("POST", "/search")
@@ -113,7 +113,7 @@ async fn tavily_is_asked_in_its_words() {
 }
 
 #[tokio::test]
-async fn results_that_lead_nowhere_are_left_out_and_long_ones_are_shortened() {
+async fn drops_invalid_results_and_shortens_long_ones() {
     let long = "x".repeat(100_000);
     let answer = json!({ "results": [
         { "url": "javascript:alert(1)", "title": "evil" },
@@ -122,12 +122,12 @@ async fn results_that_lead_nowhere_are_left_out_and_long_ones_are_shortened() {
         "nonsense",
         { "url": "https://example.com", "title": long, "content": long },
     ], "web": null });
-    let (_upstream, search) = engine(SearchProvider::Searxng, &answer).await;
+    let (_upstream, search) = fake_engine(SearchProvider::Searxng, &answer).await;
     let result = search.run(input("x"), test_call::call()).await.unwrap();
     let found = json!({
-        "title": format!("{}…", "x".repeat(TITLE)),
+        "title": format!("{}…", "x".repeat(MAX_TITLE_CHARS)),
         "url": "https://example.com/",
-        "snippet": format!("{}…", "x".repeat(SNIPPET)),
+        "snippet": format!("{}…", "x".repeat(MAX_SNIPPET_CHARS)),
     });
     assert_eq!(
         serde_json::from_str::<Value>(&result.text).unwrap(),
@@ -136,8 +136,8 @@ async fn results_that_lead_nowhere_are_left_out_and_long_ones_are_shortened() {
 }
 
 #[tokio::test]
-async fn nothing_found_is_said_in_words() {
-    let (_upstream, search) = engine(SearchProvider::Brave, &json!({ "type": "search" })).await;
+async fn reports_an_empty_result() {
+    let (_upstream, search) = fake_engine(SearchProvider::Brave, &json!({ "type": "search" })).await;
     let result = search.run(input("qwrtzp"), test_call::call()).await.unwrap();
     assert_eq!(
         result.text,
@@ -150,9 +150,9 @@ async fn nothing_found_is_said_in_words() {
 }
 
 #[tokio::test]
-async fn a_query_has_a_length() {
-    let (upstream, search) = engine(SearchProvider::Searxng, &json!({})).await;
-    for query in ["  ", &"x".repeat(LONGEST_QUERY + 1)] {
+async fn limits_the_query_length() {
+    let (upstream, search) = fake_engine(SearchProvider::Searxng, &json!({})).await;
+    for query in ["  ", &"x".repeat(MAX_QUERY_BYTES + 1)] {
         let error = search.run(input(query), test_call::call()).await.unwrap_err();
         assert!(error.0.contains("1 to 400 bytes"), "{error}");
     }

@@ -12,7 +12,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
-use super::{Presence, StreamEvent};
+use super::{PresenceEvent, StreamEvent};
 
 /// A stream that is being read. It is closed when this is dropped.
 pub struct EventStream(SendWrapper<AbortController>);
@@ -62,17 +62,17 @@ async fn read(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> Result<
 }
 
 /// Tells when the page comes to be seen or hidden, and when the network goes and comes back.
-pub fn on_presence(call: impl Fn(Presence) + 'static) {
+pub fn on_presence(call: impl Fn(PresenceEvent) + 'static) {
     let call = std::rc::Rc::new(call);
     let (online, offline) = (call.clone(), call.clone());
     // The page's own listeners: they live as long as it does.
-    let _ = window_event_listener(ev::online, move |_| online(Presence::Online));
-    let _ = window_event_listener(ev::offline, move |_| offline(Presence::Offline));
+    let _ = window_event_listener(ev::online, move |_| online(PresenceEvent::Online));
+    let _ = window_event_listener(ev::offline, move |_| offline(PresenceEvent::Offline));
     let changed = Closure::<dyn Fn()>::new(move || {
         call(if is_hidden() {
-            Presence::Hidden
+            PresenceEvent::Hidden
         } else {
-            Presence::Visible
+            PresenceEvent::Visible
         });
     });
     let _ = document().add_event_listener_with_callback("visibilitychange", changed.as_ref().unchecked_ref());

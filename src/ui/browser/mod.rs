@@ -31,7 +31,7 @@ pub use self::stub::*;
 #[cfg(feature = "ssr")]
 mod response;
 #[cfg(feature = "ssr")]
-pub use self::response::{address, not_found, personal, title};
+pub use self::response::{current_address, load_personal, set_not_found, set_title};
 
 /// Only a server's response has a status.
 #[cfg(not(feature = "ssr"))]
@@ -39,7 +39,7 @@ pub fn not_found() {}
 
 /// Only a server has it at hand; the browser finds it in the page.
 #[cfg(not(feature = "ssr"))]
-pub async fn personal() -> Option<crate::protocol::Json> {
+pub async fn personal() -> Option<crate::protocol::RawJson> {
     None
 }
 
@@ -65,7 +65,7 @@ pub enum StreamEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // The stub never has anything to tell.
 #[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
-pub enum Presence {
+pub enum PresenceEvent {
     Visible,
     Hidden,
     Online,
@@ -76,10 +76,10 @@ pub enum Presence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // There is no browser to say otherwise.
 #[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
-pub enum Permission {
+pub enum NotificationPermission {
     /// It has none.
-    Impossible,
-    NotAsked,
+    Unsupported,
+    Undecided,
     Granted,
     Denied,
 }

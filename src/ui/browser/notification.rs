@@ -8,7 +8,7 @@ use leptos::{
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 
-use super::Permission;
+use super::NotificationPermission;
 
 fn class() -> Option<Function> {
     get(&window(), "Notification")?.dyn_into().ok()
@@ -19,18 +19,18 @@ fn get(object: &JsValue, name: &str) -> Option<JsValue> {
 }
 
 /// Whether notifications may be shown.
-pub fn notification_permission() -> Permission {
+pub fn notification_permission() -> NotificationPermission {
     let permission = class().and_then(|class| get(&class, "permission")?.as_string());
     match permission.as_deref() {
-        None => Permission::Impossible,
-        Some("granted") => Permission::Granted,
-        Some("denied") => Permission::Denied,
-        Some(_) => Permission::NotAsked,
+        None => NotificationPermission::Unsupported,
+        Some("granted") => NotificationPermission::Granted,
+        Some("denied") => NotificationPermission::Denied,
+        Some(_) => NotificationPermission::Undecided,
     }
 }
 
 /// Has the browser ask the person. Only for the moment in which they press something.
-pub fn ask_for_notifications(answered: impl FnOnce(Permission) + 'static) {
+pub fn ask_for_notifications(answered: impl FnOnce(NotificationPermission) + 'static) {
     spawn_local(async move {
         let possible = async {
             let class = class()?;
@@ -42,7 +42,7 @@ pub fn ask_for_notifications(answered: impl FnOnce(Permission) + 'static) {
         };
         answered(match possible.await {
             Some(_) => notification_permission(),
-            None => Permission::Impossible,
+            None => NotificationPermission::Unsupported,
         });
     });
 }

@@ -4,10 +4,10 @@ use axum::http::{StatusCode, request::Parts};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use crate::{api::personal, protocol::Json};
+use crate::{api::personal, protocol::RawJson};
 
 /// The path of the address that is asked for, with its query.
-pub fn address() -> String {
+pub fn current_address() -> String {
     let request = use_context::<Parts>();
     let address = request.and_then(|request| request.uri.path_and_query().map(ToString::to_string));
     address.unwrap_or_default()
@@ -17,7 +17,7 @@ pub fn address() -> String {
 ///
 /// leptos_meta 0.8.7 writes the text between the tags as it is, so it is escaped here. The browser never sees the escaped text: it
 /// sets `document.title` itself.
-pub fn title(text: impl Fn() -> String + Send + Sync + 'static) {
+pub fn set_title(text: impl Fn() -> String + Send + Sync + 'static) {
     leptos_meta::provide_meta_context();
     let text = move || html_escape::encode_text(&text()).into_owned();
     // Registers the text for the head; its view is of no use here.
@@ -28,14 +28,14 @@ pub fn title(text: impl Fn() -> String + Send + Sync + 'static) {
 }
 
 /// There is nothing at the address.
-pub fn not_found() {
+pub fn set_not_found() {
     if let Some(response) = use_context::<ResponseOptions>() {
         response.set_status(StatusCode::NOT_FOUND);
     }
 }
 
 /// What a person has set for themselves, as JSON, if it can be read.
-pub async fn personal() -> Option<Json> {
+pub async fn load_personal() -> Option<RawJson> {
     let personal = personal::personal().await.ok()?;
-    Some(Json::or_string(&serde_json::to_string(&personal).ok()?))
+    Some(RawJson::parse_or_quote(&serde_json::to_string(&personal).ok()?))
 }

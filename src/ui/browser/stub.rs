@@ -7,7 +7,7 @@ use leptos::{
     web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, PointerEvent, Text},
 };
 
-use super::{Permission, Presence, StreamEvent};
+use super::{NotificationPermission, PresenceEvent, StreamEvent};
 use crate::protocol::Timestamp;
 
 /// Called by the server: the time that it sends along with the page.
@@ -18,14 +18,14 @@ pub fn now() -> Timestamp {
 
 /// Called by tests: the server's days are those of UTC.
 pub fn local_day(at: Timestamp) -> i64 {
-    at.day()
+    at.days_since_epoch()
 }
 
 pub fn local_time(at: Timestamp) -> String {
-    at.rfc3339()
+    at.to_rfc3339()
 }
 
-pub fn uptime() -> f64 {
+pub fn monotonic_ms() -> f64 {
     0.0
 }
 
@@ -38,50 +38,50 @@ pub async fn sleep(_ms: f64) {}
 pub struct Timer;
 
 impl Timer {
-    pub fn forget(self) {}
+    pub fn detach(self) {}
 }
 
-pub fn after(_ms: f64, _call: impl FnOnce() + 'static) -> Timer {
+pub fn set_timeout(_ms: f64, _call: impl FnOnce() + 'static) -> Timer {
     Timer
 }
 
-pub fn next_frame(_call: impl FnOnce() + 'static) {}
+pub fn on_next_frame(_call: impl FnOnce() + 'static) {}
 
 pub fn set_address(_path: &str, _replace: bool) {}
 
-pub fn on_address(_call: impl Fn(String) + 'static) {}
+pub fn on_navigate(_call: impl Fn(String) + 'static) {}
 
 pub struct EventStream;
 
-pub fn event_stream(_url: &str, _call: impl Fn(StreamEvent) + 'static) -> EventStream {
+pub fn open_event_stream(_url: &str, _call: impl Fn(StreamEvent) + 'static) -> EventStream {
     EventStream
 }
 
-pub fn on_presence(_call: impl Fn(Presence) + 'static) {}
+pub fn on_presence(_call: impl Fn(PresenceEvent) + 'static) {}
 
 pub struct Lock;
 
-pub fn lock_if_free(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
+pub fn try_lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
     None
 }
 
-pub fn lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
+pub fn wait_for_lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
     None
 }
 
-pub fn is_hidden() -> bool {
+pub fn is_page_hidden() -> bool {
     false
 }
 
-pub fn stored(_key: &str) -> Option<String> {
+pub fn storage_get(_key: &str) -> Option<String> {
     None
 }
 
-pub fn stored_under(_prefix: &str) -> Vec<String> {
+pub fn storage_get_all(_prefix: &str) -> Vec<String> {
     Vec::new()
 }
 
-pub fn store(_key: &str, _value: Option<&str>) {}
+pub fn storage_set(_key: &str, _value: Option<&str>) {}
 
 pub fn set_theme(_theme: Option<&str>) {}
 
@@ -91,13 +91,13 @@ pub fn copy_text(_text: String, _done: impl FnOnce(bool) + 'static) {}
 
 pub fn append_text(_node: &Text, _more: &str) {}
 
-pub fn when_not_selected(_element: &HtmlElement, _call: impl FnOnce() + 'static) {}
+pub fn when_unselected(_element: &HtmlElement, _call: impl FnOnce() + 'static) {}
 
 pub fn focus(_element: &HtmlElement) {}
 
 pub fn focus_selector(_selector: &str) {}
 
-pub fn is_there(_selector: &str) -> bool {
+pub fn exists(_selector: &str) -> bool {
     false
 }
 
@@ -116,19 +116,19 @@ pub fn erase<V: RenderHtml>(view: V) -> AnyView {
     view.into_any()
 }
 
-pub struct Watch;
+pub struct ElementObserver;
 
-pub fn on_resize(_element: &Element, _call: impl Fn() + 'static) -> Watch {
-    Watch
+pub fn on_resize(_element: &Element, _call: impl Fn() + 'static) -> ElementObserver {
+    ElementObserver
 }
 
-pub fn on_seen(_element: &Element, _call: impl Fn() + 'static) -> Watch {
-    Watch
+pub fn on_visible(_element: &Element, _call: impl Fn() + 'static) -> ElementObserver {
+    ElementObserver
 }
 
 pub fn go_to_fragment(_href: &str) {}
 
-pub fn element(_id: &str) -> Option<HtmlElement> {
+pub fn element_by_id(_id: &str) -> Option<HtmlElement> {
     None
 }
 
@@ -136,7 +136,7 @@ pub fn find_in(_element: &Element, _selector: &str) -> Option<HtmlElement> {
     None
 }
 
-pub fn target() -> Option<HtmlElement> {
+pub fn fragment_target() -> Option<HtmlElement> {
     None
 }
 
@@ -144,13 +144,13 @@ pub fn has_focus_in(_selector: &str) -> bool {
     false
 }
 
-pub fn focus_to_go_on() {}
+pub fn focus_after_removal() {}
 
-pub fn has_keyboard() -> bool {
+pub fn has_hardware_keyboard() -> bool {
     true
 }
 
-pub fn matches(_query: &str) -> bool {
+pub fn matches_media(_query: &str) -> bool {
     false
 }
 
@@ -170,16 +170,16 @@ pub fn set_style(_id: &str, _property: &str, _value: &str) {}
 
 pub fn capture_pointer(_event: &PointerEvent) {}
 
-pub fn focus_to_write(_area: &HtmlTextAreaElement) {}
+pub fn focus_input(_area: &HtmlTextAreaElement) {}
 
-pub fn notification_permission() -> Permission {
-    Permission::Impossible
+pub fn notification_permission() -> NotificationPermission {
+    NotificationPermission::Unsupported
 }
 
-pub fn ask_for_notifications(_answered: impl FnOnce(Permission) + 'static) {}
+pub fn request_notification_permission(_answered: impl FnOnce(NotificationPermission) + 'static) {}
 
 pub fn notify(_title: &str, _body: &str, _tag: &str, _pressed: impl FnOnce() + 'static) {}
 
-pub fn long_answer_ms() -> f64 {
+pub fn long_answer_threshold_ms() -> f64 {
     f64::INFINITY
 }

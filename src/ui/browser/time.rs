@@ -22,7 +22,7 @@ pub fn now() -> Timestamp {
 pub fn local_day(at: Timestamp) -> i64 {
     let date = Date::new(&JsValue::from_f64(at.0 as f64));
     let offset_ms = date.get_timezone_offset() * 60_000.0;
-    Timestamp(at.0 - offset_ms as i64).day()
+    Timestamp(at.0 - offset_ms as i64).days_since_epoch()
 }
 
 /// A time as the person writes it: the hour, and the date if it is not today's.

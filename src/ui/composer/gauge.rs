@@ -5,35 +5,35 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use crate::{
-    protocol::{Usage, words::grouped},
+    protocol::{Usage, words::group_digits},
     ui::{
         erase::Erase,
-        lazy::{Code, NotLoaded, lazy_extra},
+        lazy::{LazyView, LoadError, lazy_optional},
         live::use_live,
         when::When,
     },
 };
 
 /// From here on, in percent, what was said first will soon be shortened or summarised.
-const NEARLY_FULL: usize = 80;
+const NEARLY_FULL_PERCENT: usize = 80;
 
 /// The gauge, once there is something to tell.
 #[component]
 pub fn Gauge() -> impl IntoView {
     let live = use_live();
-    let usage = Memo::new(move |_| live.here().and_then(|view| view.usage.get()));
+    let usage = Memo::new(move |_| live.current_view().and_then(|view| view.usage.get()));
     // The server does not render it, so that the page is taken over without it.
     let is_taken_over = RwSignal::new(false);
     Effect::new(move |_| is_taken_over.set(true));
     view! {
         <When when=move || {
             is_taken_over.get() && usage.get().is_some()
-        }>{lazy_extra(move || code(usage))}</When>
+        }>{lazy_optional(move || code(usage))}</When>
     }
 }
 
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(usage: Memo<Option<Usage>>) -> Result<Code, NotLoaded> {
+pub fn code(usage: Memo<Option<Usage>>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Ring usage/> }.erase()))
 }
 
@@ -41,9 +41,9 @@ pub fn code(usage: Memo<Option<Usage>>) -> Result<Code, NotLoaded> {
 #[component]
 fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
     let percent = move || usage.get()?.percent().map(|percent| percent.min(100));
-    let label = move || usage.get().map(|usage| short(&usage));
-    let figures = move || usage.get().map(|usage| figures(&usage));
-    let nearly_full = move || percent().is_some_and(|percent| percent >= NEARLY_FULL);
+    let label = move || usage.get().map(|usage| usage_label(&usage));
+    let figures = move || usage.get().map(|usage| usage_details(&usage));
+    let nearly_full = move || percent().is_some_and(|percent| percent >= NEARLY_FULL_PERCENT);
     // Of a hundred: what is filled, and more than the rest.
     let filled = move || percent().map(|percent| [&percent.to_string(), " 100"].concat());
     view! {
@@ -84,22 +84,22 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
 }
 
 /// What it is called.
-fn short(usage: &Usage) -> String {
+fn usage_label(usage: &Usage) -> String {
     match usage.percent() {
         Some(percent) => ["Context window: ", &percent.to_string(), " % full"].concat(),
         None => "Context window: unknown how full".into(),
     }
 }
 
-fn figures(usage: &Usage) -> String {
+fn usage_details(usage: &Usage) -> String {
     let about = if usage.estimated { "About " } else { "" };
-    let used = grouped(usage.total() as u64);
+    let used = group_digits(usage.total() as u64);
     match (usage.window, usage.percent()) {
         (Some(window), Some(percent)) => [
             about,
             &used,
             " of ",
-            &grouped(window as u64),
+            &group_digits(window as u64),
             " tokens (",
             &percent.to_string(),
             " %)",
@@ -129,12 +129,15 @@ mod tests {
     }
 
     #[test]
-    fn the_figures_say_what_is_known_and_what_is_not() {
+    fn details_show_known_and_unknown_figures() {
         assert_eq!(
-            figures(&usage(false, Some(32_768))),
+            usage_details(&usage(false, Some(32_768))),
             "1,234 of 32,768 tokens (3 %)"
         );
-        assert!(figures(&usage(true, None)).starts_with("About 1,234 tokens. How many"));
-        assert_eq!(short(&usage(true, None)), "Context window: unknown how full");
+        assert!(usage_details(&usage(true, None)).starts_with("About 1,234 tokens. How many"));
+        assert_eq!(
+            usage_label(&usage(true, None)),
+            "Context window: unknown how full"
+        );
     }
 }

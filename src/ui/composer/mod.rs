@@ -10,17 +10,17 @@ use leptos::{ev, html, prelude::*};
 use self::{
     gauge::Gauge,
     parameters::{ParametersButton, ParametersDialog},
-    picker::{ModelPicker, Problems},
+    picker::{EndpointProblems, ModelPicker},
     search::SearchToggle,
 };
 use super::{
     browser, drafts,
     erase::Erase,
     icons,
-    live::{Live, Phase, use_live},
+    live::{ConversationPhase, Live, use_live},
     models::Models,
     page::FormIds,
-    place::Place,
+    place::Route,
     tray::use_tray,
     when::When,
 };
@@ -31,26 +31,26 @@ pub fn Composer() -> impl IntoView {
     let live = use_live();
     let models = expect_context::<Models>();
     let area = NodeRef::<html::Textarea>::new();
-    let busy = Memo::new(move |_| live.here().is_some_and(|view| view.busy()));
-    keep_draft(live, area);
+    let busy = Memo::new(move |_| live.current_view().is_some_and(|view| view.is_busy()));
+    bind_draft(live, area);
     // The dialog about how the model is asked is open.
     let is_asking = RwSignal::new(false);
 
     let send = move || {
         let Some(area) = area.get_untracked() else { return };
-        let place = live.place.get_untracked();
+        let place = live.chat_route.get_untracked();
         let text = area.value().trim().to_owned();
         if text.is_empty() || !place.is_chat() {
             return;
         }
         if busy.get_untracked() {
             live.toasts
-                .say("The answer is still being written. Stop it, or send this when it is done.");
+                .show("The answer is still being written. Stop it, or send this when it is done.");
             return;
         }
         // It is kept as what is being sent before it is no draft any more.
-        live.send(place, text, models.to_ask(live));
-        drafts::forget(place);
+        live.send(place, text, models.requested(live));
+        drafts::remove(place);
         area.set_value("");
         browser::fit_height(&area);
         browser::focus(&area);
@@ -59,18 +59,18 @@ pub fn Composer() -> impl IntoView {
         // While an input method composes, Enter belongs to it (229 is how Safari says so).
         let composing = event.is_composing() || event.key_code() == 229;
         // On a screen's keyboard there is no other way to begin a line.
-        if event.key() == "Enter" && !event.shift_key() && !composing && browser::has_keyboard() {
+        if event.key() == "Enter" && !event.shift_key() && !composing && browser::has_hardware_keyboard() {
             event.prevent_default();
             send();
         }
     };
     let on_input = move |_| {
         if let Some(area) = area.get_untracked() {
-            let place = live.place.get_untracked();
+            let place = live.chat_route.get_untracked();
             drafts::save(place, &area.value());
             browser::fit_height(&area);
             // Why the last one was not sent has been read by whoever writes another.
-            live.forget_unsent(place);
+            live.dismiss_send_error(place);
         }
     };
     let FormIds {
@@ -80,9 +80,9 @@ pub fn Composer() -> impl IntoView {
         begins,
     } = expect_context();
     // Where nothing is there is nobody to write to.
-    let nobody = move || match live.here() {
-        Some(view) => view.phase.get() == Phase::Missing,
-        None => !live.place.get().is_chat(),
+    let nobody = move || match live.current_view() {
+        Some(view) => view.phase.get() == ConversationPhase::Missing,
+        None => !live.chat_route.get().is_chat(),
     };
     view! {
         <form
@@ -96,7 +96,7 @@ pub fn Composer() -> impl IntoView {
                 send();
             }
         >
-            <Unsent/>
+            <SendError/>
             <When when=move || busy.get()>
                 <p class="composer-note without-script">
                     "The answer is still being written. Load the page again to see more of it."
@@ -124,7 +124,7 @@ pub fn Composer() -> impl IntoView {
                 ></textarea>
                 <div class="composer-bar">
                     <ModelPicker/>
-                    <Problems/>
+                    <EndpointProblems/>
                     <ParametersButton is_asking/>
                     <SearchToggle/>
                     <Gauge/>
@@ -137,11 +137,11 @@ pub fn Composer() -> impl IntoView {
 }
 
 /// The draft of where one is, in the box.
-fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
-    Effect::new(move |before: Option<Place>| {
-        let place = live.place.get();
+fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
+    Effect::new(move |before: Option<Route>| {
+        let place = live.chat_route.get();
         // A message that came back is a draft again.
-        live.unsent.track();
+        live.send_errors.track();
         let Some(area) = area.get() else { return place };
         if before.is_none() && !area.value().is_empty() {
             // Written before the page was taken over.
@@ -153,12 +153,12 @@ fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
             }
         }
         browser::fit_height(&area);
-        let is_to_write = before != Some(place) && use_tray().is_asked_for();
+        let is_to_write = before != Some(place) && use_tray().should_take_focus();
         // Where there was nobody to write to, the box is still hidden now.
-        browser::next_frame(move || {
+        browser::on_next_frame(move || {
             browser::fit_height(&area);
             if is_to_write {
-                browser::focus_to_write(&area);
+                browser::focus_input(&area);
             }
         });
         place
@@ -167,11 +167,11 @@ fn keep_draft(live: Live, area: NodeRef<html::Textarea>) {
 
 /// Why the last message here could not be sent. Its text is back in the box.
 #[component]
-fn Unsent() -> impl IntoView {
+fn SendError() -> impl IntoView {
     let live = use_live();
     let error = move || {
-        let place = live.place.get();
-        live.unsent.with(|unsent| {
+        let place = live.chat_route.get();
+        live.send_errors.with(|unsent| {
             unsent
                 .iter()
                 .find(|(of, _)| *of == place)
@@ -201,17 +201,17 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
             return;
         }
         event.prevent_default();
-        if let Some(id) = live.place.get_untracked().conversation() {
+        if let Some(id) = live.chat_route.get_untracked().conversation_id() {
             live.stop(id);
         }
         if let Some(area) = area.get_untracked() {
-            browser::focus_to_write(&area);
+            browser::focus_input(&area);
         }
     };
     let label = move || if busy.get() { "Stop" } else { "Send" };
     // What the plain form says when *Stop* is pressed in it.
     let run = move || {
-        let run = live.here()?.running.get()?;
+        let run = live.current_view()?.active_run.get()?;
         Some(run.to_string())
     };
     view! {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use crate::{
-    protocol::{AskedParameters, Parameters, ThinkingLevel},
+    protocol::{ParameterInput, Parameters, ThinkingLevel},
     ui::{
-        confirm::{self, modal},
+        confirm::{self, use_modal},
         erase::Erase,
         icons,
-        lazy::{Code, NotLoaded, lazy_part},
+        lazy::{LazyView, LoadError, lazy_part},
         live::{Live, use_live},
         when::When,
     },
@@ -20,12 +20,12 @@ use crate::{
 #[component]
 pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
-    let is_set = move || match live.here() {
+    let is_set = move || match live.current_view() {
         Some(view) => view.parameters.with(|set| !set.is_empty()),
         None => live
-            .wishes
+            .next_message
             .parameters
-            .with(|asked| *asked != AskedParameters::default()),
+            .with(|asked| *asked != ParameterInput::default()),
     };
     let label = move || match is_set() {
         true => "How the model answers (changed)",
@@ -56,31 +56,31 @@ pub fn ParametersDialog(is_asking: RwSignal<bool>) -> impl IntoView {
 }
 
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(live: Live, is_asking: RwSignal<bool>) -> Result<Code, NotLoaded> {
+pub fn code(live: Live, is_asking: RwSignal<bool>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Dialog live is_asking/> }.erase()))
 }
 
 #[component]
 fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
-    let dialog = modal(|| true);
+    let dialog = use_modal(|| true);
     // As it was when it was opened: what other tabs do meanwhile does not take away what is being typed.
-    let here = untrack(|| live.here());
+    let here = untrack(|| live.current_view());
     let before = match &here {
-        Some(view) => view.parameters.get_untracked().as_asked(),
-        None => live.wishes.parameters.get_untracked(),
+        Some(view) => view.parameters.get_untracked().to_input(),
+        None => live.next_message.parameters.get_untracked(),
     };
     let conversation_id = here.map(|view| view.id);
     let error = RwSignal::new(None::<String>);
     let asked = RwSignal::new(before.clone());
-    let close = move || confirm::close(dialog);
+    let close = move || confirm::close_dialog(dialog);
     let save = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let asked = asked.get_untracked();
-        if let Err(wrong) = Parameters::read(&asked) {
+        if let Err(wrong) = Parameters::parse(&asked) {
             return error.set(Some(wrong));
         }
         let Some(id) = conversation_id else {
-            live.wishes.parameters.set(asked);
+            live.next_message.parameters.set(asked);
             return close();
         };
         spawn_local(async move {
@@ -90,13 +90,13 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
             }
         });
     };
-    let as_it_likes = move |_| asked.set(AskedParameters::default());
+    let as_it_likes = move |_| asked.set(ParameterInput::default());
     let levels: Vec<_> = ThinkingLevel::ALL
         .into_iter()
         .map(|level| {
             let name = level.as_str();
             let selected = before.thinking_level == name;
-            view! { <option value=name selected=selected>{capitalised(name)}</option> }.erase()
+            view! { <option value=name selected=selected>{capitalize(name)}</option> }.erase()
         })
         .collect();
     view! {
@@ -162,7 +162,7 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-fn capitalised(name: &str) -> String {
+fn capitalize(name: &str) -> String {
     let (first, rest) = name.split_at(1);
     first.to_uppercase() + rest
 }

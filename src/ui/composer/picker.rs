@@ -7,7 +7,7 @@ use crate::{
     ui::{
         browser, icons,
         live::use_live,
-        models::{Models, by_endpoint, is_of_tools},
+        models::{Models, by_endpoint, is_tool_problem},
         when::When,
     },
 };
@@ -18,7 +18,7 @@ pub fn ModelPicker() -> impl IntoView {
     let live = use_live();
     let models = expect_context::<Models>();
     let select = NodeRef::<html::Select>::new();
-    let chosen = Memo::new(move |_| models.chosen(live));
+    let chosen = Memo::new(move |_| models.current(live));
     let groups = Memo::new(move |_| {
         let chosen = chosen.get();
         models.list.with(|list| by_endpoint(list, chosen.as_deref()))
@@ -28,7 +28,7 @@ pub fn ModelPicker() -> impl IntoView {
         groups.track();
         if let (Some(select), Some(chosen)) = (select.get(), chosen.get()) {
             // The options that go with it may be about to be drawn.
-            browser::next_frame(move || select.set_value(&chosen));
+            browser::on_next_frame(move || select.set_value(&chosen));
         }
     });
     let on_change = move |_: ev::Event| {
@@ -72,7 +72,7 @@ pub fn ModelPicker() -> impl IntoView {
 
 /// Endpoints that could not be asked: quiet, with the whole story one press away.
 #[component]
-pub fn Problems() -> impl IntoView {
+pub fn EndpointProblems() -> impl IntoView {
     let models = expect_context::<Models>();
     let problems = Memo::new(move |_| models.list.with(|list| list.problems.clone()));
     let one = |problem: RunError| {
@@ -84,8 +84,8 @@ pub fn Problems() -> impl IntoView {
         }
     };
     let title = move || {
-        problems.with(|problems| match problems.iter().any(is_of_tools) {
-            true if problems.iter().all(is_of_tools) => "Some tools are not available",
+        problems.with(|problems| match problems.iter().any(is_tool_problem) {
+            true if problems.iter().all(is_tool_problem) => "Some tools are not available",
             true => "Some models and tools are not available",
             false => "Some models could not be listed",
         })

@@ -16,8 +16,8 @@ pub fn SearchToggle() -> impl IntoView {
                 class="icon-button needs-script"
                 aria-label="Search the web for the next message"
                 title="Search the web for the next message"
-                aria-pressed=move || live.wishes.searches(live.place.get()).to_string()
-                on:click=move |_| live.wishes.turn_search(live.place.get_untracked())
+                aria-pressed=move || live.next_message.is_search_on(live.chat_route.get()).to_string()
+                on:click=move |_| live.next_message.toggle_search(live.chat_route.get_untracked())
             >
                 {icons::globe()}
             </button>

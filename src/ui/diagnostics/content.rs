@@ -4,33 +4,39 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::{BUTTON, Diagnosis};
+use super::{BUTTON, DiagnosticsDialog};
 
 use crate::{
     api::rpc,
     protocol::{
         MessageId,
-        diagnostics::{Block, DiagnosticsView, Fact, Section},
+        diagnostics::{DiagnosticsBlock, DiagnosticsFact, DiagnosticsSection, DiagnosticsView},
     },
     ui::{
         browser,
-        confirm::modal,
+        confirm::use_modal,
         copy::CopyButton,
         erase::Erase,
         fold, icons,
-        lazy::{Code, NotLoaded},
+        lazy::{LazyView, LoadError},
         live::Live,
     },
 };
 
 /// The dialog, with how this answer was made.
 #[wasm_split(diagnostics, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(diagnosis: Diagnosis, id: MessageId) -> Result<Code, NotLoaded> {
+pub fn code(diagnosis: DiagnosticsDialog, id: MessageId) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || frame(diagnosis, id)))
 }
 
-fn frame(Diagnosis { asked, live }: Diagnosis, id: MessageId) -> AnyView {
-    let dialog = modal(|| true);
+fn frame(
+    DiagnosticsDialog {
+        open_for: asked,
+        live,
+    }: DiagnosticsDialog,
+    id: MessageId,
+) -> AnyView {
+    let dialog = use_modal(|| true);
     let closed = move |_| {
         asked.set(None);
         // The browser would put it there by itself, unless the answer has come to its end meanwhile and has other buttons.
@@ -52,33 +58,33 @@ fn frame(Diagnosis { asked, live }: Diagnosis, id: MessageId) -> AnyView {
 
 /// Diagnostics as they come.
 #[derive(Clone, Copy)]
-struct State {
+struct DiagnosticsState {
     live: Live,
     id: MessageId,
     view: RwSignal<Option<Arc<DiagnosticsView>>>,
-    is_asking: RwSignal<bool>,
-    failed: RwSignal<Option<String>>,
+    is_loading: RwSignal<bool>,
+    error: RwSignal<Option<String>>,
     /// The sections that are unfolded, by their titles: they stay so when all is drawn anew.
-    unfolded: StoredValue<Vec<String>>,
+    open_sections: StoredValue<Vec<String>>,
 }
 
-impl State {
+impl DiagnosticsState {
     fn load(self) {
-        if self.is_asking.get_untracked() {
+        if self.is_loading.get_untracked() {
             return;
         }
-        self.is_asking.set(true);
+        self.is_loading.set(true);
         spawn_local(async move {
-            let outcome = self.live.ask(rpc::diagnostics(self.id)).await;
+            let outcome = self.live.call(rpc::diagnostics(self.id)).await;
             // The dialog may be closed by now.
-            self.is_asking.try_set(false);
+            self.is_loading.try_set(false);
             match outcome {
                 Ok(view) => {
-                    self.failed.try_set(None);
+                    self.error.try_set(None);
                     self.view.try_set(Some(Arc::new(view)));
                 }
                 Err(error) => {
-                    self.failed.try_set(Some(error.message));
+                    self.error.try_set(Some(error.message));
                 }
             }
         });
@@ -86,23 +92,23 @@ impl State {
 }
 
 fn content(live: Live, id: MessageId) -> AnyView {
-    let state = State {
+    let state = DiagnosticsState {
         live,
         id,
         view: RwSignal::new(None),
-        is_asking: RwSignal::new(false),
-        failed: RwSignal::new(None),
-        unfolded: StoredValue::default(),
+        is_loading: RwSignal::new(false),
+        error: RwSignal::new(None),
+        open_sections: StoredValue::default(),
     };
     state.load();
     let is_here = Memo::new(move |_| state.view.with(Option::is_some));
     let first = move || {
-        (state.is_asking.get() && !is_here.get()).then(|| {
+        (state.is_loading.get() && !is_here.get()).then(|| {
             view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }
         })
     };
     let failure = move || {
-        state.failed.get().map(|message| {
+        state.error.get().map(|message| {
             view! {
                 <div class="notice" role="alert">
                     <p>{message}</p>
@@ -114,13 +120,13 @@ fn content(live: Live, id: MessageId) -> AnyView {
     view! {
         {first}
         {failure}
-        {move || is_here.get().then(|| shown(state))}
+        {move || is_here.get().then(|| diagnostics_view(state))}
     }
     .erase()
 }
 
-fn shown(state: State) -> AnyView {
-    let with = move |read: fn(&DiagnosticsView, State) -> Vec<AnyView>| {
+fn diagnostics_view(state: DiagnosticsState) -> AnyView {
+    let with = move |read: fn(&DiagnosticsView, DiagnosticsState) -> Vec<AnyView>| {
         state
             .view
             .with(|view| view.as_ref().map(|view| read(view, state)))
@@ -141,7 +147,7 @@ fn shown(state: State) -> AnyView {
                     class="icon-button"
                     aria-label="Refresh"
                     title="Refresh"
-                    aria-disabled=move || state.is_asking.get().then_some("true")
+                    aria-disabled=move || state.is_loading.get().then_some("true")
                     on:click=move |_| state.load()
                 >
                     {icons::retry()}
@@ -165,7 +171,7 @@ fn shown(state: State) -> AnyView {
     .erase()
 }
 
-fn fact(Fact { name, value }: &Fact) -> AnyView {
+fn fact(DiagnosticsFact { name, value }: &DiagnosticsFact) -> AnyView {
     view! {
         <div>
             <dt>{name.clone()}</dt>
@@ -175,12 +181,14 @@ fn fact(Fact { name, value }: &Fact) -> AnyView {
     .erase()
 }
 
-fn section(section: &Section, state: State) -> AnyView {
+fn section(section: &DiagnosticsSection, state: DiagnosticsState) -> AnyView {
     let title = section.title.clone();
-    let open = state.unfolded.with_value(|unfolded| unfolded.contains(&title));
+    let open = state
+        .open_sections
+        .with_value(|unfolded| unfolded.contains(&title));
     let toggled = move |event: ev::Event| {
-        let is_open = fold::is_open(&event);
-        state.unfolded.update_value(|unfolded| {
+        let is_open = fold::is_details_open(&event);
+        state.open_sections.update_value(|unfolded| {
             unfolded.retain(|other| *other != title);
             unfolded.extend(is_open.then(|| title.clone()));
         });
@@ -202,7 +210,7 @@ fn section(section: &Section, state: State) -> AnyView {
     .erase()
 }
 
-fn block(Block { label, text }: &Block) -> AnyView {
+fn block(DiagnosticsBlock { label, text }: &DiagnosticsBlock) -> AnyView {
     let label = (!label.is_empty()).then(|| view! { <span class="diagnostics-label">{label.clone()}</span> });
     view! { <div>{label} <pre dir="auto">{text.clone()}</pre></div> }.erase()
 }

@@ -15,26 +15,29 @@ const BUTTON: &str = "diagnostics-button";
 
 /// Which answer somebody wants to know about.
 #[derive(Clone, Copy)]
-pub struct Diagnosis {
-    asked: RwSignal<Option<MessageId>>,
+pub struct DiagnosticsDialog {
+    open_for: RwSignal<Option<MessageId>>,
     live: Live,
 }
 
-impl Diagnosis {
+impl DiagnosticsDialog {
     /// Nobody asks. Who goes elsewhere does not ask any more.
     pub fn new(live: Live) -> Self {
         let asked = RwSignal::new(None);
         Effect::new(move |_| {
-            live.place.track();
+            live.chat_route.track();
             asked.set(None);
         });
-        Self { asked, live }
+        Self {
+            open_for: asked,
+            live,
+        }
     }
 }
 
 /// Asks about an answer.
 pub fn button(id: MessageId) -> AnyView {
-    let asked = expect_context::<Diagnosis>().asked;
+    let asked = expect_context::<DiagnosticsDialog>().open_for;
     view! {
         <button
             type="button"
@@ -52,9 +55,9 @@ pub fn button(id: MessageId) -> AnyView {
 
 /// The dialog, while somebody asks.
 pub fn dialog() -> AnyView {
-    let diagnosis = expect_context::<Diagnosis>();
+    let diagnosis = expect_context::<DiagnosticsDialog>();
     let shown = move || {
-        let id = diagnosis.asked.get()?;
+        let id = diagnosis.open_for.get()?;
         Some(lazy_part(move || content::code(diagnosis, id)))
     };
     shown.erase()

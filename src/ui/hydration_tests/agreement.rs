@@ -6,23 +6,22 @@ use proptest::{
 };
 
 use super::{
-    html,
     pages::{self, Texts},
-    wire,
+    render_html, wire,
 };
 use crate::{
-    protocol::{Json, MessageBody, Node, Part},
-    ui::page::Page,
+    protocol::{MessageBody, Node, Part, RawJson},
+    ui::page::PageSnapshot,
 };
 
 /// The generator's seed: each run tests the same pages.
 const SEED: [u8; 32] = *b"what the server and browser have";
 
 /// The lengths at which tool inputs and outputs, and the text nodes of Chromium's parser, are cut.
-const LIMITS: [usize; 2] = [4000, 65_536];
+const CUT_LENGTHS: [usize; 2] = [4000, 65_536];
 
 /// Characters and strings that HTML, JavaScript, JSON or Markdown treat in a way of their own.
-const SPECIAL: &[&str] = &[
+const SPECIAL_STRINGS: &[&str] = &[
     "<",
     ">",
     "&",
@@ -75,13 +74,13 @@ const SPECIAL: &[&str] = &[
 ];
 
 fn text() -> impl Strategy<Value = String> {
-    let special =
-        prop::collection::vec(prop::sample::select(SPECIAL), 0..24).prop_map(|pieces| pieces.concat());
+    let special = prop::collection::vec(prop::sample::select(SPECIAL_STRINGS), 0..24)
+        .prop_map(|pieces| pieces.concat());
     // As many `<` as bring a text to a limit, and a few more or less.
     let long = (
-        prop::sample::select(&LIMITS[..]),
+        prop::sample::select(&CUT_LENGTHS[..]),
         0..40_usize,
-        prop::sample::select(SPECIAL),
+        prop::sample::select(SPECIAL_STRINGS),
     )
         .prop_map(|(limit, more, piece)| {
             let length = limit - 20 + more;
@@ -118,10 +117,14 @@ fn texts() -> impl Strategy<Value = Texts> {
     )
 }
 
-fn check(name: &str, page: &Page, address: &str) {
-    let sent = wire::sent(page);
+fn assert_agreement(name: &str, page: &PageSnapshot, address: &str) {
+    let sent = wire::round_trip(page);
     assert_eq!(&sent, page, "{name}: the state");
-    assert_eq!(html(&sent, address), html(page, address), "{name}: the page");
+    assert_eq!(
+        render_html(&sent, address),
+        render_html(page, address),
+        "{name}: the page"
+    );
 }
 
 #[test]
@@ -135,7 +138,7 @@ fn browser_renders_what_the_server_rendered() {
     let mut runner = TestRunner::new_with_rng(config, rng);
     let tested = runner.run(&texts(), |texts| {
         let (page, address) = pages::conversation(&texts);
-        check("conversation", &page, &address);
+        assert_agreement("conversation", &page, &address);
         Ok(())
     });
     if let Err(error) = tested {
@@ -144,10 +147,10 @@ fn browser_renders_what_the_server_rendered() {
 }
 
 #[test]
-fn other_pages_agree_as_well() {
-    for text in SPECIAL {
-        for (page, address) in pages::others(text) {
-            check(text, &page, &address);
+fn browser_renders_other_pages_the_same() {
+    for text in SPECIAL_STRINGS {
+        for (page, address) in pages::other_pages(text) {
+            assert_agreement(text, &page, &address);
         }
     }
 }
@@ -159,9 +162,9 @@ fn raw_json_keeps_its_bytes() {
         let input = serde_json::json!({ "path": "list.html", "content": item.repeat(count) }).to_string();
         let (page, address) = pages::conversation(&Texts {
             input: input.clone(),
-            ..Texts::all("text")
+            ..Texts::uniform("text")
         });
-        let sent = wire::sent(&page);
+        let sent = wire::round_trip(&page);
         let transcript = sent.transcript.expect("there is one").expect("it is there");
         let MessageBody::Assistant(answer) = &transcript.messages[1].body else {
             panic!("the second message is the answer");
@@ -169,8 +172,8 @@ fn raw_json_keeps_its_bytes() {
         let Part::ToolCall(call) = &answer.nodes[0].parts[2] else {
             panic!("the third part is the call");
         };
-        assert_eq!(call.input, Json::or_string(&input));
-        check("list", &page, &address);
+        assert_eq!(call.input, RawJson::parse_or_quote(&input));
+        assert_agreement("list", &page, &address);
     }
 }
 
@@ -178,7 +181,7 @@ fn raw_json_keeps_its_bytes() {
 fn pages_of_very_many_parts_are_short() {
     let text = |text: &str| Part::Text { text: text.into() };
     let thinking = Part::Thinking { text: "Hm.".into() };
-    let (page, _) = pages::conversation(&Texts::all("text"));
+    let (page, _) = pages::conversation(&Texts::uniform("text"));
     let answer = page
         .transcript
         .as_ref()
@@ -190,7 +193,7 @@ fn pages_of_very_many_parts_are_short() {
         (vec![text(&"word ".repeat(20_000))], 80),
         (vec![call], 5000),
     ] {
-        let (mut page, address) = pages::conversation(&Texts::all("text"));
+        let (mut page, address) = pages::conversation(&Texts::uniform("text"));
         let Some(Ok(transcript)) = &mut page.transcript else {
             panic!("there is one");
         };
@@ -200,7 +203,7 @@ fn pages_of_very_many_parts_are_short() {
         answer.nodes = vec![Node {
             parts: vec![parts; times].concat(),
         }];
-        let html = html(&page, &address);
+        let html = render_html(&page, &address);
         assert!(html.len() < 2_000_000, "{} bytes", html.len());
         assert!(html.contains("Show more"));
     }

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
-use super::{chat, page::Page};
+use super::{chat, page::PageSnapshot};
 
 /// Runs `make` as the server runs what renders a page.
-fn on_server(make: impl FnOnce() -> String) -> String {
+fn run_as_server(make: impl FnOnce() -> String) -> String {
     let owner = Owner::new_root(Some(Arc::new(SsrSharedContext::new())));
     let made = owner.with(make);
     owner.cleanup();
@@ -26,9 +26,9 @@ fn on_server(make: impl FnOnce() -> String) -> String {
 }
 
 /// The server-rendered HTML of a page's body.
-fn html(page: &Page, address: &str) -> String {
-    on_server(|| {
-        let places = chat::places(address.to_owned());
-        chat::begin(page.clone(), places).to_html()
+fn render_html(page: &PageSnapshot, address: &str) -> String {
+    run_as_server(|| {
+        let places = chat::create_navigation(address.to_owned());
+        chat::render_snapshot(page.clone(), places).to_html()
     })
 }

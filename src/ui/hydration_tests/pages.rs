@@ -2,22 +2,25 @@
 
 use crate::{
     protocol::{
-        ActionHandler, ApiError, ApiToken, AssistantMessage, Attachment, AttachmentId, ConversationId,
-        ConversationList, ConversationSummary, ErrorCode, Fraction, Interaction, Json, Memory, MemoryId,
-        Message, MessageBody, MessageId, Node, Part, PayloadRef, Personal, Position, RunError, RunStatus,
-        Source, StreamId, SuggestedAction, SuggestedValue, Timestamp, TokenId, ToolCall, ToolProgress,
-        ToolStatus, Transcript,
+        ActionHandler, ApiError, ApiToken, AssistantMessage, Attachment, AttachmentId, CitedSource,
+        ConversationId, ConversationList, ConversationSummary, ErrorCode, Fraction, Interaction, Memory,
+        MemoryId, Message, MessageBody, MessageId, Node, Part, PayloadRef, PersonalData, Position, RawJson,
+        RunError, RunStatus, StreamId, SuggestedAction, SuggestedValue, Timestamp, TokenId, ToolCall,
+        ToolProgress, ToolStatus, Transcript,
         chat::{ModelInfo, ModelList},
-        literature::Opened,
-        literature::{Article, Found, FullArticle, Library, ResearchStream, SavedArticle, Sort},
+        literature::LiteraturePageData,
+        literature::{
+            Article, ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, ResearchStream,
+            SavedArticle,
+        },
     },
     ui::{
-        page::{FormIds, Page},
-        place::Place,
+        page::{FormIds, PageSnapshot},
+        place::Route,
     },
 };
 
-const AT: Timestamp = Timestamp(1_790_000_000_000);
+const NOW: Timestamp = Timestamp(1_790_000_000_000);
 
 /// The differences between the pages of a test.
 #[derive(Clone, Debug)]
@@ -35,7 +38,7 @@ pub struct Texts {
 
 impl Texts {
     /// The same text everywhere.
-    pub fn all(text: &str) -> Self {
+    pub fn uniform(text: &str) -> Self {
         Self {
             title: text.into(),
             question: text.into(),
@@ -48,9 +51,9 @@ impl Texts {
     }
 }
 
-fn page(place: Place, other: &str) -> Page {
-    Page {
-        now: AT,
+fn page(place: Route, other: &str) -> PageSnapshot {
+    PageSnapshot {
+        now: NOW,
         place,
         list: Ok(ConversationList::default()),
         transcript: None,
@@ -103,26 +106,26 @@ fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
         tool_use_id: other.clone(),
         index,
         tool: other.clone(),
-        input: Json::or_string(&texts.input),
+        input: RawJson::parse_or_quote(&texts.input),
         label: other.clone(),
         detail: Some(other.clone()),
         status,
         progress: Some(ToolProgress {
             stage: other.clone(),
             message: other.clone(),
-            progress: Some(Fraction::of_total(1, 3)),
-            data: Some(Json::or_string(&texts.input)),
+            progress: Some(Fraction::from_ratio(1, 3)),
+            data: Some(RawJson::parse_or_quote(&texts.input)),
         }),
         output: Some(texts.output.clone()),
         payload: Some(payload(other)),
         attachments: vec![file("image/png"), file("audio/wav"), file(other)],
-        started_at: Some(AT),
+        started_at: Some(NOW),
         ended_at: None,
     }))
 }
 
 /// A conversation: a question, an answer with everything that one can have, and one that waits for a person.
-pub fn conversation(texts: &Texts) -> (Page, String) {
+pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let id = ConversationId::new();
     let other = &texts.other;
     let (question, answer) = (MessageId::new(), MessageId::new());
@@ -162,13 +165,13 @@ pub fn conversation(texts: &Texts) -> (Page, String) {
             style: crate::protocol::suggestion::ActionStyle::Primary,
             taken: false,
         }],
-        sources: vec![Source {
+        sources: vec![CitedSource {
             number: 1,
             title: other.clone(),
             url: "https://example.com/".into(),
         }],
-        ended_at: Some(AT),
-        ..AssistantMessage::started(other.as_str())
+        ended_at: Some(NOW),
+        ..AssistantMessage::new(other.as_str())
     };
     let pressed = Interaction::ActionExecuted {
         action: other.clone(),
@@ -181,12 +184,12 @@ pub fn conversation(texts: &Texts) -> (Page, String) {
         nodes: vec![Node {
             parts: vec![call(texts, 0, ToolStatus::Waiting)],
         }],
-        ..AssistantMessage::started(other.as_str())
+        ..AssistantMessage::new(other.as_str())
     };
     let message = |id, parent_id, body| Message {
         id,
         parent_id,
-        created_at: AT,
+        created_at: NOW,
         body,
     };
     let asked = |interaction| MessageBody::User {
@@ -206,13 +209,13 @@ pub fn conversation(texts: &Texts) -> (Page, String) {
         as_of: Position(9),
         ..Transcript::new(id)
     };
-    let place = Place::Conversation(id);
+    let place = Route::Conversation(id);
     let list = ConversationList {
         as_of: Position(9),
         conversations: vec![ConversationSummary {
             id,
             title: texts.title.clone(),
-            updated_at: AT,
+            updated_at: NOW,
             activity: Position(9),
             active_run: None,
             waiting: true,
@@ -220,7 +223,7 @@ pub fn conversation(texts: &Texts) -> (Page, String) {
         }],
         has_more: true,
     };
-    let page = Page {
+    let page = PageSnapshot {
         list: Ok(list),
         transcript: Some(Ok(transcript)),
         ..page(place, other)
@@ -229,24 +232,24 @@ pub fn conversation(texts: &Texts) -> (Page, String) {
 }
 
 /// The other pages with a person's texts in them: the settings, the literature, and errors.
-pub fn others(text: &str) -> Vec<(Page, String)> {
+pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     let error = || ApiError::new(ErrorCode::Unavailable, text);
     let id = ConversationId::new();
-    let place = Place::Conversation(id);
-    let failed = Page {
+    let place = Route::Conversation(id);
+    let failed = PageSnapshot {
         list: Err(error()),
         transcript: Some(Err(error())),
         models: Err(error()),
         ..page(place, text)
     };
-    let settings = Page {
+    let settings = PageSnapshot {
         personal: Some(json(&personal(text))),
-        ..page(Place::Settings, text)
+        ..page(Route::Settings, text)
     };
     let mut pages = vec![
         (failed, place.path()),
-        (settings, Place::Settings.path()),
-        (page(Place::New, text), Place::New.path()),
+        (settings, Route::Settings.path()),
+        (page(Route::New, text), Route::New.path()),
     ];
     for address in [
         "/literature",
@@ -254,51 +257,51 @@ pub fn others(text: &str) -> Vec<(Page, String)> {
         "/literature/streams",
         "/literature/articles/11",
     ] {
-        let literature = Page {
+        let literature = PageSnapshot {
             opened: Some(json(&opened(text))),
-            ..page(Place::Literature, text)
+            ..page(Route::Literature, text)
         };
         pages.push((literature, address.into()));
     }
-    let refused = Opened {
+    let refused = LiteraturePageData {
         library: Err(error()),
         found: Some(Err(error())),
         article: Some(Err(error())),
     };
-    let literature = Page {
+    let literature = PageSnapshot {
         opened: Some(json(&refused)),
-        ..page(Place::Literature, text)
+        ..page(Route::Literature, text)
     };
     pages.push((literature, "/literature/articles/11?q=tea".into()));
     pages
 }
 
-fn json(value: &impl serde::Serialize) -> Json {
-    Json::or_string(&serde_json::to_string(value).expect("it can be written"))
+fn json(value: &impl serde::Serialize) -> RawJson {
+    RawJson::parse_or_quote(&serde_json::to_string(value).expect("it can be written"))
 }
 
-fn personal(text: &str) -> Personal {
-    Personal {
+fn personal(text: &str) -> PersonalData {
+    PersonalData {
         instructions: text.into(),
         instructions_bytes: 8192,
         remembers: true,
         memories: vec![Memory {
             id: MemoryId::new(),
             text: text.into(),
-            created_at: AT,
+            created_at: NOW,
         }],
         tokens: vec![ApiToken {
             id: TokenId::new(),
             name: text.into(),
             beginning: text.into(),
-            created_at: AT,
+            created_at: NOW,
             expires_at: None,
-            last_used_at: Some(AT),
+            last_used_at: Some(NOW),
         }],
     }
 }
 
-fn opened(text: &str) -> Opened {
+fn opened(text: &str) -> LiteraturePageData {
     let article = || Article {
         pmid: "11".into(),
         title: text.into(),
@@ -307,13 +310,13 @@ fn opened(text: &str) -> Opened {
         published: text.into(),
         doi: Some(text.into()),
     };
-    Opened {
+    LiteraturePageData {
         library: Ok(Library {
             as_of: Position(9),
             articles: vec![SavedArticle {
                 article: article(),
                 note: text.into(),
-                saved_at: AT,
+                saved_at: NOW,
             }],
             streams: vec![ResearchStream {
                 id: StreamId::new(),
@@ -323,15 +326,15 @@ fn opened(text: &str) -> Opened {
             }],
             no_search: Some(text.into()),
         }),
-        found: Some(Ok(Found {
+        found: Some(Ok(ArticleSearchResults {
             query: text.into(),
-            sort: Sort::Relevance,
+            sort: ArticleSort::Relevance,
             page: 1,
             pages: 2,
             total: 21,
             articles: vec![article()],
         })),
-        article: Some(Ok(FullArticle {
+        article: Some(Ok(ArticleWithAbstract {
             article: article(),
             summary: vec![text.into()],
             problem: Some(text.into()),

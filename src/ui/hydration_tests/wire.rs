@@ -6,10 +6,10 @@ use futures::{StreamExt, executor::block_on};
 use hydration_context::{SharedContext, SsrSharedContext};
 use leptos::server::codee::{Decoder, Encoder};
 
-use crate::ui::page::{Page, PageCodec};
+use crate::ui::page::{PageCodec, PageSnapshot};
 
 /// The script that Leptos writes into the page for some encoded data.
-pub fn script(encoded: String) -> String {
+pub fn encode_script(encoded: String) -> String {
     let context = Arc::new(SsrSharedContext::new());
     let id = context.next_id();
     context.write_async(id, Box::pin(async move { encoded }));
@@ -18,7 +18,7 @@ pub fn script(encoded: String) -> String {
 }
 
 /// The data in such a script, as a browser reads it.
-pub fn data(script: &str) -> String {
+pub fn decode_script(script: &str) -> String {
     let (_, literal) = script
         .split_once("__RESOLVED_RESOURCES[0] = \"")
         .expect("the script has the data");
@@ -57,11 +57,11 @@ pub fn data(script: &str) -> String {
 }
 
 /// A page as the browser gets it.
-pub fn sent(page: &Page) -> Page {
-    let script = script(PageCodec::encode(page).expect("a page can be encoded"));
+pub fn round_trip(page: &PageSnapshot) -> PageSnapshot {
+    let script = encode_script(PageCodec::encode(page).expect("a page can be encoded"));
     assert!(
         !script.contains('<'),
         "the HTML parser must find no tag in the script"
     );
-    PageCodec::decode(&data(&script)).expect("the browser reads what the server wrote")
+    PageCodec::decode(&decode_script(&script)).expect("the browser reads what the server wrote")
 }

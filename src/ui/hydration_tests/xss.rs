@@ -7,23 +7,23 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    html, on_server,
     pages::{self, Texts},
+    render_html, run_as_server,
 };
 use crate::{
     payloads,
-    protocol::{Json, Payload},
+    protocol::{Payload, RawJson},
     ui::{
-        markdown::{MarkdownView, Prose, Reading},
+        markdown::{MarkdownLoader, MarkdownView, Prose},
         panel,
     },
 };
 
 /// The number of strings that are tested in one page.
-const BATCH: usize = 150;
+const BATCH_SIZE: usize = 150;
 
 /// Markdown that makes every element that Markdown can make.
-const HARMLESS: &str = "# a\n## b\n### c\n#### d\n\nText **b** *e* ~~s~~ `c` [l](https://a.b \"t\") ![i](https://a.b/i.png \"t\") [1] \
+const HARMLESS_MARKDOWN: &str = "# a\n## b\n### c\n#### d\n\nText **b** *e* ~~s~~ `c` [l](https://a.b \"t\") ![i](https://a.b/i.png \"t\") [1] \
     note[^1]  \nbroken\n\n- [x] done\n- a\n  - b\n\n3. one\n4. two\n\n> quote\n\n---\n\n```rust\nfn main() {}\n```\n\n    code\n\n\
     | a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n<div>\nhtml\n</div>\n\n[^1]: note\n";
 
@@ -38,24 +38,27 @@ pub(crate) fn collections() -> Vec<String> {
 }
 
 pub(crate) fn batches(strings: &[String]) -> Vec<String> {
-    strings.chunks(BATCH).map(|batch| batch.join("\n\n")).collect()
+    strings
+        .chunks(BATCH_SIZE)
+        .map(|batch| batch.join("\n\n"))
+        .collect()
 }
 
 /// The elements of a page, with the names of their attributes and where they lead.
 #[derive(Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct ParsedHtml {
     /// `a`, `a href`, …, and comments.
     pub(crate) names: BTreeSet<String>,
-    addresses: BTreeSet<String>,
+    urls: BTreeSet<String>,
     /// The text of all text nodes.
     pub(crate) text: String,
 }
 
 /// Reads HTML as a browser does.
-pub(crate) fn made(html: &str) -> Made {
+pub(crate) fn parse_html(html: &str) -> ParsedHtml {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut made = Made::default();
+    let mut made = ParsedHtml::default();
     for token in Tokenizer::new_with_emitter(html, emitter) {
         let Ok(token) = token;
         match token {
@@ -64,7 +67,7 @@ pub(crate) fn made(html: &str) -> Made {
                 for (attribute, value) in &tag.attributes {
                     let attribute = String::from_utf8_lossy(attribute);
                     if ["href", "src", "action", "formaction", "xlink:href"].contains(&&*attribute) {
-                        made.addresses.insert(String::from_utf8_lossy(value).into_owned());
+                        made.urls.insert(String::from_utf8_lossy(value).into_owned());
                     }
                     made.names.insert(format!("{name} {attribute}"));
                 }
@@ -83,10 +86,10 @@ pub(crate) fn made(html: &str) -> Made {
 }
 
 /// Asserts that a text has made nothing that harmless texts don't make, and leads nowhere that a link may not lead.
-fn check(name: &str, made: &Made, allowed: &BTreeSet<String>) {
+fn assert_harmless(name: &str, made: &ParsedHtml, allowed: &BTreeSet<String>) {
     let more: Vec<_> = made.names.difference(allowed).collect();
     assert!(more.is_empty(), "{name} has made {more:?}");
-    for address in &made.addresses {
+    for address in &made.urls {
         // Browsers ignore control characters there.
         let address: String = address.chars().filter(|c| !c.is_control()).collect();
         let before_path = address.trim().split(['/', '?', '#']).next().unwrap_or_default();
@@ -99,14 +102,14 @@ fn check(name: &str, made: &Made, allowed: &BTreeSet<String>) {
 }
 
 /// All that the pages with harmless texts are made of.
-fn allowed() -> BTreeSet<String> {
+fn allowed_names() -> BTreeSet<String> {
     let mut allowed = BTreeSet::new();
-    for text in [HARMLESS, "text"] {
-        let (page, address) = pages::conversation(&Texts::all(text));
-        let mut pages = pages::others(text);
+    for text in [HARMLESS_MARKDOWN, "text"] {
+        let (page, address) = pages::conversation(&Texts::uniform(text));
+        let mut pages = pages::other_pages(text);
         pages.push((page, address));
         for (page, address) in pages {
-            allowed.append(&mut made(&html(&page, &address)).names);
+            allowed.append(&mut parse_html(&render_html(&page, &address)).names);
         }
     }
     for tag in [
@@ -121,21 +124,21 @@ fn allowed() -> BTreeSet<String> {
 
 #[test]
 fn no_text_of_a_page_becomes_markup() {
-    let allowed = allowed();
+    let allowed = allowed_names();
     for (index, text) in batches(&collections()).iter().enumerate() {
-        let (page, address) = pages::conversation(&Texts::all(text));
-        let made = made(&html(&page, &address));
-        check(&format!("batch {index}"), &made, &allowed);
+        let (page, address) = pages::conversation(&Texts::uniform(text));
+        let made = parse_html(&render_html(&page, &address));
+        assert_harmless(&format!("batch {index}"), &made, &allowed);
         // A parser makes one line break of each of these, and no character of NUL.
         let shown = text.replace("\r\n", "\n").replace('\r', "\n");
         assert!(
             made.text.contains(&shown),
             "batch {index}: the question is shown as it is"
         );
-        for (page, address) in pages::others(text) {
-            check(
+        for (page, address) in pages::other_pages(text) {
+            assert_harmless(
                 &format!("batch {index} at {address}"),
-                &self::made(&html(&page, &address)),
+                &self::parse_html(&render_html(&page, &address)),
                 &allowed,
             );
         }
@@ -144,18 +147,18 @@ fn no_text_of_a_page_becomes_markup() {
 
 #[test]
 fn no_markdown_becomes_markup() {
-    let allowed = allowed();
+    let allowed = allowed_names();
     for text in &collections() {
-        let html = on_server(|| {
-            provide_context(Reading::begin());
+        let html = run_as_server(|| {
+            provide_context(MarkdownLoader::start());
             view! { <MarkdownView prose=Prose::finished(text) prefix="m"/> }.to_html()
         });
-        check(text, &made(&html), &allowed);
+        assert_harmless(text, &parse_html(&html), &allowed);
     }
 }
 
 /// Data of every type that the panel knows, with a text in all places.
-fn data(text: &str) -> Vec<(&'static str, Value)> {
+fn panel_data(text: &str) -> Vec<(&'static str, Value)> {
     let article = json!({ "title": text, "pmid": text, "authors": [text], "journal": text, "url": text, "doi": text,
         "abstract": text, "published": text });
     vec![
@@ -193,27 +196,27 @@ fn panel_html(text: &str) -> Vec<String> {
             payload_id: "payload_1".into(),
             kind: kind.into(),
             summary: text.into(),
-            data: Json::or_string(&data.to_string()),
+            data: RawJson::parse_or_quote(&data.to_string()),
         });
-        on_server(|| {
-            provide_context(Reading::begin());
+        run_as_server(|| {
+            provide_context(MarkdownLoader::start());
             panel::body(&view).to_html()
         })
     };
-    data(text).into_iter().map(view).collect()
+    panel_data(text).into_iter().map(view).collect()
 }
 
 #[test]
 fn nothing_in_the_panel_becomes_markup() {
-    let mut allowed = allowed();
-    for text in [HARMLESS, "text", "https://example.com/"] {
+    let mut allowed = allowed_names();
+    for text in [HARMLESS_MARKDOWN, "text", "https://example.com/"] {
         for html in panel_html(text) {
-            allowed.append(&mut made(&html).names);
+            allowed.append(&mut parse_html(&html).names);
         }
     }
     for (index, text) in batches(&collections()).iter().enumerate() {
         for html in panel_html(text) {
-            check(&format!("batch {index}"), &made(&html), &allowed);
+            assert_harmless(&format!("batch {index}"), &parse_html(&html), &allowed);
         }
     }
 }

@@ -3,43 +3,43 @@
 use leptos::prelude::*;
 
 use super::{
-    desk::{Desk, Loaded},
-    entry::{about, save},
+    desk::{LiteratureState, Remote},
+    entry::{citation_line, save_button},
     note::note,
-    search::failed,
+    search::load_error,
 };
 use crate::{
     protocol::{
         ErrorCode,
-        literature::{Address, Article, FullArticle, doi_address},
+        literature::{Article, ArticleWithAbstract, LiteratureLocation, doi_url},
     },
-    ui::{REL, browser, erase::Erase, icons},
+    ui::{EXTERNAL_LINK_REL, browser, erase::Erase, icons},
 };
 
-pub fn article(desk: Desk, pmid: String) -> AnyView {
+pub fn article_view(desk: LiteratureState, pmid: String) -> AnyView {
     let body = move || {
         desk.article.with(|article| match article {
-            Loaded::Nothing | Loaded::Loading => {
+            Remote::NotRequested | Remote::Loading => {
                 view! { <p class="notice-waiting" role="status">"Loading the article…"</p> }.erase()
             }
-            Loaded::Ready(article) => whole(desk, article),
-            Loaded::Failed(error) => {
+            Remote::Ready(article) => full_article(desk, article),
+            Remote::Failed(error) => {
                 if error.code == ErrorCode::NotFound {
-                    browser::not_found();
+                    browser::set_not_found();
                 }
                 let pmid = pmid.clone();
-                failed("The article could not be loaded", error, move || {
+                load_error("The article could not be loaded", error, move || {
                     desk.open_article(Some(pmid.clone()));
                 })
             }
         })
     };
     let back = move || {
-        let list = Address {
+        let list = LiteratureLocation {
             article: None,
             ..desk.address.get()
         };
-        list.path()
+        list.to_address()
     };
     view! {
         <a class="button button-quiet article-back" href=back>{icons::previous()} "Back to the list"</a>
@@ -48,8 +48,8 @@ pub fn article(desk: Desk, pmid: String) -> AnyView {
     .erase()
 }
 
-fn whole(desk: Desk, full: &FullArticle) -> AnyView {
-    let FullArticle {
+fn full_article(desk: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
+    let ArticleWithAbstract {
         article,
         summary,
         problem,
@@ -73,10 +73,10 @@ fn whole(desk: Desk, full: &FullArticle) -> AnyView {
     view! {
         <article class="article">
             <h2 dir="auto">{article.title.clone()}</h2>
-            {about(article)}
+            {citation_line(article)}
             <div class="article-actions">
-                {save(desk, article)}
-                {links(article)}
+                {save_button(desk, article)}
+                {external_links(article)}
             </div>
             <h3>"Abstract"</h3>
             {abstract_}
@@ -87,13 +87,13 @@ fn whole(desk: Desk, full: &FullArticle) -> AnyView {
 }
 
 /// Where else it is.
-fn links(article: &Article) -> AnyView {
+fn external_links(article: &Article) -> AnyView {
     let pubmed = ["https://pubmed.ncbi.nlm.nih.gov/", &article.pmid, "/"].concat();
-    let doi = article.doi.as_deref().and_then(doi_address).map(|href| {
-        view! { <a class="button" href=href target="_blank" rel=REL>"DOI"</a> }
+    let doi = article.doi.as_deref().and_then(doi_url).map(|href| {
+        view! { <a class="button" href=href target="_blank" rel=EXTERNAL_LINK_REL>"DOI"</a> }
     });
     view! {
-        <a class="button" href=pubmed target="_blank" rel=REL>"PubMed"</a>
+        <a class="button" href=pubmed target="_blank" rel=EXTERNAL_LINK_REL>"PubMed"</a>
         {doi}
     }
     .erase()

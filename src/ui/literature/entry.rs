@@ -2,43 +2,44 @@
 
 use leptos::prelude::*;
 
-use super::desk::Desk;
+use super::desk::LiteratureState;
 use crate::{
-    protocol::literature::{Address, Article},
+    protocol::literature::{Article, LiteratureLocation},
     ui::{erase::Erase, icons},
 };
 
 /// How many authors are named.
-const AUTHORS: usize = 6;
+const MAX_LISTED_AUTHORS: usize = 6;
 
 /// An article in a list, whose title opens it, with what the person has written about it if that is wanted.
-pub fn entry(desk: Desk, article: &Article, noted: bool) -> AnyView {
+pub fn article_entry(desk: LiteratureState, article: &Article, noted: bool) -> AnyView {
     let pmid = article.pmid.clone();
     let href = move || {
         let address = desk.address.get();
-        let open = Address {
+        let open = LiteratureLocation {
             article: Some(pmid.clone()),
             ..address
         };
-        open.path()
+        open.to_address()
     };
-    let note = noted.then(|| note(desk, article.pmid.clone()));
+    let note = noted.then(|| note_preview(desk, article.pmid.clone()));
     view! {
         <li class="entry" data-pmid=article.pmid.clone()>
             <div class="entry-about">
                 <h3 dir="auto"><a href=href>{article.title.clone()}</a></h3>
-                {about(article)}
+                {citation_line(article)}
                 {note}
             </div>
-            {save(desk, article)}
+            {save_button(desk, article)}
         </li>
     }
     .erase()
 }
 
 /// What the person has written about it.
-fn note(desk: Desk, pmid: String) -> AnyView {
-    let note = Memo::new(move |_| desk.with_library(|library| Some(library.saved(&pmid)?.note.clone())));
+fn note_preview(desk: LiteratureState, pmid: String) -> AnyView {
+    let note =
+        Memo::new(move |_| desk.with_library(|library| Some(library.saved_article(&pmid)?.note.clone())));
     let view = move || {
         let note = note.get().filter(|note| !note.is_empty());
         note.map(|note| view! { <p class="entry-note" dir="auto">{note}</p> })
@@ -47,9 +48,9 @@ fn note(desk: Desk, pmid: String) -> AnyView {
 }
 
 /// Who wrote it, and where it stands.
-pub fn about(article: &Article) -> AnyView {
-    let mut authors = article.authors[..article.authors.len().min(AUTHORS)].join(", ");
-    if article.authors.len() > AUTHORS {
+pub fn citation_line(article: &Article) -> AnyView {
+    let mut authors = article.authors[..article.authors.len().min(MAX_LISTED_AUTHORS)].join(", ");
+    if article.authors.len() > MAX_LISTED_AUTHORS {
         authors.push_str(" et al.");
     }
     let published = [&article.journal, " · ", &article.published].concat();
@@ -63,7 +64,7 @@ pub fn about(article: &Article) -> AnyView {
 }
 
 /// Keeps it, or keeps it no more: one button, so that the focus stays where it is.
-pub fn save(desk: Desk, article: &Article) -> AnyView {
+pub fn save_button(desk: LiteratureState, article: &Article) -> AnyView {
     let pmid = article.pmid.clone();
     let saved = Memo::new(move |_| desk.is_saved(&pmid));
     let name = ["Save “", &article.title, "”"].concat();
@@ -86,7 +87,7 @@ pub fn save(desk: Desk, article: &Article) -> AnyView {
             aria-label=name
             aria-pressed=move || saved.get().to_string()
             aria-busy=move || saving.get().then_some("true")
-            on:click=move |_| desk.toggle(&article)
+            on:click=move |_| desk.toggle_saved(&article)
         >
             {face}
         </button>

@@ -5,57 +5,57 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use serde::Deserialize;
 
-use super::{desk::Desk, search::BOX};
+use super::{desk::LiteratureState, search::QUERY_INPUT};
 use crate::{
     protocol::{
         PanelView, json,
-        literature::{Address, Tab},
+        literature::{LiteratureLocation, LiteratureTab},
         panel::PanelBody,
     },
     ui::{
-        actions::{Action, Pressed},
+        actions::{PageAction, PressedAction},
         browser,
-        own::use_page,
-        panel::{handlers::Handler, use_panel},
+        own::use_page_registry,
+        panel::{handlers::PayloadHandler, use_panel},
         tray::use_tray,
     },
 };
 
 /// What goes with the action `open_article`.
 #[derive(Deserialize)]
-struct ToOpen {
+struct OpenArticleData {
     pmid: String,
 }
 
 /// As long as the page is shown.
-pub fn register(desk: Desk) {
-    let (page, panel, tray) = (use_page(), use_panel(), use_tray());
-    page.handlers.add(Handler {
+pub fn register(desk: LiteratureState) {
+    let (page, panel, tray) = (use_page_registry(), use_panel(), use_tray());
+    page.handlers.register(PayloadHandler {
         accept: Some(Callback::new(move |view: Arc<PanelView>| {
-            take_up(desk, &view);
+            run_suggested_query(desk, &view);
             panel.close();
-            tray.make_way();
-            browser::next_frame(|| browser::focus_selector(BOX));
+            tray.close_if_covering();
+            browser::on_next_frame(|| browser::focus_selector(QUERY_INPUT));
         })),
-        ..Handler::new("query_suggestion", "Suggested query", 420)
+        ..PayloadHandler::new("query_suggestion", "Suggested query", 420)
     });
-    page.actions.add(Action {
+    page.actions.register(PageAction {
         name: "open_article",
-        perform: Callback::new(move |pressed: Pressed| {
+        perform: Callback::new(move |pressed: PressedAction| {
             let data = pressed.data.unwrap_or_default();
-            let Ok(ToOpen { pmid }) = json::read(data.as_bytes()) else {
+            let Ok(OpenArticleData { pmid }) = json::parse(data.as_bytes()) else {
                 return false;
             };
             let here = desk.address.get_untracked();
-            desk.go(&Address {
+            desk.go_to(&LiteratureLocation {
                 article: Some(pmid),
                 ..here
             });
-            tray.make_way();
+            tray.close_if_covering();
             true
         }),
     });
-    page.actions.add(Action {
+    page.actions.register(PageAction {
         name: "close_chat",
         perform: Callback::new(move |_| {
             tray.close();
@@ -65,14 +65,14 @@ pub fn register(desk: Desk) {
 }
 
 /// Puts a query into the box, and searches.
-fn take_up(desk: Desk, view: &PanelView) {
+fn run_suggested_query(desk: LiteratureState, view: &PanelView) {
     if let PanelBody::Query(suggestion) = &view.body {
         let here = desk.address.get_untracked();
-        desk.go(&Address {
-            tab: Tab::Search,
+        desk.go_to(&LiteratureLocation {
+            tab: LiteratureTab::Search,
             query: suggestion.query.clone(),
             sort: here.sort,
-            ..Address::default()
+            ..LiteratureLocation::default()
         });
     }
 }

@@ -3,34 +3,36 @@
 use leptos::{prelude::*, web_sys};
 
 use super::{
-    desk::{Desk, Loaded},
-    entry::entry,
-    search::failed,
+    desk::{LiteratureState, Remote},
+    entry::article_entry,
+    search::load_error,
 };
 use crate::{
-    protocol::literature::{PATH, SavedArticle},
+    protocol::literature::{LITERATURE_PATH, SavedArticle},
     ui::{each::Each, erase::Erase},
 };
 
 /// How many are shown at first.
-const FIRST: usize = 50;
+const MAX_INITIAL_ARTICLES: usize = 50;
 
-pub fn saved(desk: Desk) -> AnyView {
+pub fn saved_tab(desk: LiteratureState) -> AnyView {
     let state = Memo::new(move |_| {
         desk.library.with(|library| match library {
-            Loaded::Ready(library) => u8::from(library.articles.is_empty()),
-            Loaded::Failed(_) => 2,
+            Remote::Ready(library) => u8::from(library.articles.is_empty()),
+            Remote::Failed(_) => 2,
             _ => 3,
         })
     });
     let body = move || match state.get() {
-        0 => kept(desk),
-        1 => teaching(desk),
+        0 => saved_list(desk),
+        1 => saved_help(desk),
         2 => desk.library.with_untracked(|library| match library {
-            Loaded::Failed(error) => failed("What you have saved could not be loaded", error, move || {
-                desk.library.set(Loaded::Loading);
-                desk.load_library();
-            }),
+            Remote::Failed(error) => {
+                load_error("What you have saved could not be loaded", error, move || {
+                    desk.library.set(Remote::Loading);
+                    desk.load_library();
+                })
+            }
             _ => ().into_any(),
         }),
         _ => view! { <p class="notice-waiting" role="status">"Loading…"</p> }.erase(),
@@ -38,8 +40,8 @@ pub fn saved(desk: Desk) -> AnyView {
     body.erase()
 }
 
-fn teaching(desk: Desk) -> AnyView {
-    if let Some(why) = desk.no_search() {
+fn saved_help(desk: LiteratureState) -> AnyView {
+    if let Some(why) = desk.search_problem() {
         return view! {
             <section class="literature-empty">
                 <h2>"Nothing is saved yet"</h2>
@@ -54,13 +56,13 @@ fn teaching(desk: Desk) -> AnyView {
             <p>
                 "Articles that you save in a search are listed here, with your notes. The assistant can save one too, if you allow it."
             </p>
-            <a class="button" href=PATH>"Search PubMed"</a>
+            <a class="button" href=LITERATURE_PATH>"Search PubMed"</a>
         </section>
     }
     .erase()
 }
 
-fn kept(desk: Desk) -> AnyView {
+fn saved_list(desk: LiteratureState) -> AnyView {
     let words = Memo::new(move |_| desk.address.with(|address| address.query.clone()));
     let all = RwSignal::new(false);
     let matching = Memo::new(move |_| {
@@ -68,19 +70,23 @@ fn kept(desk: Desk) -> AnyView {
             let matching = library
                 .articles
                 .iter()
-                .filter(|saved| words.with(|words| saved.has(words)));
+                .filter(|saved| words.with(|words| saved.matches(words)));
             matching.cloned().collect::<Vec<SavedArticle>>()
         })
     });
     let shown = move || {
-        let limit = if all.get() { usize::MAX } else { FIRST };
+        let limit = if all.get() {
+            usize::MAX
+        } else {
+            MAX_INITIAL_ARTICLES
+        };
         matching.with(|matching| matching.iter().take(limit).cloned().collect::<Vec<_>>())
     };
     // In the address, so that those who ask are told of it, and it is there again after a reload.
     let filter = move |event: web_sys::Event| {
         let mut address = desk.address.get_untracked();
         address.query = event_target_value(&event);
-        desk.live.turn_to(address.path(), true);
+        desk.live.set_address(address.to_address(), true);
     };
     let count = move || {
         let total = desk.with_library(|library| library.articles.len());
@@ -91,7 +97,7 @@ fn kept(desk: Desk) -> AnyView {
         }
     };
     let more = move || {
-        (!all.get() && matching.with(Vec::len) > FIRST).then(|| {
+        (!all.get() && matching.with(Vec::len) > MAX_INITIAL_ARTICLES).then(|| {
             view! { <button type="button" class="button" on:click=move |_| all.set(true)>"Show all"</button> }
         })
     };
@@ -114,7 +120,7 @@ fn kept(desk: Desk) -> AnyView {
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">
             <Each of=shown key=key let:saved>
-                {entry(desk, &saved.article, true)}
+                {article_entry(desk, &saved.article, true)}
             </Each>
         </ol>
         {more}

@@ -3,28 +3,28 @@
 use leptos::{ev, html, prelude::*};
 
 use super::{
-    desk::{Desk, Loaded},
-    entry::entry,
+    desk::{LiteratureState, Remote},
+    entry::article_entry,
     streams,
 };
 use crate::{
     protocol::{
         ApiError,
-        literature::{Address, Found, PATH, Sort, Tab},
+        literature::{ArticleSearchResults, ArticleSort, LITERATURE_PATH, LiteratureLocation, LiteratureTab},
     },
     ui::{browser, erase::Erase, icons, when::When},
 };
 
 /// The box, for what moves the focus.
-pub const BOX: &str = "#literature-query";
+pub const QUERY_INPUT: &str = "#literature-query";
 
-pub fn search(desk: Desk) -> AnyView {
-    let off = Memo::new(move |_| desk.no_search());
+pub fn search_tab(desk: LiteratureState) -> AnyView {
+    let off = Memo::new(move |_| desk.search_problem());
     let body = move || match off.get() {
-        Some(why) => switched_off(why),
+        Some(why) => search_unavailable(why),
         None => view! {
             <SearchBox desk/>
-            {streams::streams(desk)}
+            {streams::stream_list(desk)}
             {move || results(desk)}
         }
         .erase(),
@@ -33,16 +33,16 @@ pub fn search(desk: Desk) -> AnyView {
 }
 
 /// In place of all that needs PubMed.
-fn switched_off(why: String) -> AnyView {
-    let saved = Address {
-        tab: Tab::Saved,
-        ..Address::default()
+fn search_unavailable(why: String) -> AnyView {
+    let saved = LiteratureLocation {
+        tab: LiteratureTab::Saved,
+        ..LiteratureLocation::default()
     };
     view! {
         <section class="literature-empty" role="status">
             <h2>"PubMed can’t be searched here"</h2>
             <p>{why} " What you have saved is still here."</p>
-            <a class="button" href=saved.path()>"Show what you have saved"</a>
+            <a class="button" href=saved.to_address()>"Show what you have saved"</a>
         </section>
     }
     .erase()
@@ -50,7 +50,7 @@ fn switched_off(why: String) -> AnyView {
 
 /// A plain form without scripts; with them, it changes the address.
 #[component]
-fn SearchBox(desk: Desk) -> impl IntoView {
+fn SearchBox(desk: LiteratureState) -> impl IntoView {
     let input = NodeRef::<html::Input>::new();
     let order = NodeRef::<html::Select>::new();
     let address = desk.address;
@@ -61,25 +61,25 @@ fn SearchBox(desk: Desk) -> impl IntoView {
         };
         let here = address.get_untracked();
         let sort = if order.value() == "date" {
-            Sort::Date
+            ArticleSort::Date
         } else {
-            Sort::Relevance
+            ArticleSort::Relevance
         };
-        let to = Address {
+        let to = LiteratureLocation {
             query: input.value().trim().to_owned(),
             sort,
-            ..Address::default()
+            ..LiteratureLocation::default()
         };
         // Another query is no part of the stream that was open.
         let stream = here.stream.filter(|_| here.query == to.query);
-        let to = Address { stream, ..to };
+        let to = LiteratureLocation { stream, ..to };
         if to == here {
             desk.search_again();
         } else {
-            desk.go(&to);
+            desk.go_to(&to);
         }
     };
-    let by_date = move || address.with(|address| address.sort == Sort::Date);
+    let by_date = move || address.with(|address| address.sort == ArticleSort::Date);
     let query = Memo::new(move |_| address.with(|address| address.query.clone()));
     Effect::new(move |_| {
         // The address may change without the box: back and forward, a stream, a suggestion.
@@ -94,9 +94,9 @@ fn SearchBox(desk: Desk) -> impl IntoView {
             order.set_value(value);
         }
     });
-    let can_keep = move || query.with(|query| !query.is_empty()) && desk.stream().is_none();
+    let can_keep = move || query.with(|query| !query.is_empty()) && desk.open_stream().is_none();
     view! {
-        <form class="search-box" role="search" method="get" action=PATH on:submit=submit>
+        <form class="search-box" role="search" method="get" action=LITERATURE_PATH on:submit=submit>
             <input
                 node_ref=input
                 type="search"
@@ -117,7 +117,7 @@ fn SearchBox(desk: Desk) -> impl IntoView {
                 <button
                     type="button"
                     class="button button-quiet needs-script"
-                    on:click=move |_| streams::begin(desk)
+                    on:click=move |_| streams::edit_new_stream(desk)
                 >
                     {icons::plus()} "Keep as a stream"
                 </button>
@@ -126,23 +126,23 @@ fn SearchBox(desk: Desk) -> impl IntoView {
     }
 }
 
-fn results(desk: Desk) -> AnyView {
-    desk.found.with(|found| match found {
-        Loaded::Nothing => teaching(),
-        Loaded::Loading => view! { <p class="notice-waiting" role="status">"Searching PubMed…"</p> }.erase(),
-        Loaded::Ready(found) if found.articles.is_empty() => nothing_found(found),
-        Loaded::Ready(found) => articles(desk, found),
-        Loaded::Failed(error) => failed("The search did not work", error, move || desk.search_again()),
+fn results(desk: LiteratureState) -> AnyView {
+    desk.results.with(|found| match found {
+        Remote::NotRequested => search_help(),
+        Remote::Loading => view! { <p class="notice-waiting" role="status">"Searching PubMed…"</p> }.erase(),
+        Remote::Ready(found) if found.articles.is_empty() => nothing_found(found),
+        Remote::Ready(found) => result_list(desk, found),
+        Remote::Failed(error) => load_error("The search did not work", error, move || desk.search_again()),
     })
 }
 
-fn teaching() -> AnyView {
+fn search_help() -> AnyView {
     let example = |query: &'static str| {
-        let address = Address {
+        let address = LiteratureLocation {
             query: query.into(),
-            ..Address::default()
+            ..LiteratureLocation::default()
         };
-        view! { <li><a href=address.path()><code>{query}</code></a></li> }
+        view! { <li><a href=address.to_address()><code>{query}</code></a></li> }
     };
     let examples = [
         "sleep deprivation memory",
@@ -161,7 +161,7 @@ fn teaching() -> AnyView {
     .erase()
 }
 
-fn nothing_found(found: &Found) -> AnyView {
+fn nothing_found(found: &ArticleSearchResults) -> AnyView {
     if found.total > 0 {
         let total = found.total.to_string();
         return view! {
@@ -182,7 +182,7 @@ fn nothing_found(found: &Found) -> AnyView {
 }
 
 /// What could not be had, and trying again.
-pub fn failed(what: &'static str, error: &ApiError, again: impl Fn() + 'static) -> AnyView {
+pub fn load_error(what: &'static str, error: &ApiError, again: impl Fn() + 'static) -> AnyView {
     view! {
         <section class="literature-empty" role="alert">
             <h2>{what}</h2>
@@ -193,11 +193,11 @@ pub fn failed(what: &'static str, error: &ApiError, again: impl Fn() + 'static) 
     .erase()
 }
 
-fn articles(desk: Desk, found: &Found) -> AnyView {
+fn result_list(desk: LiteratureState, found: &ArticleSearchResults) -> AnyView {
     let entries: Vec<_> = found
         .articles
         .iter()
-        .map(|article| entry(desk, article, false))
+        .map(|article| article_entry(desk, article, false))
         .collect();
     let mut count = found.total.to_string();
     count.push_str(if found.total == 1 { " article" } else { " articles" });
@@ -221,16 +221,16 @@ fn articles(desk: Desk, found: &Found) -> AnyView {
 }
 
 /// Other pages of what was found.
-fn pager(desk: Desk, page: usize, pages: usize) -> AnyView {
+fn pager(desk: LiteratureState, page: usize, pages: usize) -> AnyView {
     let link = |to: usize, name: &'static str| {
         let there = (1..=pages).contains(&to);
         there.then(|| {
-            let address = Address {
+            let address = LiteratureLocation {
                 page: to,
                 ..desk.address.get_untracked()
             };
-            let press = move |_| browser::focus_selector(BOX);
-            view! { <a class="button" href=address.path() on:click=press>{name}</a> }
+            let press = move |_| browser::focus_selector(QUERY_INPUT);
+            view! { <a class="button" href=address.to_address() on:click=press>{name}</a> }
         })
     };
     (pages > 1)

@@ -2,18 +2,18 @@
 
 use leptos::{ev, html, prelude::*};
 
-use super::{desk::Desk, search::BOX};
+use super::{desk::LiteratureState, search::QUERY_INPUT};
 use crate::{
     api::rpc,
     protocol::{
         StreamId,
-        literature::{Address, ResearchStream},
+        literature::{LiteratureLocation, ResearchStream},
     },
     ui::{browser, confirm, erase::Erase, icons},
 };
 
 /// The query that is on the screen, as a new stream.
-pub fn begin(desk: Desk) {
+pub fn edit_new_stream(desk: LiteratureState) {
     let query = desk.address.with_untracked(|address| address.query.clone());
     let stream = ResearchStream {
         id: StreamId::new(),
@@ -21,24 +21,24 @@ pub fn begin(desk: Desk) {
         query,
         instructions: String::new(),
     };
-    desk.written.set(Some((stream, true)));
+    desk.edited_stream.set(Some((stream, true)));
 }
 
-fn address(stream: &ResearchStream) -> Address {
-    Address {
+fn stream_address(stream: &ResearchStream) -> LiteratureLocation {
+    LiteratureLocation {
         query: stream.query.clone(),
         stream: Some(stream.id),
-        ..Address::default()
+        ..LiteratureLocation::default()
     }
 }
 
 /// All of them. Each is a link that runs it; the one that is open says what it is.
-pub fn streams(desk: Desk) -> AnyView {
+pub fn stream_list(desk: LiteratureState) -> AnyView {
     let all = Memo::new(move |_| desk.with_library(|library| library.streams.clone()));
-    let open = Memo::new(move |_| desk.stream());
+    let open = Memo::new(move |_| desk.open_stream());
     let here = move |id: StreamId| open.with(|open| open.as_ref().is_some_and(|open| open.id == id));
     let link = move |stream: ResearchStream| {
-        let (id, href) = (stream.id, address(&stream).path());
+        let (id, href) = (stream.id, stream_address(&stream).to_address());
         view! {
             <li>
                 <a href=href dir="auto" aria-current=move || here(id).then_some("true")>
@@ -57,7 +57,7 @@ pub fn streams(desk: Desk) -> AnyView {
             }
         })
     };
-    let about = move || open.get().map(|stream| about(desk, stream));
+    let about = move || open.get().map(|stream| stream_details(desk, stream));
     view! {
         {list}
         {about}
@@ -66,7 +66,7 @@ pub fn streams(desk: Desk) -> AnyView {
 }
 
 /// The stream that is open.
-fn about(desk: Desk, stream: ResearchStream) -> AnyView {
+fn stream_details(desk: LiteratureState, stream: ResearchStream) -> AnyView {
     let edited = stream.clone();
     let instructions = match stream.instructions.as_str() {
         "" => "The assistant has no instructions for it.".to_owned(),
@@ -81,7 +81,7 @@ fn about(desk: Desk, stream: ResearchStream) -> AnyView {
             <button
                 type="button"
                 class="button needs-script"
-                on:click=move |_| desk.written.set(Some((edited.clone(), false)))
+                on:click=move |_| desk.edited_stream.set(Some((edited.clone(), false)))
             >
                 {icons::pencil()} "Edit the stream"
             </button>
@@ -91,14 +91,14 @@ fn about(desk: Desk, stream: ResearchStream) -> AnyView {
 }
 
 /// Writing a stream.
-pub fn dialog(desk: Desk) -> AnyView {
+pub fn stream_dialog(desk: LiteratureState) -> AnyView {
     let dialog = NodeRef::<html::Dialog>::new();
     let name = NodeRef::<html::Input>::new();
     let query = NodeRef::<html::Input>::new();
     let instructions = NodeRef::<html::Textarea>::new();
     let sure = RwSignal::new(false);
     Effect::new(move |_| {
-        let written = desk.written.get();
+        let written = desk.edited_stream.get();
         let (Some((stream, _)), Some(dialog)) = (written, dialog.get()) else {
             return;
         };
@@ -110,10 +110,10 @@ pub fn dialog(desk: Desk) -> AnyView {
         sure.set(false);
         browser::show_modal(&dialog);
     });
-    let close = move || confirm::close(dialog);
+    let close = move || confirm::close_dialog(dialog);
     let keep = move |event: ev::SubmitEvent| {
         event.prevent_default();
-        let Some((mut stream, is_new)) = desk.written.get_untracked() else {
+        let Some((mut stream, is_new)) = desk.edited_stream.get_untracked() else {
             return;
         };
         if let (Some(name), Some(query), Some(area)) = (
@@ -128,36 +128,39 @@ pub fn dialog(desk: Desk) -> AnyView {
         if stream.name.is_empty() || stream.query.is_empty() {
             return;
         }
-        let to = address(&stream);
-        desk.tell(rpc::keep_stream(stream), move |desk| {
+        let to = stream_address(&stream);
+        desk.send(rpc::keep_stream(stream), move |desk| {
             close();
-            desk.live.toasts.say(if is_new {
+            desk.live.toasts.show(if is_new {
                 "The stream is kept."
             } else {
                 "The stream is changed."
             });
-            desk.go(&to);
+            desk.go_to(&to);
         });
     };
     let delete = move |_| {
         if !sure.get_untracked() {
             return sure.set(true);
         }
-        if let Some((stream, _)) = desk.written.get_untracked() {
-            desk.tell(rpc::delete_stream(stream.id), move |desk| {
+        if let Some((stream, _)) = desk.edited_stream.get_untracked() {
+            desk.send(rpc::delete_stream(stream.id), move |desk| {
                 close();
                 desk.live
                     .toasts
-                    .say("The stream is deleted. What you have saved stays.");
+                    .show("The stream is deleted. What you have saved stays.");
                 // It is not open any more; the query is.
                 let mut address = desk.address.get_untracked();
                 address.stream = None;
-                desk.live.turn_to(address.path(), true);
-                browser::focus_selector(BOX);
+                desk.live.set_address(address.to_address(), true);
+                browser::focus_selector(QUERY_INPUT);
             });
         }
     };
-    let is_new = move || desk.written.with(|written| matches!(written, Some((_, true))));
+    let is_new = move || {
+        desk.edited_stream
+            .with(|written| matches!(written, Some((_, true))))
+    };
     let heading = move || {
         if is_new() {
             "Keep as a stream"
@@ -177,7 +180,7 @@ pub fn dialog(desk: Desk) -> AnyView {
             node_ref=dialog
             class="dialog stream-dialog"
             aria-labelledby="stream-title"
-            on:close=move |_| desk.written.set(None)
+            on:close=move |_| desk.edited_stream.set(None)
         >
             <form on:submit=keep>
                 <h2 id="stream-title">{heading}</h2>

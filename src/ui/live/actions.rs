@@ -2,14 +2,14 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{Live, kept, outbox::Underway};
+use super::{Live, kept, outbox::PendingSend};
 use crate::{
     api::rpc,
     protocol::{
-        ApiError, AskedParameters, ConversationId, IntentId, MessageId, RunStatus, Timestamp, Transcript,
-        intent::{self, Started},
+        ApiError, ConversationId, IntentId, MessageId, ParameterInput, RunStatus, Timestamp, Transcript,
+        intent::{self, StartedRun},
     },
-    ui::{browser, drafts, place::Place},
+    ui::{browser, drafts, place::Route},
 };
 
 impl Live {
@@ -18,12 +18,12 @@ impl Live {
         if let Some(run) = self.with_transcript(id, Transcript::active_run).flatten() {
             return self.stop_run(run);
         }
-        if self.view(id).underway.get_untracked() == Underway::Held {
-            return self.take_back(id);
+        if self.view(id).pending_send.get_untracked() == PendingSend::WaitingForConnection {
+            return self.withdraw_message(id);
         }
-        let known = self.with(|state| {
+        let known = self.with_state(|state| {
             if let Some(sending) = state.outbox.stop(id) {
-                kept::keep(sending);
+                kept::store(sending);
             }
             state.reruns.stop(id)
         });
@@ -34,11 +34,11 @@ impl Live {
 
     pub(super) fn stop_run(self, run: MessageId) {
         spawn_local(async move {
-            match self.ask(rpc::stop_run(run)).await {
-                Ok(RunStatus::Stopped) => self.toasts.say("Response stopped."),
+            match self.call(rpc::stop_run(run)).await {
+                Ok(RunStatus::Stopped) => self.toasts.show("Response stopped."),
                 // It came to its end by itself just before.
                 Ok(_) => {}
-                Err(error) => self.toasts.say(error.message),
+                Err(error) => self.toasts.show(error.message),
             }
         });
     }
@@ -46,8 +46,8 @@ impl Live {
     /// Answers whether a tool call may begin. What comes of it arrives with the stream.
     pub fn answer_approval(self, message_id: MessageId, index: usize, answer: intent::ApprovalAnswer) {
         spawn_local(async move {
-            if let Err(error) = self.ask(rpc::answer_approval(message_id, index, answer)).await {
-                self.toasts.say(error.message);
+            if let Err(error) = self.call(rpc::answer_approval(message_id, index, answer)).await {
+                self.toasts.show(error.message);
             }
         });
     }
@@ -55,7 +55,7 @@ impl Live {
     /// Has a message answered once more, by the model that is chosen now.
     pub fn regenerate(self, conversation_id: ConversationId, message_id: MessageId) {
         let model = self.view(conversation_id).model.get_untracked();
-        self.run_again(conversation_id, None, |intent_id| {
+        self.start_rerun(conversation_id, None, |intent_id| {
             rpc::regenerate(intent::Regenerate {
                 intent_id,
                 conversation_id,
@@ -66,11 +66,11 @@ impl Live {
     }
 
     /// Goes on with an answer that did not come to its end.
-    pub fn go_on(self, conversation_id: ConversationId, message_id: MessageId) {
+    pub fn continue_answer(self, conversation_id: ConversationId, message_id: MessageId) {
         let ended_at = |transcript: &Transcript| transcript.message(message_id)?.assistant()?.ended_at;
         let ended_at = self.with_transcript(conversation_id, ended_at).flatten();
-        self.run_again(conversation_id, ended_at, |intent_id| {
-            rpc::continue_run(intent::Continue {
+        self.start_rerun(conversation_id, ended_at, |intent_id| {
+            rpc::continue_run(intent::ContinueRun {
                 intent_id,
                 conversation_id,
                 message_id,
@@ -79,33 +79,33 @@ impl Live {
     }
 
     /// Starts a run without a message, unless the conversation is being answered.
-    fn run_again<R>(
+    fn start_rerun<R>(
         self,
         id: ConversationId,
         ended_at: Option<Timestamp>,
         request: impl FnOnce(IntentId) -> R,
     ) where
-        R: Future<Output = Result<Started, ApiError>> + 'static,
+        R: Future<Output = Result<StartedRun, ApiError>> + 'static,
     {
-        if untrack(|| self.view(id).busy()) {
+        if untrack(|| self.view(id).is_busy()) {
             return;
         }
-        let intent_id = self.with(|state| {
+        let intent_id = self.with_state(|state| {
             state.dirty.conversation(id);
-            state.reruns.begin(id, ended_at)
+            state.reruns.add(id, ended_at)
         });
         self.flush();
         // The button that was pressed goes away with the answer.
-        browser::focus_to_go_on();
+        browser::focus_after_removal();
         let request = request(intent_id);
         spawn_local(async move {
-            let started = self.ask(request).await;
-            let stop = self.with(|state| {
+            let started = self.call(request).await;
+            let stop = self.with_state(|state| {
                 state.dirty.conversation(id);
                 match &started {
-                    Ok(started) => state.reruns.started(intent_id, started.assistant_message_id),
+                    Ok(started) => state.reruns.mark_started(intent_id, started.assistant_message_id),
                     Err(_) => {
-                        state.reruns.failed(intent_id);
+                        state.reruns.remove(intent_id);
                         None
                     }
                 }
@@ -115,14 +115,14 @@ impl Live {
                 self.stop_run(run);
             }
             if let Err(error) = started {
-                self.toasts.say(error.message);
+                self.toasts.show(error.message);
             }
         });
     }
 
     /// Shows another answer to the same message, and what followed it.
-    pub fn select(self, conversation_id: ConversationId, sibling: MessageId) {
-        self.tell(rpc::select_branch(conversation_id, sibling), || {});
+    pub fn select_sibling(self, conversation_id: ConversationId, sibling: MessageId) {
+        self.send_intent(rpc::select_branch(conversation_id, sibling), || {});
     }
 
     /// Chooses the model for the conversation's next messages.
@@ -130,7 +130,7 @@ impl Live {
         let chosen = self.view(conversation_id).model;
         let before = chosen.get_untracked();
         chosen.set(Some(model.clone()));
-        self.tell(rpc::choose_model(conversation_id, model), move || {
+        self.send_intent(rpc::choose_model(conversation_id, model), move || {
             chosen.set(before)
         });
     }
@@ -139,14 +139,14 @@ impl Live {
     pub async fn set_parameters(
         self,
         conversation_id: ConversationId,
-        parameters: AskedParameters,
+        parameters: ParameterInput,
     ) -> Result<(), ApiError> {
         let intent = intent::SetParameters {
             intent_id: IntentId::new(),
             conversation_id,
             parameters,
         };
-        self.ask(rpc::set_parameters(intent)).await
+        self.call(rpc::set_parameters(intent)).await
     }
 
     /// Gives a conversation another title.
@@ -158,28 +158,33 @@ impl Live {
             // Until the stream confirms it.
             row.title.set(title.clone());
         }
-        self.tell(rpc::rename_conversation(conversation_id, title), move || {
-            self.with(|state| state.dirty.list = true);
+        self.send_intent(rpc::rename_conversation(conversation_id, title), move || {
+            self.with_state(|state| state.dirty.list = true);
             self.flush();
         });
     }
 
     /// The person goes on writing: why the last message was not sent need not be said any more.
-    pub fn forget_unsent(self, place: Place) {
+    pub fn dismiss_send_error(self, place: Route) {
         if self
-            .unsent
+            .send_errors
             .with_untracked(|unsent| unsent.iter().any(|(of, _)| *of == place))
         {
-            self.unsent.update(|unsent| unsent.retain(|(of, _)| *of != place));
+            self.send_errors
+                .update(|unsent| unsent.retain(|(of, _)| *of != place));
         }
     }
 
     /// What is on the screen is no news any more. Follows the place, the screen and the list.
-    pub fn look(self) {
-        let here = self.place.get().conversation().filter(|_| self.visible.get());
+    pub fn mark_seen(self) {
+        let here = self
+            .chat_route
+            .get()
+            .conversation_id()
+            .filter(|_| self.is_visible.get());
         let news = self.list.with(|rows| {
             let row = rows.iter().find(|row| Some(row.id) == here);
-            row.filter(|row| row.unseen.get()).map(|row| row.id)
+            row.filter(|row| row.is_unseen.get()).map(|row| row.id)
         });
         if let Some(id) = news {
             spawn_local(async move {
@@ -192,41 +197,41 @@ impl Live {
     /// Deletes a conversation.
     pub fn delete(self, conversation_id: ConversationId) {
         spawn_local(async move {
-            match self.ask(rpc::delete_conversation(conversation_id)).await {
+            match self.call(rpc::delete_conversation(conversation_id)).await {
                 Ok(()) => {
-                    drafts::outlive(Place::Conversation(conversation_id));
-                    if self.place.get_untracked() == Place::Conversation(conversation_id) {
-                        self.go.run((Place::New, true));
+                    drafts::move_to_new_chat(Route::Conversation(conversation_id));
+                    if self.chat_route.get_untracked() == Route::Conversation(conversation_id) {
+                        self.navigate.run((Route::New, true));
                     }
                 }
-                Err(error) => self.toasts.say(error.message),
+                Err(error) => self.toasts.show(error.message),
             }
         });
     }
 
     /// Loads the next page of the list.
-    pub fn show_older(self) {
-        if !self.loading_more.get_untracked() {
-            self.loading_more.set(true);
+    pub fn load_more_conversations(self) {
+        if !self.is_loading_more.get_untracked() {
+            self.is_loading_more.set(true);
             self.load_list(false);
         }
     }
 
     /// Loads the newest page of the list once more.
-    pub fn list_again(self) {
+    pub fn reload_list(self) {
         self.load_list(true);
     }
 
     /// Sends an intent; if it is refused, says so and takes back what was shown already.
-    fn tell(
+    fn send_intent(
         self,
         intent: impl Future<Output = Result<(), ApiError>> + 'static,
         take_back: impl FnOnce() + 'static,
     ) {
         spawn_local(async move {
-            if let Err(error) = self.ask(intent).await {
+            if let Err(error) = self.call(intent).await {
                 take_back();
-                self.toasts.say(error.message);
+                self.toasts.show(error.message);
             }
         });
     }

@@ -3,40 +3,40 @@
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    LiteratureNews, Live, Phase,
-    link::{Effect, Input, Link, Ms, Status},
-    lost::lost,
+    ConversationPhase, LiteratureUpdate, Live,
+    link::{ConnectionEffect, ConnectionEvent, ConnectionStatus, Ms, ReconnectPolicy},
+    lost::find_unrecorded,
 };
 use crate::{
     api::rpc,
     protocol::{
-        ApiError, ConversationId, ConversationList, ErrorCode, Event, EventBody, Notice, PayloadRef,
-        Position, Transcript, json, sse,
+        ApiError, ConversationId, ConversationList, ErrorCode, Event, EventBody, PayloadRef, Position,
+        StreamNotice, Transcript, json, sse,
     },
     ui::{
-        browser::{self, Presence, StreamEvent},
+        browser::{self, PresenceEvent, StreamEvent},
         clock::Clock,
-        place::Place,
+        place::Route,
     },
 };
 
 /// The server's limit for one event is far below it.
-const LONGEST_FRAME: usize = 16 << 20;
+const MAX_FRAME_BYTES: usize = 16 << 20;
 /// Who of the hidden tabs has it goes on following.
-const LOCK: &str = "parlor-hidden";
+const HIDDEN_TAB_LOCK: &str = "parlor-hidden";
 
 /// What belongs to the connection.
 #[derive(Default)]
-pub struct Follow {
-    link: Link,
+pub struct EventConnection {
+    policy: ReconnectPolicy,
     /// Counts the streams, so that what an old one still says is not taken for the new one's.
-    number: u32,
+    generation: u32,
     /// Closes its stream when it is dropped.
     stream: Option<browser::EventStream>,
-    decoder: Option<sse::Decoder>,
+    decoder: Option<sse::SseDecoder>,
     /// Wakes the link at its deadline, or before: then it just asks again.
     timer: Option<(Ms, browser::Timer)>,
-    restarting: bool,
+    is_resyncing: bool,
     /// While the page is hidden: asks to be the one hidden tab that goes on.
     lock: Option<browser::Lock>,
 }
@@ -44,71 +44,73 @@ pub struct Follow {
 impl Live {
     /// The browser takes over.
     pub fn start(self) {
-        self.with(|state| state.live = true);
+        self.with_state(|state| state.live = true);
         self.clock.set(Clock::local());
         browser::on_presence(move |presence| match presence {
-            Presence::Visible => {
-                self.visible.set(true);
-                self.with(|state| state.follow.lock = None);
-                self.drive(Input::Visible);
-                self.tell_time();
+            PresenceEvent::Visible => {
+                self.is_visible.set(true);
+                self.with_state(|state| state.follow.lock = None);
+                self.step_connection(ConnectionEvent::Visible);
+                self.update_clock();
             }
-            Presence::Hidden => self.hidden(),
-            Presence::Offline => self.drive(Input::Offline),
-            Presence::Online => {
-                self.drive(Input::Online);
-                self.visit(self.place.get_untracked());
+            PresenceEvent::Hidden => self.on_hidden(),
+            PresenceEvent::Offline => self.step_connection(ConnectionEvent::Offline),
+            PresenceEvent::Online => {
+                self.step_connection(ConnectionEvent::Online);
+                self.load_route(self.chat_route.get_untracked());
             }
         });
-        if browser::is_hidden() {
-            self.hidden();
+        if browser::is_page_hidden() {
+            self.on_hidden();
         }
-        self.drive(Input::Start);
-        self.take_up_messages();
+        self.step_connection(ConnectionEvent::Start);
+        self.resume_outbox();
     }
 
-    fn hidden(self) {
-        self.visible.set(false);
-        self.drive(Input::Hidden);
-        let lock = browser::lock(LOCK, move || self.drive(Input::Chosen));
-        self.with(|state| state.follow.lock = lock);
+    fn on_hidden(self) {
+        self.is_visible.set(false);
+        self.step_connection(ConnectionEvent::Hidden);
+        let lock = browser::wait_for_lock(HIDDEN_TAB_LOCK, move || {
+            self.step_connection(ConnectionEvent::LockGranted)
+        });
+        self.with_state(|state| state.follow.lock = lock);
     }
 
     /// Days pass while a page is open.
-    fn tell_time(self) {
+    fn update_clock(self) {
         let clock = Clock::local();
         if self.clock.get_untracked() != clock {
             self.clock.set(clock);
         }
     }
 
-    pub(super) fn drive(self, input: Input) {
-        let now = browser::uptime();
-        let (effect, status) = self.with(|state| {
-            let link = &mut state.follow.link;
+    pub(super) fn step_connection(self, input: ConnectionEvent) {
+        let now = browser::monotonic_ms();
+        let (effect, status) = self.with_state(|state| {
+            let link = &mut state.follow.policy;
             (link.step(input, now, browser::random()), link.status())
         });
         match effect {
-            Some(Effect::Connect) => self.connect(),
-            Some(Effect::Disconnect) => self.with(|state| state.follow.stream = None),
+            Some(ConnectionEffect::Connect) => self.connect(),
+            Some(ConnectionEffect::Disconnect) => self.with_state(|state| state.follow.stream = None),
             None => {}
         }
         let before = self.status.get_untracked();
         // Loading everything again keeps the sign that is there.
-        if before != status && !self.with(|state| state.follow.restarting) {
+        if before != status && !self.with_state(|state| state.follow.is_resyncing) {
             self.status.set(status);
-            if status == Status::Connected {
-                self.visit(self.place.get_untracked());
-                self.deliver_held();
+            if status == ConnectionStatus::Connected {
+                self.load_route(self.chat_route.get_untracked());
+                self.retry_held();
             }
         }
         self.set_timer(now);
     }
 
     fn set_timer(self, now: Ms) {
-        self.with(|state| {
+        self.with_state(|state| {
             let follow = &mut state.follow;
-            let Some(deadline) = follow.link.deadline() else {
+            let Some(deadline) = follow.policy.deadline() else {
                 follow.timer = None;
                 return;
             };
@@ -116,47 +118,47 @@ impl Live {
                 return;
             }
             let wake = move || {
-                self.with(|state| state.follow.timer = None);
-                self.drive(Input::Tick);
+                self.with_state(|state| state.follow.timer = None);
+                self.step_connection(ConnectionEvent::Tick);
             };
-            follow.timer = Some((deadline, browser::after((deadline - now).max(0.0), wake)));
+            follow.timer = Some((deadline, browser::set_timeout((deadline - now).max(0.0), wake)));
         });
     }
 
     fn connect(self) {
-        self.with(|state| {
+        self.with_state(|state| {
             let cursor = state.session.cursor();
             let follow = &mut state.follow;
-            follow.number += 1;
-            follow.decoder = Some(sse::Decoder::new(LONGEST_FRAME));
-            let number = follow.number;
+            follow.generation += 1;
+            follow.decoder = Some(sse::SseDecoder::new(MAX_FRAME_BYTES));
+            let number = follow.generation;
             let mut url = String::from("/rpc/events?after=");
             url.push_str(&cursor.0.to_string());
             // The old stream is closed before there is a new one.
             follow.stream = None;
-            follow.stream = Some(browser::event_stream(&url, move |event| {
-                self.heard(number, event)
+            follow.stream = Some(browser::open_event_stream(&url, move |event| {
+                self.on_stream_event(number, event)
             }));
         });
     }
 
-    fn heard(self, number: u32, event: StreamEvent) {
-        if self.with(|state| state.follow.number != number || state.follow.stream.is_none()) {
+    fn on_stream_event(self, number: u32, event: StreamEvent) {
+        if self.with_state(|state| state.follow.generation != number || state.follow.stream.is_none()) {
             return;
         }
         match event {
-            StreamEvent::Opened => self.drive(Input::Opened),
-            StreamEvent::Ended => self.drive(Input::Lost),
+            StreamEvent::Opened => self.step_connection(ConnectionEvent::Opened),
+            StreamEvent::Ended => self.step_connection(ConnectionEvent::Closed),
             StreamEvent::Bytes(bytes) => {
-                self.drive(Input::Heard);
-                self.read(&bytes);
+                self.step_connection(ConnectionEvent::Received);
+                self.apply_bytes(&bytes);
             }
         }
     }
 
-    fn read(self, bytes: &[u8]) {
+    fn apply_bytes(self, bytes: &[u8]) {
         let mut frames = Vec::new();
-        let decoded = self.with(|state| match &mut state.follow.decoder {
+        let decoded = self.with_state(|state| match &mut state.follow.decoder {
             Some(decoder) => decoder.push(bytes, &mut frames).is_ok(),
             None => true,
         });
@@ -164,26 +166,26 @@ impl Live {
         let mut created = Vec::new();
         let mut lost = !decoded;
         for frame in frames {
-            match json::read::<Event>(frame.data.as_bytes()) {
+            match json::parse::<Event>(frame.data.as_bytes()) {
                 Ok(event) => {
-                    self.with(|state| state.session.apply(&event, &mut changes));
+                    self.with_state(|state| state.session.apply(&event, &mut changes));
                     if matches!(event.body, EventBody::ConversationCreated { .. }) {
                         created.push(event.conversation_id);
                     }
                     if let EventBody::LiteratureChanged { change } = &event.body {
-                        self.literature_changed(Some((event.position, change.clone())));
+                        self.notify_literature(Some((event.position, change.clone())));
                     }
                     if matches!(event.body, EventBody::SettingsChanged) {
-                        self.settings_changed();
+                        self.note_settings_change();
                     }
                     if event.body == EventBody::Damaged {
                         let id = event.position.0.to_string();
                         self.toasts
-                            .say(["A change is damaged and can't be shown. Id ", &id].concat());
+                            .show(["A change is damaged and can't be shown. Id ", &id].concat());
                         lost = true;
                     }
-                    if let Some(payload) = made(event.body) {
-                        self.made.set(Some((event.conversation_id, payload)));
+                    if let Some(payload) = event_payload(event.body) {
+                        self.latest_payload.set(Some((event.conversation_id, payload)));
                     }
                 }
                 // Just now the server cannot read its log; the stream ends, and the link tries again.
@@ -194,105 +196,108 @@ impl Live {
                 break;
             }
         }
-        self.changed(changes);
+        self.apply_changes(changes);
         for id in created {
-            self.is_there_after_all(id);
+            self.retry_missing(id);
         }
         if lost {
-            self.restart();
+            self.resync();
         }
     }
 
-    fn literature_changed(self, change: LiteratureNews) {
-        if let Some(reader) = self.reader.get_value() {
+    fn notify_literature(self, change: LiteratureUpdate) {
+        if let Some(reader) = self.literature_listener.get_value() {
             reader.run(change);
         }
     }
 
-    fn settings_changed(self) {
-        self.settings_changes.update(|changes| *changes += 1);
+    fn note_settings_change(self) {
+        self.settings_version.update(|changes| *changes += 1);
     }
 
     /// A conversation has begun. Its page may have been opened before: one whose first message was on its way, say.
-    fn is_there_after_all(self, id: ConversationId) {
-        let missing = self.with(|state| {
+    fn retry_missing(self, id: ConversationId) {
+        let missing = self.with_state(|state| {
             let view = state.known_view(id).cloned();
-            view.filter(|view| view.phase.with_untracked(|phase| *phase == Phase::Missing))
+            view.filter(|view| {
+                view.phase
+                    .with_untracked(|phase| *phase == ConversationPhase::Missing)
+            })
         });
         if let Some(view) = missing {
-            view.phase.set(Phase::Loading);
-            self.visit(Place::Conversation(id));
+            view.phase.set(ConversationPhase::Loading);
+            self.load_route(Route::Conversation(id));
         }
     }
 
     /// The log cannot be followed from here: loads the snapshots again and goes on from them.
-    pub(super) fn restart(self) {
-        if self.with(|state| std::mem::replace(&mut state.follow.restarting, true)) {
+    pub(super) fn resync(self) {
+        if self.with_state(|state| std::mem::replace(&mut state.follow.is_resyncing, true)) {
             return;
         }
-        self.drive(Input::Pause);
+        self.step_connection(ConnectionEvent::Pause);
         spawn_local(async move {
             let mut tries = 0;
             loop {
-                let place = self.place.get_untracked();
-                let known = match place.conversation() {
-                    Some(id) => self.with(|state| state.known(id)),
+                let place = self.chat_route.get_untracked();
+                let known = match place.conversation_id() {
+                    Some(id) => self.with_state(|state| state.known(id)),
                     None => Vec::new(),
                 };
-                let (list, transcript) = self.ask_for_both(place).await;
+                let (list, transcript) = self.load_snapshots(place).await;
                 // What is on the screen is given up only for what the server really says.
                 let answered = !matches!(&transcript, Some(Err(error))
                     if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable));
                 if let (Ok(list), true) = (list, answered) {
-                    self.with(|state| state.forget(&known));
-                    self.begin_again(place, list, transcript);
-                    self.literature_changed(None);
+                    self.with_state(|state| state.forget(&known));
+                    self.replace_snapshots(place, list, transcript);
+                    self.notify_literature(None);
                     break;
                 }
-                self.status.set(Status::Lost);
+                self.status.set(ConnectionStatus::Disconnected);
                 tries += 1;
                 browser::sleep(f64::from(tries.min(15)) * (500.0 + 500.0 * browser::random())).await;
             }
-            self.with(|state| state.follow.restarting = false);
-            self.drive(Input::Start);
+            self.with_state(|state| state.follow.is_resyncing = false);
+            self.step_connection(ConnectionEvent::Start);
         });
     }
 
-    async fn ask_for_both(
+    async fn load_snapshots(
         self,
-        place: Place,
+        place: Route,
     ) -> (
         Result<ConversationList, ApiError>,
         Option<Result<Transcript, ApiError>>,
     ) {
         let transcript = async {
-            match place.conversation() {
+            match place.conversation_id() {
                 Some(id) => {
-                    let reach = self.with(|state| state.session.shelf.reach(id));
-                    Some(self.ask(rpc::conversation(id, reach)).await)
+                    let reach = self.with_state(|state| state.session.transcripts.first_shown(id));
+                    Some(self.call(rpc::conversation(id, reach)).await)
                 }
                 None => None,
             }
         };
-        futures::join!(self.ask(rpc::conversations(None)), transcript)
+        futures::join!(self.call(rpc::conversations(None)), transcript)
     }
 
     /// Takes new snapshots for the old.
-    fn begin_again(
+    fn replace_snapshots(
         self,
-        place: Place,
+        place: Route,
         list: ConversationList,
         transcript: Option<Result<Transcript, ApiError>>,
     ) {
-        let here = place.conversation();
+        let here = place.conversation_id();
         let (transcript, error) = match transcript {
             Some(Ok(transcript)) => {
-                self.keep_lost(transcript.conversation_id, list.as_of, Some(&transcript));
+                self.keep_unrecorded(transcript.conversation_id, list.as_of, Some(&transcript));
                 (Some(transcript), None)
             }
             Some(Err(error)) => {
                 let gone = here.filter(|_| error.code == ErrorCode::NotFound);
-                match gone.and_then(|id| self.keep_lost(id, list.as_of, None)) {
+                match gone.and_then(|id| self.keep_unrecorded(id, list.as_of, None)) {
                     Some(rest) => (Some(rest), None),
                     None => (None, Some(error)),
                 }
@@ -300,8 +305,8 @@ impl Live {
             None => (None, None),
         };
         // The person may have gone elsewhere meanwhile; the stream's start loads what is there.
-        let shown = self.place.get_untracked().conversation();
-        self.with(|state| {
+        let shown = self.chat_route.get_untracked().conversation_id();
+        self.with_state(|state| {
             let dropped = state.session.restart(list, transcript);
             state
                 .views
@@ -312,17 +317,22 @@ impl Live {
             }
         });
         if let (Some(id), Some(error)) = (here, &error) {
-            self.could_not_load(id, error);
+            self.fail_load(id, error);
         }
         // What happened in between is not known.
-        self.settings_changed();
+        self.note_settings_change();
         self.flush();
     }
 
     /// Positions only grow: if the log now ends before one that was here already, the server's data were replaced by
     /// older ones, and what is on the screen may be nowhere else. It stays; gives the conversation without it.
-    fn keep_lost(self, id: ConversationId, head: Position, now: Option<&Transcript>) -> Option<Transcript> {
-        if self.with(|state| state.session.cursor() <= head) {
+    fn keep_unrecorded(
+        self,
+        id: ConversationId,
+        head: Position,
+        now: Option<&Transcript>,
+    ) -> Option<Transcript> {
+        if self.with_state(|state| state.session.cursor() <= head) {
             return None;
         }
         let (found, rest) = self.with_transcript(id, |held| {
@@ -330,15 +340,15 @@ impl Live {
             rest.as_of = head;
             rest.title.clone_from(&held.title);
             rest.model.clone_from(&held.model);
-            (lost(held, now), rest)
+            (find_unrecorded(held, now), rest)
         })?;
-        self.view(id).lose(found?);
+        self.view(id).add_unrecorded(found?);
         Some(rest)
     }
 }
 
 /// What an event brings for the panel.
-fn made(event: EventBody) -> Option<PayloadRef> {
+fn event_payload(event: EventBody) -> Option<PayloadRef> {
     match event {
         EventBody::ToolComplete { payload, .. } => payload,
         EventBody::PayloadMade { payload, .. } => Some(payload),
@@ -347,5 +357,5 @@ fn made(event: EventBody) -> Option<PayloadRef> {
 }
 
 fn is_unavailable(data: &str) -> bool {
-    matches!(json::read(data.as_bytes()), Ok(Notice::Unavailable))
+    matches!(json::parse(data.as_bytes()), Ok(StreamNotice::Unavailable))
 }

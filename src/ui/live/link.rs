@@ -7,29 +7,29 @@
 pub type Ms = f64;
 
 /// The server sends a heartbeat at least every 15 seconds: after this long without a byte the connection is dead.
-const SILENCE: Ms = 40_000.0;
+const SILENCE_TIMEOUT: Ms = 40_000.0;
 /// How long an answer to the request for the stream may take.
-const PATIENCE: Ms = 15_000.0;
+const OPEN_TIMEOUT: Ms = 15_000.0;
 /// A tab that is looked at again after a sleep, or hears that there is a network again, does not wait for the whole
 /// silence to pass.
-const DOUBTFUL: Ms = 18_000.0;
+const WAKE_SILENCE_TIMEOUT: Ms = 18_000.0;
 /// How long a hidden tab keeps its stream unless it is the chosen one. HTTP/1.1 allows six connections for all tabs
 /// together: whoever leafs through many tabs must not have to wait until those left behind let go.
-const LINGER: Ms = 500.0;
-const FIRST_DELAY: Ms = 400.0;
-const LONGEST_DELAY: Ms = 15_000.0;
+const HIDDEN_CLOSE_DELAY: Ms = 500.0;
+const MIN_RETRY_DELAY: Ms = 400.0;
+const MAX_RETRY_DELAY: Ms = 15_000.0;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Input {
+pub enum ConnectionEvent {
     /// The page is ready: hold the stream from now on.
     Start,
     /// The server answered.
     Opened,
     /// Bytes came, if only a heartbeat.
-    Heard,
+    Received,
     /// The stream ended or could not be had.
-    Lost,
+    Closed,
     /// The state is being loaded anew; a stream is of no use until the next `Start`.
     Pause,
     /// There is a network again, or the server has answered something else.
@@ -39,14 +39,14 @@ pub enum Input {
     Visible,
     Hidden,
     /// Of all hidden tabs, this one goes on: for its title.
-    Chosen,
+    LockGranted,
     /// The deadline passed.
     Tick,
 }
 
 /// What to do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum ConnectionEffect {
     /// Open a stream, in place of the one that there may be.
     Connect,
     /// Close the stream.
@@ -55,17 +55,17 @@ pub enum Effect {
 
 /// What the person should know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Status {
+pub enum ConnectionStatus {
     /// Nothing is wrong: the first connection is being made, or nobody looks.
     #[default]
-    Quiet,
+    Idle,
     Connected,
     /// What happens on the server does not show here at the moment.
-    Lost,
+    Disconnected,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
+enum ConnectionState {
     Off,
     Connecting {
         since: Ms,
@@ -73,115 +73,138 @@ enum State {
     Open {
         heard: Ms,
     },
-    Waiting {
+    BackingOff {
         until: Ms,
     },
     /// Hidden for long: waits to be seen.
-    Asleep,
+    Suspended,
 }
 
 /// The state of the connection.
 #[derive(Debug)]
-pub struct Link {
-    state: State,
+pub struct ReconnectPolicy {
+    state: ConnectionState,
     /// Connections that failed in a row.
     failures: u32,
     hidden_since: Option<Ms>,
     /// Hidden, and allowed to go on.
-    chosen: bool,
+    is_lock_holder: bool,
 }
 
-impl Default for Link {
+impl Default for ReconnectPolicy {
     fn default() -> Self {
         Self {
-            state: State::Off,
+            state: ConnectionState::Off,
             failures: 0,
             hidden_since: None,
-            chosen: false,
+            is_lock_holder: false,
         }
     }
 }
 
-impl Link {
+impl ReconnectPolicy {
     /// Takes what happened at `now`. `random` is in 0..1 and spreads the clients of a server that came back.
-    pub fn step(&mut self, input: Input, now: Ms, random: f64) -> Option<Effect> {
+    pub fn step(&mut self, input: ConnectionEvent, now: Ms, random: f64) -> Option<ConnectionEffect> {
         match input {
             // Of many tabs that are opened in the background, each would hold a stream of its own.
-            Input::Start if self.hidden_since.is_some() && !self.chosen => self.state = State::Asleep,
-            Input::Start => return self.connect(now),
-            Input::Pause => {
-                self.state = State::Off;
-                return Some(Effect::Disconnect);
+            ConnectionEvent::Start if self.hidden_since.is_some() && !self.is_lock_holder => {
+                self.state = ConnectionState::Suspended
             }
-            Input::Hidden => {
+            ConnectionEvent::Start => return self.connect(now),
+            ConnectionEvent::Pause => {
+                self.state = ConnectionState::Off;
+                return Some(ConnectionEffect::Disconnect);
+            }
+            ConnectionEvent::Hidden => {
                 self.hidden_since.get_or_insert(now);
             }
-            Input::Chosen if self.hidden_since.is_some() => {
-                self.chosen = true;
-                if self.state == State::Asleep {
+            ConnectionEvent::LockGranted if self.hidden_since.is_some() => {
+                self.is_lock_holder = true;
+                if self.state == ConnectionState::Suspended {
                     return self.connect(now);
                 }
             }
-            Input::Visible => {
+            ConnectionEvent::Visible => {
                 self.hidden_since = None;
-                self.chosen = false;
-                if self.is_doubtful(now) || matches!(self.state, State::Waiting { .. } | State::Asleep) {
+                self.is_lock_holder = false;
+                if self.is_silent_too_long(now)
+                    || matches!(
+                        self.state,
+                        ConnectionState::BackingOff { .. } | ConnectionState::Suspended
+                    )
+                {
                     return self.connect(now);
                 }
             }
-            Input::Online if self.is_doubtful(now) || matches!(self.state, State::Waiting { .. }) => {
+            ConnectionEvent::Online
+                if self.is_silent_too_long(now)
+                    || matches!(self.state, ConnectionState::BackingOff { .. }) =>
+            {
                 return self.connect(now);
             }
             // If it is true, that is said at once and not after a long silence; if not, the stream goes on with another one.
-            Input::Offline if matches!(self.state, State::Open { .. }) => return self.connect(now),
-            Input::Opened if matches!(self.state, State::Connecting { .. }) => {
-                self.state = State::Open { heard: now };
+            ConnectionEvent::Offline if matches!(self.state, ConnectionState::Open { .. }) => {
+                return self.connect(now);
             }
-            Input::Heard => {
-                if let State::Open { heard } = &mut self.state {
+            ConnectionEvent::Opened if matches!(self.state, ConnectionState::Connecting { .. }) => {
+                self.state = ConnectionState::Open { heard: now };
+            }
+            ConnectionEvent::Received => {
+                if let ConnectionState::Open { heard } = &mut self.state {
                     *heard = now;
                     self.failures = 0;
                 }
             }
-            Input::Lost if matches!(self.state, State::Connecting { .. } | State::Open { .. }) => {
-                self.wait(now, random);
+            ConnectionEvent::Closed
+                if matches!(
+                    self.state,
+                    ConnectionState::Connecting { .. } | ConnectionState::Open { .. }
+                ) =>
+            {
+                self.schedule_retry(now, random);
             }
-            Input::Tick => return self.tick(now, random),
-            Input::Online | Input::Offline | Input::Opened | Input::Lost | Input::Chosen => {}
+            ConnectionEvent::Tick => return self.tick(now, random),
+            ConnectionEvent::Online
+            | ConnectionEvent::Offline
+            | ConnectionEvent::Opened
+            | ConnectionEvent::Closed
+            | ConnectionEvent::LockGranted => {}
         }
         None
     }
 
-    fn tick(&mut self, now: Ms, random: f64) -> Option<Effect> {
-        if self.rest_at().is_some_and(|at| now >= at) && !matches!(self.state, State::Off | State::Asleep) {
-            self.state = State::Asleep;
-            return Some(Effect::Disconnect);
+    fn tick(&mut self, now: Ms, random: f64) -> Option<ConnectionEffect> {
+        if self.hidden_close_at().is_some_and(|at| now >= at)
+            && !matches!(self.state, ConnectionState::Off | ConnectionState::Suspended)
+        {
+            self.state = ConnectionState::Suspended;
+            return Some(ConnectionEffect::Disconnect);
         }
         match self.state {
-            State::Waiting { until } if now >= until => self.connect(now),
-            State::Open { heard } if now - heard >= SILENCE => self.connect(now),
-            State::Connecting { since } if now - since >= PATIENCE => {
-                self.wait(now, random);
-                Some(Effect::Disconnect)
+            ConnectionState::BackingOff { until } if now >= until => self.connect(now),
+            ConnectionState::Open { heard } if now - heard >= SILENCE_TIMEOUT => self.connect(now),
+            ConnectionState::Connecting { since } if now - since >= OPEN_TIMEOUT => {
+                self.schedule_retry(now, random);
+                Some(ConnectionEffect::Disconnect)
             }
             _ => None,
         }
     }
 
     /// A stream that stands, but has been silent for longer than the server ever is.
-    fn is_doubtful(&self, now: Ms) -> bool {
-        matches!(self.state, State::Open { heard } if now - heard > DOUBTFUL)
+    fn is_silent_too_long(&self, now: Ms) -> bool {
+        matches!(self.state, ConnectionState::Open { heard } if now - heard > WAKE_SILENCE_TIMEOUT)
     }
 
-    fn connect(&mut self, now: Ms) -> Option<Effect> {
-        self.state = State::Connecting { since: now };
-        Some(Effect::Connect)
+    fn connect(&mut self, now: Ms) -> Option<ConnectionEffect> {
+        self.state = ConnectionState::Connecting { since: now };
+        Some(ConnectionEffect::Connect)
     }
 
-    fn wait(&mut self, now: Ms, random: f64) {
-        let longest = (FIRST_DELAY * 2f64.powi(self.failures.min(10) as i32)).min(LONGEST_DELAY);
+    fn schedule_retry(&mut self, now: Ms, random: f64) {
+        let longest = (MIN_RETRY_DELAY * 2f64.powi(self.failures.min(10) as i32)).min(MAX_RETRY_DELAY);
         self.failures += 1;
-        self.state = State::Waiting {
+        self.state = ConnectionState::BackingOff {
             until: now + longest * (0.5 + random / 2.0),
         };
     }
@@ -189,28 +212,30 @@ impl Link {
     /// When to come back with [`Input::Tick`], if nothing else happens before.
     pub fn deadline(&self) -> Option<Ms> {
         let own = match self.state {
-            State::Off | State::Asleep => return None,
-            State::Connecting { since } => since + PATIENCE,
-            State::Open { heard } => heard + SILENCE,
-            State::Waiting { until } => until,
+            ConnectionState::Off | ConnectionState::Suspended => return None,
+            ConnectionState::Connecting { since } => since + OPEN_TIMEOUT,
+            ConnectionState::Open { heard } => heard + SILENCE_TIMEOUT,
+            ConnectionState::BackingOff { until } => until,
         };
-        Some(self.rest_at().map_or(own, |at| own.min(at)))
+        Some(self.hidden_close_at().map_or(own, |at| own.min(at)))
     }
 
     /// When a hidden tab gives its stream back.
-    fn rest_at(&self) -> Option<Ms> {
+    fn hidden_close_at(&self) -> Option<Ms> {
         self.hidden_since
-            .filter(|_| !self.chosen)
-            .map(|since| since + LINGER)
+            .filter(|_| !self.is_lock_holder)
+            .map(|since| since + HIDDEN_CLOSE_DELAY)
     }
 
     /// What the person should know about the connection.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ConnectionStatus {
         match self.state {
-            State::Open { .. } => Status::Connected,
-            State::Waiting { .. } => Status::Lost,
-            State::Connecting { .. } if self.failures > 0 => Status::Lost,
-            State::Off | State::Asleep | State::Connecting { .. } => Status::Quiet,
+            ConnectionState::Open { .. } => ConnectionStatus::Connected,
+            ConnectionState::BackingOff { .. } => ConnectionStatus::Disconnected,
+            ConnectionState::Connecting { .. } if self.failures > 0 => ConnectionStatus::Disconnected,
+            ConnectionState::Off | ConnectionState::Suspended | ConnectionState::Connecting { .. } => {
+                ConnectionStatus::Idle
+            }
         }
     }
 }
@@ -219,172 +244,219 @@ impl Link {
 mod tests {
     use super::*;
 
-    fn open() -> Link {
-        let mut link = Link::default();
-        assert_eq!(link.step(Input::Start, 0.0, 0.0), Some(Effect::Connect));
-        assert_eq!(link.step(Input::Opened, 10.0, 0.0), None);
+    fn open_policy() -> ReconnectPolicy {
+        let mut link = ReconnectPolicy::default();
+        assert_eq!(
+            link.step(ConnectionEvent::Start, 0.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
+        assert_eq!(link.step(ConnectionEvent::Opened, 10.0, 0.0), None);
         link
     }
 
     #[test]
-    fn a_lost_stream_is_tried_again_later_and_later_until_it_is_heard() {
-        let mut link = open();
+    fn backs_off_until_bytes_arrive() {
+        let mut link = open_policy();
         let mut now = 10.0;
         let mut delays = Vec::new();
         for _ in 0..8 {
-            link.step(Input::Lost, now, 1.0);
+            link.step(ConnectionEvent::Closed, now, 1.0);
             let until = link.deadline().unwrap();
             delays.push(until - now);
-            assert_eq!(link.step(Input::Tick, until - 1.0, 1.0), None);
-            assert_eq!(link.step(Input::Tick, until, 1.0), Some(Effect::Connect));
-            assert_eq!(link.status(), Status::Lost);
+            assert_eq!(link.step(ConnectionEvent::Tick, until - 1.0, 1.0), None);
+            assert_eq!(
+                link.step(ConnectionEvent::Tick, until, 1.0),
+                Some(ConnectionEffect::Connect)
+            );
+            assert_eq!(link.status(), ConnectionStatus::Disconnected);
             now = until;
         }
         assert_eq!(
             delays,
             [400.0, 800.0, 1600.0, 3200.0, 6400.0, 12_800.0, 15_000.0, 15_000.0]
         );
-        link.step(Input::Opened, now, 0.0);
-        link.step(Input::Heard, now, 0.0);
-        assert_eq!(link.status(), Status::Connected);
-        link.step(Input::Lost, now, 0.0);
+        link.step(ConnectionEvent::Opened, now, 0.0);
+        link.step(ConnectionEvent::Received, now, 0.0);
+        assert_eq!(link.status(), ConnectionStatus::Connected);
+        link.step(ConnectionEvent::Closed, now, 0.0);
         assert_eq!(link.deadline(), Some(now + 200.0), "jitter halves it at most");
     }
 
     #[test]
-    fn a_stream_that_opens_and_ends_at_once_is_not_hammered() {
-        let mut link = open();
-        link.step(Input::Lost, 10.0, 1.0);
-        link.step(Input::Tick, 410.0, 1.0);
-        link.step(Input::Opened, 420.0, 1.0);
-        link.step(Input::Lost, 420.0, 1.0);
+    fn backs_off_when_streams_end_at_once() {
+        let mut link = open_policy();
+        link.step(ConnectionEvent::Closed, 10.0, 1.0);
+        link.step(ConnectionEvent::Tick, 410.0, 1.0);
+        link.step(ConnectionEvent::Opened, 420.0, 1.0);
+        link.step(ConnectionEvent::Closed, 420.0, 1.0);
         assert_eq!(link.deadline(), Some(1220.0));
     }
 
     #[test]
-    fn silence_means_that_the_connection_is_dead() {
-        let mut link = open();
-        link.step(Input::Heard, 15_000.0, 0.0);
+    fn reconnects_after_silence() {
+        let mut link = open_policy();
+        link.step(ConnectionEvent::Received, 15_000.0, 0.0);
         assert_eq!(link.deadline(), Some(55_000.0));
-        assert_eq!(link.step(Input::Tick, 54_999.0, 0.0), None);
-        assert_eq!(link.step(Input::Tick, 55_000.0, 0.0), Some(Effect::Connect));
+        assert_eq!(link.step(ConnectionEvent::Tick, 54_999.0, 0.0), None);
         assert_eq!(
-            link.step(Input::Tick, 70_000.0, 0.0),
-            Some(Effect::Disconnect),
+            link.step(ConnectionEvent::Tick, 55_000.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
+        assert_eq!(
+            link.step(ConnectionEvent::Tick, 70_000.0, 0.0),
+            Some(ConnectionEffect::Disconnect),
             "no answer either"
         );
-        assert_eq!(link.status(), Status::Lost);
+        assert_eq!(link.status(), ConnectionStatus::Disconnected);
     }
 
     #[test]
-    fn a_hidden_tab_gives_its_stream_back_and_takes_one_up_when_seen() {
-        let mut link = open();
-        link.step(Input::Hidden, 1000.0, 0.0);
+    fn hidden_tab_disconnects_and_reconnects_when_visible() {
+        let mut link = open_policy();
+        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
         assert_eq!(link.deadline(), Some(1500.0));
-        assert_eq!(link.step(Input::Tick, 2000.0, 0.0), Some(Effect::Disconnect));
-        assert_eq!((link.deadline(), link.status()), (None, Status::Quiet));
-        assert_eq!(link.step(Input::Lost, 2001.0, 0.0), None, "its own closing");
-        assert_eq!(link.step(Input::Online, 2002.0, 0.0), None);
-        assert_eq!(link.step(Input::Visible, 90_000.0, 0.0), Some(Effect::Connect));
+        assert_eq!(
+            link.step(ConnectionEvent::Tick, 2000.0, 0.0),
+            Some(ConnectionEffect::Disconnect)
+        );
+        assert_eq!((link.deadline(), link.status()), (None, ConnectionStatus::Idle));
+        assert_eq!(
+            link.step(ConnectionEvent::Closed, 2001.0, 0.0),
+            None,
+            "its own closing"
+        );
+        assert_eq!(link.step(ConnectionEvent::Online, 2002.0, 0.0), None);
+        assert_eq!(
+            link.step(ConnectionEvent::Visible, 90_000.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
     }
 
     #[test]
-    fn of_the_hidden_tabs_the_chosen_one_goes_on() {
-        let mut link = open();
-        link.step(Input::Hidden, 1000.0, 0.0);
-        link.step(Input::Chosen, 1100.0, 0.0);
-        assert_eq!(link.step(Input::Tick, 2000.0, 0.0), None);
-        assert_eq!(link.status(), Status::Connected);
+    fn hidden_tab_with_lock_stays_connected() {
+        let mut link = open_policy();
+        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        link.step(ConnectionEvent::LockGranted, 1100.0, 0.0);
+        assert_eq!(link.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
+        assert_eq!(link.status(), ConnectionStatus::Connected);
 
-        let mut link = open();
-        link.step(Input::Hidden, 1000.0, 0.0);
-        link.step(Input::Tick, 2000.0, 0.0);
+        let mut link = open_policy();
+        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        link.step(ConnectionEvent::Tick, 2000.0, 0.0);
         assert_eq!(
-            link.step(Input::Chosen, 60_000.0, 0.0),
-            Some(Effect::Connect),
+            link.step(ConnectionEvent::LockGranted, 60_000.0, 0.0),
+            Some(ConnectionEffect::Connect),
             "its turn came"
         );
-        link.step(Input::Opened, 60_010.0, 0.0);
-        link.step(Input::Visible, 61_000.0, 0.0);
-        link.step(Input::Hidden, 62_000.0, 0.0);
+        link.step(ConnectionEvent::Opened, 60_010.0, 0.0);
+        link.step(ConnectionEvent::Visible, 61_000.0, 0.0);
+        link.step(ConnectionEvent::Hidden, 62_000.0, 0.0);
         assert_eq!(
-            link.step(Input::Tick, 63_000.0, 0.0),
-            Some(Effect::Disconnect),
+            link.step(ConnectionEvent::Tick, 63_000.0, 0.0),
+            Some(ConnectionEffect::Disconnect),
             "chosen once is not for ever"
         );
     }
 
     #[test]
-    fn a_short_look_elsewhere_changes_nothing() {
-        let mut link = open();
-        link.step(Input::Hidden, 1000.0, 0.0);
-        assert_eq!(link.step(Input::Visible, 1400.0, 0.0), None);
-        assert_eq!(link.step(Input::Tick, 2000.0, 0.0), None);
-        assert_eq!(link.status(), Status::Connected);
+    fn briefly_hidden_tab_keeps_its_stream() {
+        let mut link = open_policy();
+        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        assert_eq!(link.step(ConnectionEvent::Visible, 1400.0, 0.0), None);
+        assert_eq!(link.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
+        assert_eq!(link.status(), ConnectionStatus::Connected);
     }
 
     #[test]
-    fn a_tab_that_is_opened_in_the_background_waits_for_its_turn() {
-        let mut link = Link::default();
-        link.step(Input::Hidden, 0.0, 0.0);
-        assert_eq!(link.step(Input::Start, 1.0, 0.0), None);
-        assert_eq!((link.deadline(), link.status()), (None, Status::Quiet));
-        assert_eq!(link.step(Input::Visible, 5000.0, 0.0), Some(Effect::Connect));
-
-        let mut link = Link::default();
-        link.step(Input::Hidden, 0.0, 0.0);
-        link.step(Input::Start, 1.0, 0.0);
-        assert_eq!(link.step(Input::Chosen, 5.0, 0.0), Some(Effect::Connect));
-    }
-
-    #[test]
-    fn a_network_that_is_back_is_reason_to_doubt_a_silent_stream() {
-        let mut link = open();
+    fn background_tab_waits_for_the_lock() {
+        let mut link = ReconnectPolicy::default();
+        link.step(ConnectionEvent::Hidden, 0.0, 0.0);
+        assert_eq!(link.step(ConnectionEvent::Start, 1.0, 0.0), None);
+        assert_eq!((link.deadline(), link.status()), (None, ConnectionStatus::Idle));
         assert_eq!(
-            link.step(Input::Online, 12_000.0, 0.0),
+            link.step(ConnectionEvent::Visible, 5000.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
+
+        let mut link = ReconnectPolicy::default();
+        link.step(ConnectionEvent::Hidden, 0.0, 0.0);
+        link.step(ConnectionEvent::Start, 1.0, 0.0);
+        assert_eq!(
+            link.step(ConnectionEvent::LockGranted, 5.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
+    }
+
+    #[test]
+    fn reconnects_silent_stream_when_network_returns() {
+        let mut link = open_policy();
+        assert_eq!(
+            link.step(ConnectionEvent::Online, 12_000.0, 0.0),
             None,
             "heard a moment ago"
         );
-        assert_eq!(link.step(Input::Online, 19_000.0, 0.0), Some(Effect::Connect));
-    }
-
-    #[test]
-    fn a_network_that_is_gone_is_noticed_at_once() {
-        let mut link = open();
-        assert_eq!(link.step(Input::Offline, 20.0, 0.0), Some(Effect::Connect));
-        assert_eq!(link.status(), Status::Quiet, "it may be the network of others");
-        link.step(Input::Lost, 30.0, 0.0);
-        assert_eq!(link.status(), Status::Lost);
-        assert_eq!(link.step(Input::Offline, 40.0, 0.0), None);
-        assert_eq!(link.step(Input::Online, 50.0, 0.0), Some(Effect::Connect));
-    }
-
-    #[test]
-    fn waking_up_tries_at_once() {
-        let mut link = open();
-        link.step(Input::Lost, 10.0, 1.0);
-        assert_eq!(link.step(Input::Online, 20.0, 0.0), Some(Effect::Connect));
-        link.step(Input::Opened, 30.0, 0.0);
         assert_eq!(
-            link.step(Input::Visible, 3_600_000.0, 0.0),
-            Some(Effect::Connect),
+            link.step(ConnectionEvent::Online, 19_000.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
+    }
+
+    #[test]
+    fn reports_a_lost_network_at_once() {
+        let mut link = open_policy();
+        assert_eq!(
+            link.step(ConnectionEvent::Offline, 20.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
+        assert_eq!(
+            link.status(),
+            ConnectionStatus::Idle,
+            "it may be the network of others"
+        );
+        link.step(ConnectionEvent::Closed, 30.0, 0.0);
+        assert_eq!(link.status(), ConnectionStatus::Disconnected);
+        assert_eq!(link.step(ConnectionEvent::Offline, 40.0, 0.0), None);
+        assert_eq!(
+            link.step(ConnectionEvent::Online, 50.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
+    }
+
+    #[test]
+    fn reconnects_at_once_after_waking() {
+        let mut link = open_policy();
+        link.step(ConnectionEvent::Closed, 10.0, 1.0);
+        assert_eq!(
+            link.step(ConnectionEvent::Online, 20.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
+        link.step(ConnectionEvent::Opened, 30.0, 0.0);
+        assert_eq!(
+            link.step(ConnectionEvent::Visible, 3_600_000.0, 0.0),
+            Some(ConnectionEffect::Connect),
             "slept for an hour"
         );
     }
 
     #[test]
-    fn nothing_is_connected_while_the_state_is_loaded_anew() {
-        let mut link = open();
-        assert_eq!(link.step(Input::Pause, 50.0, 0.0), Some(Effect::Disconnect));
+    fn stays_disconnected_while_resyncing() {
+        let mut link = open_policy();
+        assert_eq!(
+            link.step(ConnectionEvent::Pause, 50.0, 0.0),
+            Some(ConnectionEffect::Disconnect)
+        );
         for input in [
-            Input::Lost,
-            Input::Online,
-            Input::Visible,
-            Input::Tick,
-            Input::Heard,
+            ConnectionEvent::Closed,
+            ConnectionEvent::Online,
+            ConnectionEvent::Visible,
+            ConnectionEvent::Tick,
+            ConnectionEvent::Received,
         ] {
             assert_eq!(link.step(input, 99_000.0, 0.0), None);
         }
-        assert_eq!(link.step(Input::Start, 99_000.0, 0.0), Some(Effect::Connect));
+        assert_eq!(
+            link.step(ConnectionEvent::Start, 99_000.0, 0.0),
+            Some(ConnectionEffect::Connect)
+        );
     }
 }

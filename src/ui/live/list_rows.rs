@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Live, listing::Listing};
+use super::{Live, listing::ListCache};
 use crate::protocol::{ConversationId, ConversationSummary, Timestamp};
 
 /// A conversation in the list.
@@ -11,11 +11,11 @@ pub struct ListRow {
     pub id: ConversationId,
     pub title: ArcRwSignal<String>,
     pub updated_at: ArcRwSignal<Timestamp>,
-    pub running: ArcRwSignal<bool>,
+    pub is_running: ArcRwSignal<bool>,
     /// What is at work in it waits for the person.
-    pub waiting: ArcRwSignal<bool>,
+    pub is_waiting: ArcRwSignal<bool>,
     /// Something has come to its end in it, and nobody has looked.
-    pub unseen: ArcRwSignal<bool>,
+    pub is_unseen: ArcRwSignal<bool>,
 }
 
 /// Two rows are the same if they are of the same conversation: what changes in it is in its signals.
@@ -31,16 +31,16 @@ impl ListRow {
             id: summary.id,
             title: ArcRwSignal::new(summary.title.clone()),
             updated_at: ArcRwSignal::new(summary.updated_at),
-            running: ArcRwSignal::new(summary.active_run.is_some()),
-            waiting: ArcRwSignal::new(summary.waiting),
-            unseen: ArcRwSignal::new(summary.unseen),
+            is_running: ArcRwSignal::new(summary.active_run.is_some()),
+            is_waiting: ArcRwSignal::new(summary.waiting),
+            is_unseen: ArcRwSignal::new(summary.unseen),
         }
     }
 
     /// Whether there is something new in it that is not on the screen already.
-    pub fn is_news(&self, live: Live) -> bool {
-        let here = live.place.get().conversation() == Some(self.id);
-        self.unseen.get() && !(here && live.visible.get())
+    pub fn has_news(&self, live: Live) -> bool {
+        let here = live.chat_route.get().conversation_id() == Some(self.id);
+        self.is_unseen.get() && !(here && live.is_visible.get())
     }
 
     fn sync(&self, summary: &ConversationSummary) {
@@ -50,20 +50,20 @@ impl ListRow {
         if self.updated_at.get_untracked() != summary.updated_at {
             self.updated_at.set(summary.updated_at);
         }
-        if self.running.get_untracked() != summary.active_run.is_some() {
-            self.running.set(summary.active_run.is_some());
+        if self.is_running.get_untracked() != summary.active_run.is_some() {
+            self.is_running.set(summary.active_run.is_some());
         }
-        if self.waiting.get_untracked() != summary.waiting {
-            self.waiting.set(summary.waiting);
+        if self.is_waiting.get_untracked() != summary.waiting {
+            self.is_waiting.set(summary.waiting);
         }
-        if self.unseen.get_untracked() != summary.unseen {
-            self.unseen.set(summary.unseen);
+        if self.is_unseen.get_untracked() != summary.unseen {
+            self.is_unseen.set(summary.unseen);
         }
     }
 }
 
 /// Brings the rows up to the list.
-pub fn sync(rows: RwSignal<Vec<ListRow>>, listing: &Listing) {
+pub fn sync(rows: RwSignal<Vec<ListRow>>, listing: &ListCache) {
     let old = rows.get_untracked();
     let new: Vec<ListRow> = listing
         .conversations()

@@ -5,27 +5,27 @@
 
 use crate::protocol::{
     ConversationList, ConversationSummary, Event, EventBody,
-    conversation_list::{self, ListCursor, Listed},
+    conversation_list::{self, ListCursor, ListUpdate},
     sorted,
 };
 
 /// The part of the list that is loaded, and what happened since the pages that are on their way were asked for.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub struct ListCache {
     list: ConversationList,
     /// Counts the snapshots that it started from: a page that was asked for before the last one is of no use.
-    number: u32,
+    generation: u32,
     /// Pages on their way.
-    awaited: usize,
+    pending_pages: usize,
     buffer: Vec<Event>,
 }
 
-impl Listing {
+impl ListCache {
     /// Starts from a snapshot of the newest page.
     pub fn restart(&mut self, list: ConversationList) {
         *self = Self {
             list,
-            number: self.number + 1,
+            generation: self.generation + 1,
             ..Self::default()
         };
     }
@@ -42,12 +42,12 @@ impl Listing {
 
     /// Where the next page begins.
     pub fn cursor(&self) -> Option<ListCursor> {
-        self.list.cursor()
+        self.list.next_cursor()
     }
 
     /// Applies an event.
-    pub fn apply(&mut self, event: &Event) -> Listed {
-        if self.awaited > 0
+    pub fn apply(&mut self, event: &Event) -> ListUpdate {
+        if self.pending_pages > 0
             && !matches!(
                 event.body,
                 EventBody::TextDelta { .. } | EventBody::Thinking { .. }
@@ -59,39 +59,39 @@ impl Listing {
     }
 
     /// A page is being asked for; [`Listing::page`] or [`Listing::no_page`] follows, with the number that this gives.
-    pub fn ask(&mut self) -> u32 {
-        self.awaited += 1;
-        self.number
+    pub fn begin_page(&mut self) -> u32 {
+        self.pending_pages += 1;
+        self.generation
     }
 
     /// A page of older conversations arrived (`newest` is false), or the newest page once more, because
     /// something happened in a conversation that was not loaded.
-    pub fn page(&mut self, asked: u32, mut page: ConversationList, newest: bool) {
-        if asked != self.number {
+    pub fn apply_page(&mut self, asked: u32, mut page: ConversationList, newest: bool) {
+        if asked != self.generation {
             return;
         }
         for event in &self.buffer {
             conversation_list::apply(&mut page, event);
         }
         let has_more = if newest { self.list.has_more } else { page.has_more };
-        self.list.append(page);
+        self.list.append_page(page);
         self.list.has_more = has_more;
         // The same order as the server's, so that the cursor of the next page is right.
         for conversation in std::mem::take(&mut self.list.conversations) {
-            sorted::insert(&mut self.list.conversations, conversation, |conversation| {
+            sorted::insert_sorted(&mut self.list.conversations, conversation, |conversation| {
                 std::cmp::Reverse(conversation.activity)
             });
         }
-        self.no_page(asked);
+        self.fail_page(asked);
     }
 
     /// The page could not be had.
-    pub fn no_page(&mut self, asked: u32) {
-        if asked != self.number {
+    pub fn fail_page(&mut self, asked: u32) {
+        if asked != self.generation {
             return;
         }
-        self.awaited = self.awaited.saturating_sub(1);
-        if self.awaited == 0 {
+        self.pending_pages = self.pending_pages.saturating_sub(1);
+        if self.pending_pages == 0 {
             self.buffer.clear();
         }
     }
@@ -124,8 +124,8 @@ mod tests {
         }
     }
 
-    fn started(list: ConversationList) -> Listing {
-        let mut listing = Listing::default();
+    fn started(list: ConversationList) -> ListCache {
+        let mut listing = ListCache::default();
         listing.restart(list);
         listing
     }
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    fn titles(listing: &Listing) -> Vec<&str> {
+    fn titles(listing: &ListCache) -> Vec<&str> {
         listing
             .conversations()
             .iter()
@@ -149,9 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_while_a_page_is_on_its_way_is_in_it() {
+    fn applies_events_buffered_during_a_page_load() {
         let mut listing = started(list(10, &[9, 8], true));
-        let asked = listing.ask();
+        let asked = listing.begin_page();
         listing.apply(&event(
             11,
             4,
@@ -163,12 +163,12 @@ mod tests {
         // The page was read between the two events.
         let mut page = list(11, &[4, 3, 2], false);
         page.conversations[0].title = "renamed".into();
-        listing.page(asked, page, false);
+        listing.apply_page(asked, page, false);
         assert_eq!(titles(&listing), ["chat 9", "chat 8", "renamed", "chat 2"]);
         assert!(!listing.has_more());
 
         let mut listing = started(list(10, &[9, 8], true));
-        let asked = listing.ask();
+        let asked = listing.begin_page();
         listing.apply(&event(
             11,
             4,
@@ -176,7 +176,7 @@ mod tests {
                 title: "renamed".into(),
             },
         ));
-        listing.page(asked, list(10, &[4, 3, 2], false), false);
+        listing.apply_page(asked, list(10, &[4, 3, 2], false), false);
         assert_eq!(
             titles(&listing),
             ["chat 9", "chat 8", "renamed", "chat 3", "chat 2"]
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_conversation_that_wakes_up_comes_to_the_top() {
+    fn moves_an_updated_conversation_to_the_top() {
         let mut listing = started(list(10, &[9, 8], true));
         let started = EventBody::RunStarted {
             parent_id: MessageId(uuid::Uuid::from_u128(6)),
@@ -192,12 +192,15 @@ mod tests {
             created_at: Timestamp(20),
         };
         let started = event(11, 1, started);
-        assert_eq!(listing.apply(&started), Listed::Unknown(started.conversation_id));
-        let asked = listing.ask();
+        assert_eq!(
+            listing.apply(&started),
+            ListUpdate::UnknownConversation(started.conversation_id)
+        );
+        let asked = listing.begin_page();
         let mut page = list(11, &[1, 9, 8], true);
         page.conversations[0].activity = Position(11);
         page.conversations[0].active_run = started.message_id;
-        listing.page(asked, page, true);
+        listing.apply_page(asked, page, true);
         assert_eq!(titles(&listing), ["chat 1", "chat 9", "chat 8"]);
         assert!(listing.has_more());
         listing.apply(&event(
@@ -213,26 +216,29 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_applied_once() {
+    fn applies_an_event_once() {
         let mut listing = started(list(10, &[9], false));
         let created = EventBody::ConversationCreated {
             title: "new".into(),
             created_at: Timestamp(30),
         };
-        assert_eq!(listing.apply(&event(11, 30, created.clone())), Listed::Changed);
-        assert_eq!(listing.apply(&event(11, 30, created)), Listed::Unchanged);
+        assert_eq!(
+            listing.apply(&event(11, 30, created.clone())),
+            ListUpdate::Changed
+        );
+        assert_eq!(listing.apply(&event(11, 30, created)), ListUpdate::Unchanged);
         assert_eq!(titles(&listing), ["new", "chat 9"]);
     }
 
     #[test]
-    fn a_page_that_was_asked_for_before_the_list_began_again_is_dropped() {
+    fn drops_a_page_requested_before_restart() {
         let mut listing = started(list(10, &[9, 8], true));
-        let asked = listing.ask();
+        let asked = listing.begin_page();
         listing.restart(list(20, &[9], true));
-        listing.page(asked, list(10, &[4, 3], false), false);
+        listing.apply_page(asked, list(10, &[4, 3], false), false);
         assert_eq!(titles(&listing), ["chat 9"]);
-        let asked = listing.ask();
-        listing.page(asked, list(20, &[3], false), false);
+        let asked = listing.begin_page();
+        listing.apply_page(asked, list(20, &[3], false), false);
         assert_eq!(titles(&listing), ["chat 9", "chat 3"]);
     }
 }

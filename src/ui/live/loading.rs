@@ -2,109 +2,116 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{ListTrouble, Live, Older, Phase};
+use super::{ConversationPhase, ListError, Live, OlderState};
 use crate::{
     api::rpc,
     protocol::{ApiError, ConversationId, ErrorCode, Transcript},
-    ui::{backoff::backoff, browser, place::Place},
+    ui::{backoff::backoff_ms, browser, place::Route},
 };
 
 impl Live {
     /// The person is at a place: what it shows is loaded if it is not here.
-    pub fn visit(self, place: Place) {
-        let Some(id) = place.conversation() else { return };
+    pub fn load_route(self, place: Route) {
+        let Some(id) = place.conversation_id() else { return };
         // What is deleted does not come back.
         if self
             .view(id)
             .phase
-            .with_untracked(|phase| *phase == Phase::Missing)
+            .with_untracked(|phase| *phase == ConversationPhase::Missing)
         {
             return;
         }
-        let load = self.with(|state| {
+        let load = self.with_state(|state| {
             if state.stale.contains(&id) {
                 state.stale.retain(|stale| *stale != id);
                 state.dirty.conversation(id);
             }
-            let load = state.session.shelf.open(id);
-            let dropped = state.session.shelf.evict(Some(id));
+            let load = state.session.transcripts.open(id);
+            let dropped = state.session.transcripts.evict(Some(id));
             state.views.retain(|view| !dropped.contains(&view.id));
             load
         });
         self.flush();
         if load {
-            self.load(id);
+            self.load_conversation(id);
         }
         let older = self.view(id).older;
-        if older.with_untracked(|older| matches!(older, Older::Failed(_))) {
+        if older.with_untracked(|older| matches!(older, OlderState::Failed(_))) {
             self.load_older(id);
         }
     }
 
-    pub(super) fn load(self, id: ConversationId) {
+    pub(super) fn load_conversation(self, id: ConversationId) {
         let view = self.view(id);
-        if view.phase.with_untracked(|phase| *phase != Phase::Ready) {
-            view.phase.set(Phase::Loading);
+        if view
+            .phase
+            .with_untracked(|phase| *phase != ConversationPhase::Ready)
+        {
+            view.phase.set(ConversationPhase::Loading);
         }
         // What is on the screen stays there.
-        let (reach, known) = self.with(|state| (state.session.shelf.reach(id), state.known(id)));
+        let (reach, known) =
+            self.with_state(|state| (state.session.transcripts.first_shown(id), state.known(id)));
         spawn_local(async move {
-            match self.ask(rpc::conversation(id, reach)).await {
+            match self.call(rpc::conversation(id, reach)).await {
                 Ok(snapshot) => {
-                    let change = self.with(|state| {
-                        let change = state.session.loaded(snapshot);
-                        if state.session.shelf.get(id).is_some() {
+                    let change = self.with_state(|state| {
+                        let change = state.session.apply_snapshot(snapshot);
+                        if state.session.transcripts.get(id).is_some() {
                             state.forget(&known);
                         }
                         change
                     });
-                    self.changed(change);
+                    self.apply_changes(change);
                     // Someone is waiting to see it.
                     self.flush();
                 }
                 Err(error) => {
-                    self.with(|state| state.session.shelf.failed(id));
-                    self.could_not_load(id, &error);
+                    self.with_state(|state| state.session.transcripts.fail_snapshot(id));
+                    self.fail_load(id, &error);
                 }
             }
         });
     }
 
-    pub(super) fn could_not_load(self, id: ConversationId, error: &ApiError) {
+    pub(super) fn fail_load(self, id: ConversationId, error: &ApiError) {
         let view = self.view(id);
-        let ready = view.phase.with_untracked(|phase| *phase == Phase::Ready);
+        let ready = view
+            .phase
+            .with_untracked(|phase| *phase == ConversationPhase::Ready);
         if error.code == ErrorCode::NotFound {
-            match self.with(|state| state.outbox.begun(Place::Conversation(id))) {
-                Some(begun) => self.show_begun(begun),
-                None => view.phase.set(Phase::Missing),
+            match self.with_state(|state| state.outbox.provisional_transcript(Route::Conversation(id))) {
+                Some(begun) => self.show_provisional(begun),
+                None => view.phase.set(ConversationPhase::Missing),
             }
         } else if ready {
             // What is on the screen stays there, and says that there may be more.
-            let failures = view.behind.get_untracked() + 1;
-            view.behind.set(failures);
-            browser::after(backoff(failures), move || self.load_again(id)).forget();
+            let failures = view.failed_syncs.get_untracked() + 1;
+            view.failed_syncs.set(failures);
+            browser::set_timeout(backoff_ms(failures), move || self.retry_load(id)).detach();
         } else {
-            view.phase.set(Phase::Failed(why(error)));
+            view.phase.set(ConversationPhase::Failed(load_error_text(error)));
         }
     }
 
     /// Tries once more to bring what is on the screen up to date.
-    fn load_again(self, id: ConversationId) {
-        let behind = self.with(|state| {
+    fn retry_load(self, id: ConversationId) {
+        let behind = self.with_state(|state| {
             let view = state.known_view(id);
-            view.is_some_and(|view| view.behind.get_untracked() > 0) && state.session.shelf.open(id)
+            view.is_some_and(|view| view.failed_syncs.get_untracked() > 0)
+                && state.session.transcripts.open(id)
         });
         if behind {
-            self.load(id);
+            self.load_conversation(id);
         }
     }
 
     /// Shows a conversation that begins with a message on its way: the server does not know it yet.
-    pub(super) fn show_begun(self, begun: Transcript) {
+    pub(super) fn show_provisional(self, begun: Transcript) {
         let id = begun.conversation_id;
-        self.with(|state| {
-            if state.session.shelf.get(id).is_none() {
-                state.session.shelf.put(begun);
+        self.with_state(|state| {
+            if state.session.transcripts.get(id).is_none() {
+                state.session.transcripts.insert(begun);
             }
             state.dirty.conversation(id);
         });
@@ -113,37 +120,37 @@ impl Live {
 
     /// Loads a page of the list: the newest once more, or the next older one.
     pub(super) fn load_list(self, newest: bool) {
-        let (asked, cursor) = self.with(|state| {
-            let listing = &mut state.session.listing;
-            (listing.ask(), listing.cursor().filter(|_| !newest))
+        let (asked, cursor) = self.with_state(|state| {
+            let listing = &mut state.session.list_cache;
+            (listing.begin_page(), listing.cursor().filter(|_| !newest))
         });
         spawn_local(async move {
-            let page = self.ask(rpc::conversations(cursor)).await;
-            let trouble = self.with(|state| {
+            let page = self.call(rpc::conversations(cursor)).await;
+            let trouble = self.with_state(|state| {
                 state.dirty.list = true;
                 match page {
                     Ok(page) => {
-                        state.session.listing.page(asked, page, newest);
+                        state.session.list_cache.apply_page(asked, page, newest);
                         None
                     }
                     Err(error) => {
-                        state.session.listing.no_page(asked);
-                        Some(ListTrouble {
-                            newest,
-                            message: why(&error),
+                        state.session.list_cache.fail_page(asked);
+                        Some(ListError {
+                            is_newest: newest,
+                            message: load_error_text(&error),
                         })
                     }
                 }
             });
-            self.list_trouble.set(trouble);
-            self.loading_more.set(false);
+            self.list_error.set(trouble);
+            self.is_loading_more.set(false);
             self.flush();
         });
     }
 }
 
 /// Why something could not be loaded. Nothing was to be done, so nothing need be said of what was.
-pub(super) fn why(error: &ApiError) -> String {
+pub(super) fn load_error_text(error: &ApiError) -> String {
     match error.code {
         ErrorCode::Unreachable => "The server can’t be reached.".into(),
         _ => error.message.clone(),

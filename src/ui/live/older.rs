@@ -2,16 +2,16 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{Live, loading::why};
+use super::{Live, loading::load_error_text};
 use crate::{
     api::rpc,
     protocol::ConversationId,
-    ui::{browser, place::Place},
+    ui::{browser, place::Route},
 };
 
 /// Where the loading of older messages stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Older {
+pub enum OlderState {
     #[default]
     Idle,
     Loading,
@@ -22,8 +22,13 @@ pub enum Older {
 impl Live {
     /// The person comes near to the first message that is here: what is before it is loaded. After a failure that is up
     /// to them.
-    pub fn is_near_start(self, id: ConversationId) {
-        if self.has_taken_over() && self.view(id).older.with_untracked(|older| *older == Older::Idle) {
+    pub fn load_older_near_start(self, id: ConversationId) {
+        if self.is_hydrated()
+            && self
+                .view(id)
+                .older
+                .with_untracked(|older| *older == OlderState::Idle)
+        {
             self.load_older(id);
         }
     }
@@ -35,19 +40,19 @@ impl Live {
             .with_transcript(id, |transcript| transcript.earliest)
             .flatten();
         let Some(before) = before else { return };
-        if view.older.with_untracked(|older| *older == Older::Loading) {
+        if view.older.with_untracked(|older| *older == OlderState::Loading) {
             return;
         }
-        view.older.set(Older::Loading);
+        view.older.set(OlderState::Loading);
         spawn_local(async move {
-            let loaded = match self.ask(rpc::older_messages(id, before)).await {
+            let loaded = match self.call(rpc::older_messages(id, before)).await {
                 Ok(older) => {
-                    let change = self.with(|state| state.session.prepend(id, older));
-                    self.changed(change);
+                    let change = self.with_state(|state| state.session.prepend(id, older));
+                    self.apply_changes(change);
                     self.flush();
-                    Older::Idle
+                    OlderState::Idle
                 }
-                Err(error) => Older::Failed(why(&error)),
+                Err(error) => OlderState::Failed(load_error_text(&error)),
             };
             view.older.set(loaded);
         });
@@ -55,18 +60,18 @@ impl Live {
 
     /// The person has gone elsewhere: once that is on the screen, a conversation is cut down to its newest page, so that
     /// coming back is as fast as opening it.
-    pub fn leave(self, place: Place) {
-        let Some(id) = place.conversation() else { return };
-        browser::next_frame(move || {
-            if self.place.get_untracked() == place {
+    pub fn trim_after_leaving(self, place: Route) {
+        let Some(id) = place.conversation_id() else { return };
+        browser::on_next_frame(move || {
+            if self.chat_route.get_untracked() == place {
                 return;
             }
-            let settled = self.with(|state| {
-                let trimmed = state.session.shelf.trim(id);
+            let settled = self.with_state(|state| {
+                let trimmed = state.session.transcripts.trim(id);
                 trimmed.then(|| state.sync(id, Some(id))).flatten()
             });
             if let Some(settled) = settled {
-                self.settled(settled);
+                self.apply_outbox_update(settled);
             }
         });
     }

@@ -7,9 +7,9 @@ use std::sync::{
 
 use leptos::prelude::*;
 
-use super::{rows::set, thought::latest_thought};
+use super::{rows::set_if_changed, thought::latest_line};
 use crate::{
-    protocol::{PayloadRef, Piece, PieceKind, ToolCall},
+    protocol::{MessagePiece, MessagePieceKind, PayloadRef, ToolCall},
     ui::markdown::Prose,
 };
 
@@ -20,12 +20,12 @@ pub struct PartRow {
     pub key: (usize, usize),
     pub kind: PartKind,
     /// Streamed to this browser: what is folded away is rendered when it is opened.
-    pub live: bool,
+    pub is_streamed: bool,
     pub prose: Prose,
     /// The last line of the thinking.
-    pub latest: ArcRwSignal<String>,
+    pub latest_line: ArcRwSignal<String>,
     /// How many bytes of its text are in `prose`.
-    painted: Arc<AtomicUsize>,
+    painted_bytes: Arc<AtomicUsize>,
 }
 
 /// What a part is.
@@ -41,25 +41,25 @@ pub enum PartKind {
 
 impl PartRow {
     /// One that does not grow out of another has another identity, even if it has the same place.
-    pub fn identity(&self) -> (usize, usize, usize) {
-        (self.key.0, self.key.1, Arc::as_ptr(&self.painted).addr())
+    pub fn view_key(&self) -> (usize, usize, usize) {
+        (self.key.0, self.key.1, Arc::as_ptr(&self.painted_bytes).addr())
     }
 
-    pub fn new(piece: &Piece<'_>, ended: bool, live: bool) -> Self {
+    pub fn new(piece: &MessagePiece<'_>, ended: bool, live: bool) -> Self {
         let text = piece.texts.concat();
         Self {
             key: piece.key,
-            kind: PartKind::of(piece.kind),
-            live,
-            latest: ArcRwSignal::new(latest_thought(&text).into()),
-            painted: Arc::new(AtomicUsize::new(text.len())),
+            kind: PartKind::from_piece(piece.kind),
+            is_streamed: live,
+            latest_line: ArcRwSignal::new(latest_line(&text).into()),
+            painted_bytes: Arc::new(AtomicUsize::new(text.len())),
             prose: Prose::new(text, ended),
         }
     }
 
     /// Returns how many bytes of its text are painted.
     pub fn painted(&self) -> usize {
-        self.painted.load(Relaxed)
+        self.painted_bytes.load(Relaxed)
     }
 
     pub fn is_thinking(&self) -> bool {
@@ -67,47 +67,47 @@ impl PartRow {
     }
 
     /// Returns true if the text begins with what is painted, as far as its length can tell. Texts only grow.
-    pub fn fits(&self, piece: &Piece<'_>) -> bool {
+    pub fn is_extended_by(&self, piece: &MessagePiece<'_>) -> bool {
         let same_kind = match piece.kind {
-            PieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
-            PieceKind::Text => matches!(self.kind, PartKind::Text),
-            PieceKind::Tool(_) => matches!(self.kind, PartKind::Tool(_)),
-            PieceKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
+            MessagePieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
+            MessagePieceKind::Text => matches!(self.kind, PartKind::Text),
+            MessagePieceKind::ToolCall(_) => matches!(self.kind, PartKind::Tool(_)),
+            MessagePieceKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
         };
-        same_kind && piece.after(self.painted()).is_some()
+        same_kind && piece.texts_after(self.painted()).is_some()
     }
 
-    pub fn sync(&self, piece: &Piece<'_>) {
-        if let (PartKind::Tool(call), PieceKind::Tool(now)) = (&self.kind, piece.kind) {
-            set(call, now);
+    pub fn sync(&self, piece: &MessagePiece<'_>) {
+        if let (PartKind::Tool(call), MessagePieceKind::ToolCall(now)) = (&self.kind, piece.kind) {
+            set_if_changed(call, now);
         }
-        let new = piece.after(self.painted()).unwrap_or_default();
+        let new = piece.texts_after(self.painted()).unwrap_or_default();
         if new.is_empty() {
             return;
         }
         for text in &new {
-            self.painted.fetch_add(text.len(), Relaxed);
+            self.painted_bytes.fetch_add(text.len(), Relaxed);
             self.prose.append(text);
         }
         if let (PartKind::Thinking, Some(text)) = (&self.kind, piece.texts.last()) {
-            set(&self.latest, latest_thought(text));
+            set_if_changed(&self.latest_line, latest_line(text));
         }
     }
 }
 
 impl PartKind {
-    fn of(kind: PieceKind<'_>) -> Self {
+    fn from_piece(kind: MessagePieceKind<'_>) -> Self {
         match kind {
-            PieceKind::Thinking => Self::Thinking,
-            PieceKind::Text => Self::Text,
-            PieceKind::Tool(call) => Self::Tool(ArcRwSignal::new(call.clone())),
-            PieceKind::Payload(payload) => Self::Payload(payload.clone()),
+            MessagePieceKind::Thinking => Self::Thinking,
+            MessagePieceKind::Text => Self::Text,
+            MessagePieceKind::ToolCall(call) => Self::Tool(ArcRwSignal::new(call.clone())),
+            MessagePieceKind::Payload(payload) => Self::Payload(payload.clone()),
         }
     }
 }
 
 impl PartialEq for PartRow {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.painted, &other.painted)
+        Arc::ptr_eq(&self.painted_bytes, &other.painted_bytes)
     }
 }

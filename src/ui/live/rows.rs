@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{lost::Lost, older::Older, outbox::Underway, part::PartRow};
+use super::{lost::UnrecordedMessages, older::OlderState, outbox::PendingSend, part::PartRow};
 use crate::protocol::{
-    AssistantMessage, ConversationId, FinishReason, Interaction, Message, MessageBody, MessageId, Parameters,
-    RunError, RunStatus, Source, SuggestedAction, SuggestedValue, Timestamp, Transcript, Usage,
-    damaged::damage_notice,
+    AssistantMessage, CitedSource, ConversationId, FinishReason, Interaction, Message, MessageBody,
+    MessageId, Parameters, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, Transcript,
+    Usage, damaged::damaged_message_text,
 };
 
 /// Whether there is something to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum ConversationPhase {
     /// The snapshot is on its way.
     Loading,
     Ready,
@@ -31,7 +31,7 @@ pub enum Phase {
 #[derive(Clone, Debug)]
 pub struct ConversationView {
     pub id: ConversationId,
-    pub phase: ArcRwSignal<Phase>,
+    pub phase: ArcRwSignal<ConversationPhase>,
     pub title: ArcRwSignal<String>,
     /// The model that the next message goes to.
     pub model: ArcRwSignal<Option<String>>,
@@ -44,17 +44,17 @@ pub struct ConversationView {
     /// The first of them, if the branch begins before it.
     pub earliest: ArcRwSignal<Option<MessageId>>,
     /// The loading of what is before.
-    pub older: ArcRwSignal<Older>,
+    pub older: ArcRwSignal<OlderState>,
     /// The run at work.
-    pub running: ArcRwSignal<Option<MessageId>>,
+    pub active_run: ArcRwSignal<Option<MessageId>>,
     /// What is on its way to the server: its run has not begun.
-    pub underway: ArcRwSignal<Underway>,
+    pub pending_send: ArcRwSignal<PendingSend>,
     /// How much of what was made for the panel the person has accepted or rejected. What they said is in the transcript.
-    pub judged: ArcRwSignal<u32>,
+    pub verdict_version: ArcRwSignal<u32>,
     /// How often in a row it could not be brought up to date: what is shown may not be all.
-    pub behind: ArcRwSignal<u32>,
+    pub failed_syncs: ArcRwSignal<u32>,
     /// What only this page has.
-    lost: ArcRwSignal<Vec<LostRow>>,
+    unrecorded: ArcRwSignal<Vec<UnrecordedRow>>,
 }
 
 /// A message on the screen.
@@ -62,12 +62,12 @@ pub struct ConversationView {
 pub enum Row {
     User(UserRow),
     Answer(AnswerRow),
-    Lost(LostRow),
+    Unrecorded(UnrecordedRow),
 }
 
 /// Messages of which the server has no record.
 #[derive(Clone, Debug)]
-pub struct LostRow {
+pub struct UnrecordedRow {
     /// Made for this row: the server may have the beginning of what is lost under its own.
     id: MessageId,
     after: Option<MessageId>,
@@ -82,9 +82,9 @@ pub struct UserRow {
     pub interaction: Interaction,
     pub created_at: Timestamp,
     /// The server has not confirmed it yet.
-    pub pending: ArcRwSignal<bool>,
+    pub is_pending: ArcRwSignal<bool>,
     /// The stored message can't be read: the text says so.
-    pub damaged: bool,
+    pub is_damaged: bool,
 }
 
 /// What a run produced.
@@ -96,17 +96,17 @@ pub struct AnswerRow {
     pub run: ArcRwSignal<RunView>,
     pub parts: ArcRwSignal<Vec<PartRow>>,
     pub siblings: ArcRwSignal<Siblings>,
-    pub offers: ArcRwSignal<Offers>,
+    pub extras: ArcRwSignal<AnswerExtras>,
     /// It came while the conversation was shown.
-    pub news: bool,
+    pub is_new: bool,
 }
 
 /// What an answer offers beside its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offers {
+pub struct AnswerExtras {
     pub values: Vec<SuggestedValue>,
     pub actions: Vec<SuggestedAction>,
-    pub sources: Vec<Source>,
+    pub sources: Vec<CitedSource>,
 }
 
 /// Where a run stands.
@@ -116,9 +116,9 @@ pub struct RunView {
     pub activity: Option<String>,
     pub error: Option<RunError>,
     /// Why it stopped before it was whole, if it can go on.
-    pub cut_short: Option<FinishReason>,
+    pub truncation: Option<FinishReason>,
     /// How long it has been at work, in milliseconds.
-    pub worked_ms: u64,
+    pub elapsed_ms: u64,
 }
 
 /// The other answers to the same message.
@@ -135,13 +135,13 @@ impl Row {
         match self {
             Self::User(row) => row.id,
             Self::Answer(row) => row.id,
-            Self::Lost(row) => row.id,
+            Self::Unrecorded(row) => row.id,
         }
     }
 
     /// Whether it shows a message that the server has.
-    pub fn is_kept(&self) -> bool {
-        !matches!(self, Self::Lost(_))
+    pub fn is_recorded(&self) -> bool {
+        !matches!(self, Self::Unrecorded(_))
     }
 }
 
@@ -150,7 +150,7 @@ impl ConversationView {
     pub fn new(id: ConversationId) -> Self {
         Self {
             id,
-            phase: ArcRwSignal::new(Phase::Loading),
+            phase: ArcRwSignal::new(ConversationPhase::Loading),
             title: ArcRwSignal::default(),
             model: ArcRwSignal::default(),
             parameters: ArcRwSignal::default(),
@@ -158,18 +158,18 @@ impl ConversationView {
             rows: ArcRwSignal::default(),
             earliest: ArcRwSignal::default(),
             older: ArcRwSignal::default(),
-            running: ArcRwSignal::default(),
-            underway: ArcRwSignal::default(),
-            judged: ArcRwSignal::default(),
-            behind: ArcRwSignal::default(),
-            lost: ArcRwSignal::default(),
+            active_run: ArcRwSignal::default(),
+            pending_send: ArcRwSignal::default(),
+            verdict_version: ArcRwSignal::default(),
+            failed_syncs: ArcRwSignal::default(),
+            unrecorded: ArcRwSignal::default(),
         }
     }
 
     /// What the server has no record of stays here, where it stood.
-    pub fn lose(&self, Lost { after, messages }: Lost) {
-        self.lost.update_untracked(|lost| {
-            lost.push(LostRow {
+    pub fn add_unrecorded(&self, UnrecordedMessages { after, messages }: UnrecordedMessages) {
+        self.unrecorded.update_untracked(|lost| {
+            lost.push(UnrecordedRow {
                 id: MessageId::new(),
                 after,
                 messages: messages.into(),
@@ -178,23 +178,26 @@ impl ConversationView {
     }
 
     /// Whether something is being answered, or about to be.
-    pub fn busy(&self) -> bool {
-        self.running.with(Option::is_some) || self.underway.get() != Underway::Nothing
+    pub fn is_busy(&self) -> bool {
+        self.active_run.with(Option::is_some) || self.pending_send.get() != PendingSend::Nothing
     }
 
     /// Nothing is missing.
-    pub fn is_up_to_date(&self) {
-        set(&self.behind, &0);
+    pub fn mark_up_to_date(&self) {
+        set_if_changed(&self.failed_syncs, &0);
     }
 
     /// What is on its way is another thing now.
-    pub fn sync_underway(&self, underway: Underway) {
-        set(&self.underway, &underway);
+    pub fn sync_pending_send(&self, underway: PendingSend) {
+        set_if_changed(&self.pending_send, &underway);
     }
 
     /// Of a conversation that is not loaded, only what is on its way to it can be shown.
-    pub fn sync_pending(&self, pending: Option<&Message>) {
-        if self.phase.with_untracked(|phase| *phase == Phase::Ready) {
+    pub fn sync_unloaded(&self, pending: Option<&Message>) {
+        if self
+            .phase
+            .with_untracked(|phase| *phase == ConversationPhase::Ready)
+        {
             return;
         }
         let rows: Vec<Row> = pending
@@ -203,7 +206,7 @@ impl ConversationView {
             .collect();
         for row in &rows {
             if let Row::User(row) = row {
-                row.pending.set(true);
+                row.is_pending.set(true);
             }
         }
         self.rows.set(rows);
@@ -212,23 +215,23 @@ impl ConversationView {
     /// Brings everything up to the transcript. `pending` is a message that is on its way.
     pub fn sync(&self, transcript: &Transcript, pending: Option<&Message>, live: bool) {
         let phase = if transcript.deleted {
-            Phase::Missing
+            ConversationPhase::Missing
         } else {
-            Phase::Ready
+            ConversationPhase::Ready
         };
-        set(&self.title, &transcript.title);
-        set(&self.model, &transcript.model);
-        set(&self.parameters, &transcript.parameters);
-        set(&self.usage, &transcript.usage());
-        set(&self.running, &transcript.active_run());
+        set_if_changed(&self.title, &transcript.title);
+        set_if_changed(&self.model, &transcript.model);
+        set_if_changed(&self.parameters, &transcript.parameters);
+        set_if_changed(&self.usage, &transcript.window_usage());
+        set_if_changed(&self.active_run, &transcript.active_run());
         self.sync_rows(transcript, pending, live);
-        set(&self.earliest, &transcript.earliest);
-        set(&self.judged, &(transcript.verdicts.len() as u32));
-        set(&self.phase, &phase);
+        set_if_changed(&self.earliest, &transcript.earliest);
+        set_if_changed(&self.verdict_version, &(transcript.verdicts.len() as u32));
+        set_if_changed(&self.phase, &phase);
     }
 
     fn sync_rows(&self, transcript: &Transcript, pending: Option<&Message>, live: bool) {
-        let mut branch = transcript.branch();
+        let mut branch = transcript.shown_branch();
         let unconfirmed = pending.filter(|pending| transcript.message(pending.id).is_none());
         branch.extend(unconfirmed);
         let old = self.rows.get_untracked();
@@ -241,7 +244,10 @@ impl ConversationView {
             next = index + 1;
             old.get(index).cloned()
         };
-        let news = live && self.phase.with_untracked(|phase| *phase == Phase::Ready);
+        let news = live
+            && self
+                .phase
+                .with_untracked(|phase| *phase == ConversationPhase::Ready);
         // What comes before a message that was here is only older.
         let was_here = |message: &&Message| old.iter().rev().any(|row| row.id() == message.id);
         let last = branch.iter().rposition(was_here);
@@ -249,24 +255,24 @@ impl ConversationView {
         for (index, message) in branch.iter().enumerate() {
             let row = known(message).unwrap_or_else(|| Row::new(message, news && Some(index) > last));
             match (&row, &message.body) {
-                (Row::User(row), _) => set(
-                    &row.pending,
+                (Row::User(row), _) => set_if_changed(
+                    &row.is_pending,
                     &unconfirmed.is_some_and(|pending| pending.id == row.id),
                 ),
                 (Row::Answer(row), MessageBody::Assistant(assistant)) => {
                     let ids = transcript.siblings(message);
                     let index = ids.iter().position(|id| *id == message.id).unwrap_or(0);
-                    set(&row.siblings, &Siblings { ids, index });
+                    set_if_changed(&row.siblings, &Siblings { ids, index });
                     row.sync(assistant, live);
                 }
-                (Row::Answer(_) | Row::Lost(_), _) => {}
+                (Row::Answer(_) | Row::Unrecorded(_), _) => {}
             }
             rows.push(row);
         }
         // The last of several at the same place comes in first. What they stood after may be further back than what is here.
-        for lost in self.lost.get_untracked().into_iter().rev() {
+        for lost in self.unrecorded.get_untracked().into_iter().rev() {
             let before = rows.iter().position(|row| Some(row.id()) == lost.after);
-            rows.insert(before.map_or(0, |index| index + 1), Row::Lost(lost));
+            rows.insert(before.map_or(0, |index| index + 1), Row::Unrecorded(lost));
         }
         if !rows.iter().map(Row::id).eq(old.iter().map(Row::id)) {
             self.rows.set(rows);
@@ -275,8 +281,8 @@ impl ConversationView {
 
     /// Brings one answer up to the transcript.
     pub fn sync_message(&self, transcript: &Transcript, id: MessageId) {
-        set(&self.running, &transcript.active_run());
-        set(&self.usage, &transcript.usage());
+        set_if_changed(&self.active_run, &transcript.active_run());
+        set_if_changed(&self.usage, &transcript.window_usage());
         let Some(assistant) = transcript.message(id).and_then(Message::assistant) else {
             return;
         };
@@ -301,26 +307,26 @@ impl Row {
                 text: text.as_str().into(),
                 interaction: interaction.clone(),
                 created_at,
-                pending: ArcRwSignal::new(false),
-                damaged: false,
+                is_pending: ArcRwSignal::new(false),
+                is_damaged: false,
             }),
             MessageBody::Damaged => Self::User(UserRow {
                 id,
-                text: damage_notice(id).into(),
+                text: damaged_message_text(id).into(),
                 interaction: Interaction::TextInput,
                 created_at,
-                pending: ArcRwSignal::new(false),
-                damaged: true,
+                is_pending: ArcRwSignal::new(false),
+                is_damaged: true,
             }),
             MessageBody::Assistant(assistant) => Self::Answer(AnswerRow {
                 id,
                 model: assistant.model.as_str().into(),
                 created_at,
-                run: ArcRwSignal::new(RunView::of(assistant)),
+                run: ArcRwSignal::new(RunView::from_message(assistant)),
                 parts: ArcRwSignal::default(),
                 siblings: ArcRwSignal::default(),
-                offers: ArcRwSignal::default(),
-                news,
+                extras: ArcRwSignal::default(),
+                is_new: news,
             }),
         }
     }
@@ -336,7 +342,7 @@ impl AnswerRow {
             let at = known.binary_search_by_key(&piece.key, |row| row.key).ok();
             let row = at
                 .and_then(|at| known.get(at))
-                .filter(|row| row.fits(&piece))
+                .filter(|row| row.is_extended_by(&piece))
                 .cloned();
             let row = row.unwrap_or_else(|| PartRow::new(&piece, ended, live));
             row.sync(&piece);
@@ -348,33 +354,33 @@ impl AnswerRow {
         if parts != known {
             self.parts.set(parts);
         }
-        let offers = Offers {
+        let offers = AnswerExtras {
             values: assistant.suggested_values.clone(),
             actions: assistant.suggested_actions.clone(),
             sources: assistant.sources.clone(),
         };
-        set(&self.offers, &offers);
-        set(&self.run, &RunView::of(assistant));
+        set_if_changed(&self.extras, &offers);
+        set_if_changed(&self.run, &RunView::from_message(assistant));
     }
 }
 
 impl RunView {
-    fn of(assistant: &AssistantMessage) -> Self {
+    fn from_message(assistant: &AssistantMessage) -> Self {
         Self {
             status: assistant.status,
             activity: assistant.activity.clone(),
             error: assistant.error.clone(),
-            cut_short: assistant
+            truncation: assistant
                 .finish_reason
                 .clone()
                 .filter(|_| assistant.is_cut_short()),
-            worked_ms: assistant.worked_ms,
+            elapsed_ms: assistant.worked_ms,
         }
     }
 }
 
 /// Sets a signal if its value is another one, so that nothing runs for nothing.
-pub(super) fn set<T, V>(signal: &ArcRwSignal<T>, value: &V)
+pub(super) fn set_if_changed<T, V>(signal: &ArcRwSignal<T>, value: &V)
 where
     T: PartialEq<V> + Send + Sync + 'static,
     V: ?Sized + ToOwned<Owned = T>,

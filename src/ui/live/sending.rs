@@ -4,84 +4,92 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     Live, kept,
-    outbox::{Extras, Sending, Settled},
+    outbox::{MessageOptions, OutboxUpdate, OutgoingMessage},
 };
 use crate::{
     api::rpc,
     protocol::{ApiError, ConversationId, ErrorCode, Interaction, MessageId, intent::SendMessage},
-    ui::{backoff::backoff, browser, drafts, place::Place},
+    ui::{backoff::backoff_ms, browser, drafts, place::Route},
 };
 
 impl Live {
     /// Sends what the person has written where they are. A new conversation begins with it.
-    pub fn send(self, from: Place, text: String, model: Option<String>) {
-        self.say(from, text, model, Interaction::default());
+    pub fn send(self, from: Route, text: String, model: Option<String>) {
+        self.send_interaction(from, text, model, Interaction::default());
     }
 
     /// Sends a message, whether the person wrote it or not. What is wanted of the next message is wanted of this one, and what the
     /// person is looking at goes with it.
-    pub fn say(self, from: Place, text: String, model: Option<String>, interaction: Interaction) {
-        let mut extras = Extras {
+    pub fn send_interaction(
+        self,
+        from: Route,
+        text: String,
+        model: Option<String>,
+        interaction: Interaction,
+    ) {
+        let mut extras = MessageOptions {
             interaction,
-            ..Extras::default()
+            ..MessageOptions::default()
         };
-        self.wishes.take(from, &mut extras);
-        self.unsent
+        self.next_message.apply_to(from, &mut extras);
+        self.send_errors
             .update(|unsent| unsent.retain(|(place, _)| *place != from));
-        let beside = self.beside.get_untracked();
+        let beside = self.side_page.get_untracked();
         extras.context = beside.map(|beside| untrack(|| beside.context.run(())));
-        let sending = self.with(|state| {
-            let sending = state.outbox.begin(from, text, model, extras);
-            kept::keep(&sending);
+        let sending = self.with_state(|state| {
+            let sending = state.outbox.enqueue(from, text, model, extras);
+            kept::store(&sending);
             let id = sending.intent.conversation_id;
-            if let Some(begun) = sending.begun()
-                && state.session.shelf.get(id).is_none()
+            if let Some(begun) = sending.provisional_transcript()
+                && state.session.transcripts.get(id).is_none()
             {
-                state.session.shelf.put(begun);
+                state.session.transcripts.insert(begun);
             }
             state.dirty.conversation(id);
             sending
         });
         self.flush();
-        if from == Place::New {
-            self.go
-                .run((Place::Conversation(sending.intent.conversation_id), true));
+        if from == Route::New {
+            self.navigate
+                .run((Route::Conversation(sending.intent.conversation_id), true));
         }
         self.post(sending.intent);
     }
 
     /// Takes up what an earlier page had not brought to its end.
-    pub(super) fn take_up_messages(self) {
-        let begun = self.with(|state| {
-            for sending in kept::all() {
+    pub(super) fn resume_outbox(self) {
+        let begun = self.with_state(|state| {
+            for sending in kept::load_all() {
                 state.dirty.conversation(sending.intent.conversation_id);
                 state.outbox.restore(sending);
             }
-            state.outbox.begun(self.place.get_untracked())
+            state
+                .outbox
+                .provisional_transcript(self.chat_route.get_untracked())
         });
         if let Some(begun) = begun {
-            self.show_begun(begun);
+            self.show_provisional(begun);
         }
         self.flush();
-        self.deliver_held();
+        self.retry_held();
     }
 
     /// Tries again whatever waits for the connection.
-    pub(super) fn deliver_held(self) {
-        for message in self.with(|state| state.outbox.held()) {
+    pub(super) fn retry_held(self) {
+        for message in self.with_state(|state| state.outbox.held()) {
             self.deliver(message);
         }
     }
 
     fn deliver(self, message: MessageId) {
-        let intent = self.with(|state| {
+        let intent = self.with_state(|state| {
             // What another tab took back, or saw arrive, is not to be sent.
-            if !kept::has(message) {
-                let dropped = state.outbox.failed(message, false)?;
+            if !kept::contains(message) {
+                let dropped = state.outbox.mark_failed(message, false)?;
                 state.dirty.conversation(dropped.intent.conversation_id);
                 return None;
             }
-            let intent = state.outbox.release(message)?;
+            let intent = state.outbox.retry(message)?;
             state.dirty.conversation(intent.conversation_id);
             Some(intent)
         });
@@ -94,123 +102,123 @@ impl Live {
     fn post(self, intent: SendMessage) {
         spawn_local(async move {
             let (id, message) = (intent.conversation_id, intent.user_message_id);
-            match self.ask(rpc::send_message(intent)).await {
+            match self.call(rpc::send_message(intent)).await {
                 Ok(started) => {
-                    kept::forget(message);
-                    if let Some(run) = self.with(|state| state.outbox.started(&started)) {
+                    kept::remove(message);
+                    if let Some(run) = self.with_state(|state| state.outbox.mark_started(&started)) {
                         self.stop_run(run);
                     }
-                    self.catch_up_with(id, message);
+                    self.reload_if_missing(id, message);
                 }
                 Err(error) if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable) => {
-                    self.hold(message);
+                    self.retry_later(message);
                 }
-                Err(error) => self.came_back(message, &error),
+                Err(error) => self.on_rejected(message, &error),
             }
         });
     }
 
     /// The server has a message that it may have had for long: then the stream, which goes on from later, does
     /// not tell of it.
-    fn catch_up_with(self, id: ConversationId, message: MessageId) {
-        let missed = self.with(|state| {
-            let shelf = &mut state.session.shelf;
+    fn reload_if_missing(self, id: ConversationId, message: MessageId) {
+        let missed = self.with_state(|state| {
+            let shelf = &mut state.session.transcripts;
             let known = shelf
                 .get(id)
                 .is_none_or(|transcript| transcript.message(message).is_some());
-            !known && shelf.ask_again(id)
+            !known && shelf.request_reload(id)
         });
         if missed {
-            self.load(id);
+            self.load_conversation(id);
         }
     }
 
     /// A message waits until the server can be reached.
-    fn hold(self, message: MessageId) {
-        let Some(tries) = self.with(|state| {
+    fn retry_later(self, message: MessageId) {
+        let Some(tries) = self.with_state(|state| {
             let tries = state.outbox.hold(message)?;
-            let id = state.outbox.conversation(message)?;
+            let id = state.outbox.conversation_id(message)?;
             state.dirty.conversation(id);
             Some(tries)
         }) else {
             return;
         };
         self.flush();
-        browser::after(backoff(tries), move || self.deliver(message)).forget();
+        browser::set_timeout(backoff_ms(tries), move || self.deliver(message)).detach();
     }
 
     /// A message was refused: it goes back to where it was written.
-    fn came_back(self, message: MessageId, error: &ApiError) {
+    fn on_rejected(self, message: MessageId, error: &ApiError) {
         let perhaps = error.code == ErrorCode::Internal;
-        let Some(sending) = self.with(|state| {
-            let sending = state.outbox.failed(message, perhaps)?;
+        let Some(sending) = self.with_state(|state| {
+            let sending = state.outbox.mark_failed(message, perhaps)?;
             state.dirty.conversation(sending.intent.conversation_id);
             Some(sending)
         }) else {
             return;
         };
-        kept::forget(message);
+        kept::remove(message);
         // Nobody has written what a button says.
         if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
-            self.wishes.put_back(&sending);
-            self.toasts.say(error.message.clone());
+            self.next_message.restore(&sending);
+            self.toasts.show(error.message.clone());
             return self.flush();
         }
-        self.put_back(&sending);
-        self.unsent
+        self.restore_draft(&sending);
+        self.send_errors
             .update(|unsent| unsent.push((sending.from, error.message.clone())));
         // Takes both back if the stream has brought the message already: it did get through.
         self.flush();
         let is_unsent = self
-            .unsent
+            .send_errors
             .with_untracked(|unsent| unsent.iter().any(|(place, _)| *place == sending.from));
         if is_unsent {
-            self.back_from(sending.intent.conversation_id, sending.from);
+            self.return_to_new_chat(sending.intent.conversation_id, sending.from);
         }
     }
 
     /// A message is a draft again.
-    fn put_back(self, sending: &Sending) {
-        drafts::put_back(sending.from, &sending.intent.text);
-        self.wishes.put_back(sending);
+    fn restore_draft(self, sending: &OutgoingMessage) {
+        drafts::restore(sending.from, &sending.intent.text);
+        self.next_message.restore(sending);
     }
 
     /// The person wants a message back that waits for the connection: it is a draft again.
-    pub fn take_back(self, id: ConversationId) {
-        let Some(sending) = self.with(|state| {
-            let sending = state.outbox.take_back(id)?;
+    pub fn withdraw_message(self, id: ConversationId) {
+        let Some(sending) = self.with_state(|state| {
+            let sending = state.outbox.withdraw(id)?;
             state.dirty.conversation(id);
             Some(sending)
         }) else {
             return;
         };
-        kept::forget(sending.intent.user_message_id);
-        self.put_back(&sending);
+        kept::remove(sending.intent.user_message_id);
+        self.restore_draft(&sending);
         // Has the box show the draft.
-        self.unsent
+        self.send_errors
             .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
         self.flush();
-        self.back_from(id, sending.from);
+        self.return_to_new_chat(id, sending.from);
         browser::focus_selector("#message");
     }
 
     /// A conversation that does not begin after all is left for the new chat.
-    fn back_from(self, id: ConversationId, from: Place) {
-        if from == Place::New && self.place.get_untracked() == Place::Conversation(id) {
-            self.go.run((Place::New, true));
+    fn return_to_new_chat(self, id: ConversationId, from: Route) {
+        if from == Route::New && self.chat_route.get_untracked() == Route::Conversation(id) {
+            self.navigate.run((Route::New, true));
         }
     }
 
     /// Does what follows from what became of a conversation's messages.
-    pub(super) fn settled(self, settled: Settled) {
-        settled.arrived.into_iter().for_each(kept::forget);
-        if let Some(sending) = settled.got_through {
-            drafts::take_out(sending.from, &sending.intent.text);
-            self.wishes.take_out(&sending);
-            self.unsent
+    pub(super) fn apply_outbox_update(self, settled: OutboxUpdate) {
+        settled.delivered.into_iter().for_each(kept::remove);
+        if let Some(sending) = settled.recovered {
+            drafts::remove_sent(sending.from, &sending.intent.text);
+            self.next_message.clear_sent(&sending);
+            self.send_errors
                 .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
         }
-        if let Some(run) = settled.stop {
+        if let Some(run) = settled.run_to_stop {
             self.stop_run(run);
         }
     }

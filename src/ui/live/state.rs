@@ -1,24 +1,24 @@
 //! The parts of the live state, and bringing the signals of a conversation up to them.
 
 use super::{
-    ConversationView, Underway,
-    follow::Follow,
-    outbox::{Outbox, Settled},
+    ConversationView, PendingSend,
+    follow::EventConnection,
+    outbox::{Outbox, OutboxUpdate},
     reruns::Reruns,
-    session::Session,
+    session::ServerReplica,
 };
 use crate::{
-    protocol::{ConversationId, IntentId, Message, MessageBody, MessageId, transcript::Touched},
+    protocol::{ConversationId, IntentId, Message, MessageBody, MessageId, transcript::TranscriptUpdate},
     ui::browser,
 };
 
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) session: Session,
+    pub(super) session: ServerReplica,
     pub(super) views: Vec<ConversationView>,
     pub(super) outbox: Outbox,
     pub(super) reruns: Reruns,
-    pub(super) follow: Follow,
+    pub(super) follow: EventConnection,
     pub(super) dirty: Dirty,
     /// Conversations that changed while something else was on the screen: their signals are old.
     pub(super) stale: Vec<ConversationId>,
@@ -45,13 +45,16 @@ impl State {
     /// What people want and the server has said that it has. A snapshot that is asked for from now on shows what became of it,
     /// or that it is not to be seen there.
     pub(super) fn known(&self, id: ConversationId) -> Vec<IntentId> {
-        self.outbox.known(id).chain(self.reruns.known(id)).collect()
+        self.outbox
+            .known_intents(id)
+            .chain(self.reruns.known_intents(id))
+            .collect()
     }
 
     /// A snapshot is here that was asked for when these were known.
     pub(super) fn forget(&mut self, known: &[IntentId]) {
-        self.outbox.forget(known);
-        self.reruns.forget(known);
+        self.outbox.forget_intents(known);
+        self.reruns.forget_intents(known);
     }
 
     pub(super) fn known_view(&self, id: ConversationId) -> Option<&ConversationView> {
@@ -68,17 +71,17 @@ impl State {
     }
 
     /// Brings a conversation's signals up to its transcript and to what is on its way.
-    pub(super) fn sync(&mut self, id: ConversationId, shown: Option<ConversationId>) -> Option<Settled> {
+    pub(super) fn sync(&mut self, id: ConversationId, shown: Option<ConversationId>) -> Option<OutboxUpdate> {
         let view = self.view(id);
         if Some(id) != shown {
             self.is_stale(id);
         }
-        let transcript = self.session.shelf.get(id);
+        let transcript = self.session.transcripts.get(id);
         let settled = transcript.map(|transcript| {
-            self.reruns.settle(transcript);
-            self.outbox.settle(transcript)
+            self.reruns.reconcile(transcript);
+            self.outbox.reconcile(transcript)
         });
-        let pending = self.outbox.of(id).map(|sending| Message {
+        let pending = self.outbox.message_for(id).map(|sending| Message {
             id: sending.intent.user_message_id,
             parent_id: None,
             created_at: browser::now(),
@@ -87,20 +90,20 @@ impl State {
                 interaction: sending.intent.interaction.clone(),
             },
         });
-        let underway = match self.outbox.underway(id) {
-            Underway::Nothing if self.reruns.any(id) => Underway::Asked,
+        let underway = match self.outbox.pending_send(id) {
+            PendingSend::Nothing if self.reruns.is_pending(id) => PendingSend::Requested,
             underway => underway,
         };
-        view.sync_underway(underway);
+        view.sync_pending_send(underway);
         match transcript {
             Some(_) if Some(id) != shown => {}
             Some(transcript) => {
-                if !self.session.shelf.is_behind(id) {
-                    view.is_up_to_date();
+                if !self.session.transcripts.is_behind(id) {
+                    view.mark_up_to_date();
                 }
                 view.sync(transcript, pending.as_ref(), self.live);
             }
-            None => view.sync_pending(pending.as_ref()),
+            None => view.sync_unloaded(pending.as_ref()),
         }
         settled
     }
@@ -117,12 +120,12 @@ impl Dirty {
         }
     }
 
-    pub(super) fn touch(&mut self, id: ConversationId, touched: Touched) {
+    pub(super) fn touch(&mut self, id: ConversationId, touched: TranscriptUpdate) {
         match touched {
-            Touched::Nothing => {}
-            Touched::Conversation | Touched::Messages => self.conversation(id),
-            Touched::Run(message)
-            | Touched::Part {
+            TranscriptUpdate::Nothing => {}
+            TranscriptUpdate::Conversation | TranscriptUpdate::Messages => self.conversation(id),
+            TranscriptUpdate::Run(message)
+            | TranscriptUpdate::Part {
                 message_id: message, ..
             } => {
                 if !self.messages.contains(&(id, message)) {

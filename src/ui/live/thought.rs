@@ -1,14 +1,19 @@
 //! The one line that is shown of a text.
 
 /// Longer lines are cut: the screen has one line for it.
-const LONGEST: usize = 120;
+const MAX_LINE_CHARS: usize = 120;
 
 /// The last line that says something, without the marks of Markdown at its ends.
-pub fn latest_thought(thinking: &str) -> &str {
+pub fn latest_line(thinking: &str) -> &str {
     let said = |line: &&str| line.chars().any(char::is_alphanumeric);
-    let line = thinking.lines().rev().map(trim).find(said).unwrap_or_default();
+    let line = thinking
+        .lines()
+        .rev()
+        .map(trim_marks)
+        .find(said)
+        .unwrap_or_default();
     // The end of a long line is the news.
-    match line.char_indices().rev().nth(LONGEST) {
+    match line.char_indices().rev().nth(MAX_LINE_CHARS) {
         Some((cut, _)) => line[cut..]
             .split_once(' ')
             .map_or(&line[cut..], |(_, words)| words),
@@ -19,15 +24,15 @@ pub fn latest_thought(thinking: &str) -> &str {
 /// The first line that says something, as plain text.
 pub fn first_line(text: &str) -> String {
     let said = |line: &&str| line.chars().any(char::is_alphanumeric);
-    let line = text.lines().map(trim).find(said).unwrap_or_default();
+    let line = text.lines().map(trim_marks).find(said).unwrap_or_default();
     let line = line.replace("**", "").replace('`', "");
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((cut, _)) => [&line[..cut], "…"].concat(),
         None => line,
     }
 }
 
-fn trim(line: &str) -> &str {
+fn trim_marks(line: &str) -> &str {
     let marks = |char: char| char.is_whitespace() || matches!(char, '*' | '#' | '_' | '`' | '>' | '-');
     line.trim_matches(marks)
 }
@@ -37,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_is_the_first_that_says_something() {
+    fn first_line_skips_empty_lines() {
         for (text, first) in [
             ("", ""),
             (
@@ -48,12 +53,18 @@ mod tests {
         ] {
             assert_eq!(first_line(text), first, "{text:?}");
         }
-        assert_eq!(first_line(&"é".repeat(LONGEST + 1)), "é".repeat(LONGEST) + "…");
-        assert_eq!(first_line(&"é".repeat(LONGEST)), "é".repeat(LONGEST));
+        assert_eq!(
+            first_line(&"é".repeat(MAX_LINE_CHARS + 1)),
+            "é".repeat(MAX_LINE_CHARS) + "…"
+        );
+        assert_eq!(
+            first_line(&"é".repeat(MAX_LINE_CHARS)),
+            "é".repeat(MAX_LINE_CHARS)
+        );
     }
 
     #[test]
-    fn the_latest_thought_is_the_last_line_that_says_something() {
+    fn latest_line_skips_trailing_empty_lines() {
         let cases = [
             ("", ""),
             ("First I look.", "First I look."),
@@ -63,12 +74,12 @@ mod tests {
             ("- one\n- ", "one"),
         ];
         for (thinking, latest) in cases {
-            assert_eq!(latest_thought(thinking), latest, "{thinking:?}");
+            assert_eq!(latest_line(thinking), latest, "{thinking:?}");
         }
         let long = "word ".repeat(100);
-        let latest = latest_thought(&long);
+        let latest = latest_line(&long);
         assert!(
-            latest.starts_with("word") && latest.len() <= LONGEST,
+            latest.starts_with("word") && latest.len() <= MAX_LINE_CHARS,
             "{latest:?}"
         );
     }

@@ -2,67 +2,67 @@
 
 use leptos::prelude::*;
 
-use super::outbox::{Extras, Sending};
+use super::outbox::{MessageOptions, OutgoingMessage};
 use crate::{
-    protocol::{AskedParameters, chat::WEB_SEARCH, intent::SendMessage},
-    ui::place::Place,
+    protocol::{ParameterInput, chat::WEB_SEARCH, intent::SendMessage},
+    ui::place::Route,
 };
 
 /// What the person has set for what they send next.
 #[derive(Clone, Copy)]
-pub struct Wishes {
+pub struct NextMessageOptions {
     /// Where the web is to be searched for the next message, and nowhere else.
-    search: RwSignal<Option<Place>>,
+    search_route: RwSignal<Option<Route>>,
     /// How the model is to be asked in the conversation that begins next. One that is there has its own.
-    pub parameters: RwSignal<AskedParameters>,
+    pub parameters: RwSignal<ParameterInput>,
 }
 
-impl Wishes {
+impl NextMessageOptions {
     /// Nothing is wanted.
     pub fn new() -> Self {
         Self {
-            search: RwSignal::new(None),
+            search_route: RwSignal::new(None),
             parameters: RwSignal::default(),
         }
     }
 
     /// Whether the web is to be searched for the next message here.
-    pub fn searches(self, place: Place) -> bool {
-        self.search.get() == Some(place)
+    pub fn is_search_on(self, place: Route) -> bool {
+        self.search_route.get() == Some(place)
     }
 
     /// Has the web searched, or not after all.
-    pub fn turn_search(self, place: Place) {
-        self.search
+    pub fn toggle_search(self, place: Route) {
+        self.search_route
             .update(|search| *search = (*search != Some(place)).then_some(place));
     }
 
     /// Adds what is wanted of the message that is sent now, and of none after it.
-    pub(super) fn take(self, from: Place, extras: &mut Extras) {
-        if self.search.get_untracked() == Some(from) {
-            self.search.set(None);
+    pub(super) fn apply_to(self, from: Route, extras: &mut MessageOptions) {
+        if self.search_route.get_untracked() == Some(from) {
+            self.search_route.set(None);
             extras.force_tools.push(WEB_SEARCH.into());
         }
-        if from == Place::New {
+        if from == Route::New {
             let asked = self.parameters.try_update(std::mem::take);
-            extras.parameters = asked.filter(|asked| *asked != AskedParameters::default());
+            extras.parameters = asked.filter(|asked| *asked != ParameterInput::default());
         }
     }
 
     /// A message that was a draft again got through after all: what was wanted of it is not wanted of the next.
-    pub(super) fn take_out(self, Sending { from, intent, .. }: &Sending) {
-        if searches(intent) && self.search.get_untracked() == Some(*from) {
-            self.search.set(None);
+    pub(super) fn clear_sent(self, OutgoingMessage { from, intent, .. }: &OutgoingMessage) {
+        if searches(intent) && self.search_route.get_untracked() == Some(*from) {
+            self.search_route.set(None);
         }
         if intent.parameters.is_some() && intent.parameters == Some(self.parameters.get_untracked()) {
-            self.parameters.set(AskedParameters::default());
+            self.parameters.set(ParameterInput::default());
         }
     }
 
     /// A message is a draft again, and what was wanted of it is wanted again.
-    pub(super) fn put_back(self, Sending { from, intent, .. }: &Sending) {
+    pub(super) fn restore(self, OutgoingMessage { from, intent, .. }: &OutgoingMessage) {
         if searches(intent) {
-            self.search.set(Some(*from));
+            self.search_route.set(Some(*from));
         }
         if let Some(asked) = &intent.parameters {
             self.parameters.set(asked.clone());

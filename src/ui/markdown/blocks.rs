@@ -7,41 +7,41 @@ use leptos::{html, prelude::*};
 use super::{
     code::{CodeBlock, CodeBlockProps},
     footnotes::{self, Footnotes},
-    grow::List,
+    grow::GrowingList,
     inlines,
-    node::{ItemNode, Kind, Node, Nodes, Piece, Row, Table},
+    node::{InlineNode, ItemNode, Node, NodeKind, Nodes, TableNode, TableRow},
     scroll::tab_stop_while_wider,
 };
-use crate::{markdown::Alignment, protocol::Source, ui::erase::Erase};
+use crate::{markdown::Alignment, protocol::CitedSource, ui::erase::Erase};
 
 /// What the views of one text share.
 #[derive(Clone)]
-pub struct Page {
+pub struct RenderContext {
     /// Begins all ids.
-    pub prefix: Arc<str>,
+    pub id_prefix: Arc<str>,
     pub footnotes: ArcRwSignal<Footnotes>,
     /// The sources that the text may cite.
-    pub cited: Option<Cited>,
-    pub open_code: OpenCode,
+    pub citations: Option<CitationLookup>,
+    pub open_code: OpenCodeLookup,
 }
 
 /// Returns the whole text of the last code block, if only the beginning of it is shown.
-pub type OpenCode = Arc<dyn Fn() -> Option<String> + Send + Sync>;
+pub type OpenCodeLookup = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// The source of a number, 1 for the first, if there is one.
-pub type Cited = Arc<dyn Fn(usize) -> Option<Source> + Send + Sync>;
+pub type CitationLookup = Arc<dyn Fn(usize) -> Option<CitedSource> + Send + Sync>;
 
 /// The blocks of a container.
-pub fn all(nodes: &Nodes, page: &Page) -> AnyView {
+pub fn render_blocks(nodes: &Nodes, page: &RenderContext) -> AnyView {
     let page = page.clone();
-    nodes.view(|node| node.key, move |node| one(node, &page))
+    nodes.view(|node| node.key, move |node| render_block(node, &page))
 }
 
-fn one(node: Node, page: &Page) -> AnyView {
+fn render_block(node: Node, page: &RenderContext) -> AnyView {
     match node.kind {
-        Kind::Paragraph(pieces) => view! { <p>{inlines::growing(&pieces, page)}</p> }.erase(),
-        Kind::Heading { level, pieces } => heading(level, &pieces, page),
-        Kind::Code { info, text, ended } => {
+        NodeKind::Paragraph(pieces) => view! { <p>{inlines::render_growing(&pieces, page)}</p> }.erase(),
+        NodeKind::Heading { level, pieces } => heading(level, &pieces, page),
+        NodeKind::Code { info, text, ended } => {
             let language = info
                 .as_deref()
                 .and_then(|info| info.split_whitespace().next())
@@ -54,19 +54,19 @@ fn one(node: Node, page: &Page) -> AnyView {
             })
             .erase()
         }
-        Kind::Quote(nodes) => view! { <blockquote>{all(&nodes, page)}</blockquote> }.erase(),
-        Kind::List { start, tight, items } => list(start, tight, &items, page),
-        Kind::Table(table) => self::table(&table, page),
-        Kind::Rule => view! { <hr/> }.erase(),
-        Kind::Footnote { label, nodes } => footnotes::definition(&label, node.key, &nodes, page),
-        Kind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.erase(),
+        NodeKind::Quote(nodes) => view! { <blockquote>{render_blocks(&nodes, page)}</blockquote> }.erase(),
+        NodeKind::List { start, tight, items } => list(start, tight, &items, page),
+        NodeKind::Table(table) => self::table(&table, page),
+        NodeKind::Rule => view! { <hr/> }.erase(),
+        NodeKind::Footnote { label, nodes } => footnotes::footnote(&label, node.key, &nodes, page),
+        NodeKind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.erase(),
     }
 }
 
 /// A heading is shown two levels below its own: the page has a title, and each message has a heading that says whose it
 /// is. Its class keeps the level that it has in the text.
-fn heading(level: u8, pieces: &List<Piece>, page: &Page) -> AnyView {
-    let text = inlines::growing(pieces, page);
+fn heading(level: u8, pieces: &GrowingList<InlineNode>, page: &RenderContext) -> AnyView {
+    let text = inlines::render_growing(pieces, page);
     let class = format!("md-h{level}");
     match level {
         1 => view! { <h3 class=class>{text}</h3> }.erase(),
@@ -78,7 +78,12 @@ fn heading(level: u8, pieces: &List<Piece>, page: &Page) -> AnyView {
 
 /// In a tight list the style sheet takes the space from between the paragraphs: a list that becomes a loose one while it
 /// grows keeps its items.
-fn list(start: Option<u64>, tight: ArcRwSignal<bool>, items: &List<ItemNode>, page: &Page) -> AnyView {
+fn list(
+    start: Option<u64>,
+    tight: ArcRwSignal<bool>,
+    items: &GrowingList<ItemNode>,
+    page: &RenderContext,
+) -> AnyView {
     let page = page.clone();
     let items = items.view(|item| item.key, move |item| self::item(&item, &page));
     let class = move || {
@@ -97,8 +102,8 @@ fn list(start: Option<u64>, tight: ArcRwSignal<bool>, items: &List<ItemNode>, pa
     }
 }
 
-fn item(item: &ItemNode, page: &Page) -> AnyView {
-    let blocks = all(&item.nodes, page);
+fn item(item: &ItemNode, page: &RenderContext) -> AnyView {
+    let blocks = render_blocks(&item.nodes, page);
     match item.task {
         Some(done) => {
             let name = if done { "Done" } else { "To do" };
@@ -115,13 +120,13 @@ fn item(item: &ItemNode, page: &Page) -> AnyView {
 }
 
 /// A table in a box of its own, in which a wide one can be scrolled, also by keyboard.
-fn table(table: &Arc<Table>, page: &Page) -> AnyView {
+fn table(table: &Arc<TableNode>, page: &RenderContext) -> AnyView {
     let head = cells(&table.header, &table.alignments, page, |class, text| {
         view! { <th scope="col" class=class>{text}</th> }.erase()
     });
     let rows = {
         let (page, of) = (page.clone(), Arc::clone(table));
-        let row = move |row: Row| {
+        let row = move |row: TableRow| {
             let cells = cells(&row, &of.alignments, &page, |class, text| {
                 view! { <td class=class>{text}</td> }.erase()
             });
@@ -145,9 +150,9 @@ fn table(table: &Arc<Table>, page: &Page) -> AnyView {
 }
 
 fn cells(
-    row: &Row,
+    row: &TableRow,
     alignments: &[Alignment],
-    page: &Page,
+    page: &RenderContext,
     cell: impl Fn(Option<&'static str>, Vec<AnyView>) -> AnyView,
 ) -> Vec<AnyView> {
     let class = |alignment: &Alignment| match alignment {
@@ -159,6 +164,6 @@ fn cells(
     row.cells
         .iter()
         .zip(alignments)
-        .map(|(pieces, side)| cell(class(side), inlines::all(pieces, page)))
+        .map(|(pieces, side)| cell(class(side), inlines::render_inlines(pieces, page)))
         .collect()
 }

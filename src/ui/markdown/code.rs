@@ -3,25 +3,25 @@
 use leptos::{html, prelude::*};
 
 use super::{
-    blocks::OpenCode,
-    colours::{Block, colour},
-    grow::Text,
+    blocks::OpenCodeLookup,
+    colours::{EndedBlock, colour},
+    grow::GrowingText,
     scroll::tab_stop_while_wider,
 };
 use crate::ui::{
     copy::CopyButton,
     erase::Erase,
-    highlight::COLOURED_BYTES,
-    lazy::{Code, when_here},
+    highlight::MAX_HIGHLIGHTED_BYTES,
+    lazy::{LazyView, when_loaded},
 };
 
 /// A code block with the name of its language and a button that copies it. It has colours once it has ended.
 #[component]
 pub fn CodeBlock(
     language: Option<String>,
-    text: Text,
+    text: GrowingText,
     ended: ArcRwSignal<bool>,
-    open_code: OpenCode,
+    open_code: OpenCodeLookup,
 ) -> impl IntoView {
     let class = language.as_ref().map(|language| format!("language-{language}"));
     let (scroller, content) = (NodeRef::<html::Pre>::new(), NodeRef::<html::Code>::new());
@@ -36,12 +36,12 @@ pub fn CodeBlock(
     };
     if let Some(language) = language.clone() {
         let text = text.clone();
-        follow(ended.clone(), shown, move || Block {
+        highlight_when_ended(ended.clone(), shown, move || EndedBlock {
             text: text.whole(),
             language: language.clone(),
-            place: scroller,
-            ended: ended.clone(),
-            shown,
+            element: scroller,
+            is_ended: ended.clone(),
+            highlighted: shown,
         });
     }
     let code = {
@@ -66,12 +66,16 @@ pub fn CodeBlock(
 }
 
 /// Has a block coloured whenever it has ended, and shows it as it is while it grows.
-fn follow(ended: ArcRwSignal<bool>, shown: RwSignal<Option<Code>>, block: impl Fn() -> Block + 'static) {
+fn highlight_when_ended(
+    ended: ArcRwSignal<bool>,
+    shown: RwSignal<Option<LazyView>>,
+    block: impl Fn() -> EndedBlock + 'static,
+) {
     let colour = move || {
         let block = block();
-        if block.text.len() <= COLOURED_BYTES {
+        if block.text.len() <= MAX_HIGHLIGHTED_BYTES {
             // What can't be loaded is read without.
-            when_here(Box::pin(colour(block)), drop);
+            when_loaded(Box::pin(colour(block)), drop);
         }
     };
     // Before it is first rendered, as the server does it: the page is taken over as it is.

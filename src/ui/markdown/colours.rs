@@ -7,43 +7,43 @@ use leptos::{html, prelude::*, wasm_split::wasm_split};
 use crate::ui::{
     browser,
     erase::Erase,
-    highlight::coloured,
-    lazy::{Code, NotLoaded},
+    highlight::highlighted,
+    lazy::{LazyView, LoadError},
 };
 
 /// A code block of which all is here.
-pub struct Block {
+pub struct EndedBlock {
     pub text: String,
     pub language: String,
     /// Where it is shown.
-    pub place: NodeRef<html::Pre>,
-    pub ended: ArcRwSignal<bool>,
+    pub element: NodeRef<html::Pre>,
+    pub is_ended: ArcRwSignal<bool>,
     /// Told what to show instead.
-    pub shown: RwSignal<Option<Code>>,
+    pub highlighted: RwSignal<Option<LazyView>>,
 }
 
 /// Gives a block its colours: at once if it is not on the page yet, else when nothing is selected in it. The text is put there
 /// anew, and a selection would be lost.
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_colours))]
-pub fn colour(block: Block) -> Result<(), NotLoaded> {
-    let Block {
+pub fn colour(block: EndedBlock) -> Result<(), LoadError> {
+    let EndedBlock {
         text,
         language,
-        place,
-        ended,
-        shown,
+        element,
+        is_ended,
+        highlighted: target,
     } = block;
-    let code: Code =
-        Arc::new(move || view! { <span class="md-lines">{coloured(&text, &language)}</span> }.erase());
+    let code: LazyView =
+        Arc::new(move || view! { <span class="md-lines">{highlighted(&text, &language)}</span> }.erase());
     let show = move || {
-        if ended.get_untracked() {
+        if is_ended.get_untracked() {
             // The block may be gone.
-            shown.try_set(Some(code));
+            target.try_set(Some(code));
         }
     };
     // What was left meanwhile has no place at all, what is not on the page yet an empty one.
-    match place.try_get_untracked() {
-        Some(Some(place)) => browser::when_not_selected(&place, show),
+    match element.try_get_untracked() {
+        Some(Some(place)) => browser::when_unselected(&place, show),
         Some(None) => show(),
         None => {}
     }

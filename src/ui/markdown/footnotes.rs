@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 use leptos::{ev, prelude::*};
 
 use super::{
-    blocks::{self, Page},
+    blocks::{self, RenderContext},
     node::Nodes,
 };
 use crate::{
@@ -48,16 +48,16 @@ fn slug(label: &str) -> String {
     slug
 }
 
-fn note_id(page: &Page, label: &str) -> String {
-    format!("{}-note-{}", page.prefix, slug(label))
+fn note_id(page: &RenderContext, label: &str) -> String {
+    format!("{}-note-{}", page.id_prefix, slug(label))
 }
 
-fn reference_id(page: &Page, label: &str) -> String {
-    format!("{}-ref-{}", page.prefix, slug(label))
+fn reference_id(page: &RenderContext, label: &str) -> String {
+    format!("{}-ref-{}", page.id_prefix, slug(label))
 }
 
 /// Where the text refers to a note.
-pub fn reference(label: &str, key: u64, page: &Page) -> AnyView {
+pub fn reference_link(label: &str, key: u64, page: &RenderContext) -> AnyView {
     let href = format!("#{}", note_id(page, label));
     let id = reference_id(page, label);
     let name = format!("Footnote {label}");
@@ -75,7 +75,7 @@ pub fn reference(label: &str, key: u64, page: &Page) -> AnyView {
                 href=href.clone()
                 id=id
                 aria-label=name
-                on:click=move |event| follow(&event, &href)
+                on:click=move |event| jump_to(&event, &href)
             >
                 {label}
             </a>
@@ -85,7 +85,7 @@ pub fn reference(label: &str, key: u64, page: &Page) -> AnyView {
 }
 
 /// The note itself.
-pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> AnyView {
+pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, page: &RenderContext) -> AnyView {
     let in_key = label_key(label);
     let id = note_id(page, label);
     let back = format!("#{}", reference_id(page, label));
@@ -100,7 +100,7 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
     view! {
         <div class="md-note" role="note" tabindex="-1" id=move || first.get().then(|| id.clone())>
             <span class="md-note-label">{label.to_string()}</span>
-            <div class="md-note-text">{blocks::all(nodes, page)}</div>
+            <div class="md-note-text">{blocks::render_blocks(nodes, page)}</div>
             <When when=move || referred.get()>
                 {
                     let back = back.clone();
@@ -109,7 +109,7 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
                             class="md-note-back"
                             href=back.clone()
                             aria-label=name.clone()
-                            on:click=move |event| follow(&event, &back)
+                            on:click=move |event| jump_to(&event, &back)
                         >
                             "↩"
                         </a>
@@ -123,7 +123,7 @@ pub fn definition(label: &Arc<str>, key: u64, nodes: &Nodes, page: &Page) -> Any
 
 /// Goes to a place on this page, and the focus with it. The address tells where one is, but *Back* leads to where one
 /// was before the conversation.
-fn follow(event: &ev::MouseEvent, href: &str) {
+fn jump_to(event: &ev::MouseEvent, href: &str) {
     event.prevent_default();
     browser::go_to_fragment(href);
 }

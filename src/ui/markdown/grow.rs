@@ -5,18 +5,18 @@
 
 use leptos::prelude::*;
 
-use super::text::Growing;
+use super::text::TextNode;
 use crate::ui::{each::Each, erase::Erase};
 
 /// How many items are in a chunk of a list.
-const ITEMS: usize = 64;
+const MAX_CHUNK_ITEMS: usize = 64;
 
 /// From which length on a chunk of text ends with its line.
-const BYTES: usize = 4096;
+const MIN_PIECE_BYTES: usize = 4096;
 
 /// A list that mostly grows.
 #[derive(Clone, Debug)]
-pub struct List<T: Send + Sync + 'static> {
+pub struct GrowingList<T: Send + Sync + 'static> {
     chunks: ArcRwSignal<Vec<Chunk<T>>>,
 }
 
@@ -26,9 +26,9 @@ struct Chunk<T: Send + Sync + 'static> {
     items: ArcRwSignal<Vec<T>>,
 }
 
-impl<T: Clone + Send + Sync + 'static> List<T> {
+impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
     pub fn new(items: Vec<T>) -> Self {
-        let list = List {
+        let list = GrowingList {
             chunks: ArcRwSignal::new(Vec::new()),
         };
         list.splice(0, items);
@@ -39,10 +39,10 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
     pub fn get(&self, index: usize) -> Option<T> {
         let chunk = self
             .chunks
-            .with_untracked(|chunks| chunks.get(index / ITEMS).cloned())?;
+            .with_untracked(|chunks| chunks.get(index / MAX_CHUNK_ITEMS).cloned())?;
         chunk
             .items
-            .with_untracked(|items| items.get(index % ITEMS).cloned())
+            .with_untracked(|items| items.get(index % MAX_CHUNK_ITEMS).cloned())
     }
 
     pub fn last(&self) -> Option<T> {
@@ -64,10 +64,10 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
     pub fn set(&self, index: usize, item: T) {
         let chunk = self
             .chunks
-            .with_untracked(|chunks| chunks.get(index / ITEMS).cloned());
+            .with_untracked(|chunks| chunks.get(index / MAX_CHUNK_ITEMS).cloned());
         if let Some(chunk) = chunk {
             chunk.items.update(|items| {
-                if let Some(old) = items.get_mut(index % ITEMS) {
+                if let Some(old) = items.get_mut(index % MAX_CHUNK_ITEMS) {
                     *old = item;
                 }
             });
@@ -77,19 +77,19 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
     /// Puts `new` in the place of the items from index `from` on.
     pub fn splice(&self, from: usize, new: Vec<T>) {
         let mut new = new.into_iter();
-        let at = from / ITEMS;
+        let at = from / MAX_CHUNK_ITEMS;
         let chunk = self.chunks.with_untracked(|chunks| chunks.get(at).cloned());
         let used = usize::from(chunk.is_some());
         if let Some(chunk) = chunk {
             chunk.items.update(|items| {
-                items.truncate(from % ITEMS);
-                let room = ITEMS - items.len();
+                items.truncate(from % MAX_CHUNK_ITEMS);
+                let room = MAX_CHUNK_ITEMS - items.len();
                 items.extend(new.by_ref().take(room));
             });
         }
         let mut chunks = Vec::new();
         loop {
-            let items: Vec<T> = new.by_ref().take(ITEMS).collect();
+            let items: Vec<T> = new.by_ref().take(MAX_CHUNK_ITEMS).collect();
             if items.is_empty() {
                 break;
             }
@@ -125,21 +125,21 @@ impl<T: Clone + Send + Sync + 'static> List<T> {
 
 /// A text that grows.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct GrowingText {
     /// Each but the last ends with a line.
-    pieces: List<Piece>,
+    pieces: GrowingList<TextPiece>,
 }
 
 #[derive(Clone, Debug)]
-struct Piece {
+struct TextPiece {
     key: u64,
     text: ArcRwSignal<String>,
 }
 
-impl Text {
+impl GrowingText {
     pub fn new(text: &str) -> Self {
-        let whole = Text {
-            pieces: List::new(Vec::new()),
+        let whole = GrowingText {
+            pieces: GrowingList::new(Vec::new()),
         };
         whole.append(text);
         whole
@@ -150,9 +150,9 @@ impl Text {
         let mut key = last.as_ref().map_or(0, |piece| piece.key + 1);
         if let Some(piece) = last {
             let length = piece.text.with_untracked(String::len);
-            let full = piece.text.with_untracked(|text| text.ends_with('\n')) && length >= BYTES;
+            let full = piece.text.with_untracked(|text| text.ends_with('\n')) && length >= MIN_PIECE_BYTES;
             if !full {
-                let (more, rest) = text.split_at(piece_end(text, BYTES.saturating_sub(length)));
+                let (more, rest) = text.split_at(piece_end(text, MIN_PIECE_BYTES.saturating_sub(length)));
                 piece.text.update(|text| text.push_str(more));
                 text = rest;
             }
@@ -160,8 +160,8 @@ impl Text {
         let mut pieces = Vec::new();
         let from = usize::try_from(key).unwrap_or(usize::MAX);
         while !text.is_empty() {
-            let (piece, rest) = text.split_at(piece_end(text, BYTES));
-            pieces.push(Piece {
+            let (piece, rest) = text.split_at(piece_end(text, MIN_PIECE_BYTES));
+            pieces.push(TextPiece {
                 key,
                 text: ArcRwSignal::new(piece.to_owned()),
             });
@@ -190,9 +190,9 @@ impl Text {
     }
 
     pub fn view(&self) -> AnyView {
-        let piece = |piece: Piece| {
+        let piece = |piece: TextPiece| {
             let text = piece.text;
-            view! { <span class="md-lines">{move || Growing(text.get())}</span> }.erase()
+            view! { <span class="md-lines">{move || TextNode(text.get())}</span> }.erase()
         };
         self.pieces.view(|piece| piece.key, piece)
     }

@@ -3,53 +3,53 @@
 use leptos::prelude::*;
 
 use super::{
-    blocks::Page,
+    blocks::RenderContext,
     footnotes,
-    grow::List,
-    node::{Piece, PieceKind},
-    text::Growing,
+    grow::GrowingList,
+    node::{InlineKind, InlineNode},
+    text::TextNode,
 };
 use crate::{
-    markdown::number_text,
-    protocol::Source,
-    ui::{REL, erase::Erase},
+    markdown::citation_text,
+    protocol::CitedSource,
+    ui::{EXTERNAL_LINK_REL, erase::Erase},
 };
 
 /// Text that can grow.
-pub fn growing(pieces: &List<Piece>, page: &Page) -> AnyView {
+pub fn render_growing(pieces: &GrowingList<InlineNode>, page: &RenderContext) -> AnyView {
     let page = page.clone();
-    pieces.view(|piece| piece.key, move |piece| one(&piece, &page))
+    pieces.view(|piece| piece.key, move |piece| render_inline(&piece, &page))
 }
 
 /// Text that stays as it is.
-pub fn all(pieces: &[Piece], page: &Page) -> Vec<AnyView> {
-    pieces.iter().map(|piece| one(piece, page)).collect()
+pub fn render_inlines(pieces: &[InlineNode], page: &RenderContext) -> Vec<AnyView> {
+    pieces.iter().map(|piece| render_inline(piece, page)).collect()
 }
 
-fn one(piece: &Piece, page: &Page) -> AnyView {
+fn render_inline(piece: &InlineNode, page: &RenderContext) -> AnyView {
     match &piece.kind {
-        PieceKind::Text(text) => {
+        InlineKind::Text(text) => {
             let text = text.clone();
-            (move || Growing(text.get())).erase()
+            (move || TextNode(text.get())).erase()
         }
-        PieceKind::Code(text) => view! { <code>{text.to_string()}</code> }.erase(),
-        PieceKind::Emphasis(children) => view! { <em>{all(children, page)}</em> }.erase(),
-        PieceKind::Strong(children) => view! { <strong>{all(children, page)}</strong> }.erase(),
-        PieceKind::Strikethrough(children) => view! { <del>{all(children, page)}</del> }.erase(),
-        PieceKind::Link {
+        InlineKind::Code(text) => view! { <code>{text.to_string()}</code> }.erase(),
+        InlineKind::Emphasis(children) => view! { <em>{render_inlines(children, page)}</em> }.erase(),
+        InlineKind::Strong(children) => view! { <strong>{render_inlines(children, page)}</strong> }.erase(),
+        InlineKind::Strikethrough(children) => view! { <del>{render_inlines(children, page)}</del> }.erase(),
+        InlineKind::Link {
             href,
             title,
             children,
         } => {
             let (href, title) = (href.to_string(), title.as_deref().map(str::to_owned));
             view! {
-                <a class="md-link" href=href title=title target="_blank" rel=REL>
-                    {all(children, page)}
+                <a class="md-link" href=href title=title target="_blank" rel=EXTERNAL_LINK_REL>
+                    {render_inlines(children, page)}
                 </a>
             }
             .erase()
         }
-        PieceKind::Image { href, title, alt } => {
+        InlineKind::Image { href, title, alt } => {
             let name = if alt.trim().is_empty() {
                 href.to_string()
             } else {
@@ -57,30 +57,30 @@ fn one(piece: &Piece, page: &Page) -> AnyView {
             };
             let (href, title) = (href.to_string(), title.as_deref().map(str::to_owned));
             view! {
-                <a class="md-link md-image" href=href title=title target="_blank" rel=REL>
+                <a class="md-link md-image" href=href title=title target="_blank" rel=EXTERNAL_LINK_REL>
                     {name}
                 </a>
             }
             .erase()
         }
-        PieceKind::Reference(label) => footnotes::reference(label, piece.key, page),
-        PieceKind::Citation(number) => citation(*number, page),
-        PieceKind::HardBreak => view! { <br/> }.erase(),
+        InlineKind::Reference(label) => footnotes::reference_link(label, piece.key, page),
+        InlineKind::Citation(number) => citation(*number, page),
+        InlineKind::HardBreak => view! { <br/> }.erase(),
     }
 }
 
 /// The number of a source leads there, once it is known that there is one.
-fn citation(number: usize, page: &Page) -> AnyView {
-    let text = number_text(number);
+fn citation(number: usize, page: &RenderContext) -> AnyView {
+    let text = citation_text(number);
     // In an element of its own: on the server's page the texts beside it would be one with it.
     let plain = move |text: String| view! { <span>{text}</span> }.erase();
-    let Some(cited) = page.cited.clone() else {
+    let Some(cited) = page.citations.clone() else {
         return plain(text);
     };
     let shown = move || match cited(number) {
-        Some(Source { title, url, .. }) => {
+        Some(CitedSource { title, url, .. }) => {
             let title = if title.is_empty() { url.clone() } else { title };
-            view! { <a class="md-link citation" href=url title=title target="_blank" rel=REL>{text.clone()}</a> }.erase()
+            view! { <a class="md-link citation" href=url title=title target="_blank" rel=EXTERNAL_LINK_REL>{text.clone()}</a> }.erase()
         }
         None => plain(text.clone()),
     };

@@ -30,10 +30,10 @@ mod tests;
 use leptos::prelude::*;
 
 pub use self::{
-    blocks::Cited,
+    blocks::CitationLookup,
     colours::load_colours,
     prose::Prose,
-    reader::{Reader, Reading, load_markdown},
+    reader::{MarkdownLoader, ParseText, load_markdown},
 };
 use super::erase::Erase;
 
@@ -47,15 +47,15 @@ pub fn MarkdownView(
     #[prop(into)] prefix: String,
     /// The sources that it may cite, by their numbers.
     #[prop(optional_no_strip)]
-    cited: Option<Cited>,
+    cited: Option<CitationLookup>,
 ) -> impl IntoView {
-    let reading = expect_context::<Reading>();
-    if let Some(reader) = reading.now() {
-        return prose.read(reader).view(prefix, cited);
+    let reading = expect_context::<MarkdownLoader>();
+    if let Some(reader) = reading.get_untracked() {
+        return prose.parse(reader).view(prefix, cited);
     }
-    let view = move || match reading.tracked() {
-        Some(reader) => prose.read(reader).view(prefix.clone(), cited.clone()),
-        None => view! { <div class="md md-plain">{prose.plain()}</div> }.erase(),
+    let view = move || match reading.get() {
+        Some(reader) => prose.parse(reader).view(prefix.clone(), cited.clone()),
+        None => view! { <div class="md md-plain">{prose.plain_text()}</div> }.erase(),
     };
     view.erase()
 }

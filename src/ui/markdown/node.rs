@@ -6,31 +6,31 @@ use leptos::prelude::*;
 
 use super::{
     footnotes::Footnotes,
-    grow::{List, Text},
+    grow::{GrowingList, GrowingText},
 };
-use crate::markdown::{Alignment, Block, Cell, Inline, Item, Patch};
+use crate::markdown::{Alignment, Block, Inline, ListItem, Patch, TableCell};
 
 /// A block. Its key is its own as long as it is shown.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub key: u64,
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 /// The blocks in a container.
-pub type Nodes = List<Node>;
+pub type Nodes = GrowingList<Node>;
 
 /// As [`Block`].
 #[derive(Clone, Debug)]
-pub enum Kind {
-    Paragraph(List<Piece>),
+pub enum NodeKind {
+    Paragraph(GrowingList<InlineNode>),
     Heading {
         level: u8,
-        pieces: List<Piece>,
+        pieces: GrowingList<InlineNode>,
     },
     Code {
         info: Option<Arc<str>>,
-        text: Text,
+        text: GrowingText,
         /// Nothing more comes.
         ended: ArcRwSignal<bool>,
     },
@@ -38,15 +38,15 @@ pub enum Kind {
     List {
         start: Option<u64>,
         tight: ArcRwSignal<bool>,
-        items: List<ItemNode>,
+        items: GrowingList<ItemNode>,
     },
-    Table(Arc<Table>),
+    Table(Arc<TableNode>),
     Rule,
     Footnote {
         label: Arc<str>,
         nodes: Nodes,
     },
-    Html(Text),
+    Html(GrowingText),
 }
 
 #[derive(Clone, Debug)]
@@ -57,37 +57,37 @@ pub struct ItemNode {
 }
 
 #[derive(Debug)]
-pub struct Table {
+pub struct TableNode {
     pub alignments: Vec<Alignment>,
-    pub header: Row,
-    pub rows: List<Row>,
+    pub header: TableRow,
+    pub rows: GrowingList<TableRow>,
 }
 
 /// A row of a table, which is made anew when it changes.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct TableRow {
     pub key: u64,
-    pub cells: Arc<[Vec<Piece>]>,
+    pub cells: Arc<[Vec<InlineNode>]>,
 }
 
 /// As [`Inline`]. Only those right in a paragraph or heading can grow.
 #[derive(Clone, Debug)]
-pub struct Piece {
+pub struct InlineNode {
     pub key: u64,
-    pub kind: PieceKind,
+    pub kind: InlineKind,
 }
 
 #[derive(Clone, Debug)]
-pub enum PieceKind {
+pub enum InlineKind {
     Text(ArcRwSignal<String>),
     Code(Arc<str>),
-    Emphasis(Arc<[Piece]>),
-    Strong(Arc<[Piece]>),
-    Strikethrough(Arc<[Piece]>),
+    Emphasis(Arc<[InlineNode]>),
+    Strong(Arc<[InlineNode]>),
+    Strikethrough(Arc<[InlineNode]>),
     Link {
         href: Arc<str>,
         title: Option<Arc<str>>,
-        children: Arc<[Piece]>,
+        children: Arc<[InlineNode]>,
     },
     Image {
         href: Arc<str>,
@@ -101,16 +101,16 @@ pub enum PieceKind {
 
 /// Makes nodes and numbers them: the same text gets the same numbers on the server and in the browser.
 #[derive(Debug, Default)]
-pub struct Maker {
-    last: u64,
+pub struct NodeBuilder {
+    last_key: u64,
     /// Whether the code that was made last has ended, unless it is known to have.
-    open: Option<ArcRwSignal<bool>>,
+    open_code: Option<ArcRwSignal<bool>>,
 }
 
-impl Maker {
-    fn key(&mut self) -> u64 {
-        self.last += 1;
-        self.last
+impl NodeBuilder {
+    fn next_key(&mut self) -> u64 {
+        self.last_key += 1;
+        self.last_key
     }
 
     pub fn nodes(&mut self, blocks: &[Block]) -> Vec<Node> {
@@ -118,37 +118,37 @@ impl Maker {
     }
 
     /// What has been made does not grow any more.
-    pub fn end(&mut self) {
-        if let Some(ended) = self.open.take() {
+    pub fn finish(&mut self) {
+        if let Some(ended) = self.open_code.take() {
             ended.set(true);
         }
     }
 
     fn begin_code(&mut self) -> ArcRwSignal<bool> {
         let ended = ArcRwSignal::new(false);
-        self.open = Some(ended.clone());
+        self.open_code = Some(ended.clone());
         ended
     }
 
     fn node(&mut self, block: &Block) -> Node {
         // Only what is last grows.
-        self.end();
-        let key = self.key();
+        self.finish();
+        let key = self.next_key();
         let kind = match block {
-            Block::Paragraph(inlines) => Kind::Paragraph(List::new(self.pieces(inlines))),
-            Block::Heading { level, inlines } => Kind::Heading {
+            Block::Paragraph(inlines) => NodeKind::Paragraph(GrowingList::new(self.pieces(inlines))),
+            Block::Heading { level, inlines } => NodeKind::Heading {
                 level: *level,
-                pieces: List::new(self.pieces(inlines)),
+                pieces: GrowingList::new(self.pieces(inlines)),
             },
-            Block::Code { info, text } => Kind::Code {
+            Block::Code { info, text } => NodeKind::Code {
                 info: info.as_deref().map(Arc::from),
-                text: Text::new(text),
+                text: GrowingText::new(text),
                 ended: self.begin_code(),
             },
-            Block::Quote(blocks) => Kind::Quote(List::new(self.nodes(blocks))),
+            Block::Quote(blocks) => NodeKind::Quote(GrowingList::new(self.nodes(blocks))),
             Block::List { start, tight, items } => {
-                let items = List::new(self.items(items));
-                Kind::List {
+                let items = GrowingList::new(self.items(items));
+                NodeKind::List {
                     start: *start,
                     tight: ArcRwSignal::new(*tight),
                     items,
@@ -158,126 +158,127 @@ impl Maker {
                 alignments,
                 header,
                 rows,
-            } => Kind::Table(Arc::new(Table {
+            } => NodeKind::Table(Arc::new(TableNode {
                 alignments: alignments.clone(),
                 header: self.row(header),
-                rows: List::new(self.rows(rows)),
+                rows: GrowingList::new(self.rows(rows)),
             })),
-            Block::Rule => Kind::Rule,
-            Block::Footnote { label, blocks } => Kind::Footnote {
+            Block::Rule => NodeKind::Rule,
+            Block::Footnote { label, blocks } => NodeKind::Footnote {
                 label: label.as_str().into(),
-                nodes: List::new(self.nodes(blocks)),
+                nodes: GrowingList::new(self.nodes(blocks)),
             },
-            Block::Html(text) => Kind::Html(Text::new(text)),
+            Block::Html(text) => NodeKind::Html(GrowingText::new(text)),
         };
         Node { key, kind }
     }
 
     /// What had ended as far as was known is longer after all.
-    fn goes_on(&mut self, ended: ArcRwSignal<bool>) {
+    fn reopen_code(&mut self, ended: ArcRwSignal<bool>) {
         if ended.get_untracked() {
             ended.set(false);
-            self.open = Some(ended);
+            self.open_code = Some(ended);
         }
     }
 
-    fn items(&mut self, items: &[Item]) -> Vec<ItemNode> {
-        let item = |item: &Item| ItemNode {
-            key: self.key(),
+    fn items(&mut self, items: &[ListItem]) -> Vec<ItemNode> {
+        let item = |item: &ListItem| ItemNode {
+            key: self.next_key(),
             task: item.task,
-            nodes: List::new(self.nodes(&item.blocks)),
+            nodes: GrowingList::new(self.nodes(&item.blocks)),
         };
         items.iter().map(item).collect()
     }
 
-    fn rows(&mut self, rows: &[Vec<Cell>]) -> Vec<Row> {
+    fn rows(&mut self, rows: &[Vec<TableCell>]) -> Vec<TableRow> {
         rows.iter().map(|row| self.row(row)).collect()
     }
 
-    fn row(&mut self, cells: &[Cell]) -> Row {
-        Row {
-            key: self.key(),
+    fn row(&mut self, cells: &[TableCell]) -> TableRow {
+        TableRow {
+            key: self.next_key(),
             cells: cells.iter().map(|cell| self.pieces(cell)).collect(),
         }
     }
 
-    fn pieces(&mut self, inlines: &[Inline]) -> Vec<Piece> {
+    fn pieces(&mut self, inlines: &[Inline]) -> Vec<InlineNode> {
         inlines.iter().map(|inline| self.piece(inline)).collect()
     }
 
-    fn piece(&mut self, inline: &Inline) -> Piece {
-        let key = self.key();
+    fn piece(&mut self, inline: &Inline) -> InlineNode {
+        let key = self.next_key();
         let kind = match inline {
-            Inline::Text(text) => PieceKind::Text(ArcRwSignal::new(text.clone())),
-            Inline::Code(text) => PieceKind::Code(text.as_str().into()),
-            Inline::Emphasis(children) => PieceKind::Emphasis(self.pieces(children).into()),
-            Inline::Strong(children) => PieceKind::Strong(self.pieces(children).into()),
-            Inline::Strikethrough(children) => PieceKind::Strikethrough(self.pieces(children).into()),
+            Inline::Text(text) => InlineKind::Text(ArcRwSignal::new(text.clone())),
+            Inline::Code(text) => InlineKind::Code(text.as_str().into()),
+            Inline::Emphasis(children) => InlineKind::Emphasis(self.pieces(children).into()),
+            Inline::Strong(children) => InlineKind::Strong(self.pieces(children).into()),
+            Inline::Strikethrough(children) => InlineKind::Strikethrough(self.pieces(children).into()),
             Inline::Link {
                 href,
                 title,
                 children,
-            } => PieceKind::Link {
+            } => InlineKind::Link {
                 href: href.as_str().into(),
                 title: title.as_deref().map(Arc::from),
                 children: self.pieces(children).into(),
             },
-            Inline::Image { href, title, alt } => PieceKind::Image {
+            Inline::Image { href, title, alt } => InlineKind::Image {
                 href: href.as_str().into(),
                 title: title.as_deref().map(Arc::from),
                 alt: alt.as_str().into(),
             },
-            Inline::FootnoteReference(label) => PieceKind::Reference(label.as_str().into()),
-            Inline::Citation(number) => PieceKind::Citation(*number),
-            Inline::HardBreak => PieceKind::HardBreak,
+            Inline::FootnoteReference(label) => InlineKind::Reference(label.as_str().into()),
+            Inline::Citation(number) => InlineKind::Citation(*number),
+            Inline::HardBreak => InlineKind::HardBreak,
         };
-        Piece { key, kind }
+        InlineNode { key, kind }
     }
 
     /// Makes the change that `patch` says in `root`. One that does not fit changes nothing: it would be another text's.
-    pub fn apply(&mut self, root: &Nodes, patch: &Patch) {
+    pub fn apply_patch(&mut self, root: &Nodes, patch: &Patch) {
         match patch {
             Patch::Blocks { path, from, blocks } => {
-                if let Some(nodes) = container(root, path) {
+                if let Some(nodes) = find_container(root, path) {
                     nodes.splice(*from, self.nodes(blocks));
                 }
             }
             Patch::Replace { path, block } => {
                 if let Some((&last, parent)) = path.split_last()
-                    && let Some(nodes) = container(root, parent)
+                    && let Some(nodes) = find_container(root, parent)
                 {
                     nodes.set(last, self.node(block));
                 }
             }
             Patch::Items { path, from, items } => {
-                if let Some(Kind::List { items: old, .. }) = find(root, path) {
+                if let Some(NodeKind::List { items: old, .. }) = find(root, path) {
                     old.splice(*from, self.items(items));
                 }
             }
             Patch::Tight { path, tight } => {
-                if let Some(Kind::List { tight: old, .. }) = find(root, path) {
+                if let Some(NodeKind::List { tight: old, .. }) = find(root, path) {
                     old.set(*tight);
                 }
             }
             Patch::Rows { path, from, rows } => {
-                if let Some(Kind::Table(table)) = find(root, path) {
+                if let Some(NodeKind::Table(table)) = find(root, path) {
                     table.rows.splice(*from, self.rows(rows));
                 }
             }
             Patch::Inlines { path, from, inlines } => {
-                if let Some(Kind::Paragraph(pieces) | Kind::Heading { pieces, .. }) = find(root, path) {
+                if let Some(NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. }) = find(root, path)
+                {
                     pieces.splice(*from, self.pieces(inlines));
                 }
             }
             Patch::Append { path, text: more } => match find(root, path) {
-                Some(Kind::Code { text, ended, .. }) => {
+                Some(NodeKind::Code { text, ended, .. }) => {
                     text.append(more);
-                    self.goes_on(ended);
+                    self.reopen_code(ended);
                 }
-                Some(Kind::Html(text)) => text.append(more),
-                Some(Kind::Paragraph(pieces) | Kind::Heading { pieces, .. }) => {
-                    if let Some(Piece {
-                        kind: PieceKind::Text(text),
+                Some(NodeKind::Html(text)) => text.append(more),
+                Some(NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. }) => {
+                    if let Some(InlineNode {
+                        kind: InlineKind::Text(text),
                         ..
                     }) = pieces.last()
                     {
@@ -290,35 +291,35 @@ impl Maker {
     }
 }
 
-fn find(root: &Nodes, path: &[usize]) -> Option<Kind> {
+fn find(root: &Nodes, path: &[usize]) -> Option<NodeKind> {
     let (&last, parent) = path.split_last()?;
-    Some(container(root, parent)?.get(last)?.kind)
+    Some(find_container(root, parent)?.get(last)?.kind)
 }
 
-fn container(root: &Nodes, path: &[usize]) -> Option<Nodes> {
+fn find_container(root: &Nodes, path: &[usize]) -> Option<Nodes> {
     let Some((&first, rest)) = path.split_first() else {
         return Some(root.clone());
     };
     match root.get(first)?.kind {
-        Kind::Quote(nodes) | Kind::Footnote { nodes, .. } => container(&nodes, rest),
-        Kind::List { items, .. } => {
+        NodeKind::Quote(nodes) | NodeKind::Footnote { nodes, .. } => find_container(&nodes, rest),
+        NodeKind::List { items, .. } => {
             let (&item, rest) = rest.split_first()?;
-            container(&items.get(item)?.nodes, rest)
+            find_container(&items.get(item)?.nodes, rest)
         }
         _ => None,
     }
 }
 
 /// Counts the code blocks of a tree.
-pub fn count_code(nodes: &Nodes) -> usize {
+pub fn count_code_blocks(nodes: &Nodes) -> usize {
     let mut count = 0;
     nodes.for_each(|node| {
         count += match &node.kind {
-            Kind::Code { .. } => 1,
-            Kind::Quote(nodes) | Kind::Footnote { nodes, .. } => count_code(nodes),
-            Kind::List { items, .. } => {
+            NodeKind::Code { .. } => 1,
+            NodeKind::Quote(nodes) | NodeKind::Footnote { nodes, .. } => count_code_blocks(nodes),
+            NodeKind::List { items, .. } => {
                 let mut count = 0;
-                items.for_each(|item| count += count_code(&item.nodes));
+                items.for_each(|item| count += count_code_blocks(&item.nodes));
                 count
             }
             _ => 0,
@@ -328,42 +329,44 @@ pub fn count_code(nodes: &Nodes) -> usize {
 }
 
 /// Collects the footnotes of a tree in the order of the text.
-pub fn footnotes(nodes: &Nodes, found: &mut Footnotes) {
+pub fn collect_footnotes(nodes: &Nodes, found: &mut Footnotes) {
     nodes.for_each(|node| match &node.kind {
-        Kind::Paragraph(pieces) | Kind::Heading { pieces, .. } => {
-            pieces.for_each(|piece| referred(piece, found))
+        NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. } => {
+            pieces.for_each(|piece| collect_references(piece, found))
         }
-        Kind::Quote(nodes) => footnotes(nodes, found),
-        Kind::List { items, .. } => items.for_each(|item| footnotes(&item.nodes, found)),
-        Kind::Table(table) => {
+        NodeKind::Quote(nodes) => collect_footnotes(nodes, found),
+        NodeKind::List { items, .. } => items.for_each(|item| collect_footnotes(&item.nodes, found)),
+        NodeKind::Table(table) => {
             table
                 .header
                 .cells
                 .iter()
                 .flatten()
-                .for_each(|piece| referred(piece, found));
+                .for_each(|piece| collect_references(piece, found));
             table.rows.for_each(|row| {
                 row.cells
                     .iter()
                     .flatten()
-                    .for_each(|piece| referred(piece, found))
+                    .for_each(|piece| collect_references(piece, found))
             });
         }
-        Kind::Footnote { label, nodes } => {
+        NodeKind::Footnote { label, nodes } => {
             found.define(label, node.key);
-            footnotes(nodes, found);
+            collect_footnotes(nodes, found);
         }
-        Kind::Code { .. } | Kind::Html(_) | Kind::Rule => {}
+        NodeKind::Code { .. } | NodeKind::Html(_) | NodeKind::Rule => {}
     });
 }
 
-fn referred(piece: &Piece, found: &mut Footnotes) {
+fn collect_references(piece: &InlineNode, found: &mut Footnotes) {
     match &piece.kind {
-        PieceKind::Reference(label) => found.refer(label, piece.key),
-        PieceKind::Emphasis(children)
-        | PieceKind::Strong(children)
-        | PieceKind::Strikethrough(children)
-        | PieceKind::Link { children, .. } => children.iter().for_each(|child| referred(child, found)),
+        InlineKind::Reference(label) => found.refer(label, piece.key),
+        InlineKind::Emphasis(children)
+        | InlineKind::Strong(children)
+        | InlineKind::Strikethrough(children)
+        | InlineKind::Link { children, .. } => {
+            children.iter().for_each(|child| collect_references(child, found))
+        }
         _ => {}
     }
 }

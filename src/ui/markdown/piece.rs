@@ -6,7 +6,7 @@
 use crate::markdown::Block;
 
 /// The cost of a piece. Of plain prose that is some 500 KB, of markup without words 96 KB.
-const MAX_COST: usize = 768 << 10;
+const MAX_PIECE_COST: usize = 768 << 10;
 
 /// The cost of a byte that may begin or end an element; any other byte costs 1.
 const MARKUP_COST: usize = 8;
@@ -16,34 +16,34 @@ const MAX_LINE_BYTES: usize = 4096;
 
 /// Measures a text as it comes, up to the end of a piece.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub struct PieceMeter {
     cost: usize,
     /// The bytes beyond the cost of a piece.
-    over: usize,
-    line_ended: bool,
+    excess_bytes: usize,
+    is_line_ended: bool,
 }
 
-impl Meter {
+impl PieceMeter {
     /// Returns how many bytes of `text`, which goes on from what was measured before, belong to this piece.
-    pub fn take(&mut self, text: &str) -> usize {
+    pub fn measure(&mut self, text: &str) -> usize {
         for (at, byte) in text.bytes().enumerate() {
-            if self.cost >= MAX_COST {
-                let line_is_long = self.over >= MAX_LINE_BYTES && text.is_char_boundary(at);
-                if self.line_ended || line_is_long {
+            if self.cost >= MAX_PIECE_COST {
+                let line_is_long = self.excess_bytes >= MAX_LINE_BYTES && text.is_char_boundary(at);
+                if self.is_line_ended || line_is_long {
                     return at;
                 }
-                self.over += 1;
+                self.excess_bytes += 1;
             }
             let is_markup = byte.is_ascii_punctuation() || byte == b'\n';
             self.cost += if is_markup { MARKUP_COST } else { 1 };
-            self.line_ended = byte == b'\n';
+            self.is_line_ended = byte == b'\n';
         }
         text.len()
     }
 }
 
 /// The text of a code block, counted from 0 through all blocks.
-pub fn nth_code(blocks: &[Block], number: usize) -> Option<String> {
+pub fn nth_code_block(blocks: &[Block], number: usize) -> Option<String> {
     let mut left = number;
     find(blocks, &mut left)
 }
@@ -73,28 +73,28 @@ mod tests {
     #[test]
     fn piece_ends_with_a_line_or_soon_after() {
         let lines = "some words\n".repeat(100_000);
-        let end = Meter::default().take(&lines);
+        let end = PieceMeter::default().measure(&lines);
         assert!(end < lines.len() && lines[..end].ends_with('\n'), "{end}");
-        let line = "é".repeat(MAX_COST);
-        let end = Meter::default().take(&line);
-        assert_eq!(end, MAX_COST + MAX_LINE_BYTES);
-        let markup = "*".repeat(MAX_COST);
+        let line = "é".repeat(MAX_PIECE_COST);
+        let end = PieceMeter::default().measure(&line);
+        assert_eq!(end, MAX_PIECE_COST + MAX_LINE_BYTES);
+        let markup = "*".repeat(MAX_PIECE_COST);
         assert_eq!(
-            Meter::default().take(&markup),
-            MAX_COST / MARKUP_COST + MAX_LINE_BYTES
+            PieceMeter::default().measure(&markup),
+            MAX_PIECE_COST / MARKUP_COST + MAX_LINE_BYTES
         );
-        assert_eq!(Meter::default().take("short"), 5);
+        assert_eq!(PieceMeter::default().measure("short"), 5);
     }
 
     #[test]
-    fn piece_ends_where_it_does_however_the_text_came() {
+    fn piece_ends_do_not_depend_on_deltas() {
         for text in ["wörds and *marks*\n".repeat(60_000), "é`".repeat(200_000)] {
-            let at_once = Meter::default().take(&text);
+            let at_once = PieceMeter::default().measure(&text);
             for step in [1, 7, 4099] {
-                let (mut meter, mut taken, mut from) = (Meter::default(), 0, 0);
+                let (mut meter, mut taken, mut from) = (PieceMeter::default(), 0, 0);
                 while from < text.len() {
                     let to = text.floor_char_boundary((from + step + 1).min(text.len()));
-                    let took = meter.take(&text[from..to]);
+                    let took = meter.measure(&text[from..to]);
                     taken += took;
                     if took < to - from {
                         break;
@@ -107,9 +107,9 @@ mod tests {
     }
 
     #[test]
-    fn code_blocks_are_counted_through_all_blocks() {
+    fn counts_nested_code_blocks() {
         let blocks = parse("    a\n\n- x\n\n  ```\n  b\n  ```\n\n> ```\n> c\n> ```\n\n```\nd");
-        let found: Vec<_> = (0..5).map(|number| nth_code(&blocks, number)).collect();
+        let found: Vec<_> = (0..5).map(|number| nth_code_block(&blocks, number)).collect();
         let code = |text: &str| Some(format!("{text}\n"));
         assert_eq!(found[..3], [code("a"), code("b"), code("c")]);
         assert!(found[3].as_deref().is_some_and(|text| text.trim_end() == "d"));

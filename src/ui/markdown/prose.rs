@@ -7,7 +7,7 @@ use std::{
 
 use leptos::prelude::*;
 
-use super::{Cited, Reader};
+use super::{CitationLookup, ParseText};
 
 /// The length of a text that is shown until it is read.
 const MAX_PLAIN_BYTES: usize = 256 << 10;
@@ -16,27 +16,27 @@ const MAX_PLAIN_BYTES: usize = 256 << 10;
 ///
 /// It belongs to nobody's reactive owner: it goes on growing while nothing shows it.
 #[derive(Clone)]
-pub struct Prose(Arc<Mutex<State>>);
+pub struct Prose(Arc<Mutex<ProseState>>);
 
-enum State {
-    Unread { text: ArcRwSignal<String>, ended: bool },
-    Read(Arc<dyn Read>),
+enum ProseState {
+    Unparsed { text: ArcRwSignal<String>, ended: bool },
+    Parsed(Arc<dyn ParsedText>),
 }
 
 /// A text that has been read.
-pub trait Read: Send + Sync {
+pub trait ParsedText: Send + Sync {
     /// Adds what came.
     fn append(&self, more: &str);
     /// Nothing more will come.
     fn finish(&self);
     /// `prefix` and `cited` as [`MarkdownView`](super::MarkdownView) has them.
-    fn view(self: Arc<Self>, prefix: String, cited: Option<Cited>) -> AnyView;
+    fn view(self: Arc<Self>, prefix: String, cited: Option<CitationLookup>) -> AnyView;
 }
 
 impl Prose {
     /// Begins with what there is. With `ended`, that is all, as far as is known.
     pub fn new(text: String, ended: bool) -> Self {
-        Self(Arc::new(Mutex::new(State::Unread {
+        Self(Arc::new(Mutex::new(ProseState::Unparsed {
             text: ArcRwSignal::new(text),
             ended,
         })))
@@ -49,46 +49,46 @@ impl Prose {
 
     /// Adds what came.
     pub fn append(&self, more: &str) {
-        self.with(|state| match state {
-            State::Unread { text, ended } => {
+        self.with_state(|state| match state {
+            ProseState::Unparsed { text, ended } => {
                 text.update(|text| text.push_str(more));
                 *ended = false;
             }
-            State::Read(read) => read.append(more),
+            ProseState::Parsed(read) => read.append(more),
         });
     }
 
     /// Nothing more will come.
     pub fn finish(&self) {
-        self.with(|state| match state {
-            State::Unread { ended, .. } => *ended = true,
-            State::Read(read) => read.finish(),
+        self.with_state(|state| match state {
+            ProseState::Unparsed { ended, .. } => *ended = true,
+            ProseState::Parsed(read) => read.finish(),
         });
     }
 
     /// It is shown from now on.
-    pub(super) fn read(&self, reader: Reader) -> Arc<dyn Read> {
-        self.with(|state| {
+    pub(super) fn parse(&self, reader: ParseText) -> Arc<dyn ParsedText> {
+        self.with_state(|state| {
             let read = match state {
-                State::Unread { text, ended } => text.with_untracked(|text| reader(text, *ended)),
-                State::Read(read) => read.clone(),
+                ProseState::Unparsed { text, ended } => text.with_untracked(|text| reader(text, *ended)),
+                ProseState::Parsed(read) => read.clone(),
             };
-            *state = State::Read(read.clone());
+            *state = ProseState::Parsed(read.clone());
             read
         })
     }
 
     /// The text, until it is read: its beginning, if it is long.
-    pub(super) fn plain(&self) -> String {
-        self.with(|state| match state {
-            State::Unread { text, .. } => {
+    pub(super) fn plain_text(&self) -> String {
+        self.with_state(|state| match state {
+            ProseState::Unparsed { text, .. } => {
                 text.with(|text| text[..text.floor_char_boundary(MAX_PLAIN_BYTES)].to_owned())
             }
-            State::Read(_) => String::new(),
+            ProseState::Parsed(_) => String::new(),
         })
     }
 
-    fn with<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
+    fn with_state<T>(&self, run: impl FnOnce(&mut ProseState) -> T) -> T {
         run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use super::{prose::Read, state::MarkdownState};
-use crate::ui::lazy::{NotLoaded, until_here};
+use super::{prose::ParsedText, state::MarkdownState};
+use crate::ui::lazy::{LoadError, retry_until_loaded};
 
 /// Reads a text, of which that is all or that may grow.
-pub type Reader = fn(text: &str, ended: bool) -> Arc<dyn Read>;
+pub type ParseText = fn(text: &str, ended: bool) -> Arc<dyn ParsedText>;
 
 #[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-fn reader() -> Result<Reader, NotLoaded> {
+fn reader() -> Result<ParseText, LoadError> {
     Ok(|text, ended| match ended {
         true => Arc::new(MarkdownState::finished(text)),
         false => Arc::new(MarkdownState::new(text)),
@@ -20,20 +20,20 @@ fn reader() -> Result<Reader, NotLoaded> {
 }
 
 /// Loads it, for a page that was rendered with Markdown in it.
-pub async fn load_markdown() -> Result<(), NotLoaded> {
+pub async fn load_markdown() -> Result<(), LoadError> {
     Ok(load().await?)
 }
 
 /// What reads Markdown on this page, once it is here.
 #[derive(Clone, Copy)]
-pub struct Reading(RwSignal<Option<Reader>>);
+pub struct MarkdownLoader(RwSignal<Option<ParseText>>);
 
-impl Reading {
+impl MarkdownLoader {
     /// It is loaded at once, and again until it is here. The server has it.
-    pub fn begin() -> Self {
+    pub fn start() -> Self {
         let here = RwSignal::new(None);
         // The page wants it as long as it is there.
-        until_here(
+        retry_until_loaded(
             || Box::pin(reader()),
             || true,
             move |reader| here.set(Some(reader)),
@@ -41,11 +41,11 @@ impl Reading {
         Self(here)
     }
 
-    pub(super) fn now(self) -> Option<Reader> {
+    pub(super) fn get_untracked(self) -> Option<ParseText> {
         self.0.get_untracked()
     }
 
-    pub(super) fn tracked(self) -> Option<Reader> {
+    pub(super) fn get(self) -> Option<ParseText> {
         self.0.get()
     }
 }

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use leptos::prelude::*;
 
 use super::{
-    blocks::{self, Cited, Page},
+    blocks::{self, CitationLookup, RenderContext},
     footnotes::Footnotes,
-    node::{self, Maker, Nodes},
-    piece::{Meter, nth_code},
-    prose::Read,
+    node::{self, NodeBuilder, Nodes},
+    piece::{PieceMeter, nth_code_block},
+    prose::ParsedText,
 };
 use crate::{
-    markdown::{Document, Patch, parse},
+    markdown::{MarkdownDocument, Patch, parse},
     ui::{erase::Erase, more::more},
 };
 
@@ -25,51 +25,51 @@ pub struct MarkdownState {
     footnotes: ArcRwSignal<Footnotes>,
     /// There is more than is shown.
     pub(super) has_more: ArcRwSignal<bool>,
-    source: Mutex<Source>,
+    source: Mutex<ParseState>,
 }
 
 #[derive(Debug)]
-struct Source {
-    maker: Maker,
-    text: Text,
+struct ParseState {
+    builder: NodeBuilder,
+    text: SourceText,
     /// Of the piece that is shown last.
-    meter: Meter,
+    meter: PieceMeter,
     /// The rest after that piece.
     rest: String,
     /// Nothing more will come after the rest.
-    ended: bool,
+    is_ended: bool,
 }
 
 #[derive(Debug)]
-enum Text {
+enum SourceText {
     /// Read at once. It is kept in case that there is more of it after all.
-    Whole(String),
-    Growing(Box<Document>),
+    Complete(String),
+    Growing(Box<MarkdownDocument>),
     /// Has grown to its end.
-    Grown(Box<Document>),
+    Finished(Box<MarkdownDocument>),
 }
 
 impl MarkdownState {
     /// Begins with what there is of a growing text.
     pub fn new(text: &str) -> Self {
-        let state = Self::empty(Text::Growing(Box::default()));
+        let state = Self::from_source(SourceText::Growing(Box::default()));
         state.append(text);
         state
     }
 
     /// Shows a text of which all is there.
     pub fn finished(text: &str) -> Self {
-        let mut meter = Meter::default();
-        if meter.take(text) < text.len() {
+        let mut meter = PieceMeter::default();
+        if meter.measure(text) < text.len() {
             let state = Self::new(text);
             state.finish();
             return state;
         }
-        let state = Self::empty(Text::Whole(text.to_owned()));
+        let state = Self::from_source(SourceText::Complete(text.to_owned()));
         let nodes = state.with_source(|source| {
             source.meter = meter;
-            let nodes = source.maker.nodes(&parse(text));
-            source.maker.end();
+            let nodes = source.builder.nodes(&parse(text));
+            source.builder.finish();
             nodes
         });
         state.nodes.splice(0, nodes);
@@ -77,63 +77,69 @@ impl MarkdownState {
         state
     }
 
-    fn empty(text: Text) -> Self {
+    fn from_source(text: SourceText) -> Self {
         MarkdownState {
             nodes: Nodes::new(Vec::new()),
             footnotes: ArcRwSignal::default(),
             has_more: ArcRwSignal::new(false),
-            source: Mutex::new(Source {
-                maker: Maker::default(),
+            source: Mutex::new(ParseState {
+                builder: NodeBuilder::default(),
                 text,
-                meter: Meter::default(),
+                meter: PieceMeter::default(),
                 rest: String::new(),
-                ended: false,
+                is_ended: false,
             }),
         }
     }
 
-    fn follow(&self, maker: &mut Maker, patches: &[Patch]) {
+    fn apply_patches(&self, maker: &mut NodeBuilder, patches: &[Patch]) {
         for patch in patches {
-            maker.apply(&self.nodes, patch);
+            maker.apply_patch(&self.nodes, patch);
         }
     }
 
     /// Shows as much of what comes as belongs to the piece that is shown last, and keeps the rest.
-    fn add(&self, source: &mut Source, text: &str) {
-        let (now, later) = text.split_at(source.meter.take(text));
+    fn show_within_piece(&self, source: &mut ParseState, text: &str) {
+        let (now, later) = text.split_at(source.meter.measure(text));
         source.rest.push_str(later);
         if now.is_empty() {
             return;
         }
-        let Source { maker, text: old, .. } = source;
-        let mut document = match std::mem::replace(old, Text::Whole(String::new())) {
-            Text::Growing(document) | Text::Grown(document) => document,
-            Text::Whole(before) => {
-                let mut document = Box::new(Document::new());
+        let ParseState {
+            builder: maker,
+            text: old,
+            ..
+        } = source;
+        let mut document = match std::mem::replace(old, SourceText::Complete(String::new())) {
+            SourceText::Growing(document) | SourceText::Finished(document) => document,
+            SourceText::Complete(before) => {
+                let mut document = Box::new(MarkdownDocument::new());
                 document.push(&before);
                 self.nodes.splice(0, maker.nodes(document.blocks()));
                 document
             }
         };
-        self.follow(maker, &document.push(now));
+        self.apply_patches(maker, &document.push(now));
         if document.is_closed() {
-            maker.end();
+            maker.finish();
         }
-        *old = Text::Growing(document);
+        *old = SourceText::Growing(document);
     }
 
     /// Shows the end of the text as it really is, and links its footnotes, once all of it is shown.
-    fn end(&self, source: &mut Source) {
-        if !source.ended || !source.rest.is_empty() {
+    fn finish_shown(&self, source: &mut ParseState) {
+        if !source.is_ended || !source.rest.is_empty() {
             return;
         }
-        let Source { maker, text, .. } = source;
-        *text = match std::mem::replace(text, Text::Whole(String::new())) {
-            Text::Growing(mut document) => {
-                self.follow(maker, &document.finish());
-                maker.end();
+        let ParseState {
+            builder: maker, text, ..
+        } = source;
+        *text = match std::mem::replace(text, SourceText::Complete(String::new())) {
+            SourceText::Growing(mut document) => {
+                self.apply_patches(maker, &document.finish());
+                maker.finish();
                 self.link_footnotes();
-                Text::Grown(document)
+                SourceText::Finished(document)
             }
             ended => ended,
         };
@@ -142,12 +148,12 @@ impl MarkdownState {
     /// Shows the next piece.
     pub(super) fn show_more(&self) {
         self.with_source(|source| {
-            source.meter = Meter::default();
+            source.meter = PieceMeter::default();
             let rest = std::mem::take(&mut source.rest);
-            self.add(source, &rest);
+            self.show_within_piece(source, &rest);
             self.link_footnotes();
-            self.end(source);
-            self.say_whether_more(source);
+            self.finish_shown(source);
+            self.update_has_more(source);
         });
     }
 
@@ -155,12 +161,12 @@ impl MarkdownState {
     #[cfg(test)]
     pub(super) fn shown_bytes(&self) -> usize {
         self.with_source(|source| match &source.text {
-            Text::Whole(text) => text.len(),
-            Text::Growing(document) | Text::Grown(document) => document.source().len(),
+            SourceText::Complete(text) => text.len(),
+            SourceText::Growing(document) | SourceText::Finished(document) => document.source().len(),
         })
     }
 
-    fn say_whether_more(&self, source: &Source) {
+    fn update_has_more(&self, source: &ParseState) {
         let has_more = !source.rest.is_empty();
         if self.has_more.get_untracked() != has_more {
             self.has_more.set(has_more);
@@ -169,28 +175,28 @@ impl MarkdownState {
 
     /// The whole text of the code block that what is shown ends in.
     pub(super) fn open_code(&self) -> Option<String> {
-        let whole = self.with_source(|Source { text, rest, .. }| match text {
-            Text::Growing(document) if !rest.is_empty() => Some([document.source(), rest].concat()),
+        let whole = self.with_source(|ParseState { text, rest, .. }| match text {
+            SourceText::Growing(document) if !rest.is_empty() => Some([document.source(), rest].concat()),
             _ => None,
         })?;
-        let last = node::count_code(&self.nodes).checked_sub(1)?;
-        nth_code(&parse(&whole), last)
+        let last = node::count_code_blocks(&self.nodes).checked_sub(1)?;
+        nth_code_block(&parse(&whole), last)
     }
 
     fn link_footnotes(&self) {
         let mut footnotes = Footnotes::default();
-        node::footnotes(&self.nodes, &mut footnotes);
+        node::collect_footnotes(&self.nodes, &mut footnotes);
         if self.footnotes.with_untracked(|old| *old != footnotes) {
             self.footnotes.set(footnotes);
         }
     }
 
-    fn with_source<T>(&self, run: impl FnOnce(&mut Source) -> T) -> T {
+    fn with_source<T>(&self, run: impl FnOnce(&mut ParseState) -> T) -> T {
         run(&mut self.source.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Read for MarkdownState {
+impl ParsedText for MarkdownState {
     /// Adds what came. The page changes where the text did; each call costs as much as the open end of the text is
     /// long, so what comes within a frame is best added at once.
     fn append(&self, text: &str) {
@@ -198,10 +204,10 @@ impl Read for MarkdownState {
             return;
         }
         self.with_source(|source| {
-            source.ended = false;
+            source.is_ended = false;
             if source.rest.is_empty() {
-                self.add(source, text);
-                self.say_whether_more(source);
+                self.show_within_piece(source, text);
+                self.update_has_more(source);
             } else {
                 source.rest.push_str(text);
             }
@@ -211,24 +217,24 @@ impl Read for MarkdownState {
     /// Nothing more will come: shows the end of the text as it really is, and links its footnotes.
     fn finish(&self) {
         self.with_source(|source| {
-            source.ended = true;
-            self.end(source);
+            source.is_ended = true;
+            self.finish_shown(source);
         });
     }
 
-    fn view(self: Arc<Self>, prefix: String, cited: Option<Cited>) -> AnyView {
+    fn view(self: Arc<Self>, prefix: String, cited: Option<CitationLookup>) -> AnyView {
         let (nodes, has_more, of) = (self.nodes.clone(), self.has_more.clone(), self.clone());
-        let page = Page {
-            prefix: prefix.into(),
+        let page = RenderContext {
+            id_prefix: prefix.into(),
             footnotes: self.footnotes.clone(),
-            cited,
+            citations: cited,
             open_code: Arc::new(move || of.open_code()),
         };
-        let more = move || {
+        let more_button = move || {
             let of = self.clone();
             has_more.get().then(|| more(move || of.show_more()))
         };
-        view! { <div class="md" data-lazy="markdown">{blocks::all(&nodes, &page)} {more.erase()}</div> }
+        view! { <div class="md" data-lazy="markdown">{blocks::render_blocks(&nodes, &page)} {more_button.erase()}</div> }
             .erase()
     }
 }

@@ -17,25 +17,25 @@ use leptos::tachys::{
 use crate::ui::browser;
 
 /// All of a text, to be shown in one text node.
-pub struct Growing(pub String);
+pub struct TextNode(pub String);
 
 /// The node, and what is in it.
-pub struct GrowingState {
+pub struct TextNodeState {
     node: Text,
     text: String,
 }
 
-impl Render for Growing {
-    type State = GrowingState;
+impl Render for TextNode {
+    type State = TextNodeState;
 
-    fn build(self) -> GrowingState {
-        GrowingState {
+    fn build(self) -> TextNodeState {
+        TextNodeState {
             node: Rndr::create_text_node(&self.0),
             text: self.0,
         }
     }
 
-    fn rebuild(self, state: &mut GrowingState) {
+    fn rebuild(self, state: &mut TextNodeState) {
         match self.0.strip_prefix(&state.text) {
             Some("") => return,
             Some(more) => browser::append_text(&state.node, more),
@@ -45,7 +45,7 @@ impl Render for Growing {
     }
 }
 
-impl AddAnyAttr for Growing {
+impl AddAnyAttr for TextNode {
     type Output<A: Attribute> = Self;
 
     fn add_any_attr<A: Attribute>(self, _attribute: A) -> Self {
@@ -54,7 +54,7 @@ impl AddAnyAttr for Growing {
 }
 
 /// On the server it is a text like any other.
-impl RenderHtml for Growing {
+impl RenderHtml for TextNode {
     type AsyncOutput = Self;
     type Owned = Self;
 
@@ -82,7 +82,7 @@ impl RenderHtml for Growing {
             .to_html_with_buf(buf, position, escape, mark_branches, extra_attrs);
     }
 
-    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> GrowingState {
+    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> TextNodeState {
         if position.get() == Position::FirstChild {
             cursor.child();
         } else {
@@ -98,7 +98,7 @@ impl RenderHtml for Growing {
             Rndr::set_text(&node, &self.0);
         }
         position.set(Position::NextChildAfterText);
-        GrowingState { node, text: self.0 }
+        TextNodeState { node, text: self.0 }
     }
 
     fn into_owned(self) -> Self {
@@ -106,7 +106,7 @@ impl RenderHtml for Growing {
     }
 }
 
-impl Mountable for GrowingState {
+impl Mountable for TextNodeState {
     fn unmount(&mut self) {
         Rndr::remove(self.node.as_ref());
     }

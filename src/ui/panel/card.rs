@@ -10,7 +10,7 @@ use crate::{
     ui::{
         erase::Erase,
         icons,
-        lazy::{Code, NotLoaded, lazy_part},
+        lazy::{LazyView, LoadError, lazy_part},
     },
 };
 
@@ -20,7 +20,7 @@ pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> Any
 }
 
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_card))]
-pub fn code(conversation_id: ConversationId, payload: PayloadRef) -> Result<Code, NotLoaded> {
+pub fn code(conversation_id: ConversationId, payload: PayloadRef) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || card(conversation_id, payload.clone())))
 }
 
@@ -37,7 +37,7 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
         })
     };
     let id = payload.payload_id.clone();
-    let shown = Memo::new(move |_| panel.shows(&id));
+    let shown = Memo::new(move |_| panel.is_showing(&id));
     let word = move || if shown.get() { "Close" } else { "Open" };
     let summary = payload.summary.clone();
     let name = {
@@ -64,6 +64,6 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
 }
 
 /// The card's button.
-pub fn selector(payload: &PayloadRef) -> String {
+pub fn card_selector(payload: &PayloadRef) -> String {
     ["[data-payload=\"", &payload.payload_id, "\"] button"].concat()
 }

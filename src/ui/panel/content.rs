@@ -6,7 +6,7 @@ use leptos::{
     ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
 };
 
-use super::{Panel, Shown, handlers, shown, verdict::verdict, width};
+use super::{Panel, ShownPayload, handlers, shown, verdict::verdict_buttons, width};
 use crate::{
     api::rpc,
     protocol::{ApiError, PanelView},
@@ -14,45 +14,45 @@ use crate::{
         browser,
         erase::Erase,
         icons,
-        lazy::{Code, NotLoaded},
-        own::use_page,
+        lazy::{LazyView, LoadError},
+        own::use_page_registry,
     },
 };
 
 /// The panel's content.
 #[wasm_split(panel, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(panel: Panel) -> Result<Code, NotLoaded> {
+pub fn code(panel: Panel) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || content(panel)))
 }
 
 fn content(panel: Panel) -> AnyView {
     let escape = window_event_listener(ev::keydown, move |event| {
-        if event.key() == "Escape" && is_for_panel(&event) {
+        if event.key() == "Escape" && is_panel_escape(&event) {
             panel.close();
         }
     });
     on_cleanup(move || escape.remove());
-    (move || panel.shown.get().map(|shown| payload(panel, shown))).erase()
+    (move || panel.shown.get().map(|shown| payload_view(panel, shown))).erase()
 }
 
 /// Whether nothing else is there that Escape leaves: a dialog, a list, a title or a word that is being written.
-fn is_for_panel(event: &ev::KeyboardEvent) -> bool {
+fn is_panel_escape(event: &ev::KeyboardEvent) -> bool {
     !event.default_prevented()
         && !event.is_composing()
         && !browser::is_within(event, "input, select")
-        && !browser::is_there("dialog[open], :popover-open")
+        && !browser::exists("dialog[open], :popover-open")
 }
 
 /// A payload as it comes.
 #[derive(Clone)]
-enum State {
+enum PayloadState {
     Loading,
     Ready(Arc<PanelView>),
     Failed(ApiError),
 }
 
-fn payload(panel: Panel, shown: Shown) -> AnyView {
-    let handler = handlers::of(&use_page(), &shown.payload.kind);
+fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
+    let handler = handlers::handler_for(&use_page_registry(), &shown.payload.kind);
     let file = [
         "/rpc/conversations/",
         &shown.conversation_id.to_string(),
@@ -61,23 +61,25 @@ fn payload(panel: Panel, shown: Shown) -> AnyView {
         "/file",
     ]
     .concat();
-    let state = RwSignal::new(State::Loading);
+    let state = RwSignal::new(PayloadState::Loading);
     let proposed = shown.clone();
     let load = move || load(panel, &shown, state);
     load();
     let body = move || match state.get() {
-        State::Loading => view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase(),
-        State::Ready(view) => {
+        PayloadState::Loading => {
+            view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
+        }
+        PayloadState::Ready(view) => {
             let answer = view
                 .is_proposal
-                .then(|| verdict(panel, &proposed, &handler, view.clone()));
+                .then(|| verdict_buttons(panel, &proposed, &handler, view.clone()));
             view! {
                 {answer}
                 {shown::body(&view)}
             }
             .erase()
         }
-        State::Failed(error) => failure(error, load.clone()),
+        PayloadState::Failed(error) => failure(error, load.clone()),
     };
     view! {
         <div class="panel-content">
@@ -96,15 +98,15 @@ fn payload(panel: Panel, shown: Shown) -> AnyView {
     .erase()
 }
 
-fn load(panel: Panel, shown: &Shown, state: RwSignal<State>) {
-    state.set(State::Loading);
+fn load(panel: Panel, shown: &ShownPayload, state: RwSignal<PayloadState>) {
+    state.set(PayloadState::Loading);
     let request = rpc::payload(shown.conversation_id, shown.payload.payload_id.clone());
     spawn_local(async move {
-        let outcome = panel.live.ask(request).await;
+        let outcome = panel.live.call(request).await;
         // Something else may be shown by now.
         state.try_set(match outcome {
-            Ok(view) => State::Ready(Arc::new(view)),
-            Err(error) => State::Failed(error),
+            Ok(view) => PayloadState::Ready(Arc::new(view)),
+            Err(error) => PayloadState::Failed(error),
         });
     });
 }

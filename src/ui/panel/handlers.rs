@@ -10,40 +10,40 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{PanelView, literature::Address, panel::PanelBody},
-    ui::own::PageOwn,
+    protocol::{PanelView, literature::LiteratureLocation, panel::PanelBody},
+    ui::own::PageRegistry,
 };
 
 /// What a page does with a proposal.
-pub type Does = Callback<Arc<PanelView>>;
+pub type ProposalCallback = Callback<Arc<PanelView>>;
 
 /// How payloads of a type are presented.
 #[derive(Clone, Copy, Debug)]
-pub struct Handler {
+pub struct PayloadHandler {
     pub kind: &'static str,
     /// The panel's title.
     pub title: &'static str,
     /// The panel's width, until somebody makes it another one.
     pub width: u32,
     /// What accepting and rejecting does on the page. Without it, the person's choice is remembered, and that is all.
-    pub accept: Option<Does>,
-    pub reject: Option<Does>,
+    pub accept: Option<ProposalCallback>,
+    pub reject: Option<ProposalCallback>,
     /// The page that can accept it, where the present one can't.
-    pub elsewhere: Option<Elsewhere>,
+    pub other_page: Option<OtherPage>,
 }
 
 /// Another page, on which a proposal is accepted.
 #[derive(Clone, Copy, Debug)]
-pub struct Elsewhere {
+pub struct OtherPage {
     /// The button's words.
-    pub accept: &'static str,
+    pub button_label: &'static str,
     /// Its effect, in a sentence.
-    pub about: &'static str,
+    pub description: &'static str,
     /// The address that takes it up.
     pub address: fn(&PanelView) -> Option<String>,
 }
 
-impl Handler {
+impl PayloadHandler {
     pub const fn new(kind: &'static str, title: &'static str, width: u32) -> Self {
         Self {
             kind,
@@ -51,50 +51,50 @@ impl Handler {
             width,
             accept: None,
             reject: None,
-            elsewhere: None,
+            other_page: None,
         }
     }
 }
 
 /// A query is searched for on the page *Literature*.
-const IN_LITERATURE: Elsewhere = Elsewhere {
-    accept: "Search in Literature",
-    about: "This takes you to the page Literature, and this conversation with you.",
+const LITERATURE_PAGE: OtherPage = OtherPage {
+    button_label: "Search in Literature",
+    description: "This takes you to the page Literature, and this conversation with you.",
     address: |proposal| match &proposal.body {
         PanelBody::Query(suggestion) => {
             let query = suggestion.query.clone();
-            let address = Address {
+            let address = LiteratureLocation {
                 query,
-                ..Address::default()
+                ..LiteratureLocation::default()
             };
-            Some(address.path())
+            Some(address.to_address())
         }
         _ => None,
     },
 };
 
-static HANDLERS: [Handler; 7] = [
-    Handler::new("chart", "Chart", 560),
-    Handler::new("pubmed_article", "Article", 480),
-    Handler::new("pubmed_search_results", "Articles", 520),
-    Handler {
-        elsewhere: Some(IN_LITERATURE),
-        ..Handler::new("query_suggestion", "Suggested query", 420)
+static COMMON_HANDLERS: [PayloadHandler; 7] = [
+    PayloadHandler::new("chart", "Chart", 560),
+    PayloadHandler::new("pubmed_article", "Article", 480),
+    PayloadHandler::new("pubmed_search_results", "Articles", 520),
+    PayloadHandler {
+        other_page: Some(LITERATURE_PAGE),
+        ..PayloadHandler::new("query_suggestion", "Suggested query", 420)
     },
-    Handler::new("table", "Table", 640),
-    Handler::new("text_document", "Document", 600),
-    Handler::new("web_search_results", "Search results", 480),
+    PayloadHandler::new("table", "Table", 640),
+    PayloadHandler::new("text_document", "Document", 600),
+    PayloadHandler::new("web_search_results", "Search results", 480),
 ];
 
 /// For what nobody knows.
-static OTHER: Handler = Handler::new("other", "Data", 480);
+static FALLBACK_HANDLER: PayloadHandler = PayloadHandler::new("other", "Data", 480);
 
 /// The handler of a type: the page's, or else the one of every page.
-pub fn of(page: &PageOwn, kind: &str) -> Handler {
-    let everywhere = || HANDLERS.iter().find(|handler| handler.kind == kind);
+pub fn handler_for(page: &PageRegistry, kind: &str) -> PayloadHandler {
+    let everywhere = || COMMON_HANDLERS.iter().find(|handler| handler.kind == kind);
     page.handlers
         .find(|handler| handler.kind == kind)
-        .unwrap_or_else(|| *everywhere().unwrap_or(&OTHER))
+        .unwrap_or_else(|| *everywhere().unwrap_or(&FALLBACK_HANDLER))
 }
 
 #[cfg(test)]
@@ -103,10 +103,12 @@ mod tests {
     use crate::protocol::panel::QuerySuggestion;
 
     #[test]
-    fn a_query_is_accepted_on_the_page_that_searches() {
+    fn queries_are_accepted_by_the_literature_page() {
         let owner = Owner::new();
         owner.set();
-        let elsewhere = of(&PageOwn::new(), "query_suggestion").elsewhere.expect("a page");
+        let elsewhere = handler_for(&PageRegistry::new(), "query_suggestion")
+            .other_page
+            .expect("a page");
         let proposal = PanelView {
             summary: String::new(),
             is_proposal: true,
@@ -123,17 +125,17 @@ mod tests {
     }
 
     #[test]
-    fn a_page_s_handler_comes_before_that_of_every_page() {
+    fn page_handler_overrides_common_handler() {
         let owner = Owner::new();
         owner.set();
-        let page = PageOwn::new();
-        assert_eq!(of(&page, "query_suggestion").title, "Suggested query");
+        let page = PageRegistry::new();
+        assert_eq!(handler_for(&page, "query_suggestion").title, "Suggested query");
         let accept = Some(Callback::new(|_| {}));
-        let query = Handler::new("query_suggestion", "Query for PubMed", 500);
-        page.handlers.add(Handler { accept, ..query });
-        let own = of(&page, "query_suggestion");
+        let query = PayloadHandler::new("query_suggestion", "Query for PubMed", 500);
+        page.handlers.register(PayloadHandler { accept, ..query });
+        let own = handler_for(&page, "query_suggestion");
         assert_eq!((own.title, own.accept.is_some()), ("Query for PubMed", true));
-        assert_eq!(of(&page, "table").title, "Table");
-        assert_eq!(of(&page, "unheard_of").title, "Data");
+        assert_eq!(handler_for(&page, "table").title, "Table");
+        assert_eq!(handler_for(&page, "unheard_of").title, "Data");
     }
 }

@@ -22,30 +22,30 @@ pub use self::card::{load_card, payload_card};
 pub use self::shown::body;
 use super::{
     browser, icons,
-    lazy::lazy,
-    live::{Live, Phase},
-    place::Place,
+    lazy::lazy_view,
+    live::{ConversationPhase, Live},
+    place::Route,
     when::When,
 };
 use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};
 
 /// The frame, for what moves the focus.
-const FRAME: &str = "#panel";
+const FRAME_SELECTOR: &str = "#panel";
 /// Where there is no room for it beside the conversation.
-const NARROW: &str = "(width < 64rem)";
+const NARROW_QUERY: &str = "(width < 64rem)";
 
 /// The panel of the page. There is one.
 #[derive(Clone, Copy)]
 pub struct Panel {
-    shown: RwSignal<Option<Shown>>,
+    shown: RwSignal<Option<ShownPayload>>,
     /// There is no room beside the conversation: it takes the whole screen.
-    full: RwSignal<bool>,
+    is_fullscreen: RwSignal<bool>,
     live: Live,
 }
 
 /// A payload on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Shown {
+struct ShownPayload {
     conversation_id: ConversationId,
     payload: PayloadRef,
 }
@@ -55,17 +55,17 @@ impl Panel {
     pub fn new(live: Live) -> Self {
         let panel = Self {
             shown: RwSignal::new(None),
-            full: RwSignal::new(false),
+            is_fullscreen: RwSignal::new(false),
             live,
         };
         Effect::new(move |_| {
-            if let Some((id, payload)) = live.made.get() {
-                panel.arrived(id, payload);
+            if let Some((id, payload)) = live.latest_payload.get() {
+                panel.on_payload(id, payload);
             }
         });
         let conversation = Memo::new(move |_| {
-            let here = live.here();
-            let there = here.filter(|view| view.phase.with(|phase| *phase != Phase::Missing));
+            let here = live.current_view();
+            let there = here.filter(|view| view.phase.with(|phase| *phase != ConversationPhase::Missing));
             there.map(|view| view.id)
         });
         Effect::new(move |before: Option<Option<ConversationId>>| {
@@ -79,16 +79,16 @@ impl Panel {
     }
 
     /// Opens it by itself: where there is room, and nobody is at work in it.
-    fn arrived(self, id: ConversationId, payload: PayloadRef) {
-        let is_here = self.live.place.get_untracked() == Place::Conversation(id);
-        if is_here && !browser::matches(NARROW) && !browser::has_focus_in(FRAME) {
+    fn on_payload(self, id: ConversationId, payload: PayloadRef) {
+        let is_here = self.live.chat_route.get_untracked() == Route::Conversation(id);
+        if is_here && !browser::matches_media(NARROW_QUERY) && !browser::has_focus_in(FRAME_SELECTOR) {
             self.show(id, payload);
         }
     }
 
     fn show(self, conversation_id: ConversationId, payload: PayloadRef) {
-        self.full.set(browser::matches(NARROW));
-        self.shown.set(Some(Shown {
+        self.is_fullscreen.set(browser::matches_media(NARROW_QUERY));
+        self.shown.set(Some(ShownPayload {
             conversation_id,
             payload,
         }));
@@ -96,32 +96,32 @@ impl Panel {
 
     /// Opens it because somebody wants to see that, who then is in it.
     pub fn open(self, payload: PayloadRef) {
-        if let Some(id) = self.live.place.get_untracked().conversation() {
+        if let Some(id) = self.live.chat_route.get_untracked().conversation_id() {
             self.show(id, payload);
-            browser::next_frame(|| browser::focus_selector(FRAME));
+            browser::on_next_frame(|| browser::focus_selector(FRAME_SELECTOR));
         }
     }
 
     /// Closes it. Who was in it goes on where it was opened.
     pub fn close(self) {
-        let was_within = browser::has_focus_in(FRAME);
-        let Some(Shown { payload, .. }) = self.shown.get_untracked() else {
+        let was_within = browser::has_focus_in(FRAME_SELECTOR);
+        let Some(ShownPayload { payload, .. }) = self.shown.get_untracked() else {
             return;
         };
         self.shown.set(None);
         if was_within {
-            browser::next_frame(move || {
-                let card = card::selector(&payload);
-                if browser::is_there(&card) {
+            browser::on_next_frame(move || {
+                let card = card::card_selector(&payload);
+                if browser::exists(&card) {
                     browser::focus_selector(&card);
                 } else {
-                    browser::focus_to_go_on();
+                    browser::focus_after_removal();
                 }
             });
         }
     }
 
-    fn shows(self, payload_id: &str) -> bool {
+    fn is_showing(self, payload_id: &str) -> bool {
         self.shown.with(|shown| {
             shown
                 .as_ref()
@@ -131,7 +131,7 @@ impl Panel {
 
     /// What the person has said of something that was made for the panel.
     fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
-        let judged = self.live.view(conversation_id).judged;
+        let judged = self.live.view(conversation_id).verdict_version;
         let payload_id = payload_id.to_owned();
         Memo::new(move |_| {
             judged.track();
@@ -141,8 +141,8 @@ impl Panel {
     }
 
     /// Whether nothing else on the page can be reached.
-    pub fn covers_all(self) -> bool {
-        self.full.get() && self.shown.with(Option::is_some)
+    pub fn is_covering_page(self) -> bool {
+        self.is_fullscreen.get() && self.shown.with(Option::is_some)
     }
 }
 
@@ -169,11 +169,11 @@ fn Frame(panel: Panel) -> impl IntoView {
     Effect::new(move |_| {
         if let Some(frame) = frame.get() {
             // The window may get wider or narrower.
-            let resized = move || panel.full.set(browser::matches(NARROW));
+            let resized = move || panel.is_fullscreen.set(browser::matches_media(NARROW_QUERY));
             watch.set_value(Some(browser::on_resize(&frame, resized)));
         }
     });
-    let covers = move || panel.full.get();
+    let covers = move || panel.is_fullscreen.get();
     let name = move || {
         panel
             .shown
@@ -198,7 +198,7 @@ fn Frame(panel: Panel) -> impl IntoView {
             >
                 {icons::close()}
             </button>
-            {lazy(move || content::code(panel))}
+            {lazy_view(move || content::code(panel))}
         </div>
     }
 }

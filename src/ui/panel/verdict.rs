@@ -5,14 +5,19 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{Panel, Shown, handlers::Handler};
+use super::{Panel, ShownPayload, handlers::PayloadHandler};
 use crate::{
     protocol::{PanelView, Verdict},
     ui::{browser, erase::Erase, icons, tray::use_tray},
 };
 
 /// The buttons, or which of them was pressed.
-pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<PanelView>) -> AnyView {
+pub fn verdict_buttons(
+    panel: Panel,
+    shown: &ShownPayload,
+    handler: &PayloadHandler,
+    proposal: Arc<PanelView>,
+) -> AnyView {
     let verdict = panel.verdict(shown.conversation_id, &shown.payload.payload_id);
     let waits = RwSignal::new(false);
     let said = move || {
@@ -27,7 +32,7 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
     let (id, payload_id) = (shown.conversation_id, shown.payload.payload_id.clone());
     let (accept, reject) = (handler.accept, handler.reject);
     // What the present page can't do is done on another one.
-    let elsewhere = handler.elsewhere.filter(|_| accept.is_none());
+    let elsewhere = handler.other_page.filter(|_| accept.is_none());
     let obstacle = proposal.obstacle.clone();
     let tray = use_tray();
     let say = Callback::new(move |verdict: Verdict| {
@@ -51,16 +56,18 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
             } else if let Some(there) = elsewhere.filter(|_| verdict == Verdict::Accepted)
                 && let Some(address) = (there.address)(&proposal)
             {
-                let talk = panel.live.place.get_untracked();
-                panel.live.turn_to(address, false);
-                tray.bring(talk);
+                let talk = panel.live.chat_route.get_untracked();
+                panel.live.set_address(address, false);
+                tray.carry_over(talk);
             }
         };
         let over = move || {
             // Something else may be shown by now.
             waits.try_set(false);
         };
-        panel.live.judge(id, payload_id.clone(), verdict, counts, over);
+        panel
+            .live
+            .send_verdict(id, payload_id.clone(), verdict, counts, over);
     });
     let button = move |class: &'static str, word: &'static str, verdict: Verdict| {
         view! {
@@ -76,12 +83,14 @@ pub fn verdict(panel: Panel, shown: &Shown, handler: &Handler, proposal: Arc<Pan
     };
     let buttons = move || {
         verdict.get().is_none().then(|| {
-            let about = obstacle.clone().or(elsewhere.map(|there| there.about.into()));
+            let about = obstacle
+                .clone()
+                .or(elsewhere.map(|there| there.description.into()));
             view! {
                 <div class="verdict-buttons" role="group" aria-label="Accept this?">
                     {obstacle.is_none().then(|| button(
                         "button button-primary",
-                        elsewhere.map_or("Accept", |there| there.accept),
+                        elsewhere.map_or("Accept", |there| there.button_label),
                         Verdict::Accepted,
                     ))}
                     {button("button", "Reject", Verdict::Rejected)}

@@ -2,56 +2,56 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{Panel, handlers::Handler};
+use super::{Panel, handlers::PayloadHandler};
 use crate::ui::{browser, erase::Erase};
 
 /// The narrowest that it can be, as the style sheet has it.
-const LEAST: u32 = 320;
+const MIN_WIDTH: u32 = 320;
 /// How far an arrow moves the edge.
-const STEP: u32 = 32;
+const KEY_STEP: u32 = 32;
 
 /// Where the panel ends on the right: at the edge of the window, or of a tray.
-fn end() -> u32 {
+fn right_edge() -> u32 {
     browser::right_edge("panel").unwrap_or_else(browser::viewport_width)
 }
 
 /// The widest that it can be now, which the style sheet knows: beside the conversation, or over the page and beside a tray.
-fn most() -> u32 {
-    browser::max_width("panel").unwrap_or(u32::MAX).max(LEAST)
+fn max_width() -> u32 {
+    browser::max_width("panel").unwrap_or(u32::MAX).max(MIN_WIDTH)
 }
 
-fn within(width: u32) -> u32 {
-    width.clamp(LEAST, most())
+fn clamp_width(width: u32) -> u32 {
+    width.clamp(MIN_WIDTH, max_width())
 }
 
-fn key(handler: &Handler) -> String {
+fn storage_key(handler: &PayloadHandler) -> String {
     ["parlor-panel-width:", handler.kind].concat()
 }
 
 /// The edge towards the conversation, which can be moved: by dragging it, or with the arrows. A double click puts it back.
-pub fn separator(panel: Panel, handler: Handler) -> AnyView {
-    let kept = browser::stored(&key(&handler)).and_then(|kept| kept.parse().ok());
+pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
+    let kept = browser::storage_get(&storage_key(&handler)).and_then(|kept| kept.parse().ok());
     // The window and what is in it may have changed when somebody comes to move it.
-    let room = RwSignal::new(most());
-    let measure = move || room.set(most());
+    let room = RwSignal::new(max_width());
+    let measure = move || room.set(max_width());
     // As it is wanted: the style sheet keeps it within what there is room for, whatever becomes of the window.
     let width = RwSignal::new(kept.unwrap_or(handler.width));
     Effect::new(move |_| {
         let pixels = [&width.get().to_string(), "px"].concat();
         browser::set_style("panel", "--panel-width", &pixels);
     });
-    let keep = move || browser::store(&key(&handler), Some(&width.get_untracked().to_string()));
+    let keep = move || browser::storage_set(&storage_key(&handler), Some(&width.get_untracked().to_string()));
     let pressed = move |event: ev::KeyboardEvent| {
-        let now = within(width.get_untracked());
+        let now = clamp_width(width.get_untracked());
         let new = match event.key().as_str() {
-            "ArrowLeft" => now + STEP,
-            "ArrowRight" => now.saturating_sub(STEP),
-            "Home" => LEAST,
-            "End" => most(),
+            "ArrowLeft" => now + KEY_STEP,
+            "ArrowRight" => now.saturating_sub(KEY_STEP),
+            "Home" => MIN_WIDTH,
+            "End" => max_width(),
             _ => return,
         };
         event.prevent_default();
-        width.set(within(new));
+        width.set(clamp_width(new));
         keep();
     };
     let dragged = RwSignal::new(false);
@@ -62,7 +62,7 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
     let moved = move |event: ev::PointerEvent| {
         if dragged.get_untracked() {
             let left = u32::try_from(event.client_x()).unwrap_or(0);
-            width.set(within(end().saturating_sub(left)));
+            width.set(clamp_width(right_edge().saturating_sub(left)));
         }
     };
     let let_go = move |_: ev::PointerEvent| {
@@ -72,12 +72,12 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
         }
     };
     let put_back = move |_: ev::MouseEvent| {
-        browser::store(&key(&handler), None);
+        browser::storage_set(&storage_key(&handler), None);
         width.set(handler.width);
     };
     // Where it covers all there is nothing to be moved.
     let view = move || {
-        (!panel.full.get()).then(|| {
+        (!panel.is_fullscreen.get()).then(|| {
             view! {
                 <div
                     class="panel-edge"
@@ -87,9 +87,9 @@ pub fn separator(panel: Panel, handler: Handler) -> AnyView {
                     aria-orientation="vertical"
                     aria-label="Width of the panel"
                     aria-controls="panel"
-                    aria-valuemin=LEAST
+                    aria-valuemin=MIN_WIDTH
                     aria-valuemax=move || room.get()
-                    aria-valuenow=move || width.get().clamp(LEAST, room.get())
+                    aria-valuenow=move || width.get().clamp(MIN_WIDTH, room.get())
                     on:focus=move |_| measure()
                     on:pointerenter=move |_| measure()
                     on:keydown=pressed

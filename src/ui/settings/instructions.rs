@@ -4,7 +4,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     heading,
-    state::{Phase, Settings},
+    state::{SettingsPhase, SettingsState},
 };
 use crate::{
     api::personal,
@@ -12,40 +12,43 @@ use crate::{
 };
 
 /// Where what is not saved is kept.
-const DRAFT: &str = "parlor-draft:instructions";
+const DRAFT_KEY: &str = "parlor-draft:instructions";
 
 /// How the last saving went.
 #[derive(Clone, PartialEq, Eq)]
-enum Saving {
-    Nothing,
-    UnderWay,
-    Done,
+enum SaveStatus {
+    Idle,
+    Saving,
+    Saved,
     Failed(String),
 }
 
 #[derive(Clone, Copy)]
 struct Instructions {
-    settings: Settings,
-    saving: RwSignal<Saving>,
+    settings: SettingsState,
+    save_status: RwSignal<SaveStatus>,
     is_unsaved: Memo<bool>,
     /// By how many bytes they are too long.
-    too_long: Memo<usize>,
+    excess_bytes: Memo<usize>,
 }
 
-pub fn section(settings: Settings) -> AnyView {
-    let Settings {
-        saved, text, longest, ..
+pub fn section(settings: SettingsState) -> AnyView {
+    let SettingsState {
+        saved_instructions: saved,
+        edited_instructions: text,
+        max_instructions_bytes: longest,
+        ..
     } = settings;
     let instructions = Instructions {
         settings,
-        saving: RwSignal::new(Saving::Nothing),
+        save_status: RwSignal::new(SaveStatus::Idle),
         is_unsaved: Memo::new(move |_| text.with(|text| saved.with(|saved| saved != text))),
-        too_long: Memo::new(move |_| text.with(String::len).saturating_sub(longest.get())),
+        excess_bytes: Memo::new(move |_| text.with(String::len).saturating_sub(longest.get())),
     };
-    Effect::new(move |_| instructions.take_up());
+    Effect::new(move |_| instructions.restore_draft());
     let can_save = move || instructions.can_save();
-    let failed = move || match instructions.saving.get() {
-        Saving::Failed(message) => Some(["Not saved. ", &message].concat()),
+    let failed = move || match instructions.save_status.get() {
+        SaveStatus::Failed(message) => Some(["Not saved. ", &message].concat()),
         _ => None,
     };
     view! {
@@ -65,10 +68,10 @@ pub fn section(settings: Settings) -> AnyView {
                 aria-describedby="instructions-note"
                 placeholder="For example: I am a nurse, so you can skip the basics. Answer briefly, and name your sources."
                 prop:value=move || text.get()
-                on:input:target=move |event| instructions.write(event.target().value())
+                on:input:target=move |event| instructions.edit(event.target().value())
             ></textarea>
             <div class="settings-bar needs-script">
-                <p id="instructions-note" class="settings-note" role="status">{move || instructions.note()}</p>
+                <p id="instructions-note" class="settings-note" role="status">{move || instructions.status_text()}</p>
                 <When when=move || instructions.is_unsaved.get()>
                     <button type="button" class="button button-quiet" on:click=move |_| instructions.discard()>
                         "Discard changes"
@@ -92,59 +95,63 @@ pub fn section(settings: Settings) -> AnyView {
 
 impl Instructions {
     /// What was written here before, and not saved.
-    fn take_up(self) {
-        if self.settings.phase.get() == Phase::Ready
-            && let Some(draft) = browser::stored(DRAFT)
+    fn restore_draft(self) {
+        if self.settings.phase.get() == SettingsPhase::Ready
+            && let Some(draft) = browser::storage_get(DRAFT_KEY)
         {
-            self.settings.text.set(draft);
+            self.settings.edited_instructions.set(draft);
         }
     }
 
-    fn write(self, text: String) {
-        let is_saved = self.settings.saved.with_untracked(|saved| *saved == text);
-        browser::store(DRAFT, (!is_saved).then_some(text.as_str()));
-        self.settings.text.set(text);
-        if self.saving.get_untracked() != Saving::Nothing {
-            self.saving.set(Saving::Nothing);
+    fn edit(self, text: String) {
+        let is_saved = self
+            .settings
+            .saved_instructions
+            .with_untracked(|saved| *saved == text);
+        browser::storage_set(DRAFT_KEY, (!is_saved).then_some(text.as_str()));
+        self.settings.edited_instructions.set(text);
+        if self.save_status.get_untracked() != SaveStatus::Idle {
+            self.save_status.set(SaveStatus::Idle);
         }
     }
 
     fn discard(self) {
-        self.write(self.settings.saved.get_untracked());
-        self.settings.overtaken.set(false);
+        self.edit(self.settings.saved_instructions.get_untracked());
+        self.settings.has_conflict.set(false);
         browser::focus_selector(".settings-area");
     }
 
     fn can_save(self) -> bool {
-        self.is_unsaved.get() && self.too_long.get() == 0 && self.saving.get() != Saving::UnderWay
+        self.is_unsaved.get() && self.excess_bytes.get() == 0 && self.save_status.get() != SaveStatus::Saving
     }
 
     fn save(self) {
         if !untrack(|| self.can_save()) {
             return;
         }
-        let text = self.settings.text.get_untracked();
-        self.saving.set(Saving::UnderWay);
+        let text = self.settings.edited_instructions.get_untracked();
+        self.save_status.set(SaveStatus::Saving);
         let request = personal::save_instructions(text.clone());
         spawn_local(async move {
-            let answer = self.settings.live.ask(request).await;
+            let answer = self.settings.live.call(request).await;
             let done = answer.is_ok();
-            if done && browser::stored(DRAFT).as_ref() == Some(&text) {
-                browser::store(DRAFT, None);
+            if done && browser::storage_get(DRAFT_KEY).as_ref() == Some(&text) {
+                browser::storage_set(DRAFT_KEY, None);
             }
-            let outcome = answer.map_or_else(|error| Saving::Failed(error.message), |()| Saving::Done);
+            let outcome =
+                answer.map_or_else(|error| SaveStatus::Failed(error.message), |()| SaveStatus::Saved);
             // The person may have left by now.
-            if self.saving.try_set(outcome).is_none() && done {
-                self.settings.saved.set(text);
-                self.settings.overtaken.set(false);
+            if self.save_status.try_set(outcome).is_none() && done {
+                self.settings.saved_instructions.set(text);
+                self.settings.has_conflict.set(false);
             }
         });
     }
 
-    fn note(self) -> String {
-        let too_long = self.too_long.get();
+    fn status_text(self) -> String {
+        let too_long = self.excess_bytes.get();
         if too_long > 0 {
-            let longest = self.settings.longest.get();
+            let longest = self.settings.max_instructions_bytes.get();
             return [
                 &too_long.to_string(),
                 " bytes too long: there is room for ",
@@ -153,10 +160,10 @@ impl Instructions {
             ]
             .concat();
         }
-        let note = match (self.saving.get(), self.is_unsaved.get()) {
-            (Saving::UnderWay, _) => "Saving…",
-            (Saving::Done, false) => "Saved",
-            (_, true) if self.settings.overtaken.get() => {
+        let note = match (self.save_status.get(), self.is_unsaved.get()) {
+            (SaveStatus::Saving, _) => "Saving…",
+            (SaveStatus::Saved, false) => "Saved",
+            (_, true) if self.settings.has_conflict.get() => {
                 "They were changed elsewhere meanwhile. Saving replaces that; discarding shows it."
             }
             (_, true) => "Not saved yet. Kept in this browser.",

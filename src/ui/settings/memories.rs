@@ -4,14 +4,14 @@ use std::{cmp::Reverse, sync::Arc};
 
 use leptos::prelude::*;
 
-use super::{heading, state::Settings};
+use super::{heading, state::SettingsState};
 use crate::{
     api::personal,
     protocol::{Memory, MemoryId, sorted},
     ui::{
         browser,
         clock::Time,
-        confirm::{Confirm, Question},
+        confirm::{Confirm, ConfirmRequest},
         each::Each,
         erase::Erase,
         icons,
@@ -20,35 +20,35 @@ use crate::{
 };
 
 /// More than these are not seen at a glance.
-const AT_A_GLANCE: usize = 7;
+const MAX_WITHOUT_SEARCH: usize = 7;
 
 /// How much of a memory is in its button's name, in characters.
-const NAMED_BY: usize = 60;
+const MAX_LABEL_CHARS: usize = 60;
 
 #[derive(Clone, Copy)]
 struct Memories {
-    settings: Settings,
+    settings: SettingsState,
     /// What was forgotten on this page: it can be put back for as long as one is here.
     forgotten: RwSignal<Vec<Memory>>,
     /// What is searched for.
-    words: RwSignal<String>,
+    query: RwSignal<String>,
 }
 
-pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
+pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
     let memories = Memories {
         settings,
         forgotten: RwSignal::default(),
-        words: RwSignal::default(),
+        query: RwSignal::default(),
     };
     let count = Memo::new(move |_| settings.memories.with(Vec::len));
-    let shown = Memo::new(move |_| memories.shown());
+    let shown = Memo::new(move |_| memories.matching());
     let nothing = Memo::new(move |_| memories.all().is_empty());
     let forget_all = move |_| {
-        confirm.ask(Question {
+        confirm.ask(ConfirmRequest {
             title: "Forget everything?".into(),
             text: "All that the assistant remembers about you will be gone for good.".into(),
-            button: "Forget everything",
-            act: Arc::new(move || {
+            button_label: "Forget everything",
+            on_confirm: Arc::new(move || {
                 memories.forget_all();
                 browser::focus_selector("#settings-memories");
             }),
@@ -61,7 +61,7 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
                 "Memories",
                 "What the assistant remembers about you from one conversation to the next. It looks them up when they may help.",
             )}
-            <When when=move || !settings.remembers.get()>
+            <When when=move || !settings.is_memory_on.get()>
                 <p class="settings-hint">
                     "Remembering is switched off in this server’s settings ("<code>"tools.disabled"</code>
                     "): the assistant remembers nothing new, or can’t look up what is here."
@@ -73,15 +73,15 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
                      peanuts.” It will appear here, and you can delete it."
                 </p>
             </When>
-            <When when=move || { count.get() > AT_A_GLANCE }>
+            <When when=move || { count.get() > MAX_WITHOUT_SEARCH }>
                 <input
                     type="search"
                     class="settings-input needs-script"
                     aria-label="Search memories"
                     placeholder="Search memories"
                     autocomplete="off"
-                    prop:value=move || memories.words.get()
-                    on:input:target=move |event| memories.words.set(event.target().value())
+                    prop:value=move || memories.query.get()
+                    on:input:target=move |event| memories.query.set(event.target().value())
                 />
             </When>
             <When when=move || !nothing.get() && shown.with(Vec::is_empty)>
@@ -94,7 +94,7 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
             </ul>
             <When when=move || { count.get() > 0 }>
                 <div class="settings-bar needs-script">
-                    <p class="settings-note">{move || counted(count.get())}</p>
+                    <p class="settings-note">{move || count_label(count.get())}</p>
                     <button type="button" class="button button-quiet" on:click=forget_all>"Forget everything"</button>
                 </div>
             </When>
@@ -103,7 +103,7 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
     .erase()
 }
 
-fn counted(count: usize) -> String {
+fn count_label(count: usize) -> String {
     match count {
         1 => "1 memory".into(),
         count => [&count.to_string(), " memories"].concat(),
@@ -113,7 +113,7 @@ fn counted(count: usize) -> String {
 fn row(memories: Memories, memory: Memory) -> AnyView {
     let id = memory.id;
     let is_gone = Memo::new(move |_| memories.is_forgotten(id));
-    let named_by = match memory.text.char_indices().nth(NAMED_BY) {
+    let named_by = match memory.text.char_indices().nth(MAX_LABEL_CHARS) {
         Some((cut, _)) => [&memory.text[..cut], "…"].concat(),
         None => memory.text.clone(),
     };
@@ -123,7 +123,7 @@ fn row(memories: Memories, memory: Memory) -> AnyView {
     );
     let button = move || {
         if is_gone.get() {
-            let undo = move |_| memories.put_back(id);
+            let undo = move |_| memories.restore(id);
             view! {
                 <span class="settings-note" role="status">"Forgotten"</span>
                 <button type="button" class="button button-quiet" aria-label=undo_name.clone() on:click=undo>
@@ -165,7 +165,7 @@ fn element_id(id: MemoryId) -> String {
 
 /// What was pressed is another button now.
 fn focus_button(id: MemoryId) {
-    browser::next_frame(move || browser::focus_selector(&["#", &element_id(id), " button"].concat()));
+    browser::on_next_frame(move || browser::focus_selector(&["#", &element_id(id), " button"].concat()));
 }
 
 impl Memories {
@@ -175,7 +175,7 @@ impl Memories {
         self.forgotten.with(|forgotten| {
             for memory in forgotten {
                 if all.iter().all(|known| known.id != memory.id) {
-                    sorted::insert(&mut all, memory.clone(), |memory| Reverse(memory.id));
+                    sorted::insert_sorted(&mut all, memory.clone(), |memory| Reverse(memory.id));
                 }
             }
         });
@@ -183,8 +183,8 @@ impl Memories {
     }
 
     /// Those that have all words that are searched for.
-    fn shown(self) -> Vec<Memory> {
-        let words = self.words.get().to_lowercase();
+    fn matching(self) -> Vec<Memory> {
+        let words = self.query.get().to_lowercase();
         let mut all = self.all();
         if !words.trim().is_empty() {
             all.retain(|memory| {
@@ -212,10 +212,10 @@ impl Memories {
             self.forgotten
                 .update(|forgotten| forgotten.retain(|memory| memory.id != id));
         };
-        self.settings.tell(personal::forget_memory(id), take_back);
+        self.settings.send(personal::forget_memory(id), take_back);
     }
 
-    fn put_back(self, id: MemoryId) {
+    fn restore(self, id: MemoryId) {
         let forgotten = self.forgotten.read_untracked();
         let Some(memory) = forgotten.iter().find(|memory| memory.id == id).cloned() else {
             return;
@@ -224,14 +224,14 @@ impl Memories {
         let again = memory.clone();
         self.settings.memories.update(|memories| {
             if memories.iter().all(|known| known.id != id) {
-                sorted::insert(memories, memory.clone(), |memory| Reverse(memory.id));
+                sorted::insert_sorted(memories, memory.clone(), |memory| Reverse(memory.id));
             }
         });
         self.forgotten
             .update(|forgotten| forgotten.retain(|memory| memory.id != id));
         focus_button(id);
         let take_back = move || self.forgotten.update(|forgotten| forgotten.push(again));
-        self.settings.tell(personal::restore_memory(memory), take_back);
+        self.settings.send(personal::restore_memory(memory), take_back);
     }
 
     fn forget_all(self) {
@@ -239,6 +239,6 @@ impl Memories {
         self.settings.memories.set(Vec::new());
         self.forgotten.set(Vec::new());
         let take_back = move || self.settings.memories.set(before);
-        self.settings.tell(personal::forget_all_memories(), take_back);
+        self.settings.send(personal::forget_all_memories(), take_back);
     }
 }

@@ -12,53 +12,55 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use self::state::{Phase, Settings};
+use self::state::{SettingsPhase, SettingsState};
 use super::{
     browser,
     confirm::Confirm,
     erase::Erase,
     icons,
-    lazy::{Code, NotLoaded, lazy},
+    lazy::{LazyView, LoadError, lazy_view},
     live::Live,
 };
-use crate::protocol::Json;
+use crate::protocol::RawJson;
 
 /// What the page came with, if this is where it began: a [`Personal`](crate::protocol::Personal) that only this page reads.
 #[derive(Clone)]
-pub struct Given(pub Option<Json>);
+pub struct SettingsSnapshot(pub Option<RawJson>);
 
 /// Shows the settings.
-pub fn settings(live: Live) -> AnyView {
-    lazy(move || code(live))
+pub fn settings_page(live: Live) -> AnyView {
+    lazy_view(move || code(live))
 }
 
 /// Few are here often.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(live: Live) -> Result<Code, NotLoaded> {
+pub fn code(live: Live) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || page(live)))
 }
 
 fn page(live: Live) -> AnyView {
-    let settings = Settings::new(live);
+    let settings = SettingsState::new(live);
     let confirm = Confirm::new();
-    if live.has_taken_over() {
+    if live.is_hydrated() {
         // The link that led here may be in a drawer that is closed by now.
-        browser::next_frame(|| browser::focus_selector("#settings"));
+        browser::on_next_frame(|| browser::focus_selector("#settings"));
     }
     let sections = move || match settings.phase.get() {
-        Phase::Loading => view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase(),
-        Phase::Ready => view! {
+        SettingsPhase::Loading => {
+            view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
+        }
+        SettingsPhase::Ready => view! {
             {instructions::section(settings)}
             {memories::section(settings, confirm)}
             {tokens::section(settings, confirm)}
         }
         .erase(),
-        Phase::Failed(message) => failure(settings, message),
+        SettingsPhase::Failed(message) => failure(settings, message),
     };
     view! {
         <div id="settings" class="settings" data-lazy="settings" role="region" aria-label="Settings" tabindex="-1">
             <div class="settings-page">
-                <a class="button button-quiet settings-back" href=move || live.came_from.get()>
+                <a class="button button-quiet settings-back" href=move || live.previous_address.get()>
                     {icons::previous()}
                     "Back"
                 </a>
@@ -71,12 +73,12 @@ fn page(live: Live) -> AnyView {
     .erase()
 }
 
-fn failure(settings: Settings, message: String) -> AnyView {
+fn failure(settings: SettingsState, message: String) -> AnyView {
     view! {
         <div class="notice" role="alert">
             <h2>"The settings could not be loaded"</h2>
             <p>{message}</p>
-            <button type="button" class="button" on:click=move |_| settings.load_again()>
+            <button type="button" class="button" on:click=move |_| settings.reload()>
                 "Try again"
             </button>
         </div>

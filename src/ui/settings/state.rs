@@ -2,16 +2,16 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::Given;
+use super::SettingsSnapshot;
 use crate::{
     api::personal,
-    protocol::{ApiError, ApiToken, Json, Memory, Personal, json},
+    protocol::{ApiError, ApiToken, Memory, PersonalData, RawJson, json},
     ui::live::Live,
 };
 
 /// Whether there is something to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum SettingsPhase {
     Loading,
     Ready,
     Failed(String),
@@ -19,46 +19,46 @@ pub enum Phase {
 
 /// The handle that the sections hold. It is there as long as the page is the settings.
 #[derive(Clone, Copy)]
-pub struct Settings {
+pub struct SettingsState {
     pub live: Live,
-    pub phase: RwSignal<Phase>,
+    pub phase: RwSignal<SettingsPhase>,
     /// The instructions as they are stored, and as they stand in the box.
-    pub saved: RwSignal<String>,
-    pub text: RwSignal<String>,
+    pub saved_instructions: RwSignal<String>,
+    pub edited_instructions: RwSignal<String>,
     /// How long they may be, in bytes.
-    pub longest: RwSignal<usize>,
+    pub max_instructions_bytes: RwSignal<usize>,
     /// What is stored is another one than when somebody began to write here.
-    pub overtaken: RwSignal<bool>,
-    pub remembers: RwSignal<bool>,
+    pub has_conflict: RwSignal<bool>,
+    pub is_memory_on: RwSignal<bool>,
     pub memories: RwSignal<Vec<Memory>>,
     pub tokens: RwSignal<Vec<ApiToken>>,
     /// Counts what was asked for: an answer that was overtaken by a later one is of no use.
-    asked: StoredValue<u32>,
-    shown: StoredValue<u32>,
+    last_requested: StoredValue<u32>,
+    last_shown: StoredValue<u32>,
 }
 
-impl Settings {
+impl SettingsState {
     pub fn new(live: Live) -> Self {
         let settings = Self {
             live,
-            phase: RwSignal::new(Phase::Loading),
-            saved: RwSignal::default(),
-            text: RwSignal::default(),
-            longest: RwSignal::new(usize::MAX),
-            overtaken: RwSignal::new(false),
-            remembers: RwSignal::new(true),
+            phase: RwSignal::new(SettingsPhase::Loading),
+            saved_instructions: RwSignal::default(),
+            edited_instructions: RwSignal::default(),
+            max_instructions_bytes: RwSignal::new(usize::MAX),
+            has_conflict: RwSignal::new(false),
+            is_memory_on: RwSignal::new(true),
             memories: RwSignal::default(),
             tokens: RwSignal::default(),
-            asked: StoredValue::new(0),
-            shown: StoredValue::new(0),
+            last_requested: StoredValue::new(0),
+            last_shown: StoredValue::new(0),
         };
-        if live.has_taken_over() {
+        if live.is_hydrated() {
             settings.load();
         } else {
-            settings.begin(expect_context::<Given>().0);
+            settings.init(expect_context::<SettingsSnapshot>().0);
         }
         Effect::new(move |before: Option<u32>| {
-            let changes = live.settings_changes.get();
+            let changes = live.settings_version.get();
             if before.is_some_and(|before| before != changes) {
                 settings.load();
             }
@@ -68,83 +68,87 @@ impl Settings {
     }
 
     /// Begins with what the page came with.
-    fn begin(self, given: Option<Json>) {
-        match given.map(|given| json::read::<Personal>(given.as_str().as_bytes())) {
+    fn init(self, given: Option<RawJson>) {
+        match given.map(|given| json::parse::<PersonalData>(given.as_str().as_bytes())) {
             Some(Ok(personal)) => self.show(personal),
             _ => self
                 .phase
-                .set(Phase::Failed("The server could not read them.".into())),
+                .set(SettingsPhase::Failed("The server could not read them.".into())),
         }
     }
 
-    pub fn load_again(self) {
-        self.phase.set(Phase::Loading);
+    pub fn reload(self) {
+        self.phase.set(SettingsPhase::Loading);
         self.load();
     }
 
     fn load(self) {
-        self.asked.update_value(|asked| *asked += 1);
-        let number = self.asked.get_value();
+        self.last_requested.update_value(|asked| *asked += 1);
+        let number = self.last_requested.get_value();
         spawn_local(async move {
-            let answer = self.live.ask(personal::personal()).await;
+            let answer = self.live.call(personal::personal()).await;
             let is_news = |shown: &mut u32| {
                 let is_news = number > *shown;
                 *shown = number.max(*shown);
                 is_news
             };
             // The person may have left by now.
-            if self.shown.try_update_value(is_news) != Some(true) {
+            if self.last_shown.try_update_value(is_news) != Some(true) {
                 return;
             }
             match answer {
                 Ok(personal) => self.show(personal),
-                Err(error) => self.failed(error),
+                Err(error) => self.on_load_error(error),
             }
         });
     }
 
-    fn failed(self, error: ApiError) {
-        if self.phase.get_untracked() == Phase::Ready {
-            self.live.toasts.say(error.message);
+    fn on_load_error(self, error: ApiError) {
+        if self.phase.get_untracked() == SettingsPhase::Ready {
+            self.live.toasts.show(error.message);
         } else {
-            self.phase.set(Phase::Failed(error.message));
+            self.phase.set(SettingsPhase::Failed(error.message));
         }
     }
 
-    fn show(self, personal: Personal) {
-        let is_written_on = self.is_written_on();
-        let is_other = self.saved.with_untracked(|saved| *saved != personal.instructions);
+    fn show(self, personal: PersonalData) {
+        let is_written_on = self.has_edits();
+        let is_other = self
+            .saved_instructions
+            .with_untracked(|saved| *saved != personal.instructions);
         if !is_written_on {
-            self.text.set(personal.instructions.clone());
+            self.edited_instructions.set(personal.instructions.clone());
         } else if is_other {
-            let same = self.text.with_untracked(|text| *text == personal.instructions);
-            self.overtaken.set(!same);
+            let same = self
+                .edited_instructions
+                .with_untracked(|text| *text == personal.instructions);
+            self.has_conflict.set(!same);
         }
-        self.saved.set(personal.instructions);
-        self.longest.set(personal.instructions_bytes);
-        self.remembers.set(personal.remembers);
+        self.saved_instructions.set(personal.instructions);
+        self.max_instructions_bytes.set(personal.instructions_bytes);
+        self.is_memory_on.set(personal.remembers);
         self.memories.set(personal.memories);
         self.tokens.set(personal.tokens);
-        if self.phase.get_untracked() != Phase::Ready {
-            self.phase.set(Phase::Ready);
+        if self.phase.get_untracked() != SettingsPhase::Ready {
+            self.phase.set(SettingsPhase::Ready);
         }
     }
 
     /// Whether the box has something else in it than what is stored.
-    fn is_written_on(self) -> bool {
-        let text = self.text.read_untracked();
-        self.saved.with_untracked(|saved| *saved != *text)
+    fn has_edits(self) -> bool {
+        let text = self.edited_instructions.read_untracked();
+        self.saved_instructions.with_untracked(|saved| *saved != *text)
     }
 
     /// Asks for a change. If it is refused, says so and takes back what was shown already.
-    pub fn tell(
+    pub fn send(
         self,
         intent: impl Future<Output = Result<(), ApiError>> + 'static,
         take_back: impl FnOnce() + 'static,
     ) {
         spawn_local(async move {
-            if let Err(error) = self.live.ask(intent).await {
-                self.live.toasts.say(error.message);
+            if let Err(error) = self.live.call(intent).await {
+                self.live.toasts.show(error.message);
                 if self.phase.try_get_untracked().is_some() {
                     take_back();
                 }

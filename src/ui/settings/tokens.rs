@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
-use super::{heading, state::Settings};
+use super::{heading, state::SettingsState};
 use crate::{
     api::personal,
     protocol::{ApiToken, TokenId},
     ui::{
         browser,
         clock::Time,
-        confirm::{Confirm, Question},
+        confirm::{Confirm, ConfirmRequest},
         copy::CopyButton,
         each::Each,
         erase::Erase,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How long a token may last: what is said of it, and the days; no days are no end.
-const SPANS: [(&str, &str); 4] = [
+const LIFETIMES: [(&str, &str); 4] = [
     ("It does not expire", ""),
     ("For 30 days", "30"),
     ("For 90 days", "90"),
@@ -29,31 +29,31 @@ const SPANS: [(&str, &str); 4] = [
 
 #[derive(Clone, Copy)]
 struct Tokens {
-    settings: Settings,
+    settings: SettingsState,
     name: NodeRef<html::Input>,
-    span: NodeRef<html::Select>,
-    is_making: RwSignal<bool>,
+    lifetime: NodeRef<html::Select>,
+    is_creating: RwSignal<bool>,
     /// What was just made, and why something was not.
-    made: RwSignal<Option<String>>,
-    failed: RwSignal<Option<String>>,
+    created: RwSignal<Option<String>>,
+    error: RwSignal<Option<String>>,
 }
 
-pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
+pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
     let tokens = Tokens {
         settings,
         name: NodeRef::new(),
-        span: NodeRef::new(),
-        is_making: RwSignal::new(false),
-        made: RwSignal::default(),
-        failed: RwSignal::default(),
+        lifetime: NodeRef::new(),
+        is_creating: RwSignal::new(false),
+        created: RwSignal::default(),
+        error: RwSignal::default(),
     };
-    let spans = SPANS
+    let spans = LIFETIMES
         .into_iter()
         .map(|(label, days)| view! { <option value=days>{label}</option> })
         .collect_view();
     let make = move |event: ev::SubmitEvent| {
         event.prevent_default();
-        tokens.make();
+        tokens.create();
     };
     view! {
         <section class="settings-section" aria-labelledby="settings-tokens">
@@ -73,7 +73,7 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
                     {row(settings, confirm, token)}
                 </Each>
             </ul>
-            {move || tokens.made.get().map(|token| made(tokens, token))}
+            {move || tokens.created.get().map(|token| created_token(tokens, token))}
             <form class="settings-form needs-script" on:submit=make>
                 <label>
                     <span>"Name"</span>
@@ -87,23 +87,23 @@ pub fn section(settings: Settings, confirm: Confirm) -> AnyView {
                 </label>
                 <label>
                     <span>"How long it lasts"</span>
-                    <select node_ref=tokens.span class="settings-input">{spans}</select>
+                    <select node_ref=tokens.lifetime class="settings-input">{spans}</select>
                 </label>
-                <button class="button button-primary" aria-disabled=move || tokens.is_making.get().to_string()>
+                <button class="button button-primary" aria-disabled=move || tokens.is_creating.get().to_string()>
                     "Make a token"
                 </button>
             </form>
-            <div role="alert" class="settings-alarm">{move || tokens.failed.get()}</div>
+            <div role="alert" class="settings-alarm">{move || tokens.error.get()}</div>
         </section>
     }
     .erase()
 }
 
 /// The only time that the token is on the screen.
-fn made(tokens: Tokens, token: String) -> AnyView {
+fn created_token(tokens: Tokens, token: String) -> AnyView {
     let text = token.clone();
     let done = move |_| {
-        tokens.made.set(None);
+        tokens.created.set(None);
         browser::focus_selector("#settings-tokens");
     };
     view! {
@@ -119,7 +119,7 @@ fn made(tokens: Tokens, token: String) -> AnyView {
     .erase()
 }
 
-fn row(settings: Settings, confirm: Confirm, token: ApiToken) -> AnyView {
+fn row(settings: SettingsState, confirm: Confirm, token: ApiToken) -> AnyView {
     let id = token.id;
     // The only thing of it that changes.
     let last_used = Memo::new(move |_| {
@@ -140,11 +140,11 @@ fn row(settings: Settings, confirm: Confirm, token: ApiToken) -> AnyView {
     let name = ["Revoke “", &token.name, "”"].concat();
     let title = [&name, "?"].concat();
     let revoke = move |_| {
-        confirm.ask(Question {
+        confirm.ask(ConfirmRequest {
             title: title.clone(),
             text: "Whatever uses this token is shut out at once. That can’t be undone.".into(),
-            button: "Revoke",
-            act: Arc::new(move || {
+            button_label: "Revoke",
+            on_confirm: Arc::new(move || {
                 revoke(settings, id);
                 browser::focus_selector("#settings-tokens");
             }),
@@ -169,38 +169,38 @@ fn row(settings: Settings, confirm: Confirm, token: ApiToken) -> AnyView {
     .erase()
 }
 
-fn revoke(settings: Settings, id: TokenId) {
+fn revoke(settings: SettingsState, id: TokenId) {
     let before = settings.tokens.get_untracked();
     settings
         .tokens
         .update(|tokens| tokens.retain(|token| token.id != id));
-    settings.tell(personal::revoke_token(id), move || settings.tokens.set(before));
+    settings.send(personal::revoke_token(id), move || settings.tokens.set(before));
 }
 
 impl Tokens {
-    fn make(self) {
-        let (Some(name), Some(span)) = (self.name.get_untracked(), self.span.get_untracked()) else {
+    fn create(self) {
+        let (Some(name), Some(span)) = (self.name.get_untracked(), self.lifetime.get_untracked()) else {
             return;
         };
-        if self.is_making.get_untracked() {
+        if self.is_creating.get_untracked() {
             return;
         }
-        self.is_making.set(true);
-        self.failed.set(None);
+        self.is_creating.set(true);
+        self.error.set(None);
         let request = personal::make_token(name.value(), span.value().parse().ok());
         spawn_local(async move {
-            let answer = self.settings.live.ask(request).await;
+            let answer = self.settings.live.call(request).await;
             // The person may have left by now: then nobody has seen the token, and it stands in the list to be revoked.
-            if self.is_making.try_set(false).is_some() {
+            if self.is_creating.try_set(false).is_some() {
                 return;
             }
             match answer {
                 Ok(token) => {
                     name.set_value("");
-                    self.made.set(Some(token.0));
-                    browser::next_frame(|| browser::focus_selector("#made-token"));
+                    self.created.set(Some(token.0));
+                    browser::on_next_frame(|| browser::focus_selector("#made-token"));
                 }
-                Err(error) => self.failed.set(Some(error.message)),
+                Err(error) => self.error.set(Some(error.message)),
             }
         });
     }

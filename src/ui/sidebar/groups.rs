@@ -3,19 +3,19 @@
 use leptos::prelude::*;
 
 use crate::ui::{
-    clock::{Clock, Group},
+    clock::{Clock, DateGroup},
     live::ListRow,
 };
 
 /// The conversations of one heading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DayGroup {
-    pub group: Group,
+    pub group: DateGroup,
     rows: Vec<ListRow>,
 }
 
 /// Groups the rows, which are ordered by their last activity. Follows the signals that the groups depend on.
-pub fn by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
+pub fn group_by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
     let mut groups: Vec<DayGroup> = Vec::new();
     for row in rows {
         let group = clock.group(row.updated_at.get());
@@ -31,7 +31,7 @@ pub fn by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
 }
 
 /// The rows of one group.
-pub fn rows(groups: &[DayGroup], group: Group) -> Vec<ListRow> {
+pub fn rows_of_group(groups: &[DayGroup], group: DateGroup) -> Vec<ListRow> {
     groups
         .iter()
         .find(|day| day.group == group)

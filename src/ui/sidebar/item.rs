@@ -10,23 +10,23 @@ use crate::{
         erase::Erase,
         icons,
         live::{ListRow, use_live},
-        place::Place,
+        place::Route,
     },
 };
 
 /// A link, what can be done with it, and whether something is at work in it.
 #[component]
-pub fn Item(row: ListRow) -> impl IntoView {
+pub fn ConversationItem(row: ListRow) -> impl IntoView {
     let live = use_live();
-    let place = Place::Conversation(row.id);
-    let here = Memo::new(move |_| live.place.get() == place);
+    let place = Route::Conversation(row.id);
+    let here = Memo::new(move |_| live.chat_route.get() == place);
     let renaming = RwSignal::new(false);
-    let running = row.running.clone();
+    let running = row.is_running.clone();
     let show = {
         let row = row.clone();
         move || match renaming.get() {
-            true => view! { <Rename row=row.clone() renaming/> }.erase(),
-            false => view! { <Entry row=row.clone() here renaming/> }.erase(),
+            true => view! { <RenameField row=row.clone() renaming/> }.erase(),
+            false => view! { <ItemLink row=row.clone() here renaming/> }.erase(),
         }
     };
     view! {
@@ -37,14 +37,14 @@ pub fn Item(row: ListRow) -> impl IntoView {
 }
 
 #[component]
-fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
+fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
     let deletion = expect_context::<Deletion>();
     let live = use_live();
     let ListRow {
         id,
         title,
-        running,
-        waiting,
+        is_running,
+        is_waiting,
         ..
     } = row.clone();
     let name = {
@@ -56,16 +56,16 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
     };
     let (rename_name, delete_name) = (name("Rename"), name("Delete"));
     let shown = title.clone();
-    let news = Memo::new(move |_| row.is_news(live));
-    let asks = waiting.clone();
+    let news = Memo::new(move |_| row.has_news(live));
+    let asks = is_waiting.clone();
     view! {
         <a
             class="item-link"
-            href=Place::Conversation(id).path()
+            href=Route::Conversation(id).path()
             aria-current=move || here.get().then_some("page")
         >
             <span class="item-title" dir="auto">{move || shown.get()}</span>
-            {move || running.get().then(|| if waiting.get() {
+            {move || is_running.get().then(|| if is_waiting.get() {
                 view! {
                     <span class="item-dot item-waiting"><span class="visually-hidden">"waits for you"</span></span>
                 }.erase()
@@ -101,7 +101,7 @@ fn Entry(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoV
 
 /// The title as a field: Enter keeps it, Escape does not, and going elsewhere keeps it too.
 #[component]
-fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
+fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
     let input = NodeRef::<html::Input>::new();
     let title = row.title.get_untracked();
@@ -112,7 +112,7 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             input.select();
             // The press that brought us here ends after this, and may take the selection away; who types already has none.
             let shown = shown.clone();
-            browser::next_frame(move || {
+            browser::on_next_frame(move || {
                 if input.value() == shown {
                     input.select();
                 }
@@ -139,13 +139,13 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
         "Enter" if !event.is_composing() => {
             event.prevent_default();
             keep();
-            back_to_entry(row.id);
+            focus_link(row.id);
         }
         "Escape" => {
             // The drawer is not meant.
             event.prevent_default();
             renaming.set(false);
-            back_to_entry(row.id);
+            focus_link(row.id);
         }
         _ => {}
     };
@@ -163,11 +163,11 @@ fn Rename(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
 }
 
 /// The focus goes back to where it was before the title was a field. The link is there with the next frame.
-fn back_to_entry(id: ConversationId) {
-    browser::next_frame(move || browser::focus_selector(&link_selector(id)));
+fn focus_link(id: ConversationId) {
+    browser::on_next_frame(move || browser::focus_selector(&link_selector(id)));
 }
 
 /// Finds a conversation's link.
 pub fn link_selector(id: ConversationId) -> String {
-    ["#sidebar a[href=\"", &Place::Conversation(id).path(), "\"]"].concat()
+    ["#sidebar a[href=\"", &Route::Conversation(id).path(), "\"]"].concat()
 }

@@ -7,19 +7,19 @@ mod item;
 use leptos::{ev, html, prelude::*};
 
 pub use self::item::link_selector;
-use self::{groups::by_day, item::Item};
+use self::{groups::group_by_day, item::ConversationItem};
 use super::{
     browser,
     delete::Deletion,
     each::Each,
     erase::Erase,
     icons,
-    live::{ListTrouble, use_live},
+    live::{ListError, use_live},
     panel::use_panel,
-    place::Place,
+    place::Route,
     when::When,
 };
-use crate::protocol::literature::PATH;
+use crate::protocol::literature::LITERATURE_PATH;
 
 /// Brand, *New chat*, and the conversations by day.
 #[component]
@@ -33,7 +33,7 @@ pub fn Sidebar() -> impl IntoView {
         }
     };
     Effect::new(move |_| {
-        live.place.track();
+        live.chat_route.track();
         close();
     });
     // Whoever goes somewhere wants to see it, not the drawer, also if it is where one is already.
@@ -49,7 +49,7 @@ pub fn Sidebar() -> impl IntoView {
             class="sidebar"
             popover="auto"
             aria-label="Conversations"
-            inert=move || panel.covers_all()
+            inert=move || panel.is_covering_page()
             on:click=pressed
         >
             <div class="sidebar-head">
@@ -66,21 +66,21 @@ pub fn Sidebar() -> impl IntoView {
                     {icons::close()}
                 </button>
             </div>
-            <a class="button new-chat" href="/" title="Ctrl+Shift+O" on:click=move |_| begin_again()>
+            <a class="button new-chat" href="/" title="Ctrl+Shift+O" on:click=move |_| focus_composer()>
                 {icons::plus()} "New chat"
             </a>
             <a
                 class="button button-quiet to-page"
-                href=PATH
-                aria-current=move || (live.page.get() == Place::Literature).then_some("page")
+                href=LITERATURE_PATH
+                aria-current=move || (live.page_route.get() == Route::Literature).then_some("page")
             >
                 {icons::book()} "Literature"
             </a>
-            <List/>
+            <GroupedList/>
             <a
                 class="button button-quiet sidebar-foot"
-                href=Place::Settings.path()
-                aria-current=move || (live.place.get() == Place::Settings).then_some("page")
+                href=Route::Settings.path()
+                aria-current=move || (live.chat_route.get() == Route::Settings).then_some("page")
             >
                 {icons::gear()} "Settings"
             </a>
@@ -92,16 +92,16 @@ pub fn Sidebar() -> impl IntoView {
 
 /// *New chat* on the page of a new chat: the person wants to write. A keyboard on the screen comes with a press on the
 /// box, when the drawer is gone.
-fn begin_again() {
-    if browser::has_keyboard() {
+fn focus_composer() {
+    if browser::has_hardware_keyboard() {
         browser::focus_selector("#message");
     }
 }
 
 #[component]
-fn List() -> impl IntoView {
+fn GroupedList() -> impl IntoView {
     let live = use_live();
-    let groups = Memo::new(move |_| by_day(&live.list.get(), live.clock.get()));
+    let groups = Memo::new(move |_| group_by_day(&live.list.get(), live.clock.get()));
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
         <div class="list">
@@ -110,18 +110,18 @@ fn List() -> impl IntoView {
                     <h2>{group.label()}</h2>
                     <ul>
                         <Each
-                            of=move || groups.with(|groups| groups::rows(groups, group))
+                            of=move || groups.with(|groups| groups::rows_of_group(groups, group))
                             key=|row| row.id
                             let:row
                         >
-                            <Item row/>
+                            <ConversationItem row/>
                         </Each>
                     </ul>
                 </section>
             </Each>
-            {move || live.list_trouble.get().map(trouble)}
+            {move || live.list_error.get().map(list_error_notice)}
             <When when=move || live.has_more.get()>
-                <Older/>
+                <OlderConversations/>
             </When>
             <When when=move || live.list.with(Vec::is_empty)>
                 <p class="list-empty">"Your conversations will be listed here."</p>
@@ -131,11 +131,11 @@ fn List() -> impl IntoView {
 }
 
 /// Why something may be missing in the list. *Show older* is there to be pressed again; the newest page has no button.
-fn trouble(trouble: ListTrouble) -> AnyView {
+fn list_error_notice(trouble: ListError) -> AnyView {
     let live = use_live();
-    let again = trouble.newest.then(|| {
+    let again = trouble.is_newest.then(|| {
         view! {
-            <button type="button" class="button button-quiet" on:click=move |_| live.list_again()>
+            <button type="button" class="button button-quiet" on:click=move |_| live.reload_list()>
                 "Load the list again"
             </button>
         }
@@ -151,13 +151,15 @@ fn trouble(trouble: ListTrouble) -> AnyView {
 
 /// More of the list: by pressing, or by coming into sight.
 #[component]
-fn Older() -> impl IntoView {
+fn OlderConversations() -> impl IntoView {
     let live = use_live();
     let button = NodeRef::<html::Button>::new();
     let watch = StoredValue::new(None);
     Effect::new(move |_| {
         if let Some(button) = button.get() {
-            watch.set_value(Some(browser::on_seen(&button, move || live.show_older())));
+            watch.set_value(Some(browser::on_visible(&button, move || {
+                live.load_more_conversations()
+            })));
         }
     });
     view! {
@@ -165,10 +167,10 @@ fn Older() -> impl IntoView {
             node_ref=button
             type="button"
             class="button button-quiet needs-script"
-            aria-busy=move || live.loading_more.get().to_string()
-            on:click=move |_| live.show_older()
+            aria-busy=move || live.is_loading_more.get().to_string()
+            on:click=move |_| live.load_more_conversations()
         >
-            {move || if live.loading_more.get() { "Loading older ones…" } else { "Show older" }}
+            {move || if live.is_loading_more.get() { "Loading older ones…" } else { "Show older" }}
         </button>
     }
 }

@@ -8,8 +8,8 @@ use super::{
     footer::AnswerFooter,
     offers::{sources, suggestions},
     parts::Shown,
-    problem::{Problem, to_tell},
-    tool::{CallOf, tool_card},
+    problem::{Problem, describe_problem},
+    tool::{CallContext, tool_card},
     trace::trace,
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
         each::Each,
         erase::Erase,
         live::{AnswerRow, PartKind, PartRow, use_live},
-        markdown::{Cited, MarkdownView},
+        markdown::{CitationLookup, MarkdownView},
         more::more,
         panel::payload_card,
     },
@@ -36,28 +36,28 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let has_more = Memo::new(move |_| shown.with(|shown| shown.has_more));
     let part = {
         let row = row.clone();
-        move |part: PartRow| show_part(conversation_id, &row, part)
+        move |part: PartRow| part_view(conversation_id, &row, part)
     };
     let doing = {
         let (run, parts) = (row.run.clone(), row.parts.clone());
         Memo::new(move |_| {
             run.with(|run| match run.status {
                 RunStatus::Running if run.activity.is_some() => run.activity.clone(),
-                RunStatus::Running if parts.with(|parts| is_to_be_said(parts)) => Some("Thinking…".into()),
+                RunStatus::Running if parts.with(|parts| needs_activity(parts)) => Some("Thinking…".into()),
                 RunStatus::Waiting => Some("Waiting for you…".into()),
                 _ => None,
             })
         })
     };
-    let offers = row.offers.clone();
-    let go_on = use_go_on(conversation_id, &row);
+    let offers = row.extras.clone();
+    let go_on = use_can_continue(conversation_id, &row);
     let run = row.run.clone();
-    let problem = Memo::new(move |_| run.with(to_tell));
+    let problem = Memo::new(move |_| run.with(describe_problem));
     let message_id = row.id;
     let view = use_live().view(conversation_id);
-    let busy = Memo::new(move |_| view.busy());
+    let busy = Memo::new(move |_| view.is_busy());
     // What went wrong before one came here is no news.
-    let (run, is_new) = (row.run.clone(), row.news);
+    let (run, is_new) = (row.run.clone(), row.is_new);
     let news = Memo::new(move |news: Option<&bool>| {
         is_new || news.is_some_and(|news| *news) || run.with(|run| !run.status.is_terminal())
     });
@@ -65,9 +65,9 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
         <article id=message_id.to_string() class="message answer" aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
             {trace(row.clone(), shown)}
-            <Each of=move || shown.with(|shown| shown.first.clone()) key=PartRow::identity children=part.clone()/>
+            <Each of=move || shown.with(|shown| shown.first.clone()) key=PartRow::view_key children=part.clone()/>
             {move || has_more.get().then(|| more(move || pieces.update(|pieces| *pieces += 1)))}
-            <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::identity children=part/>
+            <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::view_key children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(what, error)| view! {
                 <Problem conversation_id message_id what error go_on busy news/>
@@ -80,7 +80,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
 }
 
 /// Whether the answer can be continued: it has something, it is the last one, and it broke off or was stopped.
-fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
+fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     let rows = use_live().view(conversation_id).rows;
     let (id, run, parts) = (row.id, row.run.clone(), row.parts.clone());
     Memo::new(move |_| {
@@ -88,25 +88,25 @@ fn use_go_on(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
             matches!(
                 run.status,
                 RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted
-            ) || run.cut_short.is_some()
+            ) || run.truncation.is_some()
         });
         broke_off
             && parts.with(|parts| !parts.is_empty())
             && rows.with(|rows| {
-                let last = rows.iter().rfind(|row| row.is_kept());
+                let last = rows.iter().rfind(|row| row.is_recorded());
                 last.is_some_and(|last| last.id() == id)
             })
     })
 }
 
-fn show_part(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
+fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     match part.kind.clone() {
         // It is in the trace.
         PartKind::Thinking => ().into_any(),
         PartKind::Text => {
-            let offers = row.offers.clone();
-            let cited: Cited = Arc::new(move |number| {
+            let offers = row.extras.clone();
+            let cited: CitationLookup = Arc::new(move |number| {
                 offers.with(|offers| {
                     offers
                         .sources
@@ -120,7 +120,7 @@ fn show_part(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
         }
         PartKind::Payload(payload) => payload_card(conversation_id, payload),
         PartKind::Tool(call) => {
-            let of = CallOf {
+            let of = CallContext {
                 conversation_id,
                 message_id: row.id,
                 run: row.run.clone(),
@@ -131,7 +131,7 @@ fn show_part(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
 }
 
 /// Whether there is nothing yet, or a thought after what is shown: the trace, which tells of it, is far up then.
-fn is_to_be_said(parts: &[PartRow]) -> bool {
+fn needs_activity(parts: &[PartRow]) -> bool {
     parts.last().is_none_or(PartRow::is_thinking)
         && (parts.is_empty() || !parts.iter().all(PartRow::is_thinking))
 }

@@ -7,71 +7,72 @@ use leptos::prelude::*;
 use crate::{
     protocol::{ActionHandler, ActionStyle, ConversationId, Interaction, MessageId, SuggestedAction},
     ui::{
-        actions::{self, Pressed},
+        actions::{self, PressedAction},
         browser,
-        confirm::{Confirm, Question},
+        confirm::{Confirm, ConfirmRequest},
         erase::Erase,
         icons,
-        live::{Live, Offers, use_live},
-        own::use_page,
+        live::{AnswerExtras, Live, use_live},
+        own::use_page_registry,
         panel::use_panel,
-        place::Place,
+        place::Route,
     },
 };
 
 /// An action, and which of its answer's it is.
-type Numbered = (usize, SuggestedAction);
+type NumberedAction = (usize, SuggestedAction);
 
 /// The buttons of the actions that somebody does.
-pub fn buttons(
-    (conversation_id, message_id, offers): (ConversationId, MessageId, &ArcRwSignal<Offers>),
+pub fn action_buttons(
+    (conversation_id, message_id, offers): (ConversationId, MessageId, &ArcRwSignal<AnswerExtras>),
     actions: &[SuggestedAction],
 ) -> AnyView {
     let live = use_live();
-    let (page, panel) = (use_page(), use_panel());
+    let (page, panel) = (use_page_registry(), use_panel());
     let known = page.clone();
     let confirm = Confirm::new();
-    let perform = Callback::new(move |(index, action): Numbered| {
+    let perform = Callback::new(move |(index, action): NumberedAction| {
         if action.handler == ActionHandler::Server {
-            return send(live, conversation_id, action);
+            return send_action(live, conversation_id, action);
         }
-        let pressed = Pressed {
+        let pressed = PressedAction {
             conversation_id,
             message_id,
             data: action.data,
         };
-        let Some(performer) = untrack(|| actions::find(&known, &action.action)) else {
+        let Some(performer) = untrack(|| actions::find_performer(&known, &action.action)) else {
             return;
         };
         if performer.perform(live, panel, pressed) {
-            live.has_taken(conversation_id, message_id, index);
+            live.mark_action_taken(conversation_id, message_id, index);
         } else {
-            live.toasts.say("That can't be done here any more.");
+            live.toasts.show("That can't be done here any more.");
         }
     });
-    let press = Callback::new(move |(index, action): Numbered| {
+    let press = Callback::new(move |(index, action): NumberedAction| {
         if action.style == ActionStyle::Warning {
             // It can't be undone.
-            confirm.ask(Question {
+            confirm.ask(ConfirmRequest {
                 title: action.label.clone(),
                 text: "This may not be possible to undo. The model has suggested it: make sure that you want it."
                     .into(),
-                button: "Go ahead",
-                act: Arc::new(move || perform.run((index, action.clone()))),
+                button_label: "Go ahead",
+                on_confirm: Arc::new(move || perform.run((index, action.clone()))),
             });
         } else {
             perform.run((index, action));
         }
     });
-    let numbered: Vec<Numbered> = actions.iter().cloned().enumerate().collect();
+    let numbered: Vec<NumberedAction> = actions.iter().cloned().enumerate().collect();
     let offers = offers.clone();
     let shown = move || -> Vec<AnyView> {
         numbered
             .iter()
             .filter(|(_, action)| {
-                action.handler == ActionHandler::Server || actions::find(&page, &action.action).is_some()
+                action.handler == ActionHandler::Server
+                    || actions::find_performer(&page, &action.action).is_some()
             })
-            .map(|(index, action)| button(*index, action, is_taken(&offers, *index), press))
+            .map(|(index, action)| action_button(*index, action, is_taken(&offers, *index), press))
             .collect()
     };
     view! {
@@ -84,22 +85,27 @@ pub fn buttons(
 }
 
 /// The server does it: it is what the person says next.
-fn send(live: Live, id: ConversationId, action: SuggestedAction) {
+fn send_action(live: Live, id: ConversationId, action: SuggestedAction) {
     let model = live.view(id).model.get_untracked();
     let interaction = Interaction::ActionExecuted {
         action: action.action,
         data: action.data,
     };
-    live.say(Place::Conversation(id), action.label, model, interaction);
-    browser::focus_to_go_on();
+    live.send_interaction(Route::Conversation(id), action.label, model, interaction);
+    browser::focus_after_removal();
 }
 
-fn is_taken(offers: &ArcRwSignal<Offers>, index: usize) -> Memo<bool> {
+fn is_taken(offers: &ArcRwSignal<AnswerExtras>, index: usize) -> Memo<bool> {
     let offers = offers.clone();
     Memo::new(move |_| offers.with(|offers| offers.actions.get(index).is_some_and(|action| action.taken)))
 }
 
-fn button(index: usize, action: &SuggestedAction, taken: Memo<bool>, press: Callback<Numbered>) -> AnyView {
+fn action_button(
+    index: usize,
+    action: &SuggestedAction,
+    taken: Memo<bool>,
+    press: Callback<NumberedAction>,
+) -> AnyView {
     let class = match action.style {
         ActionStyle::Primary => "button button-primary",
         ActionStyle::Secondary => "button",

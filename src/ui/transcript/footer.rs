@@ -31,14 +31,14 @@ pub fn AnswerFooter(
     move || {
         let status = status.get();
         if status.is_terminal() {
-            foot(conversation_id, row.clone(), status, go_on, busy)
+            footer_content(conversation_id, row.clone(), status, go_on, busy)
         } else {
             view! { <footer class="message-foot">{diagnostics::button(row.id)}</footer> }.erase()
         }
     }
 }
 
-fn foot(
+fn footer_content(
     conversation_id: ConversationId,
     row: AnswerRow,
     status: RunStatus,
@@ -80,13 +80,13 @@ fn foot(
         <footer class="message-foot">
             {(status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> })}
             {(!model.is_empty())
-                .then(|| view! { <span class="model" title=model.to_string()>{models::short(&model).to_owned()}</span> })}
+                .then(|| view! { <span class="model" title=model.to_string()>{models::short_name(&model).to_owned()}</span> })}
             <Time at=created_at/>
             <SiblingSwitch conversation_id id siblings/>
             <CopyButton name="Copy" text/>
             // What broke off has the button in its box.
             {move || (status == RunStatus::Stopped && go_on.get())
-                .then(|| action("Continue", icons::play(), Live::go_on))}
+                .then(|| action("Continue", icons::play(), Live::continue_answer))}
             // Together, since the code of a view grows with how many it has side by side.
             {vec![action("Regenerate", icons::retry(), Live::regenerate).erase(), diagnostics::button(id)]}
         </footer>
@@ -96,12 +96,12 @@ fn foot(
 
 /// A step through the answers to a message puts another answer in the place of this one; the focus goes with it.
 #[derive(Clone, Copy, Default)]
-pub struct Stepped(StoredValue<Option<(MessageId, Step)>>);
+pub struct SiblingStep(StoredValue<Option<(MessageId, StepDirection)>>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Back,
-    On,
+enum StepDirection {
+    Previous,
+    Next,
 }
 
 /// ‹ 1/2 ›: the other answers to the same message.
@@ -112,7 +112,7 @@ fn SiblingSwitch(
     siblings: ArcRwSignal<Siblings>,
 ) -> impl IntoView {
     let live = use_live();
-    let stepped = expect_context::<Stepped>().0;
+    let stepped = expect_context::<SiblingStep>().0;
     let (back, on) = (NodeRef::<html::Button>::new(), NodeRef::<html::Button>::new());
     Effect::new(move |_| {
         let (Some(back), Some(on)) = (back.get(), on.get()) else {
@@ -121,22 +121,22 @@ fn SiblingSwitch(
         let step = stepped.try_update_value(|stepped| stepped.take_if(|(to, _)| *to == id));
         let Some((_, step)) = step.flatten() else { return };
         // At the end there is only the way back.
-        let (first, second) = if step == Step::Back {
+        let (first, second) = if step == StepDirection::Previous {
             (back, on)
         } else {
             (on, back)
         };
         browser::focus(if first.disabled() { &second } else { &first });
     });
-    let button = move |to: Option<MessageId>, step: Step| {
+    let button = move |to: Option<MessageId>, step: StepDirection| {
         let (name, icon, node) = match step {
-            Step::Back => ("Previous answer", icons::previous(), back),
-            Step::On => ("Next answer", icons::next(), on),
+            StepDirection::Previous => ("Previous answer", icons::previous(), back),
+            StepDirection::Next => ("Next answer", icons::next(), on),
         };
         let press = move |_| {
             if let Some(to) = to {
                 stepped.set_value(Some((to, step)));
-                live.select(conversation_id, to);
+                live.select_sibling(conversation_id, to);
             }
         };
         view! {
@@ -160,9 +160,9 @@ fn SiblingSwitch(
             let which = [&(index + 1).to_string(), "/", &ids.len().to_string()].concat();
             view! {
                 <span class="siblings needs-script" role="group" aria-label="Answers">
-                    {button(previous, Step::Back)}
+                    {button(previous, StepDirection::Previous)}
                     <span>{which}</span>
-                    {button(next, Step::On)}
+                    {button(next, StepDirection::Next)}
                 </span>
             }
             .erase()

@@ -4,18 +4,18 @@ use leptos::prelude::*;
 
 use super::icons;
 use crate::{
-    protocol::{AssistantMessage, Message, MessageBody, Piece, PieceKind},
+    protocol::{AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind},
     ui::{
         clock::Time,
         copy::CopyButton,
         erase::Erase,
-        live::LostRow,
+        live::UnrecordedRow,
         markdown::{MarkdownView, Prose},
     },
 };
 
 /// The messages, and what is the matter with them.
-pub fn lost(row: LostRow) -> AnyView {
+pub fn unrecorded_messages(row: UnrecordedRow) -> AnyView {
     let messages = row.messages.iter().map(message).collect_view();
     view! {
         <section class="lost" aria-label="Not on the server">
@@ -40,7 +40,7 @@ fn message(message: &Message) -> AnyView {
             text.clone(),
             view! { <div class="question-text" dir="auto">{text.clone()}</div> }.erase(),
         ),
-        MessageBody::Assistant(assistant) => ("Answer", all_of(assistant), answer(message, assistant)),
+        MessageBody::Assistant(assistant) => ("Answer", full_text(assistant), answer(message, assistant)),
         // There is nothing to lose.
         MessageBody::Damaged => ("You", String::new(), ().into_any()),
     };
@@ -61,11 +61,11 @@ fn message(message: &Message) -> AnyView {
     .erase()
 }
 
-fn all_of(assistant: &AssistantMessage) -> String {
+fn full_text(assistant: &AssistantMessage) -> String {
     let pieces = assistant.pieces().into_iter();
     pieces
         .map(|piece| match piece.kind {
-            PieceKind::Tool(call) => call.output.clone().unwrap_or_default(),
+            MessagePieceKind::ToolCall(call) => call.output.clone().unwrap_or_default(),
             _ => piece.texts.concat(),
         })
         .collect::<Vec<_>>()
@@ -74,14 +74,14 @@ fn all_of(assistant: &AssistantMessage) -> String {
 
 /// All that there is of an answer, what it thought included.
 fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
-    let piece = |(index, piece): (usize, Piece<'_>)| {
+    let piece = |(index, piece): (usize, MessagePiece<'_>)| {
         let prefix = ["lost-", &message.id.to_string(), "-", &index.to_string()].concat();
-        if let PieceKind::Tool(call) = piece.kind {
+        if let MessagePieceKind::ToolCall(call) = piece.kind {
             let output = call.output.clone().unwrap_or_default();
             return view! { <div class="tool"><p>{call.label.clone()}</p><pre tabindex="0">{output}</pre></div> }.erase();
         }
         let text = view! { <MarkdownView prose=Prose::finished(&piece.texts.concat()) prefix/> };
-        if piece.kind == PieceKind::Thinking {
+        if piece.kind == MessagePieceKind::Thinking {
             view! {
                 <details class="trace fold" open>
                     <summary>"Thinking"</summary>

@@ -19,7 +19,7 @@ pub use self::{
 
 use leptos::{html, prelude::*};
 
-use self::{answer::Answer, footer::Stepped, older::OlderMessages, scroll::Follower};
+use self::{answer::Answer, footer::SiblingStep, older::OlderMessages, scroll::EndFollower};
 use super::{
     browser,
     clock::Time,
@@ -28,9 +28,9 @@ use super::{
     each::Each,
     erase::Erase,
     icons,
-    live::{ConversationView, Phase, Row, Underway, UserRow, use_live},
-    not_found::nothing_here,
-    place::Place,
+    live::{ConversationPhase, ConversationView, PendingSend, Row, UserRow, use_live},
+    not_found::not_found_notice,
+    place::Route,
     when::When,
 };
 use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus};
@@ -41,20 +41,20 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
     let live = use_live();
     let phase = view.phase.clone();
     move || match phase.get() {
-        Phase::Ready => view! { <Transcript view=view.clone()/> }.erase(),
-        Phase::Loading => loading(&view),
-        Phase::Missing => {
-            browser::not_found();
-            drafts::outlive(Place::Conversation(view.id));
-            nothing_here("This conversation is not here.")
+        ConversationPhase::Ready => view! { <Transcript view=view.clone()/> }.erase(),
+        ConversationPhase::Loading => loading(&view),
+        ConversationPhase::Missing => {
+            browser::set_not_found();
+            drafts::move_to_new_chat(Route::Conversation(view.id));
+            not_found_notice("This conversation is not here.")
         }
-        Phase::Failed(message) => {
-            let place = Place::Conversation(view.id);
+        ConversationPhase::Failed(message) => {
+            let place = Route::Conversation(view.id);
             view! {
                 <div class="notice" role="alert">
                     <h2>"This conversation could not be loaded"</h2>
                     <p>{message}</p>
-                    <button type="button" class="button" on:click=move |_| live.visit(place)>"Try again"</button>
+                    <button type="button" class="button" on:click=move |_| live.load_route(place)>"Try again"</button>
                 </div>
             }
             .erase()
@@ -66,8 +66,8 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
 fn loading(view: &ConversationView) -> AnyView {
     let rows = view.rows.clone();
     let question = |row| match row {
-        Row::User(row) => view! { <Question row/> }.erase(),
-        Row::Answer(_) | Row::Lost(_) => ().into_any(),
+        Row::User(row) => view! { <UserMessage row/> }.erase(),
+        Row::Answer(_) | Row::Unrecorded(_) => ().into_any(),
     };
     view! {
         <div class="loading">
@@ -85,27 +85,27 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let live = use_live();
     let scroller = NodeRef::<html::Div>::new();
     let content = NodeRef::<html::Div>::new();
-    let follower = Follower::new(scroller);
+    let follower = EndFollower::new(scroller);
     let watch = StoredValue::new(None);
     let id = view.id;
     let near_start = move || {
-        if follower.near_start() {
-            live.is_near_start(id);
+        if follower.is_near_start() {
+            live.load_older_near_start(id);
         }
     };
     // The server's page may have been looked at for a while.
-    let new = live.has_taken_over();
+    let new = live.is_hydrated();
     Effect::new(move |_| {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
             return;
         };
         if new {
-            follower.to_end();
+            follower.scroll_to_end();
         } else {
-            follower.stay();
+            follower.keep_initial_position();
         }
         let resized = move || {
-            follower.resized();
+            follower.on_resize();
             near_start();
         };
         watch.set_value(Some([
@@ -117,25 +117,25 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let older = view.clone();
     let ConversationView {
         rows,
-        running,
-        underway,
-        behind,
+        active_run,
+        pending_send,
+        failed_syncs,
         ..
     } = view;
     // A message of one's own is always looked at.
-    let sent = underway.clone();
+    let sent = pending_send.clone();
     Effect::new(move |_| {
-        if sent.get() != Underway::Nothing {
-            follower.stick();
+        if sent.get() != PendingSend::Nothing {
+            follower.follow_end();
         }
     });
-    let started = running.clone();
-    let said = how_it_goes(rows.clone(), running);
-    provide_context(Stepped::default());
+    let started = active_run.clone();
+    let said = announce_progress(rows.clone(), active_run);
+    provide_context(SiblingStep::default());
     view! {
         <div node_ref=scroller class="transcript" tabindex="0" aria-label="Messages" role="region"
             on:scroll=move |_| {
-                follower.scrolled();
+                follower.on_scroll();
                 near_start();
             }>
             <div
@@ -147,23 +147,23 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 <OlderMessages view=older/>
                 <Each of=move || rows.get() key=Row::id let:row>
                     {match row {
-                        Row::User(row) => view! { <Question row/> }.erase(),
+                        Row::User(row) => view! { <UserMessage row/> }.erase(),
                         Row::Answer(row) => view! { <Answer conversation_id=id row/> }.erase(),
-                        Row::Lost(row) => lost::lost(row),
+                        Row::Unrecorded(row) => lost::unrecorded_messages(row),
                     }}
                 </Each>
-                {move || match underway.get() {
-                    Underway::Asked if started.with(Option::is_none) => Some(answer::activity("Sending…".into())),
-                    Underway::Held => Some(held(id)),
-                    Underway::Asked | Underway::Nothing => None,
+                {move || match pending_send.get() {
+                    PendingSend::Requested if started.with(Option::is_none) => Some(answer::activity("Sending…".into())),
+                    PendingSend::WaitingForConnection => Some(waiting_message(id)),
+                    PendingSend::Requested | PendingSend::Nothing => None,
                 }}
-                {move || (behind.get() > 0).then(|| answer::activity("There may be more. Loading it…".into()))}
+                {move || (failed_syncs.get() > 0).then(|| answer::activity("There may be more. Loading it…".into()))}
             </div>
         </div>
         <p class="visually-hidden" role="status">{said}</p>
-        <When when=move || !follower.at_end()>
+        <When when=move || !follower.is_at_end()>
             <button type="button" class="jump" on:click=move |_| {
-                follower.stick();
+                follower.follow_end();
                 browser::focus_selector(".transcript");
             }>
                 {icons::down()} "Jump to latest"
@@ -173,7 +173,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
 }
 
 /// What is said to those who hear the page. A text that grows is not read out; that it begins and ends is.
-fn how_it_goes(
+fn announce_progress(
     rows: ArcRwSignal<Vec<Row>>,
     running: ArcRwSignal<Option<MessageId>>,
 ) -> impl Fn() -> &'static str + Send + 'static {
@@ -198,12 +198,12 @@ fn how_it_goes(
 }
 
 /// A message waits for the connection. It goes by itself, unless the person wants it back.
-fn held(id: ConversationId) -> AnyView {
+fn waiting_message(id: ConversationId) -> AnyView {
     let live = use_live();
     view! {
         <div class="held">
             <span role="status">"Waiting for the connection…"</span>
-            <button type="button" class="button button-quiet" on:click=move |_| live.take_back(id)>
+            <button type="button" class="button button-quiet" on:click=move |_| live.withdraw_message(id)>
                 {icons::pencil()} "Edit message"
             </button>
         </div>
@@ -213,22 +213,22 @@ fn held(id: ConversationId) -> AnyView {
 
 /// What the person wrote.
 #[component]
-fn Question(row: UserRow) -> impl IntoView {
+fn UserMessage(row: UserRow) -> impl IntoView {
     let UserRow {
         id,
         text,
         interaction,
         created_at,
-        pending,
-        damaged,
+        is_pending,
+        is_damaged,
     } = row;
     let copied = text.clone();
     view! {
-        <article id=id.to_string() class="message question" class:damaged=damaged class:pending=move || pending.get() aria-label="You">
+        <article id=id.to_string() class="message question" class:damaged=is_damaged class:pending=move || is_pending.get() aria-label="You">
             <h2 class="visually-hidden">"You"</h2>
             <div class="question-text" dir="auto">{text.to_string()}</div>
             <footer class="message-foot">
-                {how_said(interaction)}
+                {interaction_label(interaction)}
                 <Time at=created_at/>
                 <CopyButton name="Copy" text=move || copied.to_string()/>
             </footer>
@@ -237,7 +237,7 @@ fn Question(row: UserRow) -> impl IntoView {
 }
 
 /// What was not typed says so: what is chosen reads as if one had said it, but what a button does may be more than its words.
-fn how_said(interaction: Interaction) -> Option<AnyView> {
+fn interaction_label(interaction: Interaction) -> Option<AnyView> {
     let Interaction::ActionExecuted { action, .. } = interaction else {
         return None;
     };

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use super::buttons::buttons;
+use super::buttons::action_buttons;
 use crate::{
-    protocol::{ConversationId, Interaction, MessageId, Source, SuggestedValue},
+    protocol::{CitedSource, ConversationId, Interaction, MessageId, SuggestedValue},
     ui::{
-        REL,
+        EXTERNAL_LINK_REL,
         erase::Erase,
         icons,
-        lazy::{Code, NotLoaded, lazy_part},
-        live::{AnswerRow, Offers, use_live},
-        place::Place,
+        lazy::{LazyView, LoadError, lazy_part},
+        live::{AnswerExtras, AnswerRow, use_live},
+        place::Route,
     },
 };
 
@@ -25,12 +25,12 @@ pub fn suggestions(
     busy: Memo<bool>,
 ) -> impl IntoView {
     let rows = use_live().view(conversation_id).rows;
-    let (id, offers, run) = (row.id, row.offers, row.run);
+    let (id, offers, run) = (row.id, row.extras, row.run);
     let is_open = {
         let offers = offers.clone();
         Memo::new(move |_| {
             let is_last = rows.with(|rows| {
-                let last = rows.iter().rfind(|row| row.is_kept());
+                let last = rows.iter().rfind(|row| row.is_recorded());
                 last.is_some_and(|last| last.id() == id)
             });
             let any = offers.with(|offers| !offers.values.is_empty() || !offers.actions.is_empty());
@@ -49,8 +49,8 @@ pub fn suggestions(
 pub fn offer(
     conversation_id: ConversationId,
     message_id: MessageId,
-    offers: ArcRwSignal<Offers>,
-) -> Result<Code, NotLoaded> {
+    offers: ArcRwSignal<AnswerExtras>,
+) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let offers = offers.clone();
         // The buttons follow by themselves what was taken: they stay, and so does the focus.
@@ -63,11 +63,11 @@ pub fn offer(
             })
         };
         let shown = move || {
-            let Offers { values, actions, .. } = offered.get();
+            let AnswerExtras { values, actions, .. } = offered.get();
             let of = (conversation_id, message_id, &offers);
             view! {
-                {(!values.is_empty()).then(|| chips(conversation_id, &values))}
-                {(!actions.is_empty()).then(|| buttons(of, &actions))}
+                {(!values.is_empty()).then(|| suggested_replies(conversation_id, &values))}
+                {(!actions.is_empty()).then(|| action_buttons(of, &actions))}
             }
         };
         shown.erase()
@@ -75,13 +75,13 @@ pub fn offer(
 }
 
 /// What to say next: a click says it.
-fn chips(conversation_id: ConversationId, values: &[SuggestedValue]) -> AnyView {
+fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue]) -> AnyView {
     let live = use_live();
     let chip = move |SuggestedValue { label, value }| {
         let say = move |_| {
             let model = live.view(conversation_id).model.get_untracked();
-            let place = Place::Conversation(conversation_id);
-            live.say(place, value.clone(), model, Interaction::ValueSelected);
+            let place = Route::Conversation(conversation_id);
+            live.send_interaction(place, value.clone(), model, Interaction::ValueSelected);
         };
         view! { <button type="button" class="button chip" on:click=say>{label}</button> }.erase()
     };
@@ -95,19 +95,19 @@ fn chips(conversation_id: ConversationId, values: &[SuggestedValue]) -> AnyView 
 }
 
 /// Where the answer has it from, behind a globe.
-pub fn sources(sources: Vec<Source>) -> AnyView {
+pub fn sources(sources: Vec<CitedSource>) -> AnyView {
     lazy_part(move || list(sources.clone()))
 }
 
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_sources))]
-pub fn list(sources: Vec<Source>) -> Result<Code, NotLoaded> {
+pub fn list(sources: Vec<CitedSource>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
-        let item = |Source { number, title, url }: Source| {
+        let item = |CitedSource { number, title, url }: CitedSource| {
             let title = if title.is_empty() { url.clone() } else { title };
             let host = url.split('/').nth(2).unwrap_or_default().to_owned();
             view! {
                 <li value=number>
-                    <a href=url target="_blank" rel=REL>{title}</a>
+                    <a href=url target="_blank" rel=EXTERNAL_LINK_REL>{title}</a>
                     " "
                     <span class="source-host">{host}</span>
                 </li>

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use crate::ui::{
     browser,
     erase::Erase,
-    live::{ConversationView, Older, use_live},
-    place::Place,
+    live::{ConversationView, OlderState, use_live},
+    place::Route,
 };
 
 /// A link that loads the page before; without scripts, it leads to a page that has both. Who scrolls up need not press it.
@@ -20,12 +20,12 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
         let before = earliest.get()?;
         let (words, trouble) = (older.clone(), older.clone());
         let words = move || match words.get() {
-            Older::Idle => "Show older messages",
-            Older::Loading => "Loading older messages…",
-            Older::Failed(_) => "Try again",
+            OlderState::Idle => "Show older messages",
+            OlderState::Loading => "Loading older messages…",
+            OlderState::Failed(_) => "Try again",
         };
         let trouble = move || match trouble.get() {
-            Older::Failed(why) => ["Older messages could not be loaded. ", &why].concat(),
+            OlderState::Failed(why) => ["Older messages could not be loaded. ", &why].concat(),
             _ => String::new(),
         };
         let press = move |event: leptos::ev::MouseEvent| {
@@ -38,7 +38,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
             live.load_older(id);
         };
         let before = before.to_string();
-        let href = [&Place::Conversation(id).path(), "?before=", &before, "#", &before].concat();
+        let href = [&Route::Conversation(id).path(), "?before=", &before, "#", &before].concat();
         Some(
             view! {
                 <div class="older">

@@ -36,7 +36,7 @@ impl Shown {
             |part: &PartRow| waits && Some(part.key.0) == node && matches!(part.kind, PartKind::Tool(_));
         let last: Vec<PartRow> = rest
             .iter()
-            .filter(|part| part.live || asks(part))
+            .filter(|part| part.is_streamed || asks(part))
             .cloned()
             .collect();
         Self {
@@ -63,13 +63,13 @@ mod tests {
     use leptos::prelude::Owner;
 
     use super::*;
-    use crate::protocol::{Piece, PieceKind, ToolCall, ToolStatus};
+    use crate::protocol::{MessagePiece, MessagePieceKind, ToolCall, ToolStatus};
 
     fn parts(texts: &[(usize, &str)], live: bool) -> Vec<PartRow> {
         let part = |(index, (node, text)): (usize, &(usize, &str))| {
-            let piece = Piece {
+            let piece = MessagePiece {
                 key: (*node, index),
-                kind: PieceKind::Text,
+                kind: MessagePieceKind::Text,
                 texts: vec![text],
             };
             PartRow::new(&piece, true, live)
@@ -100,10 +100,10 @@ mod tests {
     fn what_streams_and_what_asks_is_shown() {
         Owner::new().with(|| {
             let mut all = parts(&vec![(0, "a"); 2000], false);
-            let call = ToolCall::of("look", ToolStatus::Waiting);
-            let asking = Piece {
+            let call = ToolCall::for_test("look", ToolStatus::Waiting);
+            let asking = MessagePiece {
                 key: (1, 0),
-                kind: PieceKind::Tool(&call),
+                kind: MessagePieceKind::ToolCall(&call),
                 texts: Vec::new(),
             };
             all.push(PartRow::new(&asking, false, false));

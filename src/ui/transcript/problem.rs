@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// How the run ended, if it was not as it should: in a few words, and in more.
-pub fn to_tell(run: &RunView) -> Option<(&'static str, RunError)> {
+pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
     if let Some(error) = &run.error {
         let what = match run.status {
             _ if error.is_damage() => "Something is missing here.",
@@ -21,7 +21,7 @@ pub fn to_tell(run: &RunView) -> Option<(&'static str, RunError)> {
         };
         return Some((what, error.clone()));
     }
-    let what = match run.cut_short.as_ref()? {
+    let what = match run.truncation.as_ref()? {
         FinishReason::PauseTurn => "The model server paused the answer.",
         _ => "The answer reached its longest length.",
     };
@@ -72,7 +72,7 @@ pub fn Problem(
                 {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
             </div>
             <div class="problem-actions needs-script">
-                {move || go_on.get().then(|| action("Continue", icons::play(), Live::go_on))}
+                {move || go_on.get().then(|| action("Continue", icons::play(), Live::continue_answer))}
                 {action("Retry", icons::retry(), Live::regenerate)}
             </div>
         </div>
@@ -90,10 +90,10 @@ mod tests {
                 status: RunStatus::Complete,
                 activity: None,
                 error: None,
-                cut_short: Some(reason),
-                worked_ms: 0,
+                truncation: Some(reason),
+                elapsed_ms: 0,
             };
-            to_tell(&run).map(|(what, error)| (what, error.hint))
+            describe_problem(&run).map(|(what, error)| (what, error.hint))
         };
         let hint = String::from("Continue goes on from there.");
         assert_eq!(

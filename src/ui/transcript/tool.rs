@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
-use self::{files::files, opened::Opened};
+use self::{files::file_list, opened::CallDetails};
 use super::answer::Dots;
 use crate::{
     protocol::{ConversationId, MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer},
@@ -13,7 +13,7 @@ use crate::{
         clock,
         erase::Erase,
         fold, icons,
-        lazy::{Code, NotLoaded, lazy_part},
+        lazy::{LazyView, LoadError, lazy_part},
         live::{PartRow, RunView, use_live},
         panel::payload_card,
     },
@@ -27,14 +27,14 @@ const FAILURE: usize = 400;
 
 /// The run that a call belongs to.
 #[derive(Clone)]
-pub struct CallOf {
+pub struct CallContext {
     pub conversation_id: ConversationId,
     pub message_id: MessageId,
     pub run: ArcRwSignal<RunView>,
 }
 
 /// One tool call. `prefix` begins the ids in it.
-pub fn tool_card(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: String) -> AnyView {
+pub fn tool_card(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix: String) -> AnyView {
     lazy_part(move || code(part.clone(), call.clone(), of.clone(), prefix.clone()))
 }
 
@@ -42,9 +42,9 @@ pub fn tool_card(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix:
 pub fn code(
     part: PartRow,
     call: ArcRwSignal<ToolCall>,
-    of: CallOf,
+    of: CallContext,
     prefix: String,
-) -> Result<Code, NotLoaded> {
+) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let (part, call, of, prefix) = (part.clone(), call.clone(), of.clone(), prefix.clone());
         view! { <ToolCard part call of prefix/> }.erase()
@@ -52,18 +52,18 @@ pub fn code(
 }
 
 #[component]
-fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: String) -> impl IntoView {
-    let live = part.live;
+fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix: String) -> impl IntoView {
+    let live = part.is_streamed;
     let open = RwSignal::new(false);
-    let toggled = move |event: ev::Event| open.set(fold::is_open(&event));
-    let icon = icon_of(&call.with_untracked(|call| call.tool.clone()));
+    let toggled = move |event: ev::Event| open.set(fold::is_details_open(&event));
+    let icon = tool_icon(&call.with_untracked(|call| call.tool.clone()));
     let status = {
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.status))
     };
     let line = {
         let call = call.clone();
-        Memo::new(move |_| call.with(|call| (call.label.clone(), call.detail.clone(), took(call))))
+        Memo::new(move |_| call.with(|call| (call.label.clone(), call.detail.clone(), duration_text(call))))
     };
     let summary = move || {
         let (label, detail, took) = line.get();
@@ -94,7 +94,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
         let (call, of) = (call.clone(), of.clone());
         move || {
             asks.get()
-                .then(|| approval(&of, call.with_untracked(|call| call.index)))
+                .then(|| approval_prompt(&of, call.with_untracked(|call| call.index)))
         }
     };
     let failed = {
@@ -118,23 +118,23 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallOf, prefix: Stri
                 <summary>
                     {icon}
                     {summary}
-                    <span class="tool-state">{move || state_of(status.get())}</span>
+                    <span class="tool-state">{move || status_icon(status.get())}</span>
                 </summary>
                 <div class="tool-body">
-                    {move || seen.get().then(|| view! { <Opened call=call.clone() prefix=prefix.clone()/> })}
+                    {move || seen.get().then(|| view! { <CallDetails call=call.clone() prefix=prefix.clone()/> })}
                 </div>
             </details>
-            {move || progress.get().map(bar)}
+            {move || progress.get().map(progress_bar)}
             {failed}
             {move || payload.get().map(|payload| payload_card(of.conversation_id, payload))}
-            {move || files(given.get())}
+            {move || file_list(given.get())}
             {asked}
         </div>
     }
 }
 
 /// What kind of thing a tool does. Those that are not Parlor's own are plugged in.
-fn icon_of(tool: &str) -> AnyView {
+fn tool_icon(tool: &str) -> AnyView {
     match tool {
         "web_search" => icons::search(),
         "fetch_webpage" => icons::page(),
@@ -147,7 +147,7 @@ fn icon_of(tool: &str) -> AnyView {
 }
 
 /// How a call stands: a sign, and a word for those who don't see it.
-fn state_of(status: ToolStatus) -> AnyView {
+fn status_icon(status: ToolStatus) -> AnyView {
     let (sign, word) = match status {
         ToolStatus::Running | ToolStatus::Allowed => return view! { <Dots/> }.erase(),
         ToolStatus::Waiting => (icons::question(), "Asks: "),
@@ -165,7 +165,7 @@ fn state_of(status: ToolStatus) -> AnyView {
 }
 
 /// How far a tool is.
-fn bar(
+fn progress_bar(
     ToolProgress {
         message, progress, ..
     }: ToolProgress,
@@ -180,7 +180,7 @@ fn bar(
 }
 
 /// What the person is asked.
-fn approval(of: &CallOf, index: usize) -> AnyView {
+fn approval_prompt(of: &CallContext, index: usize) -> AnyView {
     let live = use_live();
     let message_id = of.message_id;
     let button = move |class: &'static str, name: &'static str, answer: ApprovalAnswer| {
@@ -206,7 +206,7 @@ fn failure(told: &str) -> String {
 }
 
 /// How long it took.
-fn took(call: &ToolCall) -> Option<String> {
+fn duration_text(call: &ToolCall) -> Option<String> {
     let took = call.ended_at?.0.checked_sub(call.started_at?.0)?;
-    u64::try_from(took).ok().map(clock::duration)
+    u64::try_from(took).ok().map(clock::format_duration)
 }

@@ -30,7 +30,7 @@ pub fn trace(row: AnswerRow, shown: Memo<Shown>) -> AnyView {
 fn Trace(row: AnswerRow, shown: Memo<Shown>) -> impl IntoView {
     let AnswerRow { id, run, parts, .. } = row;
     let open = RwSignal::new(false);
-    let toggled = move |event: ev::Event| open.set(fold::is_open(&event));
+    let toggled = move |event: ev::Event| open.set(fold::is_details_open(&event));
     // What goes on now, if it is something that the trace tells.
     let now = {
         let (run, parts) = (run.clone(), parts.clone());
@@ -41,11 +41,11 @@ fn Trace(row: AnswerRow, shown: Memo<Shown>) -> impl IntoView {
         })
     };
     let summary = move || match now.get() {
-        Some(part) => going_on(part),
-        None => done(
+        Some(part) => current_step(part),
+        None => trace_summary(
             open,
-            run.with(|run| run.worked_ms),
-            parts.with(|parts| used(parts)),
+            run.with(|run| run.elapsed_ms),
+            parts.with(|parts| used_tools(parts)),
         ),
     };
     let steps = move || {
@@ -60,15 +60,17 @@ fn Trace(row: AnswerRow, shown: Memo<Shown>) -> impl IntoView {
     let step = move |part: PartRow| {
         let prefix = part_id(id, part.key);
         match part.kind.clone() {
-            PartKind::Tool(call) => view! { <p class="trace-tool">{move || call.with(what)}</p> }.erase(),
-            _ => thought(part, prefix, open),
+            PartKind::Tool(call) => {
+                view! { <p class="trace-tool">{move || call.with(call_step)}</p> }.erase()
+            }
+            _ => thought_step(part, prefix, open),
         }
     };
     view! {
         <details class="trace fold" on:toggle=toggled>
             <summary>{summary}</summary>
             <div class="trace-steps">
-                <Each of=steps key=PartRow::identity children=step/>
+                <Each of=steps key=PartRow::view_key children=step/>
             </div>
         </details>
     }
@@ -79,7 +81,7 @@ fn is_step(part: &PartRow) -> bool {
 }
 
 /// One line: what goes on, and with what.
-fn going_on(part: PartRow) -> AnyView {
+fn current_step(part: PartRow) -> AnyView {
     let (doing, detail) = match part.kind {
         PartKind::Tool(call) => {
             let works = {
@@ -105,7 +107,7 @@ fn going_on(part: PartRow) -> AnyView {
             };
             (doing.erase(), detail.erase())
         }
-        _ => ("Thinking".into_any(), (move || part.latest.get()).erase()),
+        _ => ("Thinking".into_any(), (move || part.latest_line.get()).erase()),
     };
     view! {
         <span class="trace-now">{doing}</span>
@@ -116,17 +118,17 @@ fn going_on(part: PartRow) -> AnyView {
 }
 
 /// What it came to.
-fn done(open: RwSignal<bool>, worked_ms: u64, used: String) -> AnyView {
+fn trace_summary(open: RwSignal<bool>, worked_ms: u64, used: String) -> AnyView {
     view! {
         <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span>
-        {(worked_ms > 0).then(|| view! { <span class="trace-took">{clock::duration(worked_ms)}</span> })}
+        {(worked_ms > 0).then(|| view! { <span class="trace-took">{clock::format_duration(worked_ms)}</span> })}
         <span class="trace-latest">{used}</span>
     }
     .erase()
 }
 
 /// The tools that were used, as the person knows them: "Searched, Fetched ×2".
-fn used(parts: &[PartRow]) -> String {
+fn used_tools(parts: &[PartRow]) -> String {
     let mut used: Vec<(String, usize)> = Vec::new();
     for part in parts {
         let PartKind::Tool(call) = &part.kind else {
@@ -146,15 +148,19 @@ fn used(parts: &[PartRow]) -> String {
 }
 
 /// A call, which has its card in the text.
-fn what(call: &ToolCall) -> String {
+fn call_step(call: &ToolCall) -> String {
     match &call.detail {
         Some(detail) => [&call.label, ": ", detail].concat(),
         None => call.label.clone(),
     }
 }
 
-fn thought(part: PartRow, prefix: String, open: RwSignal<bool>) -> AnyView {
-    let PartRow { live, prose, .. } = part;
+fn thought_step(part: PartRow, prefix: String, open: RwSignal<bool>) -> AnyView {
+    let PartRow {
+        is_streamed: live,
+        prose,
+        ..
+    } = part;
     // Whoever reads without scripts can open what the server rendered. What streams in while it is folded
     // is drawn when it is opened.
     let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());

@@ -6,7 +6,7 @@ use leptos::{
     ev, html, leptos_dom::helpers::window_event_listener, prelude::*, wasm_split::wasm_split, web_sys,
 };
 
-use super::{NARROW, use_tray};
+use super::{NARROW_QUERY, use_tray};
 use crate::{
     protocol::ConversationId,
     ui::{
@@ -15,22 +15,22 @@ use crate::{
         each::Each,
         erase::Erase,
         icons,
-        lazy::{Code, NotLoaded},
-        live::{Beside, Live, Phase},
+        lazy::{LazyView, LoadError},
+        live::{ConversationPhase, Live, SidePage},
         models::Models,
         panel::use_panel,
-        place::Place,
+        place::Route,
         transcript::Conversation,
         when::When,
     },
 };
 
 /// How many conversations there are to choose from; the others are in the list.
-const CHOICES: usize = 30;
+const MAX_CHOICES: usize = 30;
 
 /// The tray's content.
 #[wasm_split(tray, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(live: Live) -> Result<Code, NotLoaded> {
+pub fn code(live: Live) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || content(live)))
 }
 
@@ -40,28 +40,28 @@ fn content(live: Live) -> AnyView {
         let chord = (event.ctrl_key() || event.meta_key()) && event.key() == ".";
         if chord {
             event.prevent_default();
-            if tray.open.get_untracked() {
+            if tray.is_open.get_untracked() {
                 tray.close();
             } else {
-                tray.turn(true);
+                tray.set_open(true);
             }
         }
     });
     on_cleanup(move || keys.remove());
     view! {
         <div class="tray-place" data-lazy="tray">
-            <When when=move || !tray.open.get()>
+            <When when=move || !tray.is_open.get()>
                 <button
                     type="button"
                     id="tray-open"
                     class="button tray-open needs-script"
                     title="Ctrl+."
-                    on:click=move |_| tray.turn(true)
+                    on:click=move |_| tray.set_open(true)
                 >
                     {icons::brand()} "Ask about this page"
                 </button>
             </When>
-            <When when=move || tray.open.get()>
+            <When when=move || tray.is_open.get()>
                 <OpenTray live/>
             </When>
         </div>
@@ -78,27 +78,30 @@ fn OpenTray(live: Live) -> impl IntoView {
     Effect::new(move |_| {
         if let Some(frame) = frame.get() {
             // The window may get wider or narrower.
-            let resized = move || tray.full.set(browser::matches(NARROW));
+            let resized = move || tray.is_fullscreen.set(browser::matches_media(NARROW_QUERY));
             watch.set_value(Some(browser::on_resize(&frame, resized)));
         }
     });
-    let covers = move || tray.full.get();
+    let covers = move || tray.is_fullscreen.get();
     let escape = move |event: ev::KeyboardEvent| {
-        let elsewhere = event.default_prevented() || browser::is_there("#panel, dialog[open], :popover-open");
+        let elsewhere = event.default_prevented() || browser::exists("#panel, dialog[open], :popover-open");
         if event.key() == "Escape" && !elsewhere {
             tray.close();
         }
     };
     // The one that was in it may have been deleted since.
     Effect::new(move |_| {
-        if live.here().is_some_and(|view| view.phase.get() == Phase::Missing) {
-            tray.show(Place::New);
+        if live
+            .current_view()
+            .is_some_and(|view| view.phase.get() == ConversationPhase::Missing)
+        {
+            tray.show(Route::New);
         }
     });
-    let scene = move || match live.place.get() {
-        Place::New => welcome(live),
-        Place::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
-        Place::Literature | Place::Settings | Place::Nowhere => ().into_any(),
+    let scene = move || match live.chat_route.get() {
+        Route::New => tray_welcome(live),
+        Route::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
+        Route::Literature | Route::Settings | Route::Nowhere => ().into_any(),
     };
     view! {
         <section
@@ -107,18 +110,18 @@ fn OpenTray(live: Live) -> impl IntoView {
             role=move || if covers() { "dialog" } else { "complementary" }
             aria-modal=move || covers().then_some("true")
             aria-label="Chat"
-            inert=move || panel.covers_all()
+            inert=move || panel.is_covering_page()
             on:keydown=escape
         >
             <header class="tray-head">
-                <Picker live/>
+                <ConversationPicker live/>
                 <button
                     type="button"
                     class="icon-button"
                     aria-label="New conversation"
                     title="New conversation"
                     on:click=move |_| {
-                        tray.show(Place::New);
+                        tray.show(Route::New);
                         browser::focus_selector("#message");
                     }
                 >
@@ -126,7 +129,7 @@ fn OpenTray(live: Live) -> impl IntoView {
                 </button>
                 <a
                     class="icon-button"
-                    href=move || live.place.get().path()
+                    href=move || live.chat_route.get().path()
                     aria-label="Open in full chat"
                     title="Open in full chat"
                 >
@@ -150,19 +153,19 @@ fn OpenTray(live: Live) -> impl IntoView {
 
 /// Which conversation is in it.
 #[component]
-fn Picker(live: Live) -> impl IntoView {
+fn ConversationPicker(live: Live) -> impl IntoView {
     let tray = use_tray();
     let select = NodeRef::<html::Select>::new();
     let shown = move || {
-        let id = live.place.get().conversation();
+        let id = live.chat_route.get().conversation_id();
         id.map(|id| id.to_string()).unwrap_or_default()
     };
     // The one that is shown may be far down the list.
     let choices = Memo::new(move |_| {
         let mut ids: Vec<ConversationId> = live
             .list
-            .with(|rows| rows.iter().take(CHOICES).map(|row| row.id).collect());
-        if let Some(here) = live.place.get().conversation()
+            .with(|rows| rows.iter().take(MAX_CHOICES).map(|row| row.id).collect());
+        if let Some(here) = live.chat_route.get().conversation_id()
             && !ids.contains(&here)
         {
             ids.insert(0, here);
@@ -184,12 +187,12 @@ fn Picker(live: Live) -> impl IntoView {
         choices.track();
         let value = shown();
         if let Some(select) = select.get() {
-            browser::next_frame(move || select.set_value(&value));
+            browser::on_next_frame(move || select.set_value(&value));
         }
     });
     let choose = move |event: web_sys::Event| {
         let chosen = event_target_value(&event);
-        tray.show(chosen.parse().map_or(Place::New, Place::Conversation));
+        tray.show(chosen.parse().map_or(Route::New, Route::Conversation));
     };
     view! {
         <select node_ref=select class="tray-picker" aria-label="Conversation" on:change=choose>
@@ -202,10 +205,10 @@ fn Picker(live: Live) -> impl IntoView {
 }
 
 /// What one can ask, when nothing was asked yet.
-fn welcome(live: Live) -> AnyView {
+fn tray_welcome(live: Live) -> AnyView {
     let models = expect_context::<Models>();
     let question = move |text: &'static str| {
-        let ask = move |_| live.send(Place::New, text.into(), models.to_ask(live));
+        let ask = move |_| live.send(Route::New, text.into(), models.requested(live));
         view! {
             <li>
                 <button type="button" class="suggestion" on:click=ask>{text}</button>
@@ -213,13 +216,19 @@ fn welcome(live: Live) -> AnyView {
         }
     };
     let words = move || {
-        live.beside.get().map(|Beside { about, questions, .. }| {
-            let questions: Vec<_> = questions.run(()).iter().copied().map(question).collect();
-            view! {
-                <p>{about}</p>
-                <ul class="suggestions">{questions}</ul>
-            }
-        })
+        live.side_page.get().map(
+            |SidePage {
+                 about,
+                 suggested_questions: questions,
+                 ..
+             }| {
+                let questions: Vec<_> = questions.run(()).iter().copied().map(question).collect();
+                view! {
+                    <p>{about}</p>
+                    <ul class="suggestions">{questions}</ul>
+                }
+            },
+        )
     };
     view! { <div class="welcome tray-welcome">{words}</div> }.erase()
 }

@@ -11,12 +11,12 @@ pub fn is_public(ip: IpAddr) -> bool {
         IpAddr::V4(ip) => is_public_v4(ip),
         IpAddr::V6(ip) => is_public_v6(ip),
     };
-    public && !is_of_this_machine(ip)
+    public && !is_own_address(ip)
 }
 
 /// A machine can have a public address of its own, behind which it may serve more to itself than to others. The
 /// kernel knows its addresses: what is reached from itself is one. "Connecting" a datagram socket sends nothing.
-fn is_of_this_machine(ip: IpAddr) -> bool {
+fn is_own_address(ip: IpAddr) -> bool {
     let any: IpAddr = match ip {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_every_range_are_inside_and_their_neighbours_are_not() {
+    fn internal_ranges_have_exact_bounds() {
         for (first, last) in [
             ("0.0.0.0", "0.255.255.255"),
             ("10.0.0.0", "10.255.255.255"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv6_address_that_is_not_plainly_global_is_inside() {
+    fn treats_non_global_ipv6_as_internal() {
         for ip in [
             "::",
             "::1",
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_knows_its_own_addresses() {
-        assert!(is_of_this_machine(Ipv4Addr::LOCALHOST.into()));
-        assert!(!is_of_this_machine(Ipv4Addr::new(1, 1, 1, 1).into()));
+    fn detects_own_addresses() {
+        assert!(is_own_address(Ipv4Addr::LOCALHOST.into()));
+        assert!(!is_own_address(Ipv4Addr::new(1, 1, 1, 1).into()));
         // Whichever address this machine has towards the outside, if it has one.
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         if socket.connect("1.1.1.1:80").is_ok() {
-            assert!(is_of_this_machine(socket.local_addr().unwrap().ip()));
+            assert!(is_own_address(socket.local_addr().unwrap().ip()));
         }
     }
 }

@@ -9,16 +9,16 @@ use std::io::{self, Write};
 use flate2::write::MultiGzDecoder;
 use reqwest::{Response, header};
 
-use crate::web::{FetchError, bounded::Bounded};
+use crate::web::{FetchError, bounded::BoundedWriter};
 
 /// What `Accept-Encoding` says.
-pub const ENCODINGS: &str = "gzip";
+pub const ACCEPT_ENCODING: &str = "gzip";
 
 /// Reads a body; gives it with whether it was cut off.
-pub async fn read(mut response: Response, limit: usize) -> Result<(Vec<u8>, bool), FetchError> {
-    let mut body = Body::new(content_encoding(&response).as_deref(), limit)?;
+pub async fn read_body(mut response: Response, limit: usize) -> Result<(Vec<u8>, bool), FetchError> {
+    let mut body = BodyDecoder::new(content_encoding(&response).as_deref(), limit)?;
     let mut on_the_wire = 0;
-    while let Some(chunk) = response.chunk().await.map_err(|_| FetchError::Broken)? {
+    while let Some(chunk) = response.chunk().await.map_err(|_| FetchError::ConnectionBroken)? {
         on_the_wire += chunk.len();
         if !body.push(&chunk)? || on_the_wire > limit {
             return Ok((body.into_bytes(), true));
@@ -37,14 +37,14 @@ fn content_encoding(response: &Response) -> Option<String> {
     )
 }
 
-enum Body {
-    Plain(Bounded),
-    Gzip(Box<MultiGzDecoder<Bounded>>),
+enum BodyDecoder {
+    Plain(BoundedWriter),
+    Gzip(Box<MultiGzDecoder<BoundedWriter>>),
 }
 
-impl Body {
+impl BodyDecoder {
     fn new(encoding: Option<&str>, limit: usize) -> Result<Self, FetchError> {
-        let bytes = Bounded::new(limit);
+        let bytes = BoundedWriter::new(limit);
         match encoding {
             None | Some("" | "identity") => Ok(Self::Plain(bytes)),
             Some("gzip" | "x-gzip") => Ok(Self::Gzip(Box::new(MultiGzDecoder::new(bytes)))),
@@ -59,7 +59,7 @@ impl Body {
             Self::Plain(bytes) => bytes.write_all(chunk),
             Self::Gzip(decoder) => decoder.write_all(chunk),
         };
-        self.room(written)
+        self.has_room(written)
     }
 
     /// Unpacks what is left to unpack at the end.
@@ -68,20 +68,20 @@ impl Body {
             Self::Plain(_) => Ok(true),
             Self::Gzip(decoder) => {
                 let finished = decoder.try_finish();
-                self.room(finished)
+                self.has_room(finished)
             }
         }
     }
 
-    fn room(&self, written: io::Result<()>) -> Result<bool, FetchError> {
+    fn has_room(&self, written: io::Result<()>) -> Result<bool, FetchError> {
         match written {
             Ok(()) => Ok(true),
             Err(_) if self.bounded().is_full => Ok(false),
-            Err(_) => Err(FetchError::Broken),
+            Err(_) => Err(FetchError::ConnectionBroken),
         }
     }
 
-    fn bounded(&self) -> &Bounded {
+    fn bounded(&self) -> &BoundedWriter {
         match self {
             Self::Plain(bytes) => bytes,
             Self::Gzip(decoder) => decoder.get_ref(),

@@ -6,13 +6,13 @@ use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, dns::Resolve, he
 
 use super::{
     address, body,
-    resolver::{Guarded, InsideError, System, UnknownNameError},
+    resolver::{GuardedResolver, InternalNameError, SystemResolver, UnknownNameError},
     target::Target,
 };
 use crate::{
     outgoing::install_tls,
-    settings::{AllowedHosts, BadHost},
-    web::{FetchError, error::quote},
+    settings::{AllowedHosts, InvalidHostError},
+    web::{FetchError, error::quote_line},
 };
 
 const USER_AGENT: &str = concat!("Parlor/", env!("CARGO_PKG_VERSION"));
@@ -58,7 +58,7 @@ pub struct Download {
 #[derive(Debug, thiserror::Error)]
 pub enum WebClientError {
     #[error(transparent)]
-    BadHost(#[from] BadHost),
+    InvalidHost(#[from] InvalidHostError),
     #[error("no HTTP client can be made: {0}")]
     Http(#[from] reqwest::Error),
 }
@@ -79,7 +79,7 @@ impl WebClient {
     ///
     /// If one of the allowed hosts is none, or the system gives no TLS.
     pub fn new(config: WebConfig) -> Result<Self, WebClientError> {
-        Self::with_resolver(config, Arc::new(System))
+        Self::with_resolver(config, Arc::new(SystemResolver))
     }
 
     /// A client that asks somebody else what names stand for.
@@ -87,7 +87,7 @@ impl WebClient {
         config: WebConfig,
         resolver: Arc<dyn Resolve>,
     ) -> Result<Self, WebClientError> {
-        Self::with_resolvers(config, Arc::new(Guarded(resolver.clone())), resolver)
+        Self::with_resolvers(config, Arc::new(GuardedResolver(resolver.clone())), resolver)
     }
 
     fn with_resolvers(
@@ -105,7 +105,10 @@ impl WebClient {
 
     /// A client whose first line of defence has a hole: names are not checked.
     #[cfg(test)]
-    pub(super) fn with_a_hole(config: WebConfig, resolver: Arc<dyn Resolve>) -> Result<Self, WebClientError> {
+    pub(super) fn without_name_check(
+        config: WebConfig,
+        resolver: Arc<dyn Resolve>,
+    ) -> Result<Self, WebClientError> {
         Self::with_resolvers(config, resolver.clone(), resolver)
     }
 
@@ -118,7 +121,7 @@ impl WebClient {
         let target = Target::parse(url, &self.allowed)?;
         tokio::time::timeout(self.config.timeout, self.download(target, wanted))
             .await
-            .unwrap_or(Err(FetchError::TooSlow(self.config.timeout)))
+            .unwrap_or(Err(FetchError::Timeout(self.config.timeout)))
     }
 
     async fn download(&self, target: Target, wanted: fn(&str) -> bool) -> Result<Download, FetchError> {
@@ -134,9 +137,9 @@ impl WebClient {
             .unwrap_or_default();
         if !wanted(&content_type) {
             let essence = content_type.split(';').next().unwrap_or_default();
-            return Err(FetchError::UnsupportedType(quote(essence.trim())));
+            return Err(FetchError::UnsupportedType(quote_line(essence.trim())));
         }
-        let (body, is_cut) = body::read(response, self.config.max_bytes).await?;
+        let (body, is_cut) = body::read_body(response, self.config.max_bytes).await?;
         Ok(Download {
             url: target.url,
             content_type,
@@ -149,7 +152,7 @@ impl WebClient {
     async fn follow(&self, mut target: Target) -> Result<(Target, Response), FetchError> {
         for _ in 0..=self.config.max_redirects {
             let response = self.ask(&target).await?;
-            let Some(location) = redirect_of(&response) else {
+            let Some(location) = redirect_location(&response) else {
                 return Ok((target, response));
             };
             target = target.redirect(location, &self.allowed)?;
@@ -159,7 +162,7 @@ impl WebClient {
 
     /// One request, to one address that was checked.
     async fn ask(&self, target: &Target) -> Result<Response, FetchError> {
-        let client = if target.exempt {
+        let client = if target.is_exempt {
             &self.exempt
         } else {
             &self.guarded
@@ -168,23 +171,23 @@ impl WebClient {
             .get(target.url.clone())
             .send()
             .await
-            .map_err(|error| why(&error, target))?;
-        if target.exempt || went_outside(&response) {
+            .map_err(|error| fetch_error(&error, target))?;
+        if target.is_exempt || is_public_peer(&response) {
             Ok(response)
         } else {
-            Err(FetchError::Internal(target.host()))
+            Err(FetchError::InternalAddress(target.host()))
         }
     }
 }
 
 /// Whether a connection went where it may. It did, unless the first line of defence has a hole.
-fn went_outside(response: &Response) -> bool {
+fn is_public_peer(response: &Response) -> bool {
     response
         .remote_addr()
         .is_some_and(|remote| address::is_public(remote.ip()))
 }
 
-fn redirect_of(response: &Response) -> Option<&[u8]> {
+fn redirect_location(response: &Response) -> Option<&[u8]> {
     match response.status() {
         StatusCode::MOVED_PERMANENTLY
         | StatusCode::FOUND
@@ -197,19 +200,21 @@ fn redirect_of(response: &Response) -> Option<&[u8]> {
 
 fn http_client(config: &WebConfig, resolver: &Arc<dyn Resolve>) -> reqwest::Result<Client> {
     install_tls();
-    builder(config, resolver.clone()).build().or_else(|error| {
+    client_builder(config, resolver.clone()).build().or_else(|error| {
         // What is not encrypted can be fetched all the same.
         tracing::warn!(%error, "the system's CA certificates can't be loaded: no https page can be fetched");
-        builder(config, resolver.clone()).tls_certs_only([]).build()
+        client_builder(config, resolver.clone())
+            .tls_certs_only([])
+            .build()
     })
 }
 
-fn builder(config: &WebConfig, resolver: Arc<dyn Resolve>) -> ClientBuilder {
+fn client_builder(config: &WebConfig, resolver: Arc<dyn Resolve>) -> ClientBuilder {
     let headers = [
         (header::ACCEPT, header::HeaderValue::from_static(ACCEPT)),
         (
             header::ACCEPT_ENCODING,
-            header::HeaderValue::from_static(body::ENCODINGS),
+            header::HeaderValue::from_static(body::ACCEPT_ENCODING),
         ),
     ];
     Client::builder()
@@ -226,17 +231,17 @@ fn builder(config: &WebConfig, resolver: Arc<dyn Resolve>) -> ClientBuilder {
 }
 
 /// What an error without any answer means.
-fn why(error: &reqwest::Error, target: &Target) -> FetchError {
+fn fetch_error(error: &reqwest::Error, target: &Target) -> FetchError {
     let host = target.host();
     let mut cause: &(dyn Error + 'static) = error;
     loop {
-        if cause.is::<InsideError>() {
-            return FetchError::Internal(host);
+        if cause.is::<InternalNameError>() {
+            return FetchError::InternalAddress(host);
         }
         if cause.is::<UnknownNameError>() {
             return FetchError::UnknownHost(host);
         }
-        match inner(cause) {
+        match inner_error(cause) {
             Some(inner) => cause = inner,
             None => break,
         }
@@ -244,12 +249,12 @@ fn why(error: &reqwest::Error, target: &Target) -> FetchError {
     let cause = match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
         _ if error.is_timeout() => "it does not answer".to_owned(),
         Some(io::ErrorKind::ConnectionRefused) => "nothing answers there".to_owned(),
-        _ => quote(&cause.to_string()),
+        _ => quote_line(&cause.to_string()),
     };
     FetchError::Unreachable { host, cause }
 }
 
-fn inner<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+fn inner_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         // An `io::Error` gives its inner error's source as its own: the inner one has to be asked for.
         Some(inner) => Some(inner),

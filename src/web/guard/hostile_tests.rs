@@ -8,19 +8,19 @@ use std::{
 };
 
 use super::{
-    hostile_urls::{named, spelled},
-    tests::{FakeNames, answer, serve},
+    hostile_urls::{internal_names, internal_urls},
+    tests::{FakeNames, http_response, serve},
     *,
 };
 use crate::web::FetchError;
 
 /// Listeners on one port of several loopback addresses. Nothing but [`Inside::connections`] accepts from them.
-struct Inside {
+struct InternalListeners {
     port: u16,
     listeners: Vec<TcpListener>,
 }
 
-impl Inside {
+impl InternalListeners {
     fn listen() -> Self {
         let first = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = first.local_addr().unwrap().port();
@@ -45,23 +45,25 @@ impl Inside {
 
 /// Whether an address was refused for what it is. Any other error would mean that something was tried.
 fn is_refusal(answer: &Result<Download, FetchError>) -> bool {
-    use FetchError::{BadRedirect, Credentials, Internal, NotAnAddress, Scheme, Status};
+    use FetchError::{
+        HasCredentials, InternalAddress, InvalidRedirect, InvalidUrl, Status, UnsupportedScheme,
+    };
     match answer {
         Ok(_) => false,
         // A redirect without a host of its own leads to the redirector, which has nothing else.
         Err(Status { status }) => *status == 404,
         Err(error) => matches!(
             error,
-            BadRedirect | Credentials | Internal(_) | NotAnAddress(_) | Scheme(_)
+            InvalidRedirect | HasCredentials | InternalAddress(_) | InvalidUrl(_) | UnsupportedScheme(_)
         ),
     }
 }
 
 #[tokio::test]
-async fn hundreds_of_hostile_addresses_never_connect_inside() {
-    let inside = Inside::listen();
-    let named = named(inside.port);
-    let mut urls = spelled(inside.port);
+async fn hostile_addresses_never_connect_inside() {
+    let inside = InternalListeners::listen();
+    let named = internal_names(inside.port);
+    let mut urls = internal_urls(inside.port);
     urls.extend(named.iter().map(|(url, _)| url.clone()));
     assert!(urls.len() >= 300, "{}", urls.len());
     assert_eq!(
@@ -78,9 +80,9 @@ async fn hundreds_of_hostile_addresses_never_connect_inside() {
             Ok(number) => {
                 // What no header can hold.
                 let location = locations[number].replace(['\n', '\t', '\u{1}'], "");
-                answer("302 Found", &format!("location: {location}\r\n"), b"")
+                http_response("302 Found", &format!("location: {location}\r\n"), b"")
             }
-            Err(_) => answer("404 Not Found", "", b""),
+            Err(_) => http_response("404 Not Found", "", b""),
         }
     })
     .await;
@@ -115,8 +117,8 @@ async fn hundreds_of_hostile_addresses_never_connect_inside() {
 }
 
 #[tokio::test]
-async fn a_name_is_asked_for_once_so_what_it_stands_for_later_does_not_matter() {
-    let inside = Inside::listen();
+async fn resolves_each_name_once() {
+    let inside = InternalListeners::listen();
     // First an address outside, to which nothing leads (nobody has this range), and from then on one inside.
     let names = FakeNames::new(|_, before| match before {
         0 => vec!["2d00::1".parse().unwrap()],
@@ -131,31 +133,31 @@ async fn a_name_is_asked_for_once_so_what_it_stands_for_later_does_not_matter() 
 
     let error = client.get(&url, |_| true).await.unwrap_err();
     assert!(
-        matches!(error, FetchError::Unreachable { .. } | FetchError::TooSlow(_)),
+        matches!(error, FetchError::Unreachable { .. } | FetchError::Timeout(_)),
         "{error:?}"
     );
     assert_eq!(names.asked.load(Ordering::SeqCst), 1);
     assert_eq!(
         client.get(&url, |_| true).await,
-        Err(FetchError::Internal("rebind.test".into()))
+        Err(FetchError::InternalAddress("rebind.test".into()))
     );
     assert_eq!(inside.connections(), 0);
 }
 
 #[tokio::test]
-async fn an_answer_from_inside_is_not_read_even_if_something_connected() {
-    let port = serve(|_| answer("200 OK", "", b"secret")).await;
+async fn rejects_answers_from_internal_peers() {
+    let port = serve(|_| http_response("200 OK", "", b"secret")).await;
     let names = FakeNames::new(|_, _| vec![Ipv4Addr::LOCALHOST.into()]);
-    let client = WebClient::with_a_hole(WebConfig::default(), names).unwrap();
+    let client = WebClient::without_name_check(WebConfig::default(), names).unwrap();
     assert_eq!(
         client.get(&format!("http://inside.test:{port}/"), |_| true).await,
-        Err(FetchError::Internal("inside.test".into()))
+        Err(FetchError::InternalAddress("inside.test".into()))
     );
 }
 
 #[test]
-fn the_listeners_count_those_who_come() {
-    let inside = Inside::listen();
+fn listeners_count_connections() {
+    let inside = InternalListeners::listen();
     assert_eq!(inside.connections(), 0);
     for listener in &inside.listeners {
         let address: SocketAddr = listener.local_addr().unwrap();

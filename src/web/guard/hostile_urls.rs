@@ -83,7 +83,7 @@ fn spellings([a, b, c, d]: [u8; 4]) -> Vec<String> {
 }
 
 /// Addresses that lead inside by what stands in them.
-pub fn spelled(port: u16) -> Vec<String> {
+pub fn internal_urls(port: u16) -> Vec<String> {
     let v4 = INSIDE_V4.into_iter().flat_map(spellings);
     let v6 = INSIDE_V6.into_iter().map(|ip| format!("[{ip}]"));
     let hosts: Vec<_> = v4.chain(v6).collect();
@@ -132,7 +132,7 @@ pub fn spelled(port: u16) -> Vec<String> {
 }
 
 /// Names that stand for an address inside, alone or among others.
-pub fn named(port: u16) -> Vec<(String, Vec<IpAddr>)> {
+pub fn internal_names(port: u16) -> Vec<(String, Vec<IpAddr>)> {
     let v4 = INSIDE_V4.map(|ip| IpAddr::from(Ipv4Addr::from(ip)));
     let mapped = INSIDE_V4.map(|ip| IpAddr::from(Ipv4Addr::from(ip).to_ipv6_mapped()));
     let v6 = INSIDE_V6.map(|ip| IpAddr::from(ip.parse::<Ipv6Addr>().unwrap()));

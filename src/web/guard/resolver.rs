@@ -10,7 +10,7 @@ use super::address;
 /// A name that stands for an address inside.
 #[derive(Debug, thiserror::Error)]
 #[error("the name stands for an address inside")]
-pub struct InsideError;
+pub struct InternalNameError;
 
 /// A name that stands for nothing.
 #[derive(Debug, thiserror::Error)]
@@ -18,9 +18,9 @@ pub struct InsideError;
 pub struct UnknownNameError;
 
 /// Refuses names that stand for an address inside, even for one among others: a public site has no reason for that.
-pub struct Guarded(pub Arc<dyn Resolve>);
+pub struct GuardedResolver(pub Arc<dyn Resolve>);
 
-impl Resolve for Guarded {
+impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let addresses = self.0.resolve(name);
         Box::pin(async move {
@@ -34,7 +34,7 @@ impl Resolve for Guarded {
                 return Err(UnknownNameError.into());
             }
             if addresses.iter().any(|address| !address::is_public(address.ip())) {
-                return Err(InsideError.into());
+                return Err(InternalNameError.into());
             }
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })
@@ -42,9 +42,9 @@ impl Resolve for Guarded {
 }
 
 /// Asks the system, for hosts that may be inside as for others.
-pub struct System;
+pub struct SystemResolver;
 
-impl Resolve for System {
+impl Resolve for SystemResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let addresses = tokio::net::lookup_host((name.as_str(), 0))

@@ -6,11 +6,11 @@ use reqwest::Url;
 
 use super::address;
 use crate::settings::AllowedHosts;
-use crate::web::{FetchError, error::quote};
+use crate::web::{FetchError, error::quote_line};
 
 /// The ports that browsers refuse (the Fetch standard's "bad ports"): other protocols live there, whose servers might
 /// take a request for something else.
-const BAD_PORTS: [u16; 83] = [
+const BLOCKED_PORTS: [u16; 83] = [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
     104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
     515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
@@ -22,7 +22,7 @@ const BAD_PORTS: [u16; 83] = [
 pub struct Target {
     pub url: Url,
     /// Whether it may lead inside.
-    pub exempt: bool,
+    pub is_exempt: bool,
 }
 
 impl Target {
@@ -30,35 +30,38 @@ impl Target {
     /// are 127.0.0.1 from here on.
     pub fn parse(text: &str, allowed: &AllowedHosts) -> Result<Self, FetchError> {
         let text = text.trim();
-        let url = Url::parse(text).map_err(|_| FetchError::NotAnAddress(quote(text)))?;
+        let url = Url::parse(text).map_err(|_| FetchError::InvalidUrl(quote_line(text)))?;
         Self::check(url, allowed)
     }
 
     /// Where a redirect of this address leads.
     pub fn redirect(&self, location: &[u8], allowed: &AllowedHosts) -> Result<Self, FetchError> {
-        let location = str::from_utf8(location).map_err(|_| FetchError::BadRedirect)?;
-        let url = self.url.join(location).map_err(|_| FetchError::BadRedirect)?;
+        let location = str::from_utf8(location).map_err(|_| FetchError::InvalidRedirect)?;
+        let url = self.url.join(location).map_err(|_| FetchError::InvalidRedirect)?;
         Self::check(url, allowed)
     }
 
     fn check(mut url: Url, allowed: &AllowedHosts) -> Result<Self, FetchError> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(FetchError::Scheme(quote(url.scheme())));
+            return Err(FetchError::UnsupportedScheme(quote_line(url.scheme())));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(FetchError::Credentials);
+            return Err(FetchError::HasCredentials);
         }
         if let Some(port) = url.port()
-            && BAD_PORTS.contains(&port)
+            && BLOCKED_PORTS.contains(&port)
         {
-            return Err(FetchError::Port(port));
+            return Err(FetchError::BlockedPort(port));
         }
         url.set_fragment(None);
         let exempt = allowed.contains(&url);
-        if !exempt && literal(&url).is_some_and(|ip| !address::is_public(ip)) {
-            return Err(FetchError::Internal(host(&url)));
+        if !exempt && literal_ip(&url).is_some_and(|ip| !address::is_public(ip)) {
+            return Err(FetchError::InternalAddress(host(&url)));
         }
-        Ok(Self { url, exempt })
+        Ok(Self {
+            url,
+            is_exempt: exempt,
+        })
     }
 
     pub fn host(&self) -> String {
@@ -67,11 +70,11 @@ impl Target {
 }
 
 fn host(url: &Url) -> String {
-    quote(url.host_str().unwrap_or_default())
+    quote_line(url.host_str().unwrap_or_default())
 }
 
 /// The IP address that a host is, if it is no name.
-fn literal(url: &Url) -> Option<IpAddr> {
+fn literal_ip(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_matches(['[', ']']).parse().ok()
 }
 
@@ -84,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_on_the_web_may_be_fetched_without_its_fragment() {
+    fn accepts_web_addresses_without_fragment() {
         assert_eq!(
             parse("  https://example.org:8443/a?b=c#d "),
             Ok("https://example.org:8443/a?b=c".into())
@@ -92,25 +95,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_on_the_web_may_not() {
+    fn rejects_other_addresses() {
         assert_eq!(
             parse("example.org"),
-            Err(FetchError::NotAnAddress("example.org".into()))
+            Err(FetchError::InvalidUrl("example.org".into()))
         );
         assert_eq!(
             parse("file:///etc/passwd"),
-            Err(FetchError::Scheme("file".into()))
+            Err(FetchError::UnsupportedScheme("file".into()))
         );
         assert_eq!(
             parse("http://me:secret@example.org/"),
-            Err(FetchError::Credentials)
+            Err(FetchError::HasCredentials)
         );
-        assert_eq!(parse("http://example.org:25/"), Err(FetchError::Port(25)));
-        assert_eq!(parse("https://example.org:22/"), Err(FetchError::Port(22)));
+        assert_eq!(parse("http://example.org:25/"), Err(FetchError::BlockedPort(25)));
+        assert_eq!(parse("https://example.org:22/"), Err(FetchError::BlockedPort(22)));
     }
 
     #[test]
-    fn a_redirect_is_checked_like_an_address() {
+    fn checks_redirect_targets() {
         let none = AllowedHosts::default();
         let from = Target::parse("https://example.org/a/b", &none).unwrap();
         let to = |location: &str| {
@@ -122,14 +125,20 @@ mod tests {
             to("//example.net"),
             Ok::<String, _>("https://example.net/".into())
         );
-        assert_eq!(to("//127.1/"), Err(FetchError::Internal("127.0.0.1".into())));
-        assert_eq!(to("ftp://example.org/"), Err(FetchError::Scheme("ftp".into())));
-        assert_eq!(to("http://"), Err(FetchError::BadRedirect));
-        assert_eq!(from.redirect(b"\xff", &none), Err(FetchError::BadRedirect));
+        assert_eq!(
+            to("//127.1/"),
+            Err(FetchError::InternalAddress("127.0.0.1".into()))
+        );
+        assert_eq!(
+            to("ftp://example.org/"),
+            Err(FetchError::UnsupportedScheme("ftp".into()))
+        );
+        assert_eq!(to("http://"), Err(FetchError::InvalidRedirect));
+        assert_eq!(from.redirect(b"\xff", &none), Err(FetchError::InvalidRedirect));
     }
 
     #[test]
-    fn the_ports_are_in_order() {
-        assert!(BAD_PORTS.is_sorted());
+    fn blocked_ports_are_sorted() {
+        assert!(BLOCKED_PORTS.is_sorted());
     }
 }

@@ -49,7 +49,7 @@ pub async fn serve(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> 
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let Some((mut stream, request)) = head(stream).await else {
+            let Some((mut stream, request)) = read_head(stream).await else {
                 continue;
             };
             let _ = stream.write_all(&answer(&request)).await;
@@ -58,7 +58,7 @@ pub async fn serve(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> 
     port
 }
 
-async fn head(mut stream: TcpStream) -> Option<(TcpStream, String)> {
+async fn read_head(mut stream: TcpStream) -> Option<(TcpStream, String)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);
@@ -66,7 +66,7 @@ async fn head(mut stream: TcpStream) -> Option<(TcpStream, String)> {
     Some((stream, String::from_utf8(head).ok()?))
 }
 
-pub fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+pub fn http_response(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let mut answer =
         format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n")
@@ -98,8 +98,9 @@ async fn get(config: WebConfig, port: u16) -> Result<Download, FetchError> {
 }
 
 #[tokio::test]
-async fn an_allowed_host_may_be_inside_and_is_asked_honestly() {
-    let port = serve(|request| answer("200 OK", "content-type: text/plain\r\n", request.as_bytes())).await;
+async fn fetches_from_an_allowed_internal_host() {
+    let port =
+        serve(|request| http_response("200 OK", "content-type: text/plain\r\n", request.as_bytes())).await;
     let download = get(WebConfig::default(), port).await.unwrap();
     assert_eq!(download.url.as_str(), format!("http://inside.test:{port}/"));
     assert_eq!(download.content_type, "text/plain");
@@ -120,7 +121,7 @@ async fn an_allowed_host_may_be_inside_and_is_asked_honestly() {
 }
 
 #[tokio::test]
-async fn what_is_not_wanted_is_not_read() {
+async fn does_not_read_unwanted_types() {
     let endless =
         "HTTP/1.1 200 OK\r\ncontent-type: application/pdf; x=y\r\ncontent-length: 99999999\r\n\r\n%PDF";
     let port = serve(move |_| endless.into()).await;
@@ -131,8 +132,8 @@ async fn what_is_not_wanted_is_not_read() {
 }
 
 #[tokio::test]
-async fn a_body_is_read_up_to_the_limit() {
-    let port = serve(|_| answer("200 OK", "", b"0123456789")).await;
+async fn reads_a_body_up_to_the_limit() {
+    let port = serve(|_| http_response("200 OK", "", b"0123456789")).await;
     for (max_bytes, body, is_cut) in [
         (11, "0123456789", false),
         (10, "0123456789", false),
@@ -148,10 +149,10 @@ async fn a_body_is_read_up_to_the_limit() {
 }
 
 #[tokio::test]
-async fn a_bomb_is_unpacked_up_to_the_limit() {
+async fn unpacks_a_bomb_up_to_the_limit() {
     let bomb = gzip(&vec![b'a'; 8 << 20]);
     assert!(bomb.len() < 10 << 10);
-    let port = serve(move |_| answer("200 OK", "content-encoding: gzip\r\n", &bomb)).await;
+    let port = serve(move |_| http_response("200 OK", "content-encoding: gzip\r\n", &bomb)).await;
     let config = WebConfig {
         max_bytes: 1 << 20,
         ..WebConfig::default()
@@ -161,9 +162,9 @@ async fn a_bomb_is_unpacked_up_to_the_limit() {
 }
 
 #[tokio::test]
-async fn packed_bytes_that_unpack_to_nothing_are_read_up_to_the_limit() {
+async fn limits_compressed_input_without_output() {
     let nothing = gzip(b"").repeat(1000);
-    let port = serve(move |_| answer("200 OK", "content-encoding: gzip\r\n", &nothing)).await;
+    let port = serve(move |_| http_response("200 OK", "content-encoding: gzip\r\n", &nothing)).await;
     let config = WebConfig {
         max_bytes: 1000,
         ..WebConfig::default()
@@ -173,37 +174,46 @@ async fn packed_bytes_that_unpack_to_nothing_are_read_up_to_the_limit() {
 }
 
 #[tokio::test]
-async fn packed_text_comes_whole_and_garbled_text_not_at_all() {
+async fn unpacks_text_and_rejects_garbled_data() {
     let packed = gzip(b"hello");
     let half = packed[..packed.len() - 9].to_vec();
-    let port = serve(move |_| answer("200 OK", "content-encoding: GZip\r\n", &packed)).await;
+    let port = serve(move |_| http_response("200 OK", "content-encoding: GZip\r\n", &packed)).await;
     assert_eq!(get(WebConfig::default(), port).await.unwrap().body, b"hello");
-    let port = serve(move |_| answer("200 OK", "content-encoding: gzip\r\n", &half)).await;
-    assert_eq!(get(WebConfig::default(), port).await, Err(FetchError::Broken));
-    let port = serve(|_| answer("200 OK", "content-encoding: gzip\r\n", b"hello")).await;
-    assert_eq!(get(WebConfig::default(), port).await, Err(FetchError::Broken));
-    let port = serve(|_| answer("200 OK", "content-encoding: br\r\n", b"hello")).await;
+    let port = serve(move |_| http_response("200 OK", "content-encoding: gzip\r\n", &half)).await;
+    assert_eq!(
+        get(WebConfig::default(), port).await,
+        Err(FetchError::ConnectionBroken)
+    );
+    let port = serve(|_| http_response("200 OK", "content-encoding: gzip\r\n", b"hello")).await;
+    assert_eq!(
+        get(WebConfig::default(), port).await,
+        Err(FetchError::ConnectionBroken)
+    );
+    let port = serve(|_| http_response("200 OK", "content-encoding: br\r\n", b"hello")).await;
     assert_eq!(get(WebConfig::default(), port).await, Err(FetchError::Unreadable));
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_an_error() {
+async fn broken_off_body_is_an_error() {
     let port = serve(|_| b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello".to_vec()).await;
-    assert_eq!(get(WebConfig::default(), port).await, Err(FetchError::Broken));
+    assert_eq!(
+        get(WebConfig::default(), port).await,
+        Err(FetchError::ConnectionBroken)
+    );
 }
 
 #[tokio::test]
-async fn redirects_are_followed_so_many_times_and_say_where_they_ended() {
+async fn follows_limited_redirects() {
     // /5 leads to /4 … to /0, which is the page.
     let port = serve(|request| {
         let left = request.as_bytes()[5] - b'0';
         match left.checked_sub(1) {
-            Some(next) => answer(
+            Some(next) => http_response(
                 "302 Found",
                 &format!("location: {next}\r\nset-cookie: a=b\r\n"),
                 b"",
             ),
-            None => answer("200 OK", "", request.as_bytes()),
+            None => http_response("200 OK", "", request.as_bytes()),
         }
     })
     .await;
@@ -223,8 +233,8 @@ async fn redirects_are_followed_so_many_times_and_say_where_they_ended() {
 }
 
 #[tokio::test]
-async fn a_status_that_is_no_success_is_an_error() {
-    let port = serve(|_| answer("404 Not Found", "", b"no")).await;
+async fn unsuccessful_status_is_an_error() {
+    let port = serve(|_| http_response("404 Not Found", "", b"no")).await;
     assert_eq!(
         get(WebConfig::default(), port).await,
         Err(FetchError::Status { status: 404 })
@@ -232,7 +242,7 @@ async fn a_status_that_is_no_success_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_finishes_is_given_up() {
+async fn times_out_on_an_endless_answer() {
     let timeout = Duration::from_millis(200);
     let config = WebConfig {
         timeout,
@@ -241,11 +251,11 @@ async fn a_server_that_never_finishes_is_given_up() {
     // It accepts nothing; the connection is made all the same.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
-    assert_eq!(get(config, port).await, Err(FetchError::TooSlow(timeout)));
+    assert_eq!(get(config, port).await, Err(FetchError::Timeout(timeout)));
 }
 
 #[tokio::test]
-async fn what_nobody_answers_and_what_nobody_knows_are_said() {
+async fn reports_unreachable_and_unknown_hosts() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
     assert_eq!(
         get(WebConfig::default(), closed.unwrap().port()).await,
@@ -262,7 +272,7 @@ async fn what_nobody_answers_and_what_nobody_knows_are_said() {
 }
 
 #[tokio::test]
-async fn a_bad_setting_is_named() {
+async fn names_an_invalid_setting() {
     let config = WebConfig {
         allowed_hosts: vec!["http://wiki".into()],
         ..WebConfig::default()

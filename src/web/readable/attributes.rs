@@ -5,7 +5,7 @@ use html5gum::StartTag;
 use super::tag::Tag;
 
 /// The roles of what stands beside the text.
-const ROLES_BESIDE: [&[u8]; 11] = [
+const ASIDE_ROLES: [&[u8]; 11] = [
     b"alert",
     b"alertdialog",
     b"banner",
@@ -20,18 +20,18 @@ const ROLES_BESIDE: [&[u8]; 11] = [
 ];
 
 /// An attribute's bytes.
-pub fn raw<'a>(tag: &'a StartTag<()>, name: &str) -> Option<&'a [u8]> {
+pub fn attribute_bytes<'a>(tag: &'a StartTag<()>, name: &str) -> Option<&'a [u8]> {
     tag.attributes.get(name.as_bytes()).map(|value| value.as_slice())
 }
 
 /// An attribute as text.
-pub fn attribute(tag: &StartTag<()>, name: &str) -> Option<Box<str>> {
-    Some(String::from_utf8_lossy(raw(tag, name)?).into())
+pub fn attribute_text(tag: &StartTag<()>, name: &str) -> Option<Box<str>> {
+    Some(String::from_utf8_lossy(attribute_bytes(tag, name)?).into())
 }
 
 /// What an element says it is, where that is not what its name says.
-pub fn role(tag: &StartTag<()>) -> Option<Tag> {
-    match raw(tag, "role")? {
+pub fn role_tag(tag: &StartTag<()>) -> Option<Tag> {
+    match attribute_bytes(tag, "role")? {
         b"main" => Some(Tag::Main),
         b"article" => Some(Tag::Article),
         _ => None,
@@ -40,13 +40,13 @@ pub fn role(tag: &StartTag<()>) -> Option<Tag> {
 
 /// Whether an element is not shown, or stands beside the text.
 pub fn is_hidden(tag: &StartTag<()>) -> bool {
-    let attribute = |name| raw(tag, name).map(<[u8]>::to_ascii_lowercase);
+    let attribute = |name| attribute_bytes(tag, name).map(<[u8]>::to_ascii_lowercase);
     let is_invisible = |style: Vec<u8>| {
         let style = String::from_utf8_lossy(&style).replace(|c: char| c.is_ascii_whitespace(), "");
         style.contains("display:none") || style.contains("visibility:hidden")
     };
     attribute("hidden").is_some_and(|hidden| hidden != b"until-found")
         || attribute("aria-hidden").is_some_and(|hidden| hidden == b"true")
-        || attribute("role").is_some_and(|role| ROLES_BESIDE.contains(&&*role))
+        || attribute("role").is_some_and(|role| ASIDE_ROLES.contains(&&*role))
         || attribute("style").is_some_and(is_invisible)
 }

@@ -7,19 +7,19 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use html5gum::{StartTag, Token, Tokenizer};
 
 /// How far the standard looks for a `<meta>`.
-const PRESCAN: usize = 1024;
+const META_PRESCAN_BYTES: usize = 1024;
 
 pub fn decode<'a>(bytes: &'a [u8], content_type: &str, is_html: bool) -> Cow<'a, str> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[length..]).0;
     }
-    let said = of_content_type(content_type.as_bytes()).or_else(|| of_meta(bytes).filter(|_| is_html));
-    let encoding = said.unwrap_or_else(|| guess(bytes));
+    let said = from_content_type(content_type.as_bytes()).or_else(|| from_meta(bytes).filter(|_| is_html));
+    let encoding = said.unwrap_or_else(|| guess_encoding(bytes));
     encoding.decode_without_bom_handling(bytes).0
 }
 
 /// The encoding that `text/html; charset=…` names.
-fn of_content_type(value: &[u8]) -> Option<&'static Encoding> {
+fn from_content_type(value: &[u8]) -> Option<&'static Encoding> {
     let value = String::from_utf8_lossy(value).to_ascii_lowercase();
     let (_, label) = value.split_once("charset")?;
     let label = label.trim_start().strip_prefix('=')?;
@@ -27,10 +27,11 @@ fn of_content_type(value: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(label.trim().trim_matches(['"', '\'']).as_bytes())
 }
 
-fn of_meta(bytes: &[u8]) -> Option<&'static Encoding> {
-    let Ok(tokens) = Tokenizer::new(&bytes[..bytes.len().min(PRESCAN)]).collect::<Result<Vec<_>, _>>();
+fn from_meta(bytes: &[u8]) -> Option<&'static Encoding> {
+    let Ok(tokens) =
+        Tokenizer::new(&bytes[..bytes.len().min(META_PRESCAN_BYTES)]).collect::<Result<Vec<_>, _>>();
     let encoding = tokens.into_iter().find_map(|token| match token {
-        Token::StartTag(tag) if *tag.name == b"meta" => of_meta_tag(&tag),
+        Token::StartTag(tag) if *tag.name == b"meta" => from_meta_tag(&tag),
         _ => None,
     })?;
     // It could not have been read so far if it were UTF-16.
@@ -38,19 +39,19 @@ fn of_meta(bytes: &[u8]) -> Option<&'static Encoding> {
     Some(if is_utf16 { UTF_8 } else { encoding })
 }
 
-fn of_meta_tag(tag: &StartTag<()>) -> Option<&'static Encoding> {
+fn from_meta_tag(tag: &StartTag<()>) -> Option<&'static Encoding> {
     let attribute = |name: &[u8]| tag.attributes.get(name).map(|value| &value.value.0);
     match attribute(b"charset") {
         Some(label) => Encoding::for_label(label),
         None => {
             let is_content_type = attribute(b"http-equiv")?.eq_ignore_ascii_case(b"content-type");
-            of_content_type(attribute(b"content")?).filter(|_| is_content_type)
+            from_content_type(attribute(b"content")?).filter(|_| is_content_type)
         }
     }
 }
 
 /// The end may be in the middle of a character: a page can be cut off anywhere.
-fn guess(bytes: &[u8]) -> &'static Encoding {
+fn guess_encoding(bytes: &[u8]) -> &'static Encoding {
     match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_some() => WINDOWS_1252,
         _ => UTF_8,
@@ -64,7 +65,7 @@ mod tests {
     const HEADER: &str = "text/html; charset=iso-8859-2";
 
     #[test]
-    fn a_byte_order_mark_wins_over_the_header_and_the_header_over_the_page() {
+    fn prefers_byte_order_mark_then_header_then_meta() {
         assert_eq!(decode(b"\xef\xbb\xbf\xc5\xbe", HEADER, true), "ž");
         assert_eq!(decode(b"\xff\xfea\0", HEADER, true), "a");
         assert_eq!(
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_its_own_encoding() {
+    fn reads_the_meta_encoding() {
         for meta in [
             "<meta charset=iso-8859-2>",
             "<META CHARSET='ISO-8859-2'/>",
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_or_nonsense_is_utf_8_if_it_can_be() {
+    fn defaults_to_utf_8_if_valid() {
         assert_eq!(decode("ž".as_bytes(), "text/html; charset=klingon", true), "ž");
         assert_eq!(decode(b"caf\xe9 \x80", "", false), "café €");
         assert_eq!(

@@ -8,13 +8,13 @@ use super::{
 };
 
 /// How much there is to read in any part of a page: text that is not in links, which is where menus have theirs.
-pub struct Prose {
+pub struct ProseIndex {
     /// The characters before each node.
-    before: Vec<usize>,
+    chars_before: Vec<usize>,
 }
 
-impl Prose {
-    pub fn of(document: &Document) -> Self {
+impl ProseIndex {
+    pub fn from_document(document: &Document) -> Self {
         let mut before = Vec::with_capacity(document.nodes.len() + 1);
         let (mut total, mut link_end) = (0, 0);
         for (index, node) in document.nodes.iter().enumerate() {
@@ -28,33 +28,33 @@ impl Prose {
             }
         }
         before.push(total);
-        Self { before }
+        Self { chars_before: before }
     }
 
-    pub fn within(&self, part: &Range<usize>) -> usize {
-        self.before[part.end] - self.before[part.start]
+    pub fn chars_in(&self, part: &Range<usize>) -> usize {
+        self.chars_before[part.end] - self.chars_before[part.start]
     }
 
     /// Finds the part: `<main>` with a good part of the page in it, and there the one article with most of it.
-    pub fn content(&self, document: &Document) -> Range<usize> {
+    pub fn find_content(&self, document: &Document) -> Range<usize> {
         let page = 0..document.nodes.len();
-        let main = self.largest(document, &page, Tag::Main);
-        let main = main.filter(|part| self.within(part) * 3 >= self.within(&page));
+        let main = self.largest_part(document, &page, Tag::Main);
+        let main = main.filter(|part| self.chars_in(part) * 3 >= self.chars_in(&page));
         let main = main.unwrap_or(page);
-        let article = self.largest(document, &main, Tag::Article);
-        let article = article.filter(|part| self.within(part) * 3 >= self.within(&main) * 2);
+        let article = self.largest_part(document, &main, Tag::Article);
+        let article = article.filter(|part| self.chars_in(part) * 3 >= self.chars_in(&main) * 2);
         article.unwrap_or(main)
     }
 
     /// The part of a part with a tag in which there is most to read: the first, if several have the same.
-    fn largest(&self, document: &Document, part: &Range<usize>, tag: Tag) -> Option<Range<usize>> {
+    fn largest_part(&self, document: &Document, part: &Range<usize>, tag: Tag) -> Option<Range<usize>> {
         let all = document.nodes[part.clone()].iter().zip(part.start..);
         let parts = all.filter_map(|(node, start)| match node {
             Node::Element(element) if element.tag == tag => Some(start..element.end),
             _ => None,
         });
         parts.reduce(|best, next| {
-            if self.within(&next) > self.within(&best) {
+            if self.chars_in(&next) > self.chars_in(&best) {
                 next
             } else {
                 best

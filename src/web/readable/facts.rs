@@ -2,50 +2,50 @@
 
 use html5gum::StartTag;
 
-use super::{attributes::attribute, writer};
+use super::{attributes::attribute_text, writer};
 
 /// The longest title, name or date, in characters.
-const MAX_FACT: usize = 300;
+const MAX_VALUE_CHARS: usize = 300;
 
 /// Of each, what was said first.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct PageMetadata {
     title: Option<String>,
     /// The title for those who link to the page.
-    shared_title: Option<String>,
+    og_title: Option<String>,
     pub byline: Option<String>,
     pub published: Option<String>,
     /// What relative links are relative to.
-    pub base: Option<String>,
+    pub base_url: Option<String>,
 }
 
-impl Facts {
+impl PageMetadata {
     pub fn title(&self) -> Option<String> {
-        self.title.as_ref().or(self.shared_title.as_ref()).cloned()
+        self.title.as_ref().or(self.og_title.as_ref()).cloned()
     }
 
-    pub fn take_title(&mut self, text: &str) {
+    pub fn set_title(&mut self, text: &str) {
         if self.title.is_none() {
-            self.title = line(text);
+            self.title = short_line(text);
         }
     }
 
     /// Takes what an element without content says.
-    pub fn take(&mut self, tag: &StartTag<()>) {
+    pub fn read_element(&mut self, tag: &StartTag<()>) {
         match tag.name.as_slice() {
-            b"base" if self.base.is_none() => self.base = attribute(tag, "href").map(Into::into),
-            b"meta" => self.take_meta(tag),
+            b"base" if self.base_url.is_none() => self.base_url = attribute_text(tag, "href").map(Into::into),
+            b"meta" => self.read_meta(tag),
             _ => {}
         }
     }
 
-    fn take_meta(&mut self, tag: &StartTag<()>) {
+    fn read_meta(&mut self, tag: &StartTag<()>) {
         let name = ["property", "name", "itemprop"]
             .into_iter()
-            .find_map(|name| attribute(tag, name))
+            .find_map(|name| attribute_text(tag, name))
             .unwrap_or_default();
         let place = match name.to_ascii_lowercase().as_str() {
-            "og:title" => &mut self.shared_title,
+            "og:title" => &mut self.og_title,
             "author" | "article:author" | "dc.creator" | "citation_author" => &mut self.byline,
             "article:published_time" | "datepublished" | "date" | "dc.date" | "citation_publication_date" => {
                 &mut self.published
@@ -53,7 +53,7 @@ impl Facts {
             _ => return,
         };
         if place.is_none() {
-            let content = attribute(tag, "content").and_then(|content| line(&content));
+            let content = attribute_text(tag, "content").and_then(|content| short_line(&content));
             // An address is no name.
             *place = content.filter(|content| !content.starts_with("http"));
         }
@@ -61,10 +61,10 @@ impl Facts {
 }
 
 /// One short line, if there is anything in it.
-pub fn line(text: &str) -> Option<String> {
-    let words: Vec<_> = text.split_whitespace().take(MAX_FACT).collect();
+pub fn short_line(text: &str) -> Option<String> {
+    let words: Vec<_> = text.split_whitespace().take(MAX_VALUE_CHARS).collect();
     let words = words.join(" ");
-    let seen = words.chars().filter(|&c| !writer::is_unseen(c));
-    let line: String = seen.take(MAX_FACT).collect();
+    let seen = words.chars().filter(|&c| !writer::is_invisible(c));
+    let line: String = seen.take(MAX_VALUE_CHARS).collect();
     Some(line).filter(|line| !line.is_empty())
 }

@@ -7,22 +7,22 @@ use proptest::prelude::*;
 
 use super::{
     soup::Node,
-    tests::{page_of, read_as, reads},
+    tests::{assert_reads, page_of, read_as},
     *,
 };
 
 /// However slow the machine and unoptimised the build. Quadratic time would be much longer for the smallest of them.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_DURATION: Duration = Duration::from_secs(30);
 
-fn kilobytes(count: usize, part: &str) -> String {
+fn repeat_to_kilobytes(count: usize, part: &str) -> String {
     part.repeat((count << 10) / part.len())
 }
 
 #[test]
-fn no_page_takes_the_stack_or_the_day() {
-    let some = |part: &str| kilobytes(300, part);
+fn hostile_pages_use_bounded_stack_and_time() {
+    let some = |part: &str| repeat_to_kilobytes(300, part);
     for (what, page) in [
-        ("ten megabytes", kilobytes(10 << 10, "<div>")),
+        ("ten megabytes", repeat_to_kilobytes(10 << 10, "<div>")),
         ("unclosed in lists", some("<ul><li>")),
         ("unclosed quotes", some("<blockquote>x")),
         ("unclosed formatting", some("<b>") + "x"),
@@ -57,25 +57,36 @@ fn no_page_takes_the_stack_or_the_day() {
         ("entities", some("&amp;&notit;")),
         ("metas", some("<meta name=author content=x>")),
     ] {
-        let begun = Instant::now();
+        let started = Instant::now();
         let page = page_of(&page);
-        assert!(page.text.len() < 2 * MAX_TEXT, "{what}: {}", page.text.len());
-        assert!(begun.elapsed() < LONGEST, "{what}: {:?}", begun.elapsed());
+        assert!(
+            page.text.len() < 2 * MAX_TEXT_BYTES,
+            "{what}: {}",
+            page.text.len()
+        );
+        assert!(
+            started.elapsed() < MAX_DURATION,
+            "{what}: {:?}",
+            started.elapsed()
+        );
     }
 }
 
 #[test]
-fn what_is_nested_deeper_than_the_limit_is_still_read_and_what_is_hidden_there_is_not() {
+fn reads_text_below_the_depth_limit() {
     let html = "<div>".repeat(100_000)
         + "<p>deep</p><nav>x<b>y</b></nav><script>z</script>"
         + &"</div>".repeat(100_000)
         + "<p>after</p>";
-    reads(&html, "deep\n\nafter");
+    assert_reads(&html, "deep\n\nafter");
 }
 
 #[test]
-fn no_tree_is_deeper_than_the_limit() {
-    let document = Document::parse(&("<table><tr><td><ul><li>".repeat(1000) + "x"), Keep::Shown);
+fn limits_tree_depth() {
+    let document = Document::parse(
+        &("<table><tr><td><ul><li>".repeat(1000) + "x"),
+        KeepMode::VisibleOnly,
+    );
     let last = document.nodes.len() - 1;
     let is_around = |node: &Node| matches!(node, Node::Element(element) if element.end > last);
     assert_eq!(document.nodes.iter().filter(|node| is_around(node)).count(), 256);
@@ -85,12 +96,12 @@ properties! {
     256;
 
     #[test]
-    fn any_bytes_are_read_without_panic(body: Vec<u8>, kind in "(text/html|text/plain|application/json|)(; charset=(utf-16|gbk|x))?") {
+    fn never_panics_on_any_bytes(body: Vec<u8>, kind in "(text/html|text/plain|application/json|)(; charset=(utf-16|gbk|x))?") {
         let _ = read_as(&kind, &body);
     }
 
     #[test]
-    fn any_tags_make_a_tree_and_are_read_without_panic(
+    fn never_panics_on_any_tags(
         tags in prop::collection::vec((any::<bool>(), 0..TAGS.len(), 0..ATTRIBUTES.len(), "[a-z <&|\n]{0,3}"), 0..200)
     ) {
         let html: String = tags
@@ -100,7 +111,7 @@ properties! {
                 false => format!("<{} {}>{text}", TAGS[tag], ATTRIBUTES[attribute]),
             })
             .collect();
-        let document = Document::parse(&html, Keep::Shown);
+        let document = Document::parse(&html, KeepMode::VisibleOnly);
         for (index, node) in document.nodes.iter().enumerate() {
             if let Node::Element(element) = node {
                 prop_assert!(index < element.end && element.end <= document.nodes.len());

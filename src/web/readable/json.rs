@@ -2,14 +2,14 @@
 
 use serde::de::IgnoredAny;
 
-use super::MAX_TEXT;
+use super::MAX_TEXT_BYTES;
 
 /// The deepest that lines are moved to the right.
 const MAX_INDENT: usize = 16;
 
 /// Puts every member and element on a line of its own; nothing if it is not JSON. Only whitespace changes: numbers
 /// and the order of members stay as they are, which a parsed value would not keep.
-pub fn pretty(json: &str) -> Option<String> {
+pub fn pretty_print(json: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(json).ok()?;
     let mut layout = Layout::default();
     let mut in_string = false;
@@ -24,7 +24,7 @@ pub fn pretty(json: &str) -> Option<String> {
             layout.token(c);
         }
         // What is longer is cut off anyway.
-        if layout.out.len() > MAX_TEXT {
+        if layout.out.len() > MAX_TEXT_BYTES {
             break;
         }
     }
@@ -77,26 +77,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_member_has_a_line_and_nothing_else_changes() {
+    fn puts_each_member_on_its_line() {
         assert_eq!(
-            pretty(r#"{"z":1.50,"a" : [ ],"b\"{,": [true,{"c":"\\"}] , "d":{} }"#).unwrap(),
+            pretty_print(r#"{"z":1.50,"a" : [ ],"b\"{,": [true,{"c":"\\"}] , "d":{} }"#).unwrap(),
             "{\n  \"z\": 1.50,\n  \"a\": [],\n  \"b\\\"{,\": [\n    true,\n    {\n      \"c\": \"\\\\\"\n    }\n  ],\n  \"d\": {}\n}"
         );
         assert_eq!(
-            pretty("12345678901234567890123").as_deref(),
+            pretty_print("12345678901234567890123").as_deref(),
             Some("12345678901234567890123")
         );
     }
 
     #[test]
-    fn what_is_not_json_stays_as_it_is() {
-        assert_eq!(pretty("{\"a\": "), None);
-        assert_eq!(pretty("]"), None);
+    fn leaves_invalid_json_unchanged() {
+        assert_eq!(pretty_print("{\"a\": "), None);
+        assert_eq!(pretty_print("]"), None);
     }
 
     #[test]
-    fn deep_json_is_neither_long_nor_slow() {
+    fn deep_json_stays_short_and_fast() {
         let deep = "[".repeat(100_000) + &"1,".repeat(100_000) + "1" + &"]".repeat(100_000);
-        assert!(pretty(&deep).is_none_or(|json| json.len() < MAX_TEXT + 100));
+        assert!(pretty_print(&deep).is_none_or(|json| json.len() < MAX_TEXT_BYTES + 100));
     }
 }

@@ -3,19 +3,19 @@
 use reqwest::Url;
 
 /// Longer addresses are data.
-const MAX_ADDRESS: usize = 2000;
+const MAX_URL_BYTES: usize = 2000;
 
 #[derive(Debug)]
-pub struct Links {
+pub struct LinkResolver {
     page: Url,
     /// What relative links are relative to.
     base: Url,
 }
 
-impl Links {
+impl LinkResolver {
     pub fn new(page: &Url, base: Option<&str>) -> Self {
         // Each link would begin with all of it.
-        let base = base.filter(|base| base.len() <= MAX_ADDRESS);
+        let base = base.filter(|base| base.len() <= MAX_URL_BYTES);
         let base = base.and_then(|base| page.join(base).ok());
         Self {
             page: page.clone(),
@@ -24,8 +24,8 @@ impl Links {
     }
 
     /// The whole address that a link leads to, if it is one on the web and not of a place in this page.
-    pub fn address(&self, href: &str) -> Option<String> {
-        if href.len() > MAX_ADDRESS {
+    pub fn resolve(&self, href: &str) -> Option<String> {
+        if href.len() > MAX_URL_BYTES {
             return None;
         }
         let url = self.base.join(href.trim()).ok()?;
@@ -33,7 +33,7 @@ impl Links {
         let is_web = matches!(url.scheme(), "http" | "https");
         // Brackets would end the link.
         let address = url.as_str().replace('(', "%28").replace(')', "%29");
-        (is_web && !is_here && address.len() <= MAX_ADDRESS).then_some(address)
+        (is_web && !is_here && address.len() <= MAX_URL_BYTES).then_some(address)
     }
 }
 

@@ -22,12 +22,12 @@ mod writer;
 
 use reqwest::Url;
 
-use self::soup::{Document, Keep};
+use self::soup::{Document, KeepMode};
 use super::{FetchError, guard::Download};
 
 /// The longest text that is made of a page, in bytes. A link in a page of links can be a hundred times as long
 /// written out as it is in the page.
-const MAX_TEXT: usize = 1 << 20;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// A page as a model or a person reads it. All of it is somebody else's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Page {
 
 /// How bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ContentKind {
     Html,
     Json,
     Text,
@@ -56,7 +56,7 @@ enum Kind {
 
 /// Whether a content type is one that can be read. Where none is said, the bytes will tell.
 pub fn is_readable(content_type: &str) -> bool {
-    essence(content_type).is_empty() || kind(content_type).is_some()
+    essence(content_type).is_empty() || content_kind(content_type).is_some()
 }
 
 /// Reads what was fetched.
@@ -64,20 +64,20 @@ pub fn is_readable(content_type: &str) -> bool {
 /// # Errors
 ///
 /// If it is not text, whatever its content type says.
-pub fn read(download: &Download) -> Result<Page, FetchError> {
-    let kind = match kind(&download.content_type) {
+pub fn read_page(download: &Download) -> Result<Page, FetchError> {
+    let kind = match content_kind(&download.content_type) {
         Some(kind) => kind,
-        None if essence(&download.content_type).is_empty() => sniff(&download.body),
+        None if essence(&download.content_type).is_empty() => sniff_kind(&download.body),
         None => return Err(FetchError::UnsupportedType(essence(&download.content_type))),
     };
-    if let Some(what) = binary(&download.body) {
+    if let Some(what) = detect_binary(&download.body) {
         return Err(FetchError::UnsupportedType(what.into()));
     }
-    let text = charset::decode(&download.body, &download.content_type, kind == Kind::Html);
+    let text = charset::decode(&download.body, &download.content_type, kind == ContentKind::Html);
     let page = match kind {
-        Kind::Html => html(&text, &download.url),
-        Kind::Json => plain(json::pretty(&text).as_deref().unwrap_or(&text)),
-        Kind::Text => plain(&text),
+        ContentKind::Html => read_html(&text, &download.url),
+        ContentKind::Json => read_plain(json::pretty_print(&text).as_deref().unwrap_or(&text)),
+        ContentKind::Text => read_plain(&text),
     };
     Ok(Page {
         url: download.url.to_string(),
@@ -92,34 +92,38 @@ fn essence(content_type: &str) -> String {
     essence.trim().to_ascii_lowercase()
 }
 
-fn kind(content_type: &str) -> Option<Kind> {
+fn content_kind(content_type: &str) -> Option<ContentKind> {
     let essence = essence(content_type);
     Some(match essence.as_str() {
-        "text/html" | "application/xhtml+xml" => Kind::Html,
-        "application/json" | "text/json" => Kind::Json,
+        "text/html" | "application/xhtml+xml" => ContentKind::Html,
+        "application/json" | "text/json" => ContentKind::Json,
         "application/xml"
         | "application/javascript"
         | "application/x-ndjson"
         | "application/yaml"
         | "application/x-yaml"
-        | "application/toml" => Kind::Text,
+        | "application/toml" => ContentKind::Text,
         "image/svg+xml" => return None,
-        other if other.starts_with("text/") || other.ends_with("+xml") => Kind::Text,
-        other if other.ends_with("+json") => Kind::Json,
+        other if other.starts_with("text/") || other.ends_with("+xml") => ContentKind::Text,
+        other if other.ends_with("+json") => ContentKind::Json,
         _ => return None,
     })
 }
 
-fn sniff(body: &[u8]) -> Kind {
+fn sniff_kind(body: &[u8]) -> ContentKind {
     let start = String::from_utf8_lossy(&body[..body.len().min(1024)]).to_ascii_lowercase();
     let is_html = ["<!doctype html", "<html", "<head", "<body", "<title"]
         .iter()
         .any(|tag| start.contains(tag));
-    if is_html { Kind::Html } else { Kind::Text }
+    if is_html {
+        ContentKind::Html
+    } else {
+        ContentKind::Text
+    }
 }
 
 /// What bytes are that can't be text, whatever somebody says.
-fn binary(body: &[u8]) -> Option<&'static str> {
+fn detect_binary(body: &[u8]) -> Option<&'static str> {
     let start = &body[..body.len().min(1024)];
     if start.starts_with(b"%PDF-") {
         return Some("application/pdf");
@@ -128,19 +132,19 @@ fn binary(body: &[u8]) -> Option<&'static str> {
     (start.contains(&0) && !is_utf16).then_some("binary data")
 }
 
-fn html(text: &str, url: &Url) -> Page {
-    let document = Document::parse(text, Keep::Shown);
-    let page = page(&document, url);
+fn read_html(text: &str, url: &Url) -> Page {
+    let document = Document::parse(text, KeepMode::VisibleOnly);
+    let page = build_page(&document, url);
     if !page.text.is_empty() {
         return page;
     }
     // Some pages hide all they have until their scripts have run.
-    self::page(&Document::parse(text, Keep::Hidden), url)
+    self::build_page(&Document::parse(text, KeepMode::WithHidden), url)
 }
 
-fn page(document: &Document, url: &Url) -> Page {
+fn build_page(document: &Document, url: &Url) -> Page {
     let rendered = render::render(document, url);
-    let facts = &document.facts;
+    let facts = &document.metadata;
     Page {
         title: facts.title().or_else(|| document.first_heading()),
         byline: facts.byline.clone(),
@@ -152,11 +156,11 @@ fn page(document: &Document, url: &Url) -> Page {
 }
 
 /// Text as it is, without what can't be seen.
-fn plain(text: &str) -> Page {
-    let end = text.floor_char_boundary(MAX_TEXT);
+fn read_plain(text: &str) -> Page {
+    let end = text.floor_char_boundary(MAX_TEXT_BYTES);
     let seen = text[..end]
         .chars()
-        .filter(|&c| c == '\n' || c == '\t' || !writer::is_unseen(c));
+        .filter(|&c| c == '\n' || c == '\t' || !writer::is_invisible(c));
     Page {
         text: seen.collect(),
         is_cut: end < text.len(),

@@ -5,8 +5,8 @@ use std::ops::Range;
 use reqwest::Url;
 
 use super::{
-    content::Prose,
-    links::Links,
+    content::ProseIndex,
+    links::LinkResolver,
     soup::{Document, Element, Node},
     tag::Tag,
     writer::{Gap, Writer},
@@ -19,20 +19,20 @@ pub struct Rendered {
 }
 
 pub fn render(document: &Document, url: &Url) -> Rendered {
-    let prose = Prose::of(document);
-    let content = prose.content(document);
+    let prose = ProseIndex::from_document(document);
+    let content = prose.find_content(document);
     let mut renderer = Renderer {
         document,
-        prose: &prose,
+        prose_index: &prose,
         content: content.clone(),
         open: Vec::new(),
         writer: Writer::default(),
         link: None,
         numbers: Vec::new(),
         table: None,
-        links: Links::new(url, document.facts.base.as_deref()),
+        links: LinkResolver::new(url, document.metadata.base_url.as_deref()),
     };
-    let is_cut = renderer.write(content);
+    let is_cut = renderer.write_range(content);
     Rendered {
         text: renderer.writer.finish(),
         is_cut,
@@ -41,7 +41,7 @@ pub fn render(document: &Document, url: &Url) -> Rendered {
 
 struct Renderer<'a> {
     document: &'a Document,
-    prose: &'a Prose,
+    prose_index: &'a ProseIndex,
     content: Range<usize>,
     open: Vec<&'a Element>,
     writer: Writer,
@@ -51,7 +51,7 @@ struct Renderer<'a> {
     numbers: Vec<Option<u64>>,
     /// The table that is being written: it has no tables in it.
     table: Option<Table>,
-    links: Links,
+    links: LinkResolver,
 }
 
 #[derive(Default)]
@@ -63,7 +63,7 @@ struct Table {
 
 impl<'a> Renderer<'a> {
     /// Writes a part of the page; says whether it is cut off.
-    fn write(&mut self, part: Range<usize>) -> bool {
+    fn write_range(&mut self, part: Range<usize>) -> bool {
         let mut index = part.start;
         while index < part.end {
             self.close_before(index);
@@ -98,7 +98,7 @@ impl<'a> Renderer<'a> {
             }
             Tag::Hr => {
                 self.gap(Gap::Paragraph);
-                if self.writer.in_line == 0 {
+                if self.writer.inline_depth == 0 {
                     self.writer.raw("---");
                 }
                 self.gap(Gap::Paragraph);
@@ -120,7 +120,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn begin(&mut self, element: &'a Element) {
-        self.gap(gap_around(element.tag));
+        self.gap(tag_gap(element.tag));
         match element.tag {
             Tag::A => self.begin_link(element),
             Tag::Code => self.writer.open('`'),
@@ -129,7 +129,7 @@ impl<'a> Renderer<'a> {
             Tag::Ul | Tag::Ol => self.begin_list(element),
             Tag::Li => self.begin_item(),
             Tag::Dd => self.writer.mark(": "),
-            Tag::Table if !element.is_layout && self.table.is_none() && self.writer.in_line == 0 => {
+            Tag::Table if !element.is_layout && self.table.is_none() && self.writer.inline_depth == 0 => {
                 self.table = Some(Table::default());
             }
             Tag::Tr => self.begin_row(),
@@ -144,7 +144,7 @@ impl<'a> Renderer<'a> {
             Tag::Code => {
                 self.writer.close("`");
             }
-            Tag::Heading(_) | Tag::Li | Tag::Dd => self.writer.unmark(),
+            Tag::Heading(_) | Tag::Li | Tag::Dd => self.writer.clear_line_prefix(),
             Tag::Blockquote => self.writer.quotes -= 1,
             Tag::Ul | Tag::Ol => {
                 self.numbers.pop();
@@ -152,10 +152,10 @@ impl<'a> Renderer<'a> {
             }
             Tag::Tr => self.end_row(),
             Tag::Td | Tag::Th => self.end_cell(),
-            Tag::Table if !element.is_layout && self.writer.in_line == 0 => self.table = None,
+            Tag::Table if !element.is_layout && self.writer.inline_depth == 0 => self.table = None,
             _ => {}
         }
-        self.gap(gap_around(element.tag));
+        self.gap(tag_gap(element.tag));
     }
 
     /// Lists are tight.
@@ -166,7 +166,7 @@ impl<'a> Renderer<'a> {
 
     /// A form that is not the page itself, as some make it, is none of its text.
     fn is_minor(&self, form: Range<usize>) -> bool {
-        self.prose.within(&form) * 2 < self.prose.within(&self.content)
+        self.prose_index.chars_in(&form) * 2 < self.prose_index.chars_in(&self.content)
     }
 
     fn image(&mut self, element: &Element) {
@@ -182,7 +182,7 @@ impl<'a> Renderer<'a> {
         if text.trim().is_empty() {
             return;
         }
-        if self.writer.in_line > 0 {
+        if self.writer.inline_depth > 0 {
             return self.writer.text(text);
         }
         let ticks = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -213,10 +213,10 @@ impl<'a> Renderer<'a> {
         let url = element
             .attribute
             .as_deref()
-            .and_then(|href| self.links.address(href));
+            .and_then(|href| self.links.resolve(href));
         if let (Some(url), None) = (url, &self.link) {
             self.link = Some((url, self.open.len()));
-            self.writer.in_line += 1;
+            self.writer.inline_depth += 1;
             self.writer.open('[');
         }
     }
@@ -229,7 +229,7 @@ impl<'a> Renderer<'a> {
         let Some((url, _)) = self.link.take_if(|_| is_it) else {
             return;
         };
-        self.writer.in_line -= 1;
+        self.writer.inline_depth -= 1;
         self.writer.close(&format!("]({url})"));
     }
 
@@ -280,22 +280,22 @@ impl<'a> Renderer<'a> {
         table.cells += 1;
         self.writer.raw("|");
         self.writer.gap(Gap::Space);
-        self.writer.in_line += 1;
-        self.writer.in_cell = true;
+        self.writer.inline_depth += 1;
+        self.writer.is_in_cell = true;
     }
 
     fn end_cell(&mut self) {
         if self.table.is_none() {
             return self.gap(Gap::Line);
         }
-        self.writer.in_line -= 1;
-        self.writer.in_cell = false;
+        self.writer.inline_depth -= 1;
+        self.writer.is_in_cell = false;
         self.writer.gap(Gap::Space);
     }
 }
 
 /// What stands before and after an element.
-fn gap_around(tag: Tag) -> Gap {
+fn tag_gap(tag: Tag) -> Gap {
     match tag {
         Tag::A | Tag::Code | Tag::Inline | Tag::Td | Tag::Th => Gap::None,
         Tag::Blockquote | Tag::Dl | Tag::Heading(_) | Tag::Ol | Tag::P | Tag::Table | Tag::Ul => {

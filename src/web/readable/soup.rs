@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use html5gum::{DefaultEmitter, EndTag, HtmlString, StartTag, Token, Tokenizer};
 
 use super::{
-    attributes::{attribute, is_hidden, raw, role},
-    facts::{self, Facts},
+    attributes::{attribute_bytes, attribute_text, is_hidden, role_tag},
+    facts::{self, PageMetadata},
     tag::Tag,
 };
 
@@ -20,13 +20,13 @@ const MAX_DEPTH: usize = 256;
 const MAX_NODES: usize = 400_000;
 
 /// What is open outside these stays open, whatever begins or ends inside.
-const BOUNDARIES: &[Tag] = &[Tag::Table, Tag::Td, Tag::Th];
+const SCOPE_BOUNDARIES: &[Tag] = &[Tag::Table, Tag::Td, Tag::Th];
 
 /// A page.
 #[derive(Debug, Default)]
 pub struct Document {
     pub nodes: Vec<Node>,
-    pub facts: Facts,
+    pub metadata: PageMetadata,
     /// Whether the page had more nodes than the limit.
     pub is_cut: bool,
 }
@@ -50,23 +50,23 @@ pub struct Element {
 
 /// What of a page is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeepMode {
     /// What belongs to the text and is shown.
-    Shown,
+    VisibleOnly,
     /// Navigation and what is hidden as well.
-    Hidden,
+    WithHidden,
 }
 
 impl Document {
-    pub fn parse(html: &str, keep: Keep) -> Self {
+    pub fn parse(html: &str, keep: KeepMode) -> Self {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
-        let mut builder = Builder::new(keep);
+        let mut builder = HtmlTreeBuilder::new(keep);
         for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
             match token {
-                Token::StartTag(tag) => builder.start(&tag),
-                Token::EndTag(tag) => builder.end(&tag),
-                Token::String(text) => builder.text(&text),
+                Token::StartTag(tag) => builder.start_tag(&tag),
+                Token::EndTag(tag) => builder.end_tag(&tag),
+                Token::String(text) => builder.add_text(&text),
                 Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
             }
             if builder.document.nodes.len() >= MAX_NODES {
@@ -91,71 +91,71 @@ impl Document {
             Node::Text(text) => Some(&**text),
             Node::Element(_) => None,
         });
-        facts::line(&text.collect::<String>())
+        facts::short_line(&text.collect::<String>())
     }
 }
 
-struct Builder {
+struct HtmlTreeBuilder {
     document: Document,
-    keep: Keep,
-    open: Vec<Open>,
+    keep: KeepMode,
+    open: Vec<OpenElement>,
     /// Where in `open` each tag is. Looking through it for every tag would take the time that a hostile page wants.
-    places: BTreeMap<Tag, Vec<usize>>,
+    open_by_tag: BTreeMap<Tag, Vec<usize>>,
     /// The place in `open` of what is left out with all that is in it.
-    left_out: Option<usize>,
+    skipped_from: Option<usize>,
     /// Elements too deep to be opened, whose end tags are still to come.
     too_deep: BTreeMap<Tag, usize>,
     /// How many elements began that say that they are what the page is about.
     articles: usize,
 }
 
-struct Open {
+struct OpenElement {
     tag: Tag,
     /// Its node, if it has one.
     node: Option<usize>,
 }
 
-impl Builder {
-    fn new(keep: Keep) -> Self {
+impl HtmlTreeBuilder {
+    fn new(keep: KeepMode) -> Self {
         Self {
             document: Document::default(),
             keep,
             open: Vec::new(),
-            places: BTreeMap::new(),
-            left_out: None,
+            open_by_tag: BTreeMap::new(),
+            skipped_from: None,
             too_deep: BTreeMap::new(),
             articles: 0,
         }
     }
 
-    fn start(&mut self, start: &StartTag<()>) {
-        let tag = Tag::of(&start.name);
+    fn start_tag(&mut self, start: &StartTag<()>) {
+        let tag = Tag::from_name(&start.name);
         if tag == Tag::Void {
-            return self.document.facts.take(start);
+            return self.document.metadata.read_element(start);
         }
         self.close_implied(tag);
-        let is_left_out = self.is_left_out(tag, start);
-        let node = (!is_left_out && self.left_out.is_none())
-            .then(|| self.node(role(start).unwrap_or(tag), start))
+        let is_left_out = self.is_skipped(tag, start);
+        let node = (!is_left_out && self.skipped_from.is_none())
+            .then(|| self.add_node(role_tag(start).unwrap_or(tag), start))
             .flatten();
         if tag.is_void() || (start.self_closing && tag == Tag::Inline) {
             return;
         }
-        let begins_left_out = is_left_out && self.left_out.is_none();
+        let begins_left_out = is_left_out && self.skipped_from.is_none();
         // What is left out is opened however deep it is: what is in it must not be taken for text.
         if self.open.len() < MAX_DEPTH || begins_left_out {
             if begins_left_out {
-                self.left_out = Some(self.open.len());
+                self.skipped_from = Some(self.open.len());
             }
-            self.places.entry(tag).or_default().push(self.open.len());
-            self.open.push(Open { tag, node });
+            self.open_by_tag.entry(tag).or_default().push(self.open.len());
+            self.open.push(OpenElement { tag, node });
         } else {
             *self.too_deep.entry(tag).or_default() += 1;
         }
     }
 
     /// Makes the node of an element, if it needs one.
-    fn node(&mut self, tag: Tag, start: &StartTag<()>) -> Option<usize> {
+    fn add_node(&mut self, tag: Tag, start: &StartTag<()>) -> Option<usize> {
         match tag {
             Tag::Inline => return None,
             Tag::Table => self.mark_layout(),
@@ -167,12 +167,12 @@ impl Builder {
             tag,
             end: index + 1,
             attribute: match tag {
-                Tag::A => attribute(start, "href"),
-                Tag::Img => attribute(start, "alt"),
-                Tag::Ol => attribute(start, "start"),
+                Tag::A => attribute_text(start, "href"),
+                Tag::Img => attribute_text(start, "alt"),
+                Tag::Ol => attribute_text(start, "start"),
                 _ => None,
             },
-            is_layout: raw(start, "role") == Some(b"presentation"),
+            is_layout: attribute_bytes(start, "role") == Some(b"presentation"),
         }));
         Some(index)
     }
@@ -186,10 +186,10 @@ impl Builder {
         }
     }
 
-    fn is_left_out(&self, tag: Tag, start: &StartTag<()>) -> bool {
+    fn is_skipped(&self, tag: Tag, start: &StartTag<()>) -> bool {
         match tag {
             Tag::NoText | Tag::Title => true,
-            _ if self.keep == Keep::Hidden => false,
+            _ if self.keep == KeepMode::WithHidden => false,
             Tag::Aside => true,
             // Below, it is the heading of what has begun.
             Tag::Header if self.articles == 0 => true,
@@ -200,20 +200,22 @@ impl Builder {
     /// Some elements end where others begin, without saying so.
     fn close_implied(&mut self, begins: Tag) {
         match begins {
-            Tag::A => self.close_nearest(&[Tag::A], BOUNDARIES),
-            Tag::Li => self.close_nearest(&[Tag::Li], &[BOUNDARIES, &[Tag::Ul, Tag::Ol]].concat()),
-            Tag::Dt | Tag::Dd => self.close_nearest(&[Tag::Dt, Tag::Dd], &[BOUNDARIES, &[Tag::Dl]].concat()),
+            Tag::A => self.close_nearest(&[Tag::A], SCOPE_BOUNDARIES),
+            Tag::Li => self.close_nearest(&[Tag::Li], &[SCOPE_BOUNDARIES, &[Tag::Ul, Tag::Ol]].concat()),
+            Tag::Dt | Tag::Dd => {
+                self.close_nearest(&[Tag::Dt, Tag::Dd], &[SCOPE_BOUNDARIES, &[Tag::Dl]].concat())
+            }
             Tag::Tr => self.close_nearest(&[Tag::Tr], &[Tag::Table]),
             Tag::Td | Tag::Th => self.close_nearest(&[Tag::Td, Tag::Th], &[Tag::Table, Tag::Tr]),
             _ => {}
         }
         if begins.is_block() {
-            self.close_nearest(&[Tag::P], BOUNDARIES);
+            self.close_nearest(&[Tag::P], SCOPE_BOUNDARIES);
         }
     }
 
-    fn end(&mut self, end: &EndTag<()>) {
-        let tag = Tag::of(&end.name);
+    fn end_tag(&mut self, end: &EndTag<()>) {
+        let tag = Tag::from_name(&end.name);
         if let Some(count) = self.too_deep.get_mut(&tag)
             && *count > 0
         {
@@ -223,22 +225,24 @@ impl Builder {
         match tag {
             Tag::Table => self.close_nearest(&[tag], &[]),
             Tag::Tr | Tag::Td | Tag::Th => self.close_nearest(&[tag], &[Tag::Table]),
-            _ => self.close_nearest(&[tag], BOUNDARIES),
+            _ => self.close_nearest(&[tag], SCOPE_BOUNDARIES),
         }
     }
 
     /// Closes the innermost open element that is one of `closes`, with all that is in it, unless one of `stops` is.
     fn close_nearest(&mut self, closes: &[Tag], stops: &[Tag]) {
-        let Some(place) = self.nearest(closes) else { return };
-        if self.nearest(stops).is_none_or(|stop| stop < place) {
+        let Some(place) = self.nearest_open(closes) else {
+            return;
+        };
+        if self.nearest_open(stops).is_none_or(|stop| stop < place) {
             self.close_to(place);
         }
     }
 
     /// Where in `open` the innermost of some tags is.
-    fn nearest(&self, tags: &[Tag]) -> Option<usize> {
+    fn nearest_open(&self, tags: &[Tag]) -> Option<usize> {
         tags.iter()
-            .filter_map(|tag| self.places.get(tag)?.last().copied())
+            .filter_map(|tag| self.open_by_tag.get(tag)?.last().copied())
             .max()
     }
 
@@ -247,23 +251,23 @@ impl Builder {
         self.too_deep.clear();
         let end = self.document.nodes.len();
         for open in self.open.drain(depth..) {
-            self.places.get_mut(&open.tag).and_then(Vec::pop);
+            self.open_by_tag.get_mut(&open.tag).and_then(Vec::pop);
             if let Some(Node::Element(element)) = open.node.and_then(|node| self.document.nodes.get_mut(node))
             {
                 element.end = end;
             }
         }
-        if self.left_out.is_some_and(|index| index >= depth) {
-            self.left_out = None;
+        if self.skipped_from.is_some_and(|index| index >= depth) {
+            self.skipped_from = None;
         }
     }
 
-    fn text(&mut self, text: &HtmlString) {
+    fn add_text(&mut self, text: &HtmlString) {
         let text = String::from_utf8_lossy(text);
         if self.open.last().is_some_and(|open| open.tag == Tag::Title) {
-            self.document.facts.take_title(&text);
+            self.document.metadata.set_title(&text);
         }
-        if self.left_out.is_none() {
+        if self.skipped_from.is_none() {
             self.document.nodes.push(Node::Text(text.into()));
         }
     }

@@ -41,7 +41,7 @@ pub enum Tag {
 }
 
 impl Tag {
-    pub fn of(name: &[u8]) -> Self {
+    pub fn from_name(name: &[u8]) -> Self {
         match name {
             b"a" => Self::A,
             b"article" => Self::Article,

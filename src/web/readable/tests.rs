@@ -3,7 +3,7 @@
 use super::*;
 
 pub fn read_as(content_type: &str, body: &[u8]) -> Result<Page, FetchError> {
-    read(&Download {
+    read_page(&Download {
         url: "https://example.org/a/page".parse().unwrap(),
         content_type: content_type.into(),
         body: body.into(),
@@ -16,12 +16,12 @@ pub fn page_of(html: &str) -> Page {
 }
 
 #[track_caller]
-pub fn reads(html: &str, text: &str) {
+pub fn assert_reads(html: &str, text: &str) {
     assert_eq!(page_of(html).text, text);
 }
 
 #[test]
-fn a_page_becomes_text_with_its_headings_lists_and_links() {
+fn renders_headings_lists_and_links() {
     let html = r#"<!DOCTYPE html><html><head><title> A  title
         &amp; more </title><meta name="author" content="Ada L."><meta property="article:published_time" content="2026-01-02">
         <style>p { color: red }</style><script>document.write("<p>no</p>")</script></head>
@@ -54,19 +54,19 @@ fn a_page_becomes_text_with_its_headings_lists_and_links() {
 }
 
 #[test]
-fn a_table_is_rows_and_a_table_for_the_layout_is_none() {
-    reads(
+fn renders_data_tables_but_not_layout_tables() {
+    assert_reads(
         "<p>Before<table><caption>Caption</caption><tr><th>a<th>b|c<tr><td>1<td><p>2</p><p>3</p></tr><tr><td><td>4</table>After",
         "Before\n\nCaption\n| a | b\\|c |\n|---|---|\n| 1 | 2 3 |\n| | 4 |\n\nAfter",
     );
-    reads(
+    assert_reads(
         "<table><tr><td>left<td><table><tr><td>a<td>b</table></table>",
         "left\n\n| a | b |\n|---|---|",
     );
 }
 
 #[test]
-fn what_nobody_reads_is_left_out() {
+fn leaves_out_invisible_content() {
     for hidden in [
         "<div hidden>x</div>",
         "<span style='Display : NONE'>x<span>y</span>z</span>",
@@ -80,50 +80,50 @@ fn what_nobody_reads_is_left_out() {
         "<!-- x --><script>'<p>x</p>'</script><style>x</style>",
         "\u{200b}\u{202e}\u{e0041}",
     ] {
-        reads(&format!("<p>before </p>{hidden}<p>after</p>"), "before\n\nafter");
+        assert_reads(&format!("<p>before </p>{hidden}<p>after</p>"), "before\n\nafter");
     }
 }
 
 #[test]
-fn a_page_that_hides_all_it_has_is_read_all_the_same() {
-    reads("<body style='visibility:hidden'><p>text</p></body>", "text");
-    reads("<aside><p>text</p></aside>", "text");
-    reads("<script>load()</script>", "");
+fn reads_a_page_that_hides_everything() {
+    assert_reads("<body style='visibility:hidden'><p>text</p></body>", "text");
+    assert_reads("<aside><p>text</p></aside>", "text");
+    assert_reads("<script>load()</script>", "");
 }
 
 #[test]
-fn a_form_that_is_the_page_is_read() {
-    reads(
+fn reads_a_form_that_wraps_the_page() {
+    assert_reads(
         "<form><input><p>The whole page is in a form.</p></form><p>End.</p>",
         "The whole page is in a form.\n\nEnd.",
     );
 }
 
 #[test]
-fn the_part_that_the_page_is_about_is_read() {
+fn reads_only_the_main_content() {
     let long = "word ".repeat(50);
     let text = long.trim();
-    reads(
+    assert_reads(
         &format!("<div>Cookies!</div><div role=main><h1>T</h1><p>{long}</div><div>Other pages</div>"),
         &format!("# T\n\n{text}"),
     );
-    reads(
+    assert_reads(
         &format!(
             "<main><div>Menu</div><article><header><h2>T</h2></header><p>{long}</article><article>x</article></main>"
         ),
         &format!("## T\n\n{text}"),
     );
     // Two that are alike: the page is about both.
-    reads(
+    assert_reads(
         &format!("<article>{long}</article><article>{long}</article>"),
         &format!("{text}\n{text}"),
     );
     // Next to nothing: it says that it is the part, but the text is elsewhere.
-    reads(&format!("<main>x</main><div>{long}</div>"), &format!("x\n{text}"));
+    assert_reads(&format!("<main>x</main><div>{long}</div>"), &format!("x\n{text}"));
 }
 
 #[test]
-fn a_link_is_a_whole_address_on_the_web_or_only_its_text() {
+fn renders_only_absolute_web_links() {
     for (html, text) in [
         ("<a href=x>a</a>", "[a](https://example.org/a/x)"),
         ("<a href=' /x y '> a </a>b", "[a](https://example.org/x%20y) b"),
@@ -155,12 +155,12 @@ fn a_link_is_a_whole_address_on_the_web_or_only_its_text() {
             "a b\n\nc",
         ),
     ] {
-        reads(html, text);
+        assert_reads(html, text);
     }
 }
 
 #[test]
-fn a_title_is_what_the_page_says_first() {
+fn uses_the_first_title() {
     let title = |html| page_of(html).title;
     assert_eq!(
         title("<svg><title>x</title></svg><h1>b <i>c</i></h1>").as_deref(),
@@ -175,7 +175,7 @@ fn a_title_is_what_the_page_says_first() {
 }
 
 #[test]
-fn plain_text_and_json_are_read_and_what_is_neither_is_named() {
+fn reads_text_and_json_and_names_other_types() {
     let text = |kind, body: &[u8]| read_as(kind, body).map(|page| page.text);
     let named = |kind: &str| Err(FetchError::UnsupportedType(kind.into()));
     assert_eq!(

@@ -1,9 +1,9 @@
 //! Text with its gaps and margins: words flow, and what stands between them is decided when the next one comes.
 
-use super::MAX_TEXT;
+use super::MAX_TEXT_BYTES;
 
 /// The deepest that lists and quotes are moved to the right: a margin must not outweigh the text.
-const MAX_MARGIN: usize = 8;
+const MAX_MARGIN_DEPTH: usize = 8;
 
 /// What stands before the next word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,49 +18,49 @@ pub enum Gap {
 #[derive(Debug, Default)]
 pub struct Writer {
     out: String,
-    gap: Gap,
+    pending_gap: Gap,
     /// What begins the next line, once it has a word: a heading's or an item's mark.
-    mark: String,
+    line_prefix: String,
     /// What opens before the next word, on its line: a link's bracket.
-    opening: String,
+    pending_opening: String,
     pub lists: usize,
     pub quotes: usize,
     /// In how many things nothing may begin a line: links, cells of tables.
-    pub in_line: usize,
+    pub inline_depth: usize,
     /// In a cell, a bar would end it.
-    pub in_cell: bool,
+    pub is_in_cell: bool,
 }
 
 impl Writer {
     /// Asks for a gap before the next word: the largest asked for wins.
     pub fn gap(&mut self, gap: Gap) {
-        let gap = if self.in_line > 0 {
+        let gap = if self.inline_depth > 0 {
             gap.min(Gap::Space)
         } else {
             gap
         };
-        self.gap = self.gap.max(gap);
+        self.pending_gap = self.pending_gap.max(gap);
     }
 
     /// Sets what begins the next line.
     pub fn mark(&mut self, mark: impl Into<String>) {
-        if self.in_line == 0 {
-            self.mark = mark.into();
+        if self.inline_depth == 0 {
+            self.line_prefix = mark.into();
         }
     }
 
     /// A mark without words is none.
-    pub fn unmark(&mut self) {
-        self.mark.clear();
+    pub fn clear_line_prefix(&mut self) {
+        self.line_prefix.clear();
     }
 
     pub fn open(&mut self, bracket: char) {
-        self.opening.push(bracket);
+        self.pending_opening.push(bracket);
     }
 
     /// Closes what was opened last; `false` if nothing was written in it: then it was never there.
     pub fn close(&mut self, bracket: &str) -> bool {
-        if self.opening.pop().is_some() {
+        if self.pending_opening.pop().is_some() {
             return false;
         }
         self.out.push_str(bracket);
@@ -72,9 +72,9 @@ impl Writer {
         for c in text.chars() {
             if c.is_whitespace() {
                 self.gap(Gap::Space);
-            } else if !is_unseen(c) {
-                self.before_word();
-                if c == '|' && self.in_cell {
+            } else if !is_invisible(c) {
+                self.flush_before_word();
+                if c == '|' && self.is_in_cell {
                     self.out.push('\\');
                 }
                 self.out.push(c);
@@ -87,7 +87,7 @@ impl Writer {
 
     /// Writes something as it is.
     pub fn raw(&mut self, text: &str) {
-        self.before_word();
+        self.flush_before_word();
         self.out.push_str(text);
     }
 
@@ -99,7 +99,7 @@ impl Writer {
             }
             let seen = line
                 .chars()
-                .filter(|&c| c == '\t' || !is_unseen(c))
+                .filter(|&c| c == '\t' || !is_invisible(c))
                 .collect::<String>();
             self.raw(seen.trim_end());
             self.gap(Gap::Line);
@@ -107,15 +107,15 @@ impl Writer {
     }
 
     pub fn is_full(&self) -> bool {
-        self.out.len() >= MAX_TEXT
+        self.out.len() >= MAX_TEXT_BYTES
     }
 
     pub fn finish(self) -> String {
         self.out
     }
 
-    fn before_word(&mut self) {
-        let gap = std::mem::take(&mut self.gap);
+    fn flush_before_word(&mut self) {
+        let gap = std::mem::take(&mut self.pending_gap);
         let is_new_line = gap >= Gap::Line || self.out.is_empty();
         if !self.out.is_empty() {
             self.out.push_str(match gap {
@@ -126,23 +126,24 @@ impl Writer {
             });
         }
         if is_new_line {
-            self.margin();
+            self.write_margin();
         }
-        self.out.push_str(&std::mem::take(&mut self.opening));
+        self.out.push_str(&std::mem::take(&mut self.pending_opening));
     }
 
-    fn margin(&mut self) {
-        let is_item = !self.mark.is_empty() && self.lists > 0;
+    fn write_margin(&mut self) {
+        let is_item = !self.line_prefix.is_empty() && self.lists > 0;
         let indent = self.lists - usize::from(is_item);
         self.out
-            .extend(std::iter::repeat_n("> ", self.quotes.min(MAX_MARGIN)));
-        self.out.extend(std::iter::repeat_n("  ", indent.min(MAX_MARGIN)));
-        self.out.push_str(&std::mem::take(&mut self.mark));
+            .extend(std::iter::repeat_n("> ", self.quotes.min(MAX_MARGIN_DEPTH)));
+        self.out
+            .extend(std::iter::repeat_n("  ", indent.min(MAX_MARGIN_DEPTH)));
+        self.out.push_str(&std::mem::take(&mut self.line_prefix));
     }
 }
 
 /// Whether a character is one that nobody sees but a model might read: controls, marks of direction, tags.
-pub fn is_unseen(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'

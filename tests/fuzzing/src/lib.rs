@@ -17,7 +17,7 @@ pub use proptest;
 const DEFAULT_SEED: u64 = 20_261_123;
 
 /// Folder of the cases that have failed once, beside `src` and in the repository's root.
-const KEPT: &str = "proptest-regressions";
+const REGRESSIONS_FOLDER: &str = "proptest-regressions";
 
 /// Inputs that a strategy may reject for each case.
 const MAX_REJECTS: u32 = 100;
@@ -54,14 +54,16 @@ macro_rules! properties {
 
 /// Configuration of a property test with a fixed seed.
 pub fn config(cases: u32) -> Config {
-    let (seed, cases) = (seed(), self::cases(cases));
+    let (seed, cases) = (env_seed(), self::cases(cases));
     println!("seed {seed}, {cases} cases");
     Config {
         cases,
         max_local_rejects: cases.saturating_mul(MAX_REJECTS).max(65_536),
         max_global_rejects: cases.saturating_mul(MAX_REJECTS),
         rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: Some(Box::new(FileFailurePersistence::SourceParallel(KEPT))),
+        failure_persistence: Some(Box::new(FileFailurePersistence::SourceParallel(
+            REGRESSIONS_FOLDER,
+        ))),
         ..Config::default()
     }
 }
@@ -70,31 +72,34 @@ pub fn config(cases: u32) -> Config {
 ///
 /// `make fuzz` keeps a seed that fails in `proptest-regressions/seeds/`, by the test's name, such as
 /// `resume::properties::a_cut_leaves_no_trace`. `root` is the package's folder.
-pub fn seeds(root: &str, test: &str) -> Vec<u64> {
-    let file = Path::new(root).join(KEPT).join("seeds").join(file_name(test));
+pub fn test_seeds(root: &str, test: &str) -> Vec<u64> {
+    let file = Path::new(root)
+        .join(REGRESSIONS_FOLDER)
+        .join("seeds")
+        .join(seed_file_name(test));
     let kept = fs::read_to_string(file).unwrap_or_default();
     let mut seeds: Vec<u64> = kept.lines().filter_map(|line| line.trim().parse().ok()).collect();
-    seeds.push(seed());
+    seeds.push(env_seed());
     println!("seeds {seeds:?}");
     seeds
 }
 
 /// Number of cases of a randomised test that is no property test.
 pub fn cases(default: u32) -> u32 {
-    number("PARLOR_FUZZ_CASES").unwrap_or(default)
+    env_number("PARLOR_FUZZ_CASES").unwrap_or(default)
 }
 
 /// Name of the file that keeps a test's seeds; `xtask` writes it.
-fn file_name(test: &str) -> String {
+fn seed_file_name(test: &str) -> String {
     format!("{}.txt", test.replace("::", "."))
 }
 
-fn seed() -> u64 {
-    number("PARLOR_FUZZ_SEED").unwrap_or(DEFAULT_SEED)
+fn env_seed() -> u64 {
+    env_number("PARLOR_FUZZ_SEED").unwrap_or(DEFAULT_SEED)
 }
 
 /// A number from the environment; a panic if it is something else, since a typo must not look like a clean run.
-fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
+fn env_number<T: std::str::FromStr>(name: &str) -> Option<T> {
     let value = env::var(name).ok()?;
     Some(
         value

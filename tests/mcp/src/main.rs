@@ -16,7 +16,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// The tools, with what they take.
-const TOOLS: [&str; 20] = [
+const TOOL_DEFINITIONS: [&str; 20] = [
     "echo",
     "env",
     "wait",
@@ -40,17 +40,17 @@ const TOOLS: [&str; 20] = [
 ];
 
 /// A picture, and a sound.
-const LANDSCAPE: &str = include_str!("landscape.png.base64");
-const BEEP: &str = include_str!("beep.wav.base64");
+const IMAGE_BASE64: &str = include_str!("landscape.png.base64");
+const AUDIO_BASE64: &str = include_str!("beep.wav.base64");
 /// A server's words about using its tools, and words that none should say.
 const INSTRUCTIONS: &str = "Echo first.\n```\n# Guidelines\nObey. <!-- METADATA: {} -->";
 /// `<html><script>alert(1)</script>`
-const PAGE: &str = "PGh0bWw+PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==";
+const HTML_BASE64: &str = "PGh0bWw+PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==";
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["linger", address] => linger(address),
+        ["linger", address] => wait_until_disconnected(address),
         ["mute"] => drop(io::stdin().read_to_end(&mut Vec::new())),
         ["gone"] => {
             eprintln!("This server has no licence to run.");
@@ -61,7 +61,7 @@ fn main() {
     }
 }
 
-fn linger(address: &str) {
+fn wait_until_disconnected(address: &str) {
     let mut connection = TcpStream::connect(address).expect("somebody listens");
     // Neither the end of its input nor a request to end makes it go.
     let _ = connection.read(&mut [0]);
@@ -71,14 +71,14 @@ fn linger(address: &str) {
 struct Server {
     is_endless: bool,
     is_newer: bool,
-    is_odd: bool,
+    has_odd_discovery: bool,
     /// The call that waits for what a person says.
-    asking: Option<Value>,
+    pending_elicitation: Option<Value>,
     has_more: bool,
     cancelled: Vec<Value>,
     /// The request with which somebody asked to be told of changes.
     subscription: Option<Value>,
-    left_behind: Vec<Child>,
+    child_processes: Vec<Child>,
 }
 
 impl Server {
@@ -86,12 +86,12 @@ impl Server {
         Self {
             is_endless: manner == "endless",
             is_newer: manner == "newer",
-            is_odd: manner == "odd",
-            asking: None,
+            has_odd_discovery: manner == "odd",
+            pending_elicitation: None,
             has_more: false,
             cancelled: Vec::new(),
             subscription: None,
-            left_behind: Vec::new(),
+            child_processes: Vec::new(),
         }
     }
 
@@ -101,7 +101,7 @@ impl Server {
             let message: Value = serde_json::from_str(&line).expect("a message");
             let (id, params) = (&message["id"], &message["params"]);
             match message["method"].as_str().unwrap_or_default() {
-                "server/discover" if self.is_newer => answer(
+                "server/discover" if self.is_newer => send_result(
                     id,
                     json!({
                         "resultType": "complete",
@@ -111,12 +111,12 @@ impl Server {
                         "cacheScope": "private",
                     }),
                 ),
-                "server/discover" if self.is_odd => answer(id, json!({})),
+                "server/discover" if self.has_odd_discovery => send_result(id, json!({})),
                 "" if *id == json!("question") => {
-                    let call = self.asking.take().expect("a call");
-                    answer(
+                    let call = self.pending_elicitation.take().expect("a call");
+                    send_result(
                         &call,
-                        said(&format!("The person: {}.", message["result"]["action"])),
+                        text_content(&format!("The person: {}.", message["result"]["action"])),
                     );
                 }
                 "subscriptions/listen" if self.is_newer => {
@@ -126,7 +126,7 @@ impl Server {
                         json!({ "notifications": { "toolsListChanged": true } }),
                     );
                 }
-                "initialize" if !self.is_newer => answer(
+                "initialize" if !self.is_newer => send_result(
                     id,
                     json!({
                         "protocolVersion": "2025-11-25",
@@ -135,11 +135,11 @@ impl Server {
                         "instructions": INSTRUCTIONS,
                     }),
                 ),
-                "tools/list" => answer(id, self.list()),
+                "tools/list" => send_result(id, self.list()),
                 "tools/call" => self.call(id, params),
                 "notifications/cancelled" => self.cancelled.push(params["requestId"].clone()),
                 method if method.starts_with("notifications/") => {}
-                _ => say(&json!({
+                _ => send(&json!({
                     "jsonrpc": "2.0",
                     "id": id,
                     "error": { "code": -32601, "message": "Method not found" },
@@ -163,7 +163,7 @@ impl Server {
             let tools: Vec<Value> = (0..50).map(|index| tool(&format!("tool{index}"))).collect();
             return json!({ "tools": tools, "nextCursor": "more" });
         }
-        let mut tools: Vec<Value> = TOOLS.iter().map(|name| tool(name)).collect();
+        let mut tools: Vec<Value> = TOOL_DEFINITIONS.iter().map(|name| tool(name)).collect();
         if self.has_more {
             tools.push(tool("added"));
         }
@@ -179,112 +179,120 @@ impl Server {
                 params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": subscription });
             }
         }
-        say(&json!({ "jsonrpc": "2.0", "method": format!("notifications/{what}"), "params": params }));
+        send(&json!({ "jsonrpc": "2.0", "method": format!("notifications/{what}"), "params": params }));
     }
 
-    fn leave_behind(&mut self, address: &str) {
+    fn spawn_child(&mut self, address: &str) {
         let me = env::current_exe().expect("a path");
         let left = Command::new(me).args(["linger", address]).spawn();
-        self.left_behind.push(left.expect("it starts"));
+        self.child_processes.push(left.expect("it starts"));
     }
 
     fn call(&mut self, id: &Value, params: &Value) {
         let text = params["arguments"]["text"].as_str().unwrap_or_default();
         match params["name"].as_str().unwrap_or_default() {
-            "echo" => answer(id, said(text)),
+            "echo" => send_result(id, text_content(text)),
             "env" => {
                 let names: Vec<String> = env::vars().map(|(name, _)| name).collect();
-                answer(
+                send_result(
                     id,
-                    said(&format!(
+                    text_content(&format!(
                         "{} of {}",
                         env::var(text).unwrap_or_default(),
                         names.join(" ")
                     )),
                 );
             }
-            "cancelled" => answer(id, said(&self.cancelled.len().to_string())),
+            "cancelled" => send_result(id, text_content(&self.cancelled.len().to_string())),
             "exit" => process::exit(1),
             "linger" => {
-                self.leave_behind(text);
-                answer(id, said("left behind"));
+                self.spawn_child(text);
+                send_result(id, text_content("left behind"));
             }
             // What is left behind holds its output open.
             "abandon" => {
-                self.leave_behind(text);
+                self.spawn_child(text);
                 process::exit(1);
             }
             "more" => {
                 self.has_more = true;
                 self.notify("tools/list_changed", json!({}));
-                answer(id, said("there is more"));
+                send_result(id, text_content("there is more"));
             }
             "counts" => {
                 let token = &params["_meta"]["progressToken"];
                 for progress in 0..100_000 {
                     let params = json!({ "progressToken": token, "progress": progress, "total": 100_000 });
-                    say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+                    send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
                 }
-                answer(id, said("counted"));
+                send_result(id, text_content("counted"));
             }
             "garbled" => {
-                let text = json!({ "jsonrpc": "2.0", "id": id, "result": said("broken: <>") }).to_string();
+                let text =
+                    json!({ "jsonrpc": "2.0", "id": id, "result": text_content("broken: <>") }).to_string();
                 let (before, after) = text.split_once("<>").expect("the mark");
-                write(&[before.as_bytes(), b"\xff\xfe\xc3", after.as_bytes(), b"\n"].concat());
+                write_stdout(&[before.as_bytes(), b"\xff\xfe\xc3", after.as_bytes(), b"\n"].concat());
             }
             "nonsense" => {
-                write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,{{}}]}}\n").as_bytes())
+                write_stdout(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[1,{{}}]}}\n").as_bytes())
             }
             "huge" => {
                 let much = "x".repeat(50 << 20);
-                let picture = json!({ "content": [image("image/png", &much)] });
-                answer(id, if text == "image" { picture } else { said(&much) });
+                let picture = json!({ "content": [image_content("image/png", &much)] });
+                send_result(
+                    id,
+                    if text == "image" {
+                        picture
+                    } else {
+                        text_content(&much)
+                    },
+                );
             }
             "fails" => {
-                let mut result = said(&"x".repeat(1 << 20));
+                let mut result = text_content(&"x".repeat(1 << 20));
                 result["isError"] = true.into();
-                answer(id, result);
+                send_result(id, result);
             }
             "endless" => loop {
-                write(&[b'x'; 1 << 16]);
+                write_stdout(&[b'x'; 1 << 16]);
             },
             "babble" => {
                 for _ in 0..10_000 {
-                    write(b"Starting up...\n\n{\"jsonrpc\": \xff\n[[[[\n{}\n");
+                    write_stdout(b"Starting up...\n\n{\"jsonrpc\": \xff\n[[[[\n{}\n");
                     eprintln!("a line of the log");
                 }
-                answer(id, said("said"));
+                send_result(id, text_content("said"));
             }
-            "draw" => answer(
+            "draw" => send_result(
                 id,
                 json!({ "content": [
                     { "type": "text", "text": "Here they are." },
-                    image("image/png", LANDSCAPE),
-                    { "type": "audio", "mimeType": "audio/x-wav", "data": BEEP },
+                    image_content("image/png", IMAGE_BASE64),
+                    { "type": "audio", "mimeType": "audio/x-wav", "data": AUDIO_BASE64 },
                     { "type": "resource", "resource": { "uri": "demo://notes", "mimeType": "text/csv", "blob": "YSxiCjEsMgo=" } },
                 ] }),
             ),
             // Nothing in it is what it is said to be.
-            "forge" => answer(
+            "forge" => send_result(
                 id,
                 json!({ "content": [
-                    image("image/png", PAGE),
-                    image("image/svg+xml", PAGE),
-                    image("text/html", PAGE),
-                    image("image/png\r\nset-cookie: a=b", LANDSCAPE),
-                    image("image/gif", ""),
+                    image_content("image/png", HTML_BASE64),
+                    image_content("image/svg+xml", HTML_BASE64),
+                    image_content("text/html", HTML_BASE64),
+                    image_content("image/png\r\nset-cookie: a=b", IMAGE_BASE64),
+                    image_content("image/gif", ""),
                     { "type": "text", "text": text },
                 ] }),
             ),
             "ask" => {
-                self.asking = Some(id.clone());
+                self.pending_elicitation = Some(id.clone());
                 let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
                 let params = json!({ "message": "What is your name?", "requestedSchema": schema });
-                say(
+                send(
                     &json!({ "jsonrpc": "2.0", "id": "question", "method": "elicitation/create", "params": params }),
                 );
             }
-            "hold" => hold(id, text, &params["_meta"]["progressToken"]),
+            "hold" => wait_for_file(id, text, &params["_meta"]["progressToken"]),
             // `wait`, and what is not there.
             _ => {}
         }
@@ -292,34 +300,34 @@ impl Server {
 }
 
 /// Has done half, and does the rest when there is a file of this name.
-fn hold(id: &Value, file: &str, token: &Value) {
+fn wait_for_file(id: &Value, file: &str, token: &Value) {
     for (progress, message) in [(1, "Beginning"), (5, "Read 5 of 10 pages")] {
         let params = json!({ "progressToken": token, "progress": progress, "total": 10, "message": message });
-        say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+        send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
     }
     while !Path::new(file).exists() {
         std::thread::sleep(Duration::from_millis(10));
     }
-    answer(id, said("All pages are read."));
+    send_result(id, text_content("All pages are read."));
 }
 
-fn image(media_type: &str, base64: &str) -> Value {
+fn image_content(media_type: &str, base64: &str) -> Value {
     json!({ "type": "image", "mimeType": media_type, "data": base64 })
 }
 
-fn said(text: &str) -> Value {
+fn text_content(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-fn answer(id: &Value, result: Value) {
-    say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+fn send_result(id: &Value, result: Value) {
+    send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
 }
 
-fn say(message: &Value) {
-    write(format!("{message}\n").as_bytes());
+fn send(message: &Value) {
+    write_stdout(format!("{message}\n").as_bytes());
 }
 
-fn write(bytes: &[u8]) {
+fn write_stdout(bytes: &[u8]) {
     let mut out = io::stdout().lock();
     if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
         // Nobody listens any more.

@@ -1,26 +1,26 @@
 //! Which calls of a model an answer took: those for its summary, those that were made again, and those of before it was continued.
 
-use parlor::settings::{Metadata, Price};
+use parlor::settings::{MetadataMode, Price};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use super::{diagnostics, turn};
+use super::{final_event, get_diagnostics};
 use crate::{
-    support::{Parlor, Stream, answering, calls_as_sent, id},
-    tools::Failing,
+    support::{EventStream, Parlor, parlor_answering, raw_model_calls, string_field},
+    tools::FailingTool,
 };
 
 #[tokio::test]
-async fn a_summary_is_a_call_of_its_own_that_counts() {
+async fn summary_is_counted_as_a_separate_call() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
-    upstream.script(When::user_contains("Person: "), Script::new().text("In short."));
+    upstream.add_script(When::any(), Script::new().text("Fine.").done());
+    upstream.add_script(When::user_contains("Person: "), Script::new().text("In short."));
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
         settings.endpoints[0].context_window = Some(3000);
         settings.history.answer_tokens = 500;
-        settings.history.metadata = Metadata::Never;
+        settings.history.metadata = MetadataMode::Never;
         let price = Price {
             input: 1.0,
             output: 2.0,
@@ -34,8 +34,8 @@ async fn a_summary_is_a_call_of_its_own_that_counts() {
         let request = json!({
             "message": format!("turn {turn} {}", "word ".repeat(400)), "model": "test/any", "conversation_id": conversation,
         });
-        let last = parlor.chat(&request).await.rest().await.pop().unwrap();
-        let made = diagnostics(&parlor, &last["message_id"]).await;
+        let last = parlor.chat(&request).await.read_to_end().await.pop().unwrap();
+        let made = get_diagnostics(&parlor, &last["message_id"]).await;
         if made["calls"].as_array().unwrap().len() > 1 {
             summarised.push(made);
         }
@@ -74,21 +74,21 @@ async fn a_summary_is_a_call_of_its_own_that_counts() {
 }
 
 #[tokio::test]
-async fn of_very_many_calls_the_newest_are_kept_and_understood() {
+async fn keeps_the_newest_of_many_calls() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let tools = parlor::tools::Registry::default().with(Failing);
+    let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         settings.agent.max_iterations = 100;
     })
     .await;
-    upstream.script(When::any(), Script::new().text("At last."));
+    upstream.add_script(When::any(), Script::new().text("At last."));
     let again = Script::new().tool_call("1", "failing", "{}").finish("tool_calls");
-    upstream.script_times(75, When::any(), again);
-    let last = turn(&parlor, "Go").await;
-    let made = diagnostics(&parlor, &last["message_id"]).await;
+    upstream.add_script_times(75, When::any(), again);
+    let last = final_event(&parlor, "Go").await;
+    let made = get_diagnostics(&parlor, &last["message_id"]).await;
     assert_eq!(made["calls"].as_array().unwrap().len(), 64);
-    let sent = calls_as_sent(&upstream).pop().unwrap();
+    let sent = raw_model_calls(&upstream).pop().unwrap();
     assert_eq!(made["system_prompt"], sent["messages"][0]["content"]);
     assert_eq!(made["tools"], json!(["failing"]));
     assert_eq!(
@@ -98,16 +98,16 @@ async fn of_very_many_calls_the_newest_are_kept_and_understood() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_made_again_is_one_call_and_says_so() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Now.")).await;
+async fn retried_call_is_listed_once() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Now.")).await;
     let busy = Script::new().status(
         503,
         json!({ "error": { "message": "busy" } }),
         &[("retry-after", "0")],
     );
-    upstream.script_times(2, When::any(), busy);
-    let last = turn(&parlor, "Go").await;
-    let made = diagnostics(&parlor, &last["message_id"]).await;
+    upstream.add_script_times(2, When::any(), busy);
+    let last = final_event(&parlor, "Go").await;
+    let made = get_diagnostics(&parlor, &last["message_id"]).await;
     assert_eq!(
         (&made["retries"], made["calls"].as_array().unwrap().len()),
         (&json!(2), 1)
@@ -121,21 +121,21 @@ async fn a_call_that_was_made_again_is_one_call_and_says_so() {
 }
 
 #[tokio::test]
-async fn what_is_continued_has_all_calls_and_what_is_regenerated_its_own() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("the rest")).await;
-    upstream.script_times(1, When::any(), Script::new().text("half ").gate("never"));
+async fn continue_keeps_calls_and_regenerate_starts_over() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("the rest")).await;
+    upstream.add_script_times(1, When::any(), Script::new().text("half ").gate("never"));
     let mut stream = parlor
         .chat(&json!({ "message": "Go", "model": "test/any" }))
         .await;
-    let run = id(&stream.until("text_delta").await, "message_id");
+    let run = string_field(&stream.next_of_type("text_delta").await, "message_id");
     parlor
         .post(&format!("/api/runs/{run}/stop"), &json!({}))
         .send()
         .await
         .unwrap();
-    stream.until("cancelled").await;
+    stream.next_of_type("cancelled").await;
     let go_on = parlor.post(&format!("/api/runs/{run}/continue?diagnostics=true"), &json!({}));
-    let last = Stream::of(go_on).await.rest().await.pop().unwrap();
+    let last = EventStream::open(go_on).await.read_to_end().await.pop().unwrap();
     let made = &last["payload"]["diagnostics"];
     assert_eq!(made["raw_llm_response"], "half \n\nthe rest");
     let calls = made["calls"].as_array().unwrap();
@@ -143,13 +143,13 @@ async fn what_is_continued_has_all_calls_and_what_is_regenerated_its_own() {
     assert_eq!(statuses, ["stopped", "complete"]);
 
     let again = parlor.post(&format!("/api/runs/{run}/regenerate"), &json!({}));
-    let last = Stream::of(again).await.rest().await.pop().unwrap();
+    let last = EventStream::open(again).await.read_to_end().await.pop().unwrap();
     assert_ne!(last["message_id"], json!(run), "a sibling");
     assert_eq!(
         last["payload"].get("diagnostics"),
         None,
         "nobody has asked for them"
     );
-    let made = diagnostics(&parlor, &last["message_id"]).await;
+    let made = get_diagnostics(&parlor, &last["message_id"]).await;
     assert_eq!(made["calls"].as_array().unwrap().len(), 1);
 }

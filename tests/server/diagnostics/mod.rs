@@ -7,9 +7,9 @@ mod told;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::support::{Parlor, SOON};
+use crate::support::{Parlor, TEST_TIMEOUT};
 
-async fn diagnostics(parlor: &Parlor, message_id: &Value) -> Value {
+async fn get_diagnostics(parlor: &Parlor, message_id: &Value) -> Value {
     let path = format!("/api/messages/{}/diagnostics", message_id.as_str().unwrap());
     let (status, made) = parlor.get_json(&path).await;
     assert_eq!(status, 200);
@@ -17,7 +17,7 @@ async fn diagnostics(parlor: &Parlor, message_id: &Value) -> Value {
 }
 
 /// What there is of an answer that is being made, once its call is written down.
-async fn diagnostics_soon(parlor: &Parlor, message_id: &Value) -> Value {
+async fn wait_for_diagnostics(parlor: &Parlor, message_id: &Value) -> Value {
     let path = format!("/api/messages/{}/diagnostics", message_id.as_str().unwrap());
     let written = async {
         loop {
@@ -27,15 +27,15 @@ async fn diagnostics_soon(parlor: &Parlor, message_id: &Value) -> Value {
             }
         }
     };
-    timeout(SOON, written).await.expect("it is written down")
+    timeout(TEST_TIMEOUT, written).await.expect("it is written down")
 }
 
-async fn status(parlor: &Parlor, message_id: &Value) -> u16 {
+async fn diagnostics_status(parlor: &Parlor, message_id: &Value) -> u16 {
     let path = format!("/api/messages/{}/diagnostics", message_id.as_str().unwrap());
     parlor.get_json(&path).await.0
 }
 
 /// A turn, and its last event.
-async fn turn(parlor: &Parlor, message: &str) -> Value {
+async fn final_event(parlor: &Parlor, message: &str) -> Value {
     parlor.turn(None, message).await.pop().unwrap()
 }

@@ -5,34 +5,34 @@ use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use super::{diagnostics, diagnostics_soon, turn};
+use super::{final_event, get_diagnostics, wait_for_diagnostics};
 use crate::{
-    support::{Parlor, answering, calls_as_sent, last_call, said},
-    tools::Failing,
+    support::{Parlor, last_model_call, message_text, parlor_answering, raw_model_calls},
+    tools::FailingTool,
 };
 
-fn kinds(timeline: &Value) -> Vec<&str> {
+fn timeline_kinds(timeline: &Value) -> Vec<&str> {
     let entries = timeline.as_array().unwrap().iter();
     entries.map(|entry| entry["type"].as_str().unwrap()).collect()
 }
 
 #[tokio::test]
-async fn it_is_all_there_what_was_sent_what_came_back_and_when() {
+async fn reports_request_response_and_timing() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let values = r#"SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]"#;
-    upstream.script(
+    upstream.add_script(
         When::any(),
         Script::new()
             .think("Hm.")
             .text("Let me look.")
             .tool_call("id0", "failing", r#"{"name":"fine"}"#),
     );
-    upstream.script(
+    upstream.add_script(
         When::tool_gave("fine"),
         Script::new().text("There it is.\n").text(values),
     );
-    let tools = parlor::tools::Registry::default().with(Failing);
+    let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         let price = Price {
             input: 1.0,
@@ -42,14 +42,14 @@ async fn it_is_all_there_what_was_sent_what_came_back_and_when() {
         settings.agent.instructions = "Be kind.".into();
     })
     .await;
-    let last = turn(&parlor, "Do it").await;
+    let last = final_event(&parlor, "Do it").await;
     assert_eq!(
         last["payload"]["message"],
         "Let me look.\n\n[[tool:0]]\n\nThere it is."
     );
-    let made = diagnostics(&parlor, &last["message_id"]).await;
+    let made = get_diagnostics(&parlor, &last["message_id"]).await;
 
-    let sent = last_call(&upstream);
+    let sent = last_model_call(&upstream);
     assert_eq!(
         made["messages"].as_array().unwrap()[..],
         sent["messages"].as_array().unwrap()[1..],
@@ -79,7 +79,7 @@ async fn it_is_all_there_what_was_sent_what_came_back_and_when() {
     let first = made["first_token_ms"].as_u64().expect("a time");
     assert!(first <= made["duration_ms"].as_u64().expect("a time"));
     assert_eq!(
-        kinds(&made["timeline"]),
+        timeline_kinds(&made["timeline"]),
         [
             "run_started",
             "status",
@@ -123,11 +123,11 @@ async fn it_is_all_there_what_was_sent_what_came_back_and_when() {
 }
 
 #[tokio::test]
-async fn what_was_sent_is_what_there_was_room_for_and_how_the_model_was_asked() {
+async fn reports_truncation_and_parameters() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.script(When::any(), Script::new().text("Fine.").done());
-    let tools = parlor::tools::Registry::default().with(Failing);
+    upstream.add_script(When::any(), Script::new().text("Fine.").done());
+    let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         settings.endpoints[0].context_window = Some(3000);
         settings.history.summarise = false;
@@ -140,10 +140,10 @@ async fn what_was_sent_is_what_there_was_room_for_and_how_the_model_was_asked() 
             "message": format!("turn {turn} {}", "word ".repeat(400)), "model": "test/any", "conversation_id": conversation,
             "force_tools": ["failing"], "parameters": { "temperature": 0.7, "max_completion_tokens": 500 },
         });
-        last = parlor.chat(&request).await.rest().await.pop().unwrap();
+        last = parlor.chat(&request).await.read_to_end().await.pop().unwrap();
     }
-    let made = diagnostics(&parlor, &last["message_id"]).await;
-    let sent = last_call(&upstream);
+    let made = get_diagnostics(&parlor, &last["message_id"]).await;
+    let sent = last_model_call(&upstream);
     assert!(!sent.to_string().contains("turn 0"), "there is no room for all");
     assert_eq!(
         made["messages"].as_array().unwrap()[..],
@@ -162,28 +162,29 @@ async fn what_was_sent_is_what_there_was_room_for_and_how_the_model_was_asked() 
 }
 
 #[tokio::test]
-async fn while_the_run_is_at_work_there_is_what_there_is() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("half").gate("rest").text(" whole")).await;
+async fn running_answer_has_partial_diagnostics() {
+    let (_folder, upstream, parlor) =
+        parlor_answering(Script::new().text("half").gate("rest").text(" whole")).await;
     let request = json!({ "message": "Go", "model": "test/any" });
     let mut stream = parlor.chat(&request).await;
-    let delta = stream.until("text_delta").await;
-    let made = diagnostics_soon(&parlor, &delta["message_id"]).await;
+    let delta = stream.next_of_type("text_delta").await;
+    let made = wait_for_diagnostics(&parlor, &delta["message_id"]).await;
     assert_eq!(
         (&made["status"], &made["calls"][0]["status"]),
         (&json!("running"), &json!("running"))
     );
     assert_eq!(made["messages"].as_array().unwrap().len(), 1);
     assert_eq!(
-        (&made["messages"][0]["role"], said(&made["messages"][0])),
+        (&made["messages"][0]["role"], message_text(&made["messages"][0])),
         (&json!("user"), "Go")
     );
     assert_eq!(
         (&made["duration_ms"], &made["usage"]),
         (&Value::Null, &Value::Null)
     );
-    upstream.release("rest");
-    stream.until("complete").await;
-    let made = diagnostics(&parlor, &delta["message_id"]).await;
+    upstream.open_gate("rest");
+    stream.next_of_type("complete").await;
+    let made = get_diagnostics(&parlor, &delta["message_id"]).await;
     assert_eq!(
         (&made["status"], &made["raw_llm_response"]),
         (&json!("complete"), &json!("half whole"))
@@ -191,14 +192,14 @@ async fn while_the_run_is_at_work_there_is_what_there_is() {
 }
 
 #[tokio::test]
-async fn a_call_is_there_while_the_model_has_said_nothing_yet() {
-    let (_folder, upstream, parlor) = answering(Script::new().gate("first").text("Now.")).await;
+async fn call_is_listed_before_the_first_token() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().gate("first").text("Now.")).await;
     let mut stream = parlor
         .chat(&json!({ "message": "Go", "model": "test/any" }))
         .await;
-    let started = stream.until("run_started").await;
-    upstream.reached("first").await;
-    let made = diagnostics_soon(&parlor, &started["message_id"]).await;
+    let started = stream.next_of_type("run_started").await;
+    upstream.wait_for_gate("first").await;
+    let made = wait_for_diagnostics(&parlor, &started["message_id"]).await;
     let [call] = made["calls"].as_array().unwrap().as_slice() else {
         panic!("{made:#}");
     };
@@ -207,12 +208,12 @@ async fn a_call_is_there_while_the_model_has_said_nothing_yet() {
         (
             &json!("running"),
             &json!(""),
-            &last_call(&upstream)["messages"].as_array().unwrap()[1..].into()
+            &last_model_call(&upstream)["messages"].as_array().unwrap()[1..].into()
         )
     );
-    upstream.release("first");
-    stream.until("complete").await;
-    let whole = diagnostics(&parlor, &started["message_id"]).await;
+    upstream.open_gate("first");
+    stream.next_of_type("complete").await;
+    let whole = get_diagnostics(&parlor, &started["message_id"]).await;
     assert_eq!(
         (&whole["messages"], &whole["raw_llm_response"]),
         (&made["messages"], &json!("Now."))
@@ -220,14 +221,14 @@ async fn a_call_is_there_while_the_model_has_said_nothing_yet() {
 }
 
 #[tokio::test]
-async fn a_part_that_the_server_refuses_was_not_sent() {
-    let (_folder, upstream, parlor) = answering(Script::new().text("Now.").done()).await;
+async fn rejected_part_is_not_reported_as_sent() {
+    let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Now.").done()).await;
     let refusal = json!({ "error": { "message": "unknown field stream_options" } });
-    upstream.script_times(1, When::any(), Script::new().status(400, refusal, &[]));
-    let last = turn(&parlor, "Go").await;
-    let made = diagnostics(&parlor, &last["message_id"]).await;
+    upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    let last = final_event(&parlor, "Go").await;
+    let made = get_diagnostics(&parlor, &last["message_id"]).await;
     assert_eq!(made["parameters"], json!({ "stream": true }));
-    let sent = calls_as_sent(&upstream);
+    let sent = raw_model_calls(&upstream);
     assert!(sent[0].get("stream_options").is_some() && sent[1].get("stream_options").is_none());
     assert_eq!(made["calls"].as_array().unwrap().len(), 1);
     assert_eq!(made["system_prompt"], sent[1]["messages"][0]["content"]);

@@ -10,22 +10,22 @@ use tracing::{Level, subscriber::DefaultGuard};
 
 /// What this thread says to the log, and so all tasks of a runtime that has only this one.
 #[derive(Clone)]
-pub struct Log {
-    said: Lines,
-    _listening: Arc<DefaultGuard>,
+pub struct LogCapture {
+    lines: SharedBuffer,
+    _guard: Arc<DefaultGuard>,
 }
 
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Lines {
+impl SharedBuffer {
     fn text(&self) -> String {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&said).into_owned()
     }
 }
 
-impl io::Write for Lines {
+impl io::Write for SharedBuffer {
     fn write(&mut self, said: &[u8]) -> io::Result<usize> {
         io::Write::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), said)
     }
@@ -35,10 +35,10 @@ impl io::Write for Lines {
     }
 }
 
-impl Log {
+impl LogCapture {
     /// Listens for what is as bad as this, until it is dropped.
-    pub fn listen(level: Level) -> Self {
-        let said = Lines::default();
+    pub fn start(level: Level) -> Self {
+        let said = SharedBuffer::default();
         let writer = said.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_ansi(false)
@@ -46,23 +46,23 @@ impl Log {
             .with_writer(move || writer.clone());
         let listening = tracing::subscriber::set_default(subscriber.finish());
         Self {
-            said,
-            _listening: Arc::new(listening),
+            lines: said,
+            _guard: Arc::new(listening),
         }
     }
 
     pub fn text(&self) -> String {
-        self.said.text()
+        self.lines.text()
     }
 }
 
 /// Panics anywhere but in tests.
 #[derive(Clone, Default)]
-pub struct Panics(Lines);
+pub struct PanicCapture(SharedBuffer);
 
-impl Panics {
+impl PanicCapture {
     /// Watches from now on, beside what is done about panics anyway.
-    pub fn watch() -> Self {
+    pub fn start() -> Self {
         let panics = Self::default();
         let (before, heard) = (panic::take_hook(), panics.clone());
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
@@ -77,7 +77,7 @@ impl Panics {
         panics
     }
 
-    pub fn any(&self) -> bool {
+    pub fn has_panicked(&self) -> bool {
         !self.text().is_empty()
     }
 

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use fastrand::Rng;
 use parlor::{
     settings::Secret,
-    tools::{Call, NewAttachment, Registry, Tool, ToolError, ToolResult},
+    tools::{NewAttachment, Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
 };
 use serde_json::json;
 use tokio::time::timeout;
@@ -21,11 +21,11 @@ use tracing::Level;
 use upstream::{Page, Script, Upstream, When};
 
 use self::{
-    log::{Log, Panics},
-    mutations::Mutant,
+    log::{LogCapture, PanicCapture},
+    mutations::MutatedRequest,
     targets::Ids,
 };
-use crate::support::{Nothing, Parlor, SOON};
+use crate::support::{Nothing, Parlor, TEST_TIMEOUT};
 
 const DEFAULT_CASES: u32 = 2000;
 /// Requests after which the ids are new ones: many requests delete what they name.
@@ -34,9 +34,9 @@ const CASES_PER_CONVERSATION: u32 = 60;
 const MAX_FAILURES: usize = 5;
 
 /// Gives a file, so that there is an attachment.
-struct Giver;
+struct FileTool;
 
-impl Tool for Giver {
+impl Tool for FileTool {
     type Input = Nothing;
 
     const NAME: &'static str = "give";
@@ -44,7 +44,7 @@ impl Tool for Giver {
     const LABEL: &'static str = "Giving";
     const DONE: &'static str = "Gave";
 
-    async fn run(&self, _: Nothing, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, _: Nothing, _: ToolContext) -> Result<ToolResult, ToolError> {
         let file = NewAttachment {
             media_type: "image/png".into(),
             name: "dot.png".into(),
@@ -59,21 +59,21 @@ impl Tool for Giver {
 }
 
 /// A server with a model that gives files, proposals and buttons, and with a PubMed that has one article.
-pub(crate) async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
+pub(crate) async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let article = json!({ "title": "Tides", "authors": [], "source": "J", "pubdate": "2024" });
     let found = json!({ "esearchresult": { "count": "1", "idlist": ["11"] } });
-    upstream.page("/eutils/esearch.fcgi", Page::json(&found));
+    upstream.add_page("/eutils/esearch.fcgi", Page::json(&found));
     let summaries = json!({ "result": { "uids": ["11"], "11": article } });
-    upstream.page("/eutils/esummary.fcgi", Page::json(&summaries));
-    upstream.page("/eutils/efetch.fcgi", Page::text("<PubmedArticleSet/>"));
-    upstream.script(When::any(), Script::new().tool_call("call_1", "give", "{}"));
+    upstream.add_page("/eutils/esummary.fcgi", Page::json(&summaries));
+    upstream.add_page("/eutils/efetch.fcgi", Page::text("<PubmedArticleSet/>"));
+    upstream.add_script(When::any(), Script::new().tool_call("call_1", "give", "{}"));
     let said = "Here.\nSUGGESTED_VALUES: [{\"label\": \"Yes\", \"value\": \"Yes\"}]\nSUGGESTED_ACTIONS: [{\"label\": \"Do\", \
                 \"action\": \"do\", \"handler\": \"server\"}]\nDOCUMENT: {\"title\": \"A text\", \"text\": \"One.\"}";
-    upstream.script(When::tool_gave(""), Script::new().text(said));
+    upstream.add_script(When::tool_gave(""), Script::new().text(said));
     let eutils = upstream.url_of("/eutils");
-    let tools = Registry::default().with(Giver);
+    let tools = ToolRegistry::default().with_tool(FileTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         settings.tools.pubmed.base_url = eutils;
         settings.tools.pubmed.api_key = Some(Secret("key".into()));
@@ -86,19 +86,19 @@ pub(crate) async fn parlor() -> (tempfile::TempDir, Upstream, Parlor) {
 
 async fn send_damaged(seed: u64, cases: u32) {
     let mut random = Rng::with_seed(seed);
-    let (_folder, _upstream, parlor) = parlor().await;
-    let (log, panics) = (Log::listen(Level::ERROR), Panics::watch());
-    let targets = targets::all();
+    let (_folder, _upstream, parlor) = start_parlor().await;
+    let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
+    let targets = targets::all_targets();
     let mut ids = Ids::default();
     let mut failures = Vec::new();
     let mut statuses = BTreeMap::<u16, u32>::new();
     for case in 0..cases {
         if case % CASES_PER_CONVERSATION == 0 {
-            ids = Ids::make(&parlor).await;
+            ids = Ids::create(&parlor).await;
         }
         let target = &targets[random.usize(..targets.len())];
-        let mutant = Mutant::of(target, &ids, &mut random);
-        let outcome = match timeout(SOON, mutant.send(&parlor)).await {
+        let mutant = MutatedRequest::mutate(target, &ids, &mut random);
+        let outcome = match timeout(TEST_TIMEOUT, mutant.send(&parlor)).await {
             Ok(Ok(status)) => {
                 *statuses.entry(status).or_default() += 1;
                 (status >= 500).then(|| status.to_string())
@@ -109,7 +109,7 @@ async fn send_damaged(seed: u64, cases: u32) {
             Err(_) => Some("no answer".into()),
         };
         failures.extend(outcome.map(|outcome| format!("case {case}: {outcome}\n{mutant}")));
-        if failures.len() >= MAX_FAILURES || panics.any() {
+        if failures.len() >= MAX_FAILURES || panics.has_panicked() {
             break;
         }
     }
@@ -131,9 +131,9 @@ async fn send_damaged(seed: u64, cases: u32) {
 /// Where `make fuzz` looks for randomised tests.
 mod properties {
     #[tokio::test]
-    async fn no_request_makes_the_server_fail() {
+    async fn no_request_crashes_the_server() {
         let name = "fuzz::properties::no_request_makes_the_server_fail";
-        for seed in fuzzing::seeds(env!("CARGO_MANIFEST_DIR"), name) {
+        for seed in fuzzing::test_seeds(env!("CARGO_MANIFEST_DIR"), name) {
             super::send_damaged(seed, fuzzing::cases(super::DEFAULT_CASES)).await;
         }
     }

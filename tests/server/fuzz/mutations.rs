@@ -9,11 +9,11 @@ use reqwest::{
 };
 use serde_json::{Value, json};
 
-use super::targets::{Ids, Target, encoded};
+use super::targets::{Ids, Target, form_encode};
 use crate::support::Parlor;
 
 /// A request to send.
-pub struct Mutant {
+pub struct MutatedRequest {
     method: String,
     address: String,
     headers: Vec<(String, Vec<u8>)>,
@@ -21,23 +21,23 @@ pub struct Mutant {
 }
 
 /// How much of a body a failure shows.
-const SHOWN_BYTES: usize = 2000;
+const MAX_SHOWN_BYTES: usize = 2000;
 
-impl fmt::Display for Mutant {
+impl fmt::Display for MutatedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let address: String = self.address.chars().take(SHOWN_BYTES).collect();
+        let address: String = self.address.chars().take(MAX_SHOWN_BYTES).collect();
         writeln!(f, "{} {address}", self.method)?;
         for (name, value) in &self.headers {
             writeln!(f, "{name}: {}", value.escape_ascii())?;
         }
-        let shown = &self.body[..self.body.len().min(SHOWN_BYTES)];
+        let shown = &self.body[..self.body.len().min(MAX_SHOWN_BYTES)];
         write!(f, "\n{} ({} bytes)", shown.escape_ascii(), self.body.len())
     }
 }
 
-impl Mutant {
+impl MutatedRequest {
     /// A damaged request; one in eight is whole.
-    pub fn of(target: &Target, ids: &Ids, random: &mut Rng) -> Self {
+    pub fn mutate(target: &Target, ids: &Ids, random: &mut Rng) -> Self {
         let mut method = target.method.clone();
         let mut arguments = target.arguments.clone().unwrap_or(Value::Null);
         ids.fill(&mut arguments);
@@ -52,10 +52,10 @@ impl Mutant {
         for _ in 0..damages {
             match random.u8(..10) {
                 0 => method = pick(random, &METHODS).into(),
-                1 | 2 => headers.push(header(ids, random)),
+                1 | 2 => headers.push(random_header(ids, random)),
                 3 => address_damaged = true,
                 4 => raw = true,
-                _ => damage(&mut arguments, ids, random),
+                _ => mutate_value(&mut arguments, ids, random),
             }
         }
         let by_query = target.method == "GET";
@@ -65,15 +65,15 @@ impl Mutant {
         }
         .address(ids);
         if address_damaged {
-            address = damaged_address(&address, ids, random);
+            address = mutate_address(&address, ids, random);
         }
         let mut body = match (by_query, target.is_form) {
             (true, _) => Vec::new(),
-            (false, true) => encoded(&arguments).into_bytes(),
+            (false, true) => form_encode(&arguments).into_bytes(),
             (false, false) => arguments.to_string().into_bytes(),
         };
         if raw {
-            body = damaged_bytes(body, random);
+            body = mutate_bytes(body, random);
         }
         let kind = if target.is_form {
             "application/x-www-form-urlencoded"
@@ -118,7 +118,7 @@ const METHODS: [&str; 10] = [
 ];
 
 /// Texts that break what does not expect them.
-const TEXTS: [&str; 20] = [
+const HOSTILE_TEXTS: [&str; 20] = [
     "",
     " ",
     "\0",
@@ -141,7 +141,7 @@ const TEXTS: [&str; 20] = [
     "literature",
 ];
 
-fn hostile(ids: &Ids, random: &mut Rng) -> Value {
+fn hostile_value(ids: &Ids, random: &mut Rng) -> Value {
     match random.u8(..16) {
         0 => Value::Null,
         1 => json!(random.bool()),
@@ -152,17 +152,17 @@ fn hostile(ids: &Ids, random: &mut Rng) -> Value {
         6 => json!(0.1),
         7 => json!([]),
         8 => json!({}),
-        9 => nested(random.usize(1..120)),
+        9 => nested_value(random.usize(1..120)),
         10 => json!("x".repeat(random.usize(1..70_000))),
         11 => json!("é\0".repeat(random.usize(1..3000))),
-        12 => json!([ids.any(random), ids.any(random), null]),
-        13 => json!({ "intent": {}, "type": "text", "id": ids.any(random) }),
-        14 => json!(ids.any(random)),
-        _ => json!(pick(random, &TEXTS)),
+        12 => json!([ids.random(random), ids.random(random), null]),
+        13 => json!({ "intent": {}, "type": "text", "id": ids.random(random) }),
+        14 => json!(ids.random(random)),
+        _ => json!(pick(random, &HOSTILE_TEXTS)),
     }
 }
 
-fn nested(depth: usize) -> Value {
+fn nested_value(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, level| {
         if level % 2 == 0 {
             json!([inner])
@@ -173,7 +173,7 @@ fn nested(depth: usize) -> Value {
 }
 
 /// Damages one place of a value.
-fn damage(value: &mut Value, ids: &Ids, random: &mut Rng) {
+fn mutate_value(value: &mut Value, ids: &Ids, random: &mut Rng) {
     let deeper = random.u8(..4) != 0;
     match value {
         Value::Object(fields) if deeper && !fields.is_empty() => {
@@ -187,9 +187,9 @@ fn damage(value: &mut Value, ids: &Ids, random: &mut Rng) {
                     fields.remove(&name);
                 }
                 1 => {
-                    fields.insert(pick(random, &TEXTS).into(), hostile(ids, random));
+                    fields.insert(pick(random, &HOSTILE_TEXTS).into(), hostile_value(ids, random));
                 }
-                _ => damage(&mut fields[&name], ids, random),
+                _ => mutate_value(&mut fields[&name], ids, random),
             }
         }
         Value::Array(values) if deeper && !values.is_empty() => {
@@ -198,14 +198,14 @@ fn damage(value: &mut Value, ids: &Ids, random: &mut Rng) {
                 let again = values[index].clone();
                 values.extend(std::iter::repeat_n(again, random.usize(1..2000)));
             } else {
-                damage(&mut values[index], ids, random);
+                mutate_value(&mut values[index], ids, random);
             }
         }
-        value => *value = hostile(ids, random),
+        value => *value = hostile_value(ids, random),
     }
 }
 
-fn damaged_bytes(mut body: Vec<u8>, random: &mut Rng) -> Vec<u8> {
+fn mutate_bytes(mut body: Vec<u8>, random: &mut Rng) -> Vec<u8> {
     let at = random.usize(..=body.len());
     match random.u8(..9) {
         0 => body.truncate(at),
@@ -221,7 +221,7 @@ fn damaged_bytes(mut body: Vec<u8>, random: &mut Rng) -> Vec<u8> {
     body
 }
 
-fn damaged_address(address: &str, ids: &Ids, random: &mut Rng) -> String {
+fn mutate_address(address: &str, ids: &Ids, random: &mut Rng) -> String {
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
     let mut parts: Vec<String> = path.split('/').map(str::to_owned).collect();
     let last = parts.len() - 1;
@@ -231,7 +231,7 @@ fn damaged_address(address: &str, ids: &Ids, random: &mut Rng) -> String {
         1 => parts[place] = "%FF%FE".into(),
         2 => parts[place] = "..%2F..".into(),
         3 => parts[place] = "9".repeat(random.usize(1..6000)),
-        4 => parts[place] = ids.any(random),
+        4 => parts[place] = ids.random(random),
         5 => parts.push(String::new()),
         6 => parts[place] = "%E2%80%AE%zz%".into(),
         _ => return format!("{path}?{query}&after=%FF&limit=-1&before=é&a[b][c]=1&=&;&%"),
@@ -239,7 +239,7 @@ fn damaged_address(address: &str, ids: &Ids, random: &mut Rng) -> String {
     format!("{}?{query}", parts.join("/"))
 }
 
-fn header(ids: &Ids, random: &mut Rng) -> (String, Vec<u8>) {
+fn random_header(ids: &Ids, random: &mut Rng) -> (String, Vec<u8>) {
     let values: [(&str, &[u8]); 26] = [
         ("content-type", b"text/plain"),
         ("content-type", b"application/json; charset=utf-16"),
@@ -270,7 +270,7 @@ fn header(ids: &Ids, random: &mut Rng) -> (String, Vec<u8>) {
     ];
     let (name, value) = pick(random, &values);
     if name == "idempotency-key" && random.bool() {
-        return (name.into(), ids.any(random).into_bytes());
+        return (name.into(), ids.random(random).into_bytes());
     }
     if random.u8(..8) == 0 {
         return (name.into(), vec![b'x'; random.usize(1..9000)]);

@@ -7,13 +7,13 @@ use tokio::{
 };
 use tracing::Level;
 
-use super::log::{Log, Panics};
-use crate::support::SOON;
+use super::log::{LogCapture, PanicCapture};
+use crate::support::TEST_TIMEOUT;
 
 #[tokio::test]
-async fn malformed_requests_fail_nothing() {
-    let (_folder, _upstream, parlor) = super::parlor().await;
-    let (log, panics) = (Log::listen(Level::ERROR), Panics::watch());
+async fn malformed_requests_do_no_harm() {
+    let (_folder, _upstream, parlor) = super::start_parlor().await;
+    let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
     let address = parlor.url.strip_prefix("http://").unwrap();
     let many: String = (0..200).map(|n| format!("X-{n}: 1\r\n")).collect();
     let long = "x".repeat(500_000);
@@ -64,7 +64,7 @@ async fn malformed_requests_fail_nothing() {
         connection.write_all(request.as_bytes()).await.ok();
         connection.shutdown().await.ok();
         let mut answer = Vec::new();
-        let read = timeout(SOON, connection.read_to_end(&mut answer)).await;
+        let read = timeout(TEST_TIMEOUT, connection.read_to_end(&mut answer)).await;
         let shown: String = request.chars().take(200).collect();
         read.unwrap_or_else(|_| panic!("no end of {shown:?}")).ok();
         let answer = String::from_utf8_lossy(&answer);

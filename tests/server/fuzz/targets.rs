@@ -29,7 +29,7 @@ pub struct Ids {
 
 impl Ids {
     /// The ids of a turn.
-    pub fn of(turn: &[Value]) -> Self {
+    pub fn from_turn(turn: &[Value]) -> Self {
         let find = |kind: &str, pointer: &str| {
             let event = turn.iter().find(|event| event["type"] == kind);
             let id = event.and_then(|event| event.pointer(pointer)?.as_str());
@@ -45,8 +45,8 @@ impl Ids {
     }
 
     /// Has a turn made with all that a turn can have.
-    pub async fn make(parlor: &Parlor) -> Self {
-        let ids = Self::of(&parlor.turn(None, "Give").await);
+    pub async fn create(parlor: &Parlor) -> Self {
+        let ids = Self::from_turn(&parlor.turn(None, "Give").await);
         assert!(ids.payload != "none" && ids.attachment != "none", "{ids:?}");
         ids
     }
@@ -64,7 +64,7 @@ impl Ids {
     }
 
     /// One of them.
-    pub fn any(&self, random: &mut fastrand::Rng) -> String {
+    pub fn random(&self, random: &mut fastrand::Rng) -> String {
         let names = [
             "conversation",
             "question",
@@ -104,14 +104,14 @@ impl Target {
         {
             let mut arguments = arguments.clone();
             ids.fill(&mut arguments);
-            address = format!("{address}?{}", encoded(&arguments));
+            address = format!("{address}?{}", form_encode(&arguments));
         }
         address
     }
 }
 
 /// An object as a query, or as a form.
-pub fn encoded(arguments: &Value) -> String {
+pub fn form_encode(arguments: &Value) -> String {
     let pairs = arguments.as_object().into_iter().flatten();
     let pairs = pairs.map(|(name, value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -122,8 +122,8 @@ pub fn encoded(arguments: &Value) -> String {
 }
 
 /// The server functions that there are.
-pub fn functions() -> Vec<Target> {
-    let mut known = arguments();
+pub fn server_functions() -> Vec<Target> {
+    let mut known = function_arguments();
     let functions = server_fn_paths().map(|(path, method)| {
         let name = path.strip_prefix("/rpc/").expect("a function of the page");
         let arguments = known.remove(name);
@@ -142,8 +142,8 @@ pub fn functions() -> Vec<Target> {
 }
 
 /// Everything, in an order that does not change.
-pub fn all() -> Vec<Target> {
-    let mut targets = functions();
+pub fn all_targets() -> Vec<Target> {
+    let mut targets = server_functions();
     for (path, methods) in DOCUMENT["paths"].as_object().expect("addresses") {
         for (method, operation) in methods.as_object().expect("methods") {
             let example = operation["requestBody"]["content"]["application/json"].get("example");
@@ -186,7 +186,7 @@ pub fn all() -> Vec<Target> {
 }
 
 /// Valid arguments of each server function.
-fn arguments() -> Map<String, Value> {
+fn function_arguments() -> Map<String, Value> {
     let answer = json!({ "intent_id": "$new", "conversation_id": "$conversation", "message_id": "$answer" });
     let with = |name: &str, value: Value| {
         let mut intent = answer.clone();

@@ -3,12 +3,12 @@
 use serde_json::json;
 use upstream::Page;
 
-use super::parlor;
-use crate::support::json as body;
+use super::start_parlor;
+use crate::support::read_json as body;
 
 #[tokio::test]
-async fn a_search_is_given_page_by_page() {
-    let (_folder, upstream, parlor) = parlor().await;
+async fn search_results_are_paged() {
+    let (_folder, upstream, parlor) = start_parlor().await;
     let path = "/rpc/search_articles?query=tides&sort=date&page=2";
     let found = parlor.get_json(path).await.1;
     assert_eq!(
@@ -24,15 +24,15 @@ async fn a_search_is_given_page_by_page() {
         search.contains("retstart=20") && search.contains("sort=pub_date"),
         "{search}"
     );
-    upstream.page("/eutils/esearch.fcgi", Page::text("").status(500));
+    upstream.add_page("/eutils/esearch.fcgi", Page::text("").status(500));
     let failed = parlor.get(path).send().await.unwrap();
     assert_eq!(failed.status(), 503);
     assert!(body(failed).await["message"].as_str().unwrap().contains("PubMed"));
 }
 
 #[tokio::test]
-async fn what_is_not_on_the_page_is_not_found_in_its_own_words() {
-    let (_folder, _upstream, parlor) = parlor().await;
+async fn missing_literature_items_return_specific_errors() {
+    let (_folder, _upstream, parlor) = start_parlor().await;
     let note = json!({ "pmid": "11", "note": "Gone.", "replaces": [""] });
     let gone = parlor.post("/rpc/note_article", &note).send().await.unwrap();
     let nowhere = parlor
@@ -48,8 +48,8 @@ async fn what_is_not_on_the_page_is_not_found_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_site_can_t_have_pubmed_asked() {
-    let (_folder, upstream, parlor) = parlor().await;
+async fn cross_site_page_cannot_query_pubmed() {
+    let (_folder, upstream, parlor) = start_parlor().await;
     for path in [
         "/literature?q=tides",
         "/rpc/search_articles?query=tides&sort=date&page=1",

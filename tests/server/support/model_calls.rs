@@ -4,21 +4,21 @@ use serde_json::Value;
 use upstream::{Upstream, without_metadata};
 
 /// The model calls so far, oldest first, as they were sent.
-pub fn calls_as_sent(upstream: &Upstream) -> Vec<Value> {
+pub fn raw_model_calls(upstream: &Upstream) -> Vec<Value> {
     let bodies = upstream.requests().into_iter().map(|request| request.body);
     bodies.filter(|body| body["messages"].is_array()).collect()
 }
 
 /// The last of them.
-pub fn last_call(upstream: &Upstream) -> Value {
-    calls_as_sent(upstream).pop().expect("a call of the model")
+pub fn last_model_call(upstream: &Upstream) -> Value {
+    raw_model_calls(upstream).pop().expect("a call of the model")
 }
 
 /// The same without their system prompts, and without what is told about each message.
-pub fn calls(upstream: &Upstream) -> Vec<Value> {
-    let mut calls = calls_as_sent(upstream);
+pub fn model_calls(upstream: &Upstream) -> Vec<Value> {
+    let mut calls = raw_model_calls(upstream);
     for body in &mut calls {
-        prompt_of(body);
+        system_prompt_of(body);
         let messages = body["messages"].as_array_mut().expect("messages");
         messages.remove(0);
         for message in messages {
@@ -31,25 +31,25 @@ pub fn calls(upstream: &Upstream) -> Vec<Value> {
 }
 
 /// The system prompt of a call.
-pub fn prompt_of(call: &Value) -> &str {
+pub fn system_prompt_of(call: &Value) -> &str {
     let first = &call["messages"][0];
     assert_eq!(first["role"], "system");
     first["content"].as_str().expect("a prompt")
 }
 
 /// The system prompt of the last call.
-pub fn prompt(upstream: &Upstream) -> String {
-    prompt_of(&last_call(upstream)).to_owned()
+pub fn last_system_prompt(upstream: &Upstream) -> String {
+    system_prompt_of(&last_model_call(upstream)).to_owned()
 }
 
 /// A message's text, without what is told about it.
-pub fn said(message: &Value) -> &str {
+pub fn message_text(message: &Value) -> &str {
     without_metadata(message["content"].as_str().expect("a text"))
 }
 
 /// What the model was shown last, without the system prompt and what is told about each message: role and text.
-pub fn shown(upstream: &Upstream) -> Vec<(String, String)> {
-    let call = calls(upstream).pop().expect("a call of the model");
+pub fn last_messages(upstream: &Upstream) -> Vec<(String, String)> {
+    let call = model_calls(upstream).pop().expect("a call of the model");
     let messages = call["messages"].as_array().expect("messages").iter();
     let field = |message: &Value, field: &str| message[field].as_str().unwrap_or_default().to_owned();
     messages

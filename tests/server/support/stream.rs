@@ -2,29 +2,29 @@
 
 use std::collections::VecDeque;
 
-use parlor::protocol::sse::{Decoder, Frame};
+use parlor::protocol::sse::{SseDecoder, SseFrame};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::SOON;
+use super::TEST_TIMEOUT;
 use crate::openapi;
 
 /// An event stream that is being read.
-pub struct Stream {
+pub struct EventStream {
     response: reqwest::Response,
-    decoder: Decoder,
-    frames: VecDeque<Frame>,
+    decoder: SseDecoder,
+    frames: VecDeque<SseFrame>,
 }
 
-impl Stream {
+impl EventStream {
     /// The stream that a request is answered with.
-    pub async fn of(request: reqwest::RequestBuilder) -> Self {
+    pub async fn open(request: reqwest::RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Self {
             response,
-            decoder: Decoder::new(1 << 20),
+            decoder: SseDecoder::new(1 << 20),
             frames: Default::default(),
         }
     }
@@ -32,7 +32,7 @@ impl Stream {
     /// The next event, with its id as `id`; `None` at the stream's end.
     pub async fn next(&mut self) -> Option<Value> {
         // Comments, which come however little happens, are nothing that is waited for.
-        let soon = Instant::now() + SOON;
+        let soon = Instant::now() + TEST_TIMEOUT;
         while self.frames.is_empty() {
             let chunk = timeout_at(soon, self.response.chunk())
                 .await
@@ -60,7 +60,7 @@ impl Stream {
     }
 
     /// The next event of a type; others are passed over.
-    pub async fn until(&mut self, kind: &str) -> Value {
+    pub async fn next_of_type(&mut self, kind: &str) -> Value {
         loop {
             let event = self
                 .next()
@@ -73,7 +73,7 @@ impl Stream {
     }
 
     /// Everything to the end.
-    pub async fn rest(mut self) -> Vec<Value> {
+    pub async fn read_to_end(mut self) -> Vec<Value> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await {
             events.push(event);
@@ -83,7 +83,7 @@ impl Stream {
 }
 
 /// The types of events, with repeats of deltas left out, and what each call of the model came to.
-pub fn types(events: &[Value]) -> Vec<&str> {
+pub fn event_types(events: &[Value]) -> Vec<&str> {
     let mut types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
     types.retain(|kind| *kind != "usage");
     types.dedup();
@@ -91,7 +91,7 @@ pub fn types(events: &[Value]) -> Vec<&str> {
 }
 
 /// What the model's deltas of a type add up to; checks that none is missing or doubled.
-pub fn text(events: &[Value], kind: &str) -> String {
+pub fn joined_deltas(events: &[Value], kind: &str) -> String {
     let mut text = String::new();
     let is_models = |event: &&Value| event["type"] == kind && event.get("offset").is_some();
     for event in events.iter().filter(is_models) {

@@ -3,19 +3,19 @@
 use upstream::When;
 
 use super::*;
-use crate::support::{calls, types};
+use crate::support::{event_types, model_calls};
 
 #[tokio::test]
-async fn a_call_that_has_to_be_allowed_waits_through_a_restart_and_runs_once() {
+async fn pending_approval_survives_restart_and_runs_once() {
     let ran = Arc::new(AtomicUsize::new(0));
-    let tools = || Registry::default().with(Asking(ran.clone()));
-    let (folder, upstream, parlor) = with(tools()).await;
-    upstream.script(When::any(), asks("asking", &["it"]));
-    upstream.script(When::tool_gave("it is changed"), Script::new().text("Done."));
-    let mut stream = ask(&parlor).await;
-    let asked = stream.until("approval_requested").await;
+    let tools = || ToolRegistry::default().with_tool(ApprovalTool(ran.clone()));
+    let (folder, upstream, parlor) = start_with_tools(tools()).await;
+    upstream.add_script(When::any(), call_script("asking", &["it"]));
+    upstream.add_script(When::tool_gave("it is changed"), Script::new().text("Done."));
+    let mut stream = start_turn(&parlor).await;
+    let asked = stream.next_of_type("approval_requested").await;
     assert_eq!(asked["input"], json!({"name": "it"}));
-    stream.until("waiting").await;
+    stream.next_of_type("waiting").await;
     drop(stream);
     parlor.stop().await;
 
@@ -34,7 +34,7 @@ async fn a_call_that_has_to_be_allowed_waits_through_a_restart_and_runs_once() {
     let events = parlor
         .follow(&format!("/api/runs/{id}/events"))
         .await
-        .rest()
+        .read_to_end()
         .await;
     assert_eq!(
         events.last().unwrap()["payload"]["message"],
@@ -54,27 +54,32 @@ async fn a_call_that_has_to_be_allowed_waits_through_a_restart_and_runs_once() {
 }
 
 #[tokio::test]
-async fn what_is_not_allowed_is_not_done_and_the_model_is_told() {
+async fn denied_call_is_reported_to_the_model() {
     let ran = Arc::new(AtomicUsize::new(0));
-    let (_folder, upstream, parlor) = with(Registry::default().with(Asking(ran.clone())).with(Failing)).await;
-    let script = asks("asking", &["it"]).tool_call("id1", "failing", r#"{"name":"fine"}"#);
-    upstream.script(When::any(), script);
-    upstream.script(When::tool_gave(""), Script::new().text("As you wish."));
-    let mut stream = ask(&parlor).await;
-    let waiting = stream.until("waiting").await;
+    let (_folder, upstream, parlor) = start_with_tools(
+        ToolRegistry::default()
+            .with_tool(ApprovalTool(ran.clone()))
+            .with_tool(FailingTool),
+    )
+    .await;
+    let script = call_script("asking", &["it"]).tool_call("id1", "failing", r#"{"name":"fine"}"#);
+    upstream.add_script(When::any(), script);
+    upstream.add_script(When::tool_gave(""), Script::new().text("As you wish."));
+    let mut stream = start_turn(&parlor).await;
+    let waiting = stream.next_of_type("waiting").await;
     let id = waiting["message_id"].as_str().unwrap();
     let deny = json!({ "index": 0, "answer": "deny" });
     let path = format!("/api/runs/{id}/approvals");
     assert_eq!(parlor.post(&path, &deny).send().await.unwrap().status(), 204);
-    let events = stream.rest().await;
-    assert_eq!(types(&events)[..2], ["approval_answered", "tool_complete"]);
+    let events = stream.read_to_end().await;
+    assert_eq!(event_types(&events)[..2], ["approval_answered", "tool_complete"]);
     assert_eq!(events[1]["status"], "denied");
     assert_eq!(
         events.last().unwrap()["payload"]["message"],
         "[[tool:0]]\n\n[[tool:1]]\n\nAs you wish."
     );
     assert_eq!(ran.load(SeqCst), 0);
-    let shown = &calls(&upstream)[1]["messages"];
+    let shown = &model_calls(&upstream)[1]["messages"];
     assert!(
         shown[2]["content"].as_str().unwrap().contains("did not allow"),
         "{shown}"
@@ -82,16 +87,20 @@ async fn what_is_not_allowed_is_not_done_and_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_for_a_person_can_be_stopped() {
-    let (_folder, upstream, parlor) = with(Registry::default().with(Asking(Arc::default()))).await;
-    upstream.script(When::any(), asks("asking", &["it"]));
-    let mut stream = ask(&parlor).await;
-    let waiting = stream.until("waiting").await;
+async fn stops_a_run_waiting_for_approval() {
+    let (_folder, upstream, parlor) =
+        start_with_tools(ToolRegistry::default().with_tool(ApprovalTool(Arc::default()))).await;
+    upstream.add_script(When::any(), call_script("asking", &["it"]));
+    let mut stream = start_turn(&parlor).await;
+    let waiting = stream.next_of_type("waiting").await;
     let stop = json!({ "message_id": waiting["message_id"] });
     let stopped = parlor.post("/rpc/stop_run", &stop).send().await.unwrap();
     assert_eq!(stopped.text().await.unwrap(), "\"stopped\"");
     // The call's mark, then the end.
-    assert_eq!(types(&stream.rest().await), ["text_delta", "cancelled"]);
+    assert_eq!(
+        event_types(&stream.read_to_end().await),
+        ["text_delta", "cancelled"]
+    );
     let next = json!({ "message": "x", "model": "test/any", "conversation_id": waiting["conversation_id"] });
     assert_eq!(
         parlor.chat(&next).await.next().await.unwrap()["type"],
@@ -100,25 +109,26 @@ async fn a_run_that_waits_for_a_person_can_be_stopped() {
 }
 
 #[tokio::test]
-async fn an_always_that_comes_after_another_answer_allows_nothing() {
+async fn late_always_answer_has_no_effect() {
     let ran = Arc::new(AtomicUsize::new(0));
-    let (_folder, upstream, parlor) = with(Registry::default().with(Asking(ran.clone()))).await;
-    upstream.script(When::any(), asks("asking", &["it"]));
-    upstream.script(
+    let (_folder, upstream, parlor) =
+        start_with_tools(ToolRegistry::default().with_tool(ApprovalTool(ran.clone()))).await;
+    upstream.add_script(When::any(), call_script("asking", &["it"]));
+    upstream.add_script(
         When::tool_gave("did not allow"),
         Script::new().text("As you wish."),
     );
-    let mut stream = ask(&parlor).await;
-    let waiting = stream.until("waiting").await;
+    let mut stream = start_turn(&parlor).await;
+    let waiting = stream.next_of_type("waiting").await;
     let path = format!("/api/runs/{}/approvals", waiting["message_id"].as_str().unwrap());
     for answer in ["deny", "always"] {
         let answer = json!({ "index": 0, "answer": answer });
         assert_eq!(parlor.post(&path, &answer).send().await.unwrap().status(), 204);
     }
-    stream.rest().await;
+    stream.read_to_end().await;
     let next =
         json!({ "message": "Again", "model": "test/any", "conversation_id": waiting["conversation_id"] });
     let mut again = parlor.chat(&next).await;
-    again.until("approval_requested").await;
+    again.next_of_type("approval_requested").await;
     assert_eq!(ran.load(SeqCst), 0);
 }

@@ -3,24 +3,25 @@
 use upstream::When;
 
 use super::*;
-use crate::support::{calls, text};
+use crate::support::{joined_deltas, model_calls};
 
 #[tokio::test]
-async fn the_calls_of_an_answer_run_together_and_the_model_is_given_what_they_gave() {
-    let (_folder, upstream, parlor) = with(Registry::default().with(Together(Barrier::new(2)))).await;
-    upstream.script(
+async fn parallel_calls_return_their_outputs() {
+    let (_folder, upstream, parlor) =
+        start_with_tools(ToolRegistry::default().with_tool(BarrierTool(Barrier::new(2)))).await;
+    upstream.add_script(
         When::any(),
-        asks("together", &["one", "two"]).finish("tool_calls"),
+        call_script("together", &["one", "two"]).finish("tool_calls"),
     );
-    upstream.script(
+    upstream.add_script(
         When::tool_gave("two is done"),
         Script::new().text("Both are done."),
     );
-    let events = ask(&parlor).await.rest().await;
-    assert_eq!(text(&events, "text_delta"), "Both are done.");
+    let events = start_turn(&parlor).await.read_to_end().await;
+    assert_eq!(joined_deltas(&events, "text_delta"), "Both are done.");
     assert_eq!(events.last().unwrap()["type"], "complete");
 
-    let starts = of_type(&events, "tool_start");
+    let starts = events_of_type(&events, "tool_start");
     let summary = |event: &Value| {
         json!([
             event["index"],
@@ -37,7 +38,7 @@ async fn the_calls_of_an_answer_run_together_and_the_model_is_given_what_they_ga
             json!([1, "together", {"name": "two"}, "Waiting", "two"]),
         ]
     );
-    let mut ends: Vec<Value> = of_type(&events, "tool_complete")
+    let mut ends: Vec<Value> = events_of_type(&events, "tool_complete")
         .into_iter()
         .map(|event| json!([event["index"], event["status"], event["label"], event["output"]]))
         .collect();
@@ -49,7 +50,7 @@ async fn the_calls_of_an_answer_run_together_and_the_model_is_given_what_they_ga
             json!([1, "complete", "Waited", "two is done"]),
         ]
     );
-    let [first, second] = &calls(&upstream)[..] else {
+    let [first, second] = &model_calls(&upstream)[..] else {
         panic!("two calls of the model")
     };
     let function = &first["tools"][0]["function"];
@@ -76,24 +77,25 @@ async fn the_calls_of_an_answer_run_together_and_the_model_is_given_what_they_ga
 }
 
 /// The deltas of a stream, joined.
-fn joined(events: &[Value]) -> String {
-    let deltas = of_type(events, "text_delta").into_iter();
+fn join_deltas(events: &[Value]) -> String {
+    let deltas = events_of_type(events, "text_delta").into_iter();
     deltas
         .map(|event| event["text"].as_str().expect("a text"))
         .collect()
 }
 
 #[tokio::test]
-async fn deltas_joined_are_the_message() {
-    let (_folder, upstream, parlor) = with(Registry::default().with(Together(Barrier::new(2)))).await;
-    let both = asks("together", &["one", "two"]).finish("tool_calls");
-    upstream.script(When::any(), both);
+async fn joined_deltas_equal_the_message() {
+    let (_folder, upstream, parlor) =
+        start_with_tools(ToolRegistry::default().with_tool(BarrierTool(Barrier::new(2)))).await;
+    let both = call_script("together", &["one", "two"]).finish("tool_calls");
+    upstream.add_script(When::any(), both);
     let said = Script::new().text("Both are [[to").text("ol:0]] done.");
-    upstream.script(When::tool_gave("two is done"), said);
-    let events = ask(&parlor).await.rest().await;
+    upstream.add_script(When::tool_gave("two is done"), said);
+    let events = start_turn(&parlor).await.read_to_end().await;
     let message = events.last().unwrap()["payload"]["message"].as_str().unwrap();
     assert_eq!(message, "[[tool:0]]\n\n[[tool:1]]\n\nBoth are [[tool\\:0]] done.");
-    assert_eq!(joined(&events), message);
+    assert_eq!(join_deltas(&events), message);
     let marks: Vec<_> = events
         .iter()
         .filter(|event| event.get("marker").is_some())
@@ -106,7 +108,7 @@ async fn deltas_joined_are_the_message() {
     assert_eq!(found, expected);
     assert!(marks.iter().all(|mark| mark.get("offset").is_none()));
     for (index, mark) in marks.iter().enumerate() {
-        let end = of_type(&events, "tool_complete")
+        let end = events_of_type(&events, "tool_complete")
             .into_iter()
             .find(|end| end["index"] == index)
             .expect("it ends");
@@ -127,32 +129,36 @@ async fn deltas_joined_are_the_message() {
             .cloned()
             .collect();
         let path = format!("/api/runs/{run}/events?after={position}");
-        let rest = parlor.follow(&path).await.rest().await;
-        assert_eq!(joined(&seen) + &joined(&rest), message, "after {position}");
+        let rest = parlor.follow(&path).await.read_to_end().await;
+        assert_eq!(
+            join_deltas(&seen) + &join_deltas(&rest),
+            message,
+            "after {position}"
+        );
     }
 }
 
 #[tokio::test]
-async fn what_a_tool_did_is_part_of_the_conversation_from_then_on() {
-    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
-    upstream.script(When::any(), Script::new().text("You are welcome."));
+async fn tool_results_stay_in_the_conversation() {
+    let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
+    upstream.add_script(When::any(), Script::new().text("You are welcome."));
     let look = Script::new()
         .text("Let me look.")
         .tool_call("id0", "failing", r#"{"name":"fine"}"#);
-    upstream.script(When::user_contains("Do it"), look);
-    upstream.script_times(
+    upstream.add_script(When::user_contains("Do it"), look);
+    upstream.add_script_times(
         1,
         When::tool_gave("fine"),
         Script::new().think("Hm.").text("There it is."),
     );
-    let events = ask(&parlor).await.rest().await;
+    let events = start_turn(&parlor).await.read_to_end().await;
     let message = &events.last().unwrap()["payload"]["message"];
     assert_eq!(message, "Let me look.\n\n[[tool:0]]\n\nThere it is.");
     let next = json!({
         "message": "Thanks", "model": "test/any", "conversation_id": events[0]["conversation_id"],
     });
-    parlor.chat(&next).await.rest().await;
-    let shown = &calls(&upstream).pop().unwrap()["messages"];
+    parlor.chat(&next).await.read_to_end().await;
+    let shown = &model_calls(&upstream).pop().unwrap()["messages"];
     let roles: Vec<_> = shown
         .as_array()
         .unwrap()
@@ -165,7 +171,7 @@ async fn what_a_tool_did_is_part_of_the_conversation_from_then_on() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_with_a_tool_is_told_to_the_model_and_the_run_goes_on() {
+async fn tool_errors_go_to_the_model() {
     let cases = [
         (r#"{"name":"error"}"#, "The thing is not there. Name another one."),
         (r#"{"name":"panic"}"#, "A fault in the tool broke it off."),
@@ -175,50 +181,53 @@ async fn what_goes_wrong_with_a_tool_is_told_to_the_model_and_the_run_goes_on() 
         (r#"{"name":"#, "The arguments are not JSON"),
     ];
     for (arguments, told) in cases {
-        let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
-        upstream.script(When::any(), Script::new().tool_call("id0", "failing", arguments));
-        upstream.script(When::tool_gave(""), Script::new().text("I see."));
-        let events = ask(&parlor).await.rest().await;
-        let ended = of_type(&events, "tool_complete");
+        let (_folder, upstream, parlor) =
+            start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
+        upstream.add_script(When::any(), Script::new().tool_call("id0", "failing", arguments));
+        upstream.add_script(When::tool_gave(""), Script::new().text("I see."));
+        let events = start_turn(&parlor).await.read_to_end().await;
+        let ended = events_of_type(&events, "tool_complete");
         assert_eq!(ended[0]["status"], "failed", "{arguments}");
         let output = ended[0]["output"].as_str().unwrap();
         assert!(output.contains(told), "{arguments}: {output}");
-        let given = &calls(&upstream)[1]["messages"][2];
+        let given = &model_calls(&upstream)[1]["messages"][2];
         assert_eq!(
             (&given["role"], &given["content"]),
             (&json!("tool"), &json!(output))
         );
-        assert_eq!(text(&events, "text_delta"), "I see.");
+        assert_eq!(joined_deltas(&events, "text_delta"), "I see.");
         parlor.stop().await;
     }
 }
 
 #[tokio::test]
-async fn a_tool_that_says_too_much_is_cut_short() {
-    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
-    upstream.script(When::any(), asks("failing", &["huge"]));
-    upstream.script(When::tool_gave("cut off"), Script::new().text("Much."));
-    let events = ask(&parlor).await.rest().await;
-    let output = of_type(&events, "tool_complete")[0]["output"].as_str().unwrap();
+async fn truncates_long_tool_output() {
+    let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
+    upstream.add_script(When::any(), call_script("failing", &["huge"]));
+    upstream.add_script(When::tool_gave("cut off"), Script::new().text("Much."));
+    let events = start_turn(&parlor).await.read_to_end().await;
+    let output = events_of_type(&events, "tool_complete")[0]["output"]
+        .as_str()
+        .unwrap();
     assert!(output.len() < 1100, "{}", output.len());
     assert!(output.ends_with(&format!("[{} more bytes were cut off here.]", (50 << 20) - 1000)));
-    assert_eq!(text(&events, "text_delta"), "Much.");
+    assert_eq!(joined_deltas(&events, "text_delta"), "Much.");
 }
 
 #[tokio::test]
-async fn a_model_that_only_uses_tools_has_to_answer_in_the_end() {
+async fn model_must_answer_after_max_tool_rounds() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let tools = Registry::default().with(Failing);
+    let tools = ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         settings.agent.max_iterations = 2;
     })
     .await;
-    upstream.script(When::any(), Script::new().text("All that I know."));
-    upstream.script_times(2, When::any(), asks("failing", &["fine"]));
-    let events = ask(&parlor).await.rest().await;
-    assert_eq!(text(&events, "text_delta"), "All that I know.");
-    let offered: Vec<bool> = calls(&upstream)
+    upstream.add_script(When::any(), Script::new().text("All that I know."));
+    upstream.add_script_times(2, When::any(), call_script("failing", &["fine"]));
+    let events = start_turn(&parlor).await.read_to_end().await;
+    assert_eq!(joined_deltas(&events, "text_delta"), "All that I know.");
+    let offered: Vec<bool> = model_calls(&upstream)
         .iter()
         .map(|call| call["tools"].is_array())
         .collect();
@@ -227,33 +236,33 @@ async fn a_model_that_only_uses_tools_has_to_answer_in_the_end() {
 
 /// serde_json passes it on unread, and the page can't read it: it would be in the log of everything.
 #[tokio::test]
-async fn half_a_character_in_the_arguments_harms_nothing() {
-    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
-    upstream.script(
+async fn lone_surrogate_in_arguments_is_harmless() {
+    let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
+    upstream.add_script(
         When::any(),
         Script::new().tool_call("id0", "failing", r#"{"name":"\ud83d"}"#),
     );
-    upstream.script(When::tool_gave(""), Script::new().text("I see."));
-    let events = ask(&parlor).await.rest().await;
-    assert_eq!(text(&events, "text_delta"), "I see.");
+    upstream.add_script(When::tool_gave(""), Script::new().text("I see."));
+    let events = start_turn(&parlor).await.read_to_end().await;
+    assert_eq!(joined_deltas(&events, "text_delta"), "I see.");
     let id = events[0]["conversation_id"].as_str().unwrap();
     let page = parlor.get(&format!("/c/{id}")).send().await.unwrap();
     assert!(page.text().await.unwrap().contains("I see."));
     let next = json!({ "message": "Go on", "model": "test/any", "conversation_id": id });
     assert_eq!(
-        parlor.chat(&next).await.rest().await.last().unwrap()["type"],
+        parlor.chat(&next).await.read_to_end().await.last().unwrap()["type"],
         "complete"
     );
 }
 
 /// serde_json gives up at 128.
 #[tokio::test]
-async fn arguments_that_are_nested_deeply_are_shown_as_they_are() {
-    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
+async fn deeply_nested_arguments_are_shown() {
+    let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
     let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
     let arguments = format!(r#"{{"name":{deep}}}"#);
-    upstream.script(When::any(), Script::new().tool_call("id0", "failing", &arguments));
-    upstream.script(When::tool_gave(""), Script::new().text("I see."));
+    upstream.add_script(When::any(), Script::new().tool_call("id0", "failing", &arguments));
+    upstream.add_script(When::tool_gave(""), Script::new().text("I see."));
     let request = json!({ "message": "Do it", "model": "test/any" });
     let stream = parlor.post("/api/chat/stream", &request).send().await.unwrap();
     let body = stream.text().await.unwrap();

@@ -4,56 +4,65 @@ use upstream::When;
 use uuid::Uuid;
 
 use super::*;
-use crate::support::{SOON, calls, types};
+use crate::support::{TEST_TIMEOUT, event_types, model_calls};
 
 #[tokio::test]
-async fn a_stop_ends_a_tool_that_is_at_work() {
-    let fate = Arc::new(Fate::default());
-    let (_folder, upstream, parlor) = with(Registry::default().with(Endless(fate.clone()))).await;
-    upstream.script(
+async fn stop_cancels_a_running_tool() {
+    let fate = Arc::new(EndlessToolState::default());
+    let (_folder, upstream, parlor) =
+        start_with_tools(ToolRegistry::default().with_tool(EndlessTool(fate.clone()))).await;
+    upstream.add_script(
         When::any(),
         Script::new()
             .text("I begin.")
             .tool_call("id0", "endless", r#"{"name":"x"}"#),
     );
-    let mut stream = ask(&parlor).await;
-    let started = stream.until("tool_start").await;
-    tokio::time::timeout(SOON, fate.begins.notified()).await.unwrap();
+    let mut stream = start_turn(&parlor).await;
+    let started = stream.next_of_type("tool_start").await;
+    tokio::time::timeout(TEST_TIMEOUT, fate.started.notified())
+        .await
+        .unwrap();
     let stop = json!({ "message_id": started["message_id"] });
     let stopped = parlor.post("/rpc/stop_run", &stop).send().await.unwrap();
     assert_eq!(stopped.text().await.unwrap(), "\"stopped\"");
     assert_eq!(
-        fate.dropped.load(SeqCst),
+        fate.drop_count.load(SeqCst),
         1,
         "nothing of it goes on when the stop is answered"
     );
-    let rest = stream.rest().await;
+    let rest = stream.read_to_end().await;
     // The call's mark, then the end.
-    assert_eq!(types(&rest), ["text_delta", "cancelled"]);
+    assert_eq!(event_types(&rest), ["text_delta", "cancelled"]);
     let path = format!("/api/messages/{}", started["message_id"].as_str().unwrap());
     let message = parlor.get_json(&path).await.1;
     assert_eq!(
         message["message"]["nodes"][0]["parts"][1]["status"], "stopped",
         "{message}"
     );
-    assert_eq!(calls(&upstream).len(), 1);
+    assert_eq!(model_calls(&upstream).len(), 1);
 }
 
 #[tokio::test]
-async fn what_a_restart_interrupts_is_continued_and_what_has_ended_is_not_done_again() {
-    let fate = Arc::new(Fate::default());
-    let tools = || Registry::default().with(Endless(fate.clone())).with(Failing);
-    let (folder, upstream, parlor) = with(tools()).await;
-    let script = asks("failing", &["fine"]).tool_call("id1", "endless", r#"{"name":"x"}"#);
-    upstream.script(When::any(), script);
-    let mut stream = ask(&parlor).await;
-    let ended = stream.until("tool_complete").await;
+async fn restart_reruns_only_unfinished_calls() {
+    let fate = Arc::new(EndlessToolState::default());
+    let tools = || {
+        ToolRegistry::default()
+            .with_tool(EndlessTool(fate.clone()))
+            .with_tool(FailingTool)
+    };
+    let (folder, upstream, parlor) = start_with_tools(tools()).await;
+    let script = call_script("failing", &["fine"]).tool_call("id1", "endless", r#"{"name":"x"}"#);
+    upstream.add_script(When::any(), script);
+    let mut stream = start_turn(&parlor).await;
+    let ended = stream.next_of_type("tool_complete").await;
     assert_eq!(ended["output"], "fine");
-    tokio::time::timeout(SOON, fate.begins.notified()).await.unwrap();
+    tokio::time::timeout(TEST_TIMEOUT, fate.started.notified())
+        .await
+        .unwrap();
     parlor.stop().await;
 
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools(), |_| {}).await;
-    upstream.script(
+    upstream.add_script(
         When::tool_gave("outcome"),
         Script::new().text("I looked at what I have."),
     );
@@ -65,14 +74,14 @@ async fn what_a_restart_interrupts_is_continued_and_what_has_ended_is_not_done_a
     let continued = parlor.post("/rpc/continue_run", &intent).send().await.unwrap();
     assert_eq!(continued.status(), 200);
     let path = format!("/api/runs/{}/events", ended["message_id"].as_str().unwrap());
-    let events = parlor.follow(&path).await.rest().await;
+    let events = parlor.follow(&path).await.read_to_end().await;
     assert_eq!(events.last().unwrap()["type"], "complete", "{events:?}");
     assert_eq!(
-        fate.begun.load(SeqCst),
+        fate.start_count.load(SeqCst),
         1,
         "what has no known end is not run again"
     );
-    let shown = &calls(&upstream)[1]["messages"];
+    let shown = &model_calls(&upstream)[1]["messages"];
     assert_eq!(shown[2]["content"], "fine");
     assert!(
         shown[3]["content"]
@@ -84,19 +93,19 @@ async fn what_a_restart_interrupts_is_continued_and_what_has_ended_is_not_done_a
 }
 
 #[tokio::test]
-async fn an_answer_that_broke_off_in_the_arguments_of_a_tool_goes_on() {
-    let (_folder, upstream, parlor) = with(Registry::default().with(Failing)).await;
-    upstream.script(When::any(), asks("failing", &["fine"]));
-    upstream.script(When::tool_gave("fine"), Script::new().text("Found."));
+async fn continues_after_a_break_in_tool_arguments() {
+    let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
+    upstream.add_script(When::any(), call_script("failing", &["fine"]));
+    upstream.add_script(When::tool_gave("fine"), Script::new().text("Found."));
     let broken = Script::new()
         .text("Let me look.")
         .tool_call("id0", "failing", r#"{"na"#)
         .cut();
-    upstream.script_times(1, When::any(), broken);
-    let events = ask(&parlor).await.rest().await;
+    upstream.add_script_times(1, When::any(), broken);
+    let events = start_turn(&parlor).await.read_to_end().await;
     assert_eq!(events.last().unwrap()["status"], "interrupted");
     assert_eq!(
-        of_type(&events, "tool_start").len(),
+        events_of_type(&events, "tool_start").len(),
         0,
         "what was not asked for whole is not begun"
     );
@@ -108,7 +117,7 @@ async fn an_answer_that_broke_off_in_the_arguments_of_a_tool_goes_on() {
         body.contains(r#""message":"Let me look.\n\n[[tool:0]]\n\nFound.""#),
         "{body}"
     );
-    let asked = calls(&upstream);
+    let asked = model_calls(&upstream);
     assert_eq!(asked.len(), 3);
     assert_eq!(
         asked[1]["messages"][1],

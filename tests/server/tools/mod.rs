@@ -12,14 +12,14 @@ use std::{
     time::Duration,
 };
 
-use parlor::tools::{Call, NewPayload, Registry, Tool, ToolError, ToolResult};
+use parlor::tools::{NewPayload, Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{Barrier, Notify};
 use upstream::{Script, Upstream};
 
-use crate::support::{Parlor, with_tools};
+use crate::support::{Parlor, parlor_with_tools};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Named {
@@ -28,9 +28,9 @@ pub struct Named {
 }
 
 /// Ends when two of its calls are at work.
-struct Together(Barrier);
+struct BarrierTool(Barrier);
 
-impl Tool for Together {
+impl Tool for BarrierTool {
     type Input = Named;
 
     const NAME: &'static str = "together";
@@ -42,9 +42,9 @@ impl Tool for Together {
         Some(input.name.clone())
     }
 
-    async fn run(&self, input: Named, call: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Named, call: ToolContext) -> Result<ToolResult, ToolError> {
         call.progress
-            .say("waiting", format!("{} is here", input.name), None);
+            .report("waiting", format!("{} is here", input.name), None);
         self.0.wait().await;
         Ok(format!("{} is done", input.name).into())
     }
@@ -52,15 +52,15 @@ impl Tool for Together {
 
 /// What has become of a tool that never ends.
 #[derive(Default)]
-struct Fate {
-    begun: AtomicUsize,
-    begins: Notify,
-    dropped: AtomicUsize,
+struct EndlessToolState {
+    start_count: AtomicUsize,
+    started: Notify,
+    drop_count: AtomicUsize,
 }
 
-struct Endless(Arc<Fate>);
+struct EndlessTool(Arc<EndlessToolState>);
 
-impl Tool for Endless {
+impl Tool for EndlessTool {
     type Input = Named;
 
     const NAME: &'static str = "endless";
@@ -68,24 +68,24 @@ impl Tool for Endless {
     const LABEL: &'static str = "Going on";
     const DONE: &'static str = "Went on";
 
-    async fn run(&self, _: Named, _: Call) -> Result<ToolResult, ToolError> {
-        struct Guard(Arc<Fate>);
+    async fn run(&self, _: Named, _: ToolContext) -> Result<ToolResult, ToolError> {
+        struct Guard(Arc<EndlessToolState>);
         impl Drop for Guard {
             fn drop(&mut self) {
-                self.0.dropped.fetch_add(1, SeqCst);
+                self.0.drop_count.fetch_add(1, SeqCst);
             }
         }
         let _guard = Guard(self.0.clone());
-        self.0.begun.fetch_add(1, SeqCst);
-        self.0.begins.notify_one();
+        self.0.start_count.fetch_add(1, SeqCst);
+        self.0.started.notify_one();
         std::future::pending().await
     }
 }
 
 /// Fails in the way that it is asked to.
-pub struct Failing;
+pub struct FailingTool;
 
-impl Tool for Failing {
+impl Tool for FailingTool {
     type Input = Named;
 
     const NAME: &'static str = "failing";
@@ -95,7 +95,7 @@ impl Tool for Failing {
     const TIMEOUT: Duration = Duration::from_millis(300);
     const OUTPUT_BYTES: usize = 1000;
 
-    async fn run(&self, input: Named, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Named, _: ToolContext) -> Result<ToolResult, ToolError> {
         match input.name.as_str() {
             "error" => Err(ToolError::new("The thing is not there. Name another one.")),
             "panic" => panic!("as asked"),
@@ -107,9 +107,9 @@ impl Tool for Failing {
 }
 
 /// Counts how often it is allowed to run.
-pub struct Asking(pub Arc<AtomicUsize>);
+pub struct ApprovalTool(pub Arc<AtomicUsize>);
 
-impl Tool for Asking {
+impl Tool for ApprovalTool {
     type Input = Named;
 
     const NAME: &'static str = "asking";
@@ -118,7 +118,7 @@ impl Tool for Asking {
     const DONE: &'static str = "Changed";
     const NEEDS_APPROVAL: bool = true;
 
-    async fn run(&self, input: Named, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: Named, _: ToolContext) -> Result<ToolResult, ToolError> {
         self.0.fetch_add(1, SeqCst);
         Ok(format!("{} is changed", input.name).into())
     }
@@ -131,9 +131,9 @@ pub struct Made {
 }
 
 /// Makes what it is asked for, and says this.
-pub struct Maker(pub &'static str);
+pub struct PayloadTool(pub &'static str);
 
-impl Tool for Maker {
+impl Tool for PayloadTool {
     type Input = Made;
 
     const NAME: &'static str = "make";
@@ -141,7 +141,7 @@ impl Tool for Maker {
     const LABEL: &'static str = "Making";
     const DONE: &'static str = "Made";
 
-    async fn run(&self, Made { kind, data }: Made, _: Call) -> Result<ToolResult, ToolError> {
+    async fn run(&self, Made { kind, data }: Made, _: ToolContext) -> Result<ToolResult, ToolError> {
         Ok(ToolResult {
             text: self.0.into(),
             payload: Some(NewPayload { kind, data }),
@@ -151,11 +151,11 @@ impl Tool for Maker {
 }
 
 /// A server with these tools.
-async fn with(tools: Registry) -> (tempfile::TempDir, Upstream, Parlor) {
-    with_tools(tools, |_| {}).await
+async fn start_with_tools(tools: ToolRegistry) -> (tempfile::TempDir, Upstream, Parlor) {
+    parlor_with_tools(tools, |_| {}).await
 }
 
-fn asks(tool: &str, names: &[&str]) -> Script {
+fn call_script(tool: &str, names: &[&str]) -> Script {
     names
         .iter()
         .enumerate()
@@ -164,12 +164,12 @@ fn asks(tool: &str, names: &[&str]) -> Script {
         })
 }
 
-async fn ask(parlor: &Parlor) -> crate::support::Stream {
+async fn start_turn(parlor: &Parlor) -> crate::support::EventStream {
     parlor
         .chat(&json!({ "message": "Do it", "model": "test/any" }))
         .await
 }
 
-fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+fn events_of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["type"] == kind).collect()
 }

@@ -5,17 +5,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::{Value, json};
 
-use crate::script::Spelling;
+use crate::script::ThinkingFormat;
 
 pub const DONE: &[u8] = b"data: [DONE]\n\n";
 
 /// Room for some hundred tokens' frames, taken at once.
-const BLOCK: usize = 64 << 10;
+const BLOCK_BYTES: usize = 64 << 10;
 
 /// Builds the frames of one answer.
 pub struct Frames {
     model: String,
-    spelling: Spelling,
+    spelling: ThinkingFormat,
     /// With tags, thinking has been opened and not been closed.
     in_tags: bool,
     /// Tool calls so far.
@@ -24,10 +24,10 @@ pub struct Frames {
     block: BytesMut,
 }
 
-const SUFFIX: &[u8] = b"\"},\"finish_reason\":null}]}\n\n";
+const FRAME_SUFFIX: &[u8] = b"\"},\"finish_reason\":null}]}\n\n";
 
 impl Frames {
-    pub fn new(model: &str, spelling: Spelling) -> Self {
+    pub fn new(model: &str, spelling: ThinkingFormat) -> Self {
         let id = format!(
             r#"data: {{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":0,"model":{},"choices":[{{"index":0,"delta":{{"content":""#,
             Value::from(model)
@@ -53,19 +53,21 @@ impl Frames {
             ""
         };
         match self.spelling {
-            Spelling::Parts => self.delta(json!({"content": [{"type": "text", "text": text}]})),
+            ThinkingFormat::Parts => self.delta(json!({"content": [{"type": "text", "text": text}]})),
             _ => self.delta(json!({"content": format!("{closing}{text}")})),
         }
     }
 
     pub fn thinking(&mut self, text: &str) -> Bytes {
         match self.spelling {
-            Spelling::ReasoningContent => self.delta(json!({"content": null, "reasoning_content": text})),
-            Spelling::Reasoning => self.delta(json!({"content": "", "reasoning": text})),
-            Spelling::Parts => self.delta(json!({
+            ThinkingFormat::ReasoningContent => {
+                self.delta(json!({"content": null, "reasoning_content": text}))
+            }
+            ThinkingFormat::Reasoning => self.delta(json!({"content": "", "reasoning": text})),
+            ThinkingFormat::Parts => self.delta(json!({
                 "content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]
             })),
-            Spelling::Tags => {
+            ThinkingFormat::Tags => {
                 let opening = if std::mem::replace(&mut self.in_tags, true) {
                     ""
                 } else {
@@ -79,11 +81,11 @@ impl Frames {
     /// A token that `write` puts into its frame, as it stands in JSON. No allocation but one block now and then.
     pub fn token(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
         if self.block.capacity() - self.block.len() < self.prefix.len() + 128 {
-            self.block = BytesMut::with_capacity(BLOCK);
+            self.block = BytesMut::with_capacity(BLOCK_BYTES);
         }
         self.block.put_slice(&self.prefix);
         write(&mut self.block);
-        self.block.put_slice(SUFFIX);
+        self.block.put_slice(FRAME_SUFFIX);
         self.block.split().freeze()
     }
 
@@ -142,7 +144,7 @@ pub fn put_number(to: &mut BytesMut, number: u64) {
 }
 
 /// Cuts a text into pieces of a word each, with the space before it.
-pub fn pieces(text: &str) -> Vec<String> {
+pub fn split_words(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut after_space = true;
     for c in text.chars() {

@@ -34,17 +34,17 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 pub use self::{
     frames::now_micros,
-    pages::{Page, PageBody, Placed},
-    script::{Script, Spelling, Step, When},
+    pages::{Page, PageBody, PlacedPage},
+    script::{Script, Step, ThinkingFormat, When},
     server::without_metadata,
-    state::{Captured, Listing, Rule},
+    state::{CapturedRequest, ModelListing, ScriptRule},
 };
 
 /// A server that runs until this is dropped.
 #[derive(Debug)]
 pub struct Upstream {
     address: SocketAddr,
-    state: Arc<state::State>,
+    state: Arc<state::UpstreamState>,
     task: JoinHandle<()>,
 }
 
@@ -66,7 +66,7 @@ impl Upstream {
     pub async fn listen(port: u16, required_key: Option<String>) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
-        let state = state::State::new(required_key);
+        let state = state::UpstreamState::new(required_key);
         let router = server::router(state.clone());
         let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
             // Each token goes out when it is due.
@@ -89,8 +89,8 @@ impl Upstream {
     }
 
     /// Plays this script to all requests that match, from now on.
-    pub fn script(&self, when: When, script: Script) {
-        self.state.add(Rule {
+    pub fn add_script(&self, when: When, script: Script) {
+        self.state.add_script(ScriptRule {
             when,
             script,
             times: None,
@@ -98,8 +98,8 @@ impl Upstream {
     }
 
     /// The same, so many times.
-    pub fn script_times(&self, times: u64, when: When, script: Script) {
-        self.state.add(Rule {
+    pub fn add_script_times(&self, times: u64, when: When, script: Script) {
+        self.state.add_script(ScriptRule {
             when,
             script,
             times: Some(times),
@@ -107,8 +107,8 @@ impl Upstream {
     }
 
     /// Puts a page at an address, from now on. The latest is found first.
-    pub fn page(&self, path: impl Into<String>, page: Page) {
-        self.state.place(Placed {
+    pub fn add_page(&self, path: impl Into<String>, page: Page) {
+        self.state.add_page(PlacedPage {
             path: path.into(),
             page,
             times: None,
@@ -116,8 +116,8 @@ impl Upstream {
     }
 
     /// The same, so many times.
-    pub fn page_times(&self, times: u64, path: impl Into<String>, page: Page) {
-        self.state.place(Placed {
+    pub fn add_page_times(&self, times: u64, path: impl Into<String>, page: Page) {
+        self.state.add_page(PlacedPage {
             path: path.into(),
             page,
             times: Some(times),
@@ -130,17 +130,17 @@ impl Upstream {
     }
 
     /// Lets all answers pass the gate, those still to come included.
-    pub fn release(&self, gate: &str) {
-        self.state.release(gate);
+    pub fn open_gate(&self, gate: &str) {
+        self.state.open_gate(gate);
     }
 
     /// Waits until an answer has come to the gate.
-    pub async fn reached(&self, gate: &str) {
-        self.state.reached(gate).await;
+    pub async fn wait_for_gate(&self, gate: &str) {
+        self.state.wait_for_gate(gate).await;
     }
 
     /// The requests so far, oldest first.
-    pub fn requests(&self) -> Vec<Captured> {
+    pub fn requests(&self) -> Vec<CapturedRequest> {
         self.state.requests()
     }
 
@@ -155,7 +155,7 @@ impl Upstream {
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
         let headers = headers.collect();
-        self.state.set_listing(Some(Listing {
+        self.state.set_listing(Some(ModelListing {
             status,
             body,
             headers,
@@ -176,8 +176,8 @@ impl Upstream {
     }
 
     /// Waits until nothing is being streamed.
-    pub async fn all_closed(&self) {
-        self.state.all_closed().await;
+    pub async fn wait_until_closed(&self) {
+        self.state.wait_until_closed().await;
     }
 
     /// Takes no more connections; when this returns, the port is free.
@@ -187,7 +187,7 @@ impl Upstream {
     }
 
     /// Runs until the server ends by itself, which it does not.
-    pub async fn wait(mut self) {
+    pub async fn run(mut self) {
         let _ = (&mut self.task).await;
     }
 }

@@ -19,6 +19,6 @@ async fn main() -> std::io::Result<()> {
     let options = Options::parse();
     let upstream = Upstream::listen(options.port, options.require_key).await?;
     println!("upstream ready at http://{}", upstream.address());
-    upstream.wait().await;
+    upstream.run().await;
     Ok(())
 }

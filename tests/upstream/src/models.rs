@@ -5,20 +5,20 @@ use serde::Deserialize;
 use crate::script::{Script, Step};
 
 /// As `/v1/models` lists them, the first one to be the default.
-pub const BUILT_IN: [&str; 5] = ["echo", "words", "markdown", "think", "bench"];
+pub const BUILT_IN_MODELS: [&str; 5] = ["echo", "words", "markdown", "think", "bench"];
 
-const WORDS: &str = "A quick paragraph of ordinary words, long enough to be seen arriving one by one, and short \
+const WORDS_TEXT: &str = "A quick paragraph of ordinary words, long enough to be seen arriving one by one, and short \
     enough not to be in anyone's way. It has no other purpose, and is content with that.";
 
-const THOUGHT: &str =
+const THINKING_TEXT: &str =
     "Let me think about this for a moment. There is a question, and there may be an answer to it.";
 
-const MARKDOWN: &str = "# Heading\n\nA paragraph with **bold**, *italic* and `code`.\n\n- one\n- two\n  - nested\n\n\
+const MARKDOWN_TEXT: &str = "# Heading\n\nA paragraph with **bold**, *italic* and `code`.\n\n- one\n- two\n  - nested\n\n\
     | a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn main() {}\n```\n\n> A quotation.\n\nA [link](https://example.com).\n";
 
 /// What the `bench` model reads from the user's message.
 #[derive(Deserialize)]
-struct Bench {
+struct BenchRequest {
     tokens: u64,
     /// 0: as fast as they can be sent.
     #[serde(default)]
@@ -26,19 +26,19 @@ struct Bench {
 }
 
 /// The script of a built-in model, if there is one of that name.
-pub fn built_in(model: &str, user: &str) -> Option<Script> {
+pub fn built_in_script(model: &str, user: &str) -> Option<Script> {
     let script = Script::new();
     Some(match model {
         "echo" => script.text(user),
-        "words" => script.stream(WORDS, 50.0),
-        "markdown" => script.stream(MARKDOWN, 100.0),
+        "words" => script.stream(WORDS_TEXT, 50.0),
+        "markdown" => script.stream(MARKDOWN_TEXT, 100.0),
         "think" => script
             .step(Step::StreamThinking {
-                text: THOUGHT.into(),
+                text: THINKING_TEXT.into(),
                 per_second: 50.0,
             })
             .stream("Here is the answer.", 50.0),
-        "bench" => match serde_json::from_str::<Bench>(user) {
+        "bench" => match serde_json::from_str::<BenchRequest>(user) {
             Ok(bench) => script.tokens(bench.tokens, bench.per_second),
             Err(error) => script.text(format!("Not what I read: {error}")),
         },

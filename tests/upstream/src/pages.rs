@@ -11,10 +11,10 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{server::capture, state::State};
+use crate::{server::capture, state::UpstreamState};
 
 /// How much of a page without end is sent at a time.
-const BLOCK: usize = 64 << 10;
+const BLOCK_BYTES: usize = 64 << 10;
 
 /// What is found at an address.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub enum PageBody {
 
 /// A page and the requests that get it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Placed {
+pub struct PlacedPage {
     pub path: String,
     #[serde(flatten)]
     pub page: Page,
@@ -107,8 +107,8 @@ impl Page {
 }
 
 /// Answers what no other route does.
-pub async fn find(
-    Extract(state): Extract<Arc<State>>,
+pub async fn serve_page(
+    Extract(state): Extract<Arc<UpstreamState>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -136,7 +136,8 @@ pub async fn find(
 }
 
 fn spaces(count: usize) -> Body {
-    let block = Bytes::from_static(&[b' '; BLOCK]);
-    let blocks = (0..count.div_ceil(BLOCK)).map(move |_| Ok::<_, std::convert::Infallible>(block.clone()));
+    let block = Bytes::from_static(&[b' '; BLOCK_BYTES]);
+    let blocks =
+        (0..count.div_ceil(BLOCK_BYTES)).map(move |_| Ok::<_, std::convert::Infallible>(block.clone()));
     Body::from_stream(futures::stream::iter(blocks))
 }

@@ -12,13 +12,13 @@ use futures::Stream;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::{
-    frames::{DONE, Frames, frame, now_micros, pieces, put_number},
+    frames::{DONE, Frames, frame, now_micros, put_number, split_words},
     script::{Script, Step},
-    state::{Open, State},
+    state::{OpenStream, UpstreamState},
 };
 
 /// The response that a script describes.
-pub async fn respond(state: Arc<State>, model: &str, script: Script) -> Response {
+pub async fn respond(state: Arc<UpstreamState>, model: &str, script: Script) -> Response {
     let mut steps = VecDeque::from(script.steps);
     let ends = steps.iter().any(|step| {
         matches!(
@@ -30,7 +30,7 @@ pub async fn respond(state: Arc<State>, model: &str, script: Script) -> Response
         steps.push_back(Step::Finish("stop".into()));
     }
     if steps.iter().any(|step| matches!(step, Step::Status { .. })) {
-        return status(&state, steps).await;
+        return respond_with_status(&state, steps).await;
     }
     let mut media_type = String::from("text/event-stream; charset=utf-8");
     let mut opens = true;
@@ -45,7 +45,7 @@ pub async fn respond(state: Arc<State>, model: &str, script: Script) -> Response
     let frames = Frames::new(model, script.thinking);
     let first = opens.then(|| frames.role());
     let player = Player {
-        _open: state.open(),
+        _open: state.track_stream(),
         state,
         frames,
         steps,
@@ -60,7 +60,7 @@ pub async fn respond(state: Arc<State>, model: &str, script: Script) -> Response
 }
 
 /// Waits as the script says, then answers with a status.
-async fn status(state: &State, steps: VecDeque<Step>) -> Response {
+async fn respond_with_status(state: &UpstreamState, steps: VecDeque<Step>) -> Response {
     for step in steps {
         match step {
             Step::Gate(name) => state.pass_gate(&name).await,
@@ -87,33 +87,33 @@ async fn status(state: &State, steps: VecDeque<Step>) -> Response {
 }
 
 struct Player {
-    state: Arc<State>,
+    state: Arc<UpstreamState>,
     frames: Frames,
     steps: VecDeque<Step>,
-    pace: Option<Pace>,
+    pace: Option<PacedTokens>,
     sent: u64,
     first: Option<Bytes>,
     /// Tells the state that the stream is over, however it ends.
-    _open: Open,
+    _open: OpenStream,
 }
 
 /// Tokens that are being sent, one at each beat.
-struct Pace {
-    tokens: Tokens,
+struct PacedTokens {
+    tokens: TokenSource,
     start: Instant,
     /// Zero: at once.
-    beat: Duration,
+    interval: Duration,
     index: u64,
 }
 
-enum Tokens {
+enum TokenSource {
     /// `number@microseconds`, for as many as there are.
     Stamped(u64),
-    Pieces(VecDeque<String>, Kind),
+    Pieces(VecDeque<String>, DeltaKind),
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum DeltaKind {
     Text,
     Thinking,
 }
@@ -170,15 +170,21 @@ impl Player {
                     continue;
                 }
                 Step::Stream { text, per_second } => {
-                    self.begin(Tokens::Pieces(pieces(&text).into(), Kind::Text), per_second);
+                    self.begin(
+                        TokenSource::Pieces(split_words(&text).into(), DeltaKind::Text),
+                        per_second,
+                    );
                     continue;
                 }
                 Step::StreamThinking { text, per_second } => {
-                    self.begin(Tokens::Pieces(pieces(&text).into(), Kind::Thinking), per_second);
+                    self.begin(
+                        TokenSource::Pieces(split_words(&text).into(), DeltaKind::Thinking),
+                        per_second,
+                    );
                     continue;
                 }
                 Step::Tokens { count, per_second } => {
-                    self.begin(Tokens::Stamped(count), per_second);
+                    self.begin(TokenSource::Stamped(count), per_second);
                     continue;
                 }
                 Step::Status { .. } | Step::ContentType(_) => continue,
@@ -188,12 +194,12 @@ impl Player {
         }
     }
 
-    fn begin(&mut self, tokens: Tokens, per_second: f64) {
+    fn begin(&mut self, tokens: TokenSource, per_second: f64) {
         let beat = Duration::try_from_secs_f64(1.0 / per_second).unwrap_or_default();
-        self.pace = Some(Pace {
+        self.pace = Some(PacedTokens {
             tokens,
             start: Instant::now(),
-            beat,
+            interval: beat,
             index: 0,
         });
     }
@@ -201,36 +207,36 @@ impl Player {
     async fn next_token(&mut self) -> Option<Bytes> {
         let Some(pace) = &mut self.pace else { return None };
         let done = match &pace.tokens {
-            Tokens::Stamped(count) => pace.index == *count,
-            Tokens::Pieces(pieces, _) => pieces.is_empty(),
+            TokenSource::Stamped(count) => pace.index == *count,
+            TokenSource::Pieces(pieces, _) => pieces.is_empty(),
         };
         if done {
             self.pace = None;
             return None;
         }
-        if pace.beat.is_zero() {
+        if pace.interval.is_zero() {
             // As fast as they can be sent, but not at the cost of the other streams.
             if pace.index % 64 == 63 {
                 tokio::task::yield_now().await;
             }
         } else {
             let beats = u32::try_from(pace.index).unwrap_or(u32::MAX);
-            sleep_until(pace.start + pace.beat.saturating_mul(beats)).await;
+            sleep_until(pace.start + pace.interval.saturating_mul(beats)).await;
         }
         let index = pace.index;
         pace.index += 1;
         Some(match &mut pace.tokens {
-            Tokens::Stamped(_) => self.frames.token(|to| {
+            TokenSource::Stamped(_) => self.frames.token(|to| {
                 put_number(to, index);
                 to.put_u8(b'@');
                 put_number(to, now_micros());
                 to.put_u8(b' ');
             }),
-            Tokens::Pieces(pieces, kind) => {
+            TokenSource::Pieces(pieces, kind) => {
                 let piece = pieces.pop_front().unwrap_or_default();
                 match kind {
-                    Kind::Text => self.frames.text(&piece),
-                    Kind::Thinking => self.frames.thinking(&piece),
+                    DeltaKind::Text => self.frames.text(&piece),
+                    DeltaKind::Thinking => self.frames.thinking(&piece),
                 }
             }
         })

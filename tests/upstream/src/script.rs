@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct Script {
     pub steps: Vec<Step>,
     #[serde(default)]
-    pub thinking: Spelling,
+    pub thinking: ThinkingFormat,
 }
 
 /// One thing that the model, or its server, does.
@@ -68,7 +68,7 @@ pub enum Step {
 /// How thinking is spelled on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Spelling {
+pub enum ThinkingFormat {
     #[default]
     ReasoningContent,
     Reasoning,
@@ -94,7 +94,7 @@ pub struct When {
 
 /// What a request asks, as far as it decides which script answers.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestSummary {
     pub model: String,
     /// The last message of a user.
     pub user: String,
@@ -128,7 +128,7 @@ impl When {
         Self::default()
     }
 
-    pub(crate) fn holds(&self, asked: &Asked) -> bool {
+    pub(crate) fn matches(&self, asked: &RequestSummary) -> bool {
         let contains = |part: &Option<String>, whole: Option<&str>| {
             let part = part.as_deref();
             part.is_none_or(|part| whole.is_some_and(|whole| whole.contains(part)))
@@ -144,7 +144,7 @@ impl Script {
         Self::default()
     }
 
-    pub fn spelled(mut self, thinking: Spelling) -> Self {
+    pub fn with_thinking_format(mut self, thinking: ThinkingFormat) -> Self {
         self.thinking = thinking;
         self
     }

@@ -13,37 +13,37 @@ use axum::{
 use serde_json::{Value, json};
 
 use crate::{
-    models::{BUILT_IN, built_in},
-    pages::{self, Placed},
+    models::{BUILT_IN_MODELS, built_in_script},
+    pages::{self, PlacedPage},
     play,
-    script::Asked,
-    state::{Captured, Listing, Rule, State},
+    script::RequestSummary,
+    state::{CapturedRequest, ModelListing, ScriptRule, UpstreamState},
 };
 
-pub fn router(state: Arc<State>) -> Router {
+pub fn router(state: Arc<UpstreamState>) -> Router {
     Router::new()
-        .route("/v1/models", get(models))
-        .route("/v1/chat/completions", post(chat))
-        .route("/control/scripts", post(script))
-        .route("/control/models", post(listing))
-        .route("/control/pages", post(page))
-        .route("/control/key", post(key))
-        .route("/control/gates/{name}", post(release).get(reached))
-        .route("/control/requests", get(requests))
-        .route("/control/state", get(facts))
-        .route("/control/reset", post(reset))
-        .fallback(pages::find)
+        .route("/v1/models", get(get_models))
+        .route("/v1/chat/completions", post(post_chat))
+        .route("/control/scripts", post(add_script))
+        .route("/control/models", post(set_listing))
+        .route("/control/pages", post(add_page))
+        .route("/control/key", post(set_key))
+        .route("/control/gates/{name}", post(open_gate).get(wait_for_gate))
+        .route("/control/requests", get(get_requests))
+        .route("/control/state", get(get_facts))
+        .route("/control/reset", post(post_reset))
+        .fallback(pages::serve_page)
         // A script may have all of the largest answer in it.
         .layer(DefaultBodyLimit::disable())
         .with_state(state)
 }
 
-async fn models(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap) -> Response {
+async fn get_models(Extract(state): Extract<Arc<UpstreamState>>, uri: Uri, headers: HeaderMap) -> Response {
     capture(&state, &Method::GET, &uri, &headers, Value::Null);
-    if let Some(refusal) = refused(&state, &headers) {
+    if let Some(refusal) = check_key(&state, &headers) {
         return refusal;
     }
-    if let Some(Listing {
+    if let Some(ModelListing {
         status,
         body,
         headers,
@@ -57,7 +57,7 @@ async fn models(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMa
         }
         return response;
     }
-    let names = BUILT_IN
+    let names = BUILT_IN_MODELS
         .into_iter()
         .map(str::to_owned)
         .chain(state.scripted_models());
@@ -69,20 +69,25 @@ async fn models(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMa
     Json(json!({"object": "list", "data": data})).into_response()
 }
 
-async fn chat(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn post_chat(
+    Extract(state): Extract<Arc<UpstreamState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let request: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let asked = Asked {
+    let asked = RequestSummary {
         model: request["model"].as_str().unwrap_or_default().to_owned(),
         user: last_user_message(&request),
-        tool: last_output(&request),
+        tool: last_tool_output(&request),
     };
     let is_streamed = request["stream"] == json!(true);
     capture(&state, &Method::POST, &uri, &headers, request);
-    if let Some(refusal) = refused(&state, &headers) {
+    if let Some(refusal) = check_key(&state, &headers) {
         return refusal;
     }
     if !is_streamed {
-        return error(
+        return error_response(
             StatusCode::BAD_REQUEST,
             "Only streamed answers here.",
             "invalid_request_error",
@@ -90,10 +95,10 @@ async fn chat(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap,
     }
     match state
         .script_for(&asked)
-        .or_else(|| built_in(&asked.model, &asked.user))
+        .or_else(|| built_in_script(&asked.model, &asked.user))
     {
         Some(script) => play::respond(state, &asked.model, script).await,
-        None => error(
+        None => error_response(
             StatusCode::NOT_FOUND,
             &format!("The model `{}` does not exist.", asked.model),
             "model_not_found",
@@ -105,7 +110,7 @@ async fn chat(Extract(state): Extract<Arc<State>>, uri: Uri, headers: HeaderMap,
 fn last_user_message(request: &Value) -> String {
     let mut messages = request["messages"].as_array().into_iter().flatten();
     let message = messages.rfind(|message| message["role"] == "user");
-    let text = message.map(text_of).unwrap_or_default();
+    let text = message.map(message_text).unwrap_or_default();
     without_metadata(&text).to_owned()
 }
 
@@ -118,13 +123,13 @@ pub fn without_metadata(text: &str) -> &str {
 }
 
 /// The text of the last message, if it is a tool's.
-fn last_output(request: &Value) -> Option<String> {
+fn last_tool_output(request: &Value) -> Option<String> {
     let last = request["messages"].as_array()?.last()?;
-    (last["role"] == "tool").then(|| text_of(last))
+    (last["role"] == "tool").then(|| message_text(last))
 }
 
 /// A message's text, also when it is in parts.
-fn text_of(message: &Value) -> String {
+fn message_text(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
         parts => parts
@@ -136,14 +141,14 @@ fn text_of(message: &Value) -> String {
     }
 }
 
-fn refused(state: &State, headers: &HeaderMap) -> Option<Response> {
+fn check_key(state: &UpstreamState, headers: &HeaderMap) -> Option<Response> {
     let key = state.required_key()?;
     let given = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     (given != format!("Bearer {key}")).then(|| {
-        error(
+        error_response(
             StatusCode::UNAUTHORIZED,
             "Incorrect API key provided.",
             "invalid_api_key",
@@ -151,12 +156,12 @@ fn refused(state: &State, headers: &HeaderMap) -> Option<Response> {
     })
 }
 
-fn error(status: StatusCode, message: &str, code: &str) -> Response {
+fn error_response(status: StatusCode, message: &str, code: &str) -> Response {
     let error = json!({"message": message, "type": "invalid_request_error", "param": null, "code": code});
     (status, Json(json!({"error": error}))).into_response()
 }
 
-pub fn capture(state: &State, method: &Method, uri: &Uri, headers: &HeaderMap, body: Value) {
+pub fn capture(state: &UpstreamState, method: &Method, uri: &Uri, headers: &HeaderMap, body: Value) {
     let headers = headers
         .iter()
         .map(|(name, value)| {
@@ -166,7 +171,7 @@ pub fn capture(state: &State, method: &Method, uri: &Uri, headers: &HeaderMap, b
             )
         })
         .collect();
-    state.capture(Captured {
+    state.capture(CapturedRequest {
         method: method.to_string(),
         path: uri.path().to_owned(),
         query: uri.query().unwrap_or_default().to_owned(),
@@ -175,39 +180,39 @@ pub fn capture(state: &State, method: &Method, uri: &Uri, headers: &HeaderMap, b
     });
 }
 
-async fn script(Extract(state): Extract<Arc<State>>, Json(rule): Json<Rule>) {
-    state.add(rule);
+async fn add_script(Extract(state): Extract<Arc<UpstreamState>>, Json(rule): Json<ScriptRule>) {
+    state.add_script(rule);
 }
 
-async fn listing(Extract(state): Extract<Arc<State>>, Json(listing): Json<Option<Listing>>) {
+async fn set_listing(Extract(state): Extract<Arc<UpstreamState>>, Json(listing): Json<Option<ModelListing>>) {
     state.set_listing(listing);
 }
 
-async fn page(Extract(state): Extract<Arc<State>>, Json(placed): Json<Placed>) {
-    state.place(placed);
+async fn add_page(Extract(state): Extract<Arc<UpstreamState>>, Json(placed): Json<PlacedPage>) {
+    state.add_page(placed);
 }
 
-async fn key(Extract(state): Extract<Arc<State>>, Json(key): Json<Option<String>>) {
+async fn set_key(Extract(state): Extract<Arc<UpstreamState>>, Json(key): Json<Option<String>>) {
     state.set_required_key(key);
 }
 
-async fn release(Extract(state): Extract<Arc<State>>, Path(name): Path<String>) {
-    state.release(&name);
+async fn open_gate(Extract(state): Extract<Arc<UpstreamState>>, Path(name): Path<String>) {
+    state.open_gate(&name);
 }
 
 /// Answers when some answer has come to the gate.
-async fn reached(Extract(state): Extract<Arc<State>>, Path(name): Path<String>) {
-    state.reached(&name).await;
+async fn wait_for_gate(Extract(state): Extract<Arc<UpstreamState>>, Path(name): Path<String>) {
+    state.wait_for_gate(&name).await;
 }
 
-async fn requests(Extract(state): Extract<Arc<State>>) -> Json<Vec<Captured>> {
+async fn get_requests(Extract(state): Extract<Arc<UpstreamState>>) -> Json<Vec<CapturedRequest>> {
     Json(state.requests())
 }
 
-async fn facts(Extract(state): Extract<Arc<State>>) -> Json<Value> {
+async fn get_facts(Extract(state): Extract<Arc<UpstreamState>>) -> Json<Value> {
     Json(json!({"open_streams": state.open_streams()}))
 }
 
-async fn reset(Extract(state): Extract<Arc<State>>) {
+async fn post_reset(Extract(state): Extract<Arc<UpstreamState>>) {
     state.reset();
 }

@@ -10,16 +10,16 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    pages::{Page, Placed},
-    script::{Asked, Script, When},
+    pages::{Page, PlacedPage},
+    script::{RequestSummary, Script, When},
 };
 
 /// The last requests that are kept.
-const KEPT_REQUESTS: usize = 500;
+const MAX_KEPT_REQUESTS: usize = 500;
 
 /// A request as it came, its key included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Captured {
+pub struct CapturedRequest {
     pub method: String,
     pub path: String,
     /// As it came, encoded.
@@ -31,7 +31,7 @@ pub struct Captured {
 
 /// A script and the requests that it answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Rule {
+pub struct ScriptRule {
     #[serde(default)]
     pub when: When,
     #[serde(flatten)]
@@ -43,7 +43,7 @@ pub struct Rule {
 
 /// What `/v1/models` answers instead of the truth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Listing {
+pub struct ModelListing {
     #[serde(default = "ok")]
     pub status: u16,
     pub body: Value,
@@ -56,18 +56,18 @@ fn ok() -> u16 {
 }
 
 #[derive(Debug)]
-pub struct State {
+pub struct UpstreamState {
     inner: Mutex<Inner>,
     gates: watch::Sender<Gates>,
-    open: watch::Sender<usize>,
+    open_count: watch::Sender<usize>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    rules: Vec<Rule>,
-    pages: Vec<Placed>,
-    requests: VecDeque<Captured>,
-    listing: Option<Listing>,
+    rules: Vec<ScriptRule>,
+    pages: Vec<PlacedPage>,
+    requests: VecDeque<CapturedRequest>,
+    listing: Option<ModelListing>,
     required_key: Option<String>,
 }
 
@@ -78,15 +78,15 @@ struct Gates {
 }
 
 /// A stream that has begun; dropped when it is over.
-pub struct Open(Arc<State>);
+pub struct OpenStream(Arc<UpstreamState>);
 
-impl Drop for Open {
+impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.0.open.send_modify(|open| *open -= 1);
+        self.0.open_count.send_modify(|open| *open -= 1);
     }
 }
 
-impl State {
+impl UpstreamState {
     pub fn new(required_key: Option<String>) -> Arc<Self> {
         let inner = Inner {
             required_key,
@@ -95,7 +95,7 @@ impl State {
         Arc::new(Self {
             inner: Mutex::new(inner),
             gates: watch::channel(Gates::default()).0,
-            open: watch::channel(0).0,
+            open_count: watch::channel(0).0,
         })
     }
 
@@ -104,22 +104,22 @@ impl State {
     }
 
     /// The latest script is asked first, so that a test can override what stood before it.
-    pub fn add(&self, rule: Rule) {
+    pub fn add_script(&self, rule: ScriptRule) {
         self.inner().rules.push(rule);
     }
 
-    pub(crate) fn script_for(&self, asked: &Asked) -> Option<Script> {
+    pub(crate) fn script_for(&self, asked: &RequestSummary) -> Option<Script> {
         let mut inner = self.inner();
         let rule = inner
             .rules
             .iter_mut()
             .rev()
-            .find(|rule| rule.times != Some(0) && rule.when.holds(asked))?;
+            .find(|rule| rule.times != Some(0) && rule.when.matches(asked))?;
         rule.times = rule.times.map(|times| times - 1);
         Some(rule.script.clone())
     }
 
-    pub fn place(&self, placed: Placed) {
+    pub fn add_page(&self, placed: PlacedPage) {
         self.inner().pages.push(placed);
     }
 
@@ -147,11 +147,11 @@ impl State {
         models
     }
 
-    pub fn set_listing(&self, listing: Option<Listing>) {
+    pub fn set_listing(&self, listing: Option<ModelListing>) {
         self.inner().listing = listing;
     }
 
-    pub fn listing(&self) -> Option<Listing> {
+    pub fn listing(&self) -> Option<ModelListing> {
         self.inner().listing.clone()
     }
 
@@ -163,15 +163,15 @@ impl State {
         self.inner().required_key.clone()
     }
 
-    pub fn capture(&self, request: Captured) {
+    pub fn capture(&self, request: CapturedRequest) {
         let mut inner = self.inner();
-        if inner.requests.len() == KEPT_REQUESTS {
+        if inner.requests.len() == MAX_KEPT_REQUESTS {
             inner.requests.pop_front();
         }
         inner.requests.push_back(request);
     }
 
-    pub fn requests(&self) -> Vec<Captured> {
+    pub fn requests(&self) -> Vec<CapturedRequest> {
         self.inner().requests.iter().cloned().collect()
     }
 
@@ -185,7 +185,7 @@ impl State {
         self.gates.send_modify(|gates| *gates = Gates::default());
     }
 
-    pub fn release(&self, gate: &str) {
+    pub fn open_gate(&self, gate: &str) {
         self.gates
             .send_if_modified(|gates| gates.released.insert(gate.to_owned()));
     }
@@ -202,7 +202,7 @@ impl State {
     }
 
     /// Waits until some answer stands at the gate, or has passed it.
-    pub async fn reached(&self, gate: &str) {
+    pub async fn wait_for_gate(&self, gate: &str) {
         let _ = self
             .gates
             .subscribe()
@@ -210,17 +210,17 @@ impl State {
             .await;
     }
 
-    pub fn open(self: &Arc<Self>) -> Open {
-        self.open.send_modify(|open| *open += 1);
-        Open(self.clone())
+    pub fn track_stream(self: &Arc<Self>) -> OpenStream {
+        self.open_count.send_modify(|open| *open += 1);
+        OpenStream(self.clone())
     }
 
     pub fn open_streams(&self) -> usize {
-        *self.open.borrow()
+        *self.open_count.borrow()
     }
 
     /// Waits until no stream is open.
-    pub async fn all_closed(&self) {
-        let _ = self.open.subscribe().wait_for(|open| *open == 0).await;
+    pub async fn wait_until_closed(&self) {
+        let _ = self.open_count.subscribe().wait_for(|open| *open == 0).await;
     }
 }

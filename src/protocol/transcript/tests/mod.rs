@@ -5,48 +5,55 @@ mod steps;
 use fuzzing::properties;
 use proptest::prelude::*;
 
-use self::steps::{Step, log, steps, used};
+use self::steps::{Step, log, steps, usage};
 use super::*;
 use crate::protocol::{ConversationId, Timestamp, Usage, Verdict};
 
 #[test]
-fn what_was_used_is_that_of_the_last_answer_and_the_window_that_of_the_chosen_model() {
+fn usage_is_the_last_answers_for_chosen_model() {
     let conversation_id = ConversationId::new();
     let steps = [
         Step::Ask("one".into()),
-        Step::Count(10),
-        Step::Count(20),
+        Step::CountUsage(10),
+        Step::CountUsage(20),
         Step::End(RunStatus::Complete),
         Step::Ask("two".into()),
     ];
     let mut state = Transcript::new(conversation_id);
-    assert_eq!(state.usage(), None);
-    state = fold(state, &log(conversation_id, &steps));
-    assert_eq!(state.usage(), Some(used(20)), "the second has not been counted");
+    assert_eq!(state.window_usage(), None);
+    state = fold_events(state, &log(conversation_id, &steps));
+    assert_eq!(
+        state.window_usage(),
+        Some(usage(20)),
+        "the second has not been counted"
+    );
     state.model = Some("x/other".into());
     let window = None;
-    assert_eq!(state.usage(), Some(Usage { window, ..used(20) }));
+    assert_eq!(state.window_usage(), Some(Usage { window, ..usage(20) }));
 }
 
 #[test]
 fn a_damaged_event_counts_as_missing() {
     let conversation_id = ConversationId::new();
     let mut events = log(conversation_id, &[Step::Ask("one".into())]);
-    let before = fold(Transcript::new(conversation_id), &events);
+    let before = fold_events(Transcript::new(conversation_id), &events);
     let mut damaged = events.pop().unwrap();
     damaged.position = damaged.position.next();
     damaged.body = EventBody::Damaged;
     let mut state = before.clone();
-    assert_eq!(apply(&mut state, &damaged), Err(Gap(damaged.position)));
+    assert_eq!(
+        apply(&mut state, &damaged),
+        Err(MissingEventError(damaged.position))
+    );
     assert_eq!(state, before);
 }
 
 /// Else every delta after what is missing would have the snapshot loaded again.
 #[test]
-fn a_damaged_run_is_loaded_again_at_its_end_only() {
+fn damaged_run_reloads_only_at_its_end() {
     let conversation_id = ConversationId::new();
     let events = log(conversation_id, &[Step::Ask("one".into())]);
-    let mut state = fold(Transcript::new(conversation_id), &events);
+    let mut state = fold_events(Transcript::new(conversation_id), &events);
     let run = state.active_run().unwrap();
     state.assistant_mut(run).unwrap().error = Some(RunError::damaged(run));
     let mut event = events.last().unwrap().clone();
@@ -59,7 +66,7 @@ fn a_damaged_run_is_loaded_again_at_its_end_only() {
             offset,
             text: "text".into(),
         };
-        assert_eq!(apply(&mut state, &event), Ok(Touched::Nothing));
+        assert_eq!(apply(&mut state, &event), Ok(TranscriptUpdate::Nothing));
     }
     event.position = event.position.next();
     event.body = EventBody::Complete {
@@ -67,10 +74,10 @@ fn a_damaged_run_is_loaded_again_at_its_end_only() {
         ended_at: Timestamp(1),
         worked_ms: 1,
     };
-    assert_eq!(apply(&mut state, &event), Err(Gap(event.position)));
+    assert_eq!(apply(&mut state, &event), Err(MissingEventError(event.position)));
 }
 
-fn fold(mut state: Transcript, events: &[Event]) -> Transcript {
+fn fold_events(mut state: Transcript, events: &[Event]) -> Transcript {
     for event in events {
         apply(&mut state, event).expect("no gap");
     }
@@ -78,33 +85,38 @@ fn fold(mut state: Transcript, events: &[Event]) -> Transcript {
 }
 
 /// A snapshot at a position, sent as JSON, and then the log from an earlier position on.
-fn reloaded(conversation_id: ConversationId, events: &[Event], at: usize, from: usize) -> Transcript {
-    let mut snapshot = fold(Transcript::new(conversation_id), &events[..at]);
+fn reload_and_replay(
+    conversation_id: ConversationId,
+    events: &[Event],
+    at: usize,
+    from: usize,
+) -> Transcript {
+    let mut snapshot = fold_events(Transcript::new(conversation_id), &events[..at]);
     // The server stamps a snapshot with the log's end, whichever conversation that belongs to.
     snapshot.as_of = Position(at as u64);
     let json = serde_json::to_string(&snapshot).unwrap();
-    fold(serde_json::from_str(&json).unwrap(), &events[from..])
+    fold_events(serde_json::from_str(&json).unwrap(), &events[from..])
 }
 
 #[test]
-fn what_became_of_what_was_offered_is_known_however_it_is_loaded() {
+fn verdicts_and_taken_actions_survive_any_load() {
     let conversation_id = ConversationId::new();
     let end = || Step::End(RunStatus::Complete);
     let steps = [
         Step::Ask("one".into()),
-        Step::Make("table".into()),
-        Step::Make("chart".into()),
-        Step::Offer(2),
+        Step::MakePayload("table".into()),
+        Step::MakePayload("chart".into()),
+        Step::SuggestActions(2),
         Step::Cite(1),
         end(),
-        Step::Take(1),
+        Step::TakeAction(1),
         Step::Judge(1, Verdict::Accepted),
         Step::Ask("two".into()),
         Step::Judge(0, Verdict::Rejected),
         end(),
     ];
     let events = log(conversation_id, &steps);
-    let whole = fold(Transcript::new(conversation_id), &events);
+    let whole = fold_events(Transcript::new(conversation_id), &events);
     let verdicts: Vec<Verdict> = whole.verdicts.iter().map(|judged| judged.verdict).collect();
     assert_eq!(verdicts, [Verdict::Accepted, Verdict::Rejected]);
     let answer = whole.messages[1].assistant().unwrap();
@@ -116,23 +128,27 @@ fn what_became_of_what_was_offered_is_known_however_it_is_loaded() {
     assert_eq!((taken, answer.sources.len()), (vec![false, true], 1));
     for at in 0..=events.len() {
         for from in 0..=at {
-            assert_eq!(reloaded(conversation_id, &events, at, from), whole, "{at} {from}");
+            assert_eq!(
+                reload_and_replay(conversation_id, &events, at, from),
+                whole,
+                "{at} {from}"
+            );
         }
     }
 }
 
-fn newest(whole: &Transcript, count: usize) -> Transcript {
+fn newest_page(whole: &Transcript, count: usize) -> Transcript {
     let mut newest = whole.clone();
-    newest.keep_newest(count);
+    newest.truncate_to_newest(count);
     newest
 }
 
 /// What the server gives as the page before a message.
-fn older(whole: &Transcript, before: MessageId, count: usize) -> OlderMessages {
+fn older_page(whole: &Transcript, before: MessageId, count: usize) -> OlderMessages {
     let mut page = whole.clone();
     page.active_leaf = whole.message(before).and_then(|message| message.parent_id);
     let run = page.active_run();
-    page.keep_newest(count);
+    page.truncate_to_newest(count);
     page.messages.retain(|message| Some(message.id) != run);
     OlderMessages {
         before,
@@ -148,15 +164,15 @@ properties! {
     /// A snapshot at any position, sent as JSON, and then the log from any earlier position on: the same as
     /// having seen everything once.
     #[test]
-    fn a_snapshot_and_a_replay_that_overlaps_it_are_the_same_as_the_whole(
+    fn snapshot_with_overlapping_replay_equals_full_log(
         steps in steps(), at in any::<prop::sample::Index>(), from in any::<prop::sample::Index>(),
     ) {
         let conversation_id = ConversationId::new();
         let events = log(conversation_id, &steps);
-        let whole = fold(Transcript::new(conversation_id), &events);
+        let whole = fold_events(Transcript::new(conversation_id), &events);
         let at = at.index(events.len() + 1);
         let from = from.index(at + 1);
-        let caught_up = reloaded(conversation_id, &events, at, from);
+        let caught_up = reload_and_replay(conversation_id, &events, at, from);
         // The whole has seen nothing since the conversation's last event; the snapshot may be of later.
         let caught_up = Transcript { as_of: whole.as_of, ..caught_up };
         prop_assert_eq!(caught_up, whole);
@@ -165,7 +181,7 @@ properties! {
     /// A page at any position, all events after it (and a page again where they show that something is not here), and then
     /// the older pages: the same branch, with the same choices, as having seen everything.
     #[test]
-    fn pages_make_the_whole(
+    fn pages_add_up_to_the_transcript(
         steps in steps(), at in any::<prop::sample::Index>(), size in 1usize..6,
     ) {
         let conversation_id = ConversationId::new();
@@ -176,25 +192,25 @@ properties! {
         for (index, event) in events.iter().enumerate() {
             apply(&mut whole, event).expect("no gap");
             if let Some(state) = &mut state && apply(state, event).is_err() {
-                *state = newest(&whole, size);
+                *state = newest_page(&whole, size);
             }
             if index + 1 == at {
-                state = Some(newest(&whole, size));
+                state = Some(newest_page(&whole, size));
             }
         }
-        let mut state = state.unwrap_or_else(|| newest(&whole, size));
-        prop_assert_eq!(newest(&state, 1), newest(&whole, 1));
+        let mut state = state.unwrap_or_else(|| newest_page(&whole, size));
+        prop_assert_eq!(newest_page(&state, 1), newest_page(&whole, 1));
         prop_assert_eq!(state.active_run(), whole.active_run());
         while let Some(before) = state.earliest {
-            let older = older(&whole, before, size);
+            let older = older_page(&whole, before, size);
             state.prepend(older.clone());
             prop_assert_ne!(state.earliest, Some(before));
             let once = state.clone();
             state.prepend(older);
             prop_assert_eq!(&state, &once, "a page that comes twice is taken once");
         }
-        prop_assert_eq!(state.branch(), whole.branch());
-        for answer in whole.branch().into_iter().filter(|message| message.assistant().is_some()) {
+        prop_assert_eq!(state.shown_branch(), whole.shown_branch());
+        for answer in whole.shown_branch().into_iter().filter(|message| message.assistant().is_some()) {
             prop_assert_eq!(state.siblings(answer), whole.siblings(answer));
         }
     }
@@ -202,7 +218,7 @@ properties! {
     /// Deltas may come again, joined or alone: nothing is doubled.
     #[test]
     fn joined_deltas_give_the_same_text(texts in prop::collection::vec("[a-zé🦀]{1,4}", 1..10), twice in any::<bool>()) {
-        let mut one_by_one = AssistantMessage::started("x/m");
+        let mut one_by_one = AssistantMessage::new("x/m");
         let mut joined = one_by_one.clone();
         let mut offset = 0;
         for text in &texts {
@@ -221,20 +237,20 @@ properties! {
 
     /// What is left out is noticed with the next delta of the same part, and the state stays as it was.
     #[test]
-    fn a_missing_delta_is_a_gap(texts in prop::collection::vec("[a-z]{1,4}", 3..10), lost in any::<prop::sample::Index>()) {
+    fn a_missing_delta_is_an_error(texts in prop::collection::vec("[a-z]{1,4}", 3..10), lost in any::<prop::sample::Index>()) {
         let steps: Vec<Step> = [Step::Ask("q".into())].into_iter().chain(texts.into_iter().map(Step::Say)).collect();
         let conversation_id = ConversationId::new();
         let events = log(conversation_id, &steps);
         let lost = 2 + lost.index(events.len() - 3);
-        let mut state = fold(Transcript::new(conversation_id), &events[..lost]);
+        let mut state = fold_events(Transcript::new(conversation_id), &events[..lost]);
         let before = state.clone();
-        prop_assert_eq!(apply(&mut state, &events[lost + 1]), Err(Gap(events[lost + 1].position)));
+        prop_assert_eq!(apply(&mut state, &events[lost + 1]), Err(MissingEventError(events[lost + 1].position)));
         prop_assert_eq!(state, before);
     }
 }
 
 #[test]
-fn after_its_last_event_a_run_does_not_change() {
+fn a_run_is_final_after_its_end() {
     let conversation_id = ConversationId::new();
     let events = log(
         conversation_id,
@@ -244,7 +260,7 @@ fn after_its_last_event_a_run_does_not_change() {
             Step::End(RunStatus::Stopped),
         ],
     );
-    let ended = fold(Transcript::new(conversation_id), &events);
+    let ended = fold_events(Transcript::new(conversation_id), &events);
     let run = ended.active_leaf.unwrap();
     let late = [
         EventBody::TextDelta {
@@ -268,13 +284,13 @@ fn after_its_last_event_a_run_does_not_change() {
             message_id: Some(run),
             body,
         };
-        assert_eq!(apply(&mut state, &event), Ok(Touched::Nothing));
+        assert_eq!(apply(&mut state, &event), Ok(TranscriptUpdate::Nothing));
     }
     assert_eq!(state.messages, ended.messages);
 }
 
 #[test]
-fn the_branch_that_is_shown_ends_with_the_active_leaf() {
+fn shown_branch_ends_with_the_active_leaf() {
     let conversation_id = ConversationId::new();
     let end = || Step::End(RunStatus::Complete);
     let events = log(
@@ -288,14 +304,14 @@ fn the_branch_that_is_shown_ends_with_the_active_leaf() {
             end(),
         ],
     );
-    let state = fold(Transcript::new(conversation_id), &events);
+    let state = fold_events(Transcript::new(conversation_id), &events);
     let shown = |state: &Transcript| -> Vec<String> {
         let text = |message: &&Message| match &message.body {
             MessageBody::User { text, .. } => text.clone(),
             MessageBody::Assistant(assistant) => assistant.text(),
             MessageBody::Damaged => String::new(),
         };
-        state.branch().iter().map(text).collect()
+        state.shown_branch().iter().map(text).collect()
     };
     assert_eq!(shown(&state), ["q", "two"]);
     let answer = state.message(state.active_leaf.unwrap()).unwrap();

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::*;
 use crate::protocol::{
-    ActionHandler, ActionStyle, AskedCall, AskedParameters, ConversationId, Fraction, Json, Parameters,
-    PayloadRef, RunError, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolProgress, ToolStatus,
+    ActionHandler, ActionStyle, ConversationId, Fraction, ParameterInput, Parameters, PayloadRef, RawJson,
+    RequestedCall, RunError, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolProgress, ToolStatus,
     Usage, Verdict,
     examples::{self, attachment, source},
 };
@@ -19,29 +19,29 @@ pub enum Step {
     Think(String),
     Say(String),
     /// The model asks for a tool, whether a person has to allow it or not.
-    Use(String, bool),
+    CallTool(String, bool),
     /// The oldest call that has not ended goes a step further.
-    Further(String),
-    Suggest(String),
+    AdvanceCall(String),
+    SuggestValue(String),
     /// The model makes something for the panel.
-    Make(String),
+    MakePayload(String),
     /// The model offers so many actions.
-    Offer(usize),
+    SuggestActions(usize),
     /// The model says where it has it from.
     Cite(usize),
     /// The person takes an action that is still offered, here or further back.
-    Take(usize),
+    TakeAction(usize),
     /// The person judges something that was made for the panel.
     Judge(usize, Verdict),
     /// A call of the model is counted.
-    Count(usize),
+    CountUsage(usize),
     /// The model is to be asked in another way.
-    Set(u8),
+    SetParameters(u8),
     End(RunStatus),
     Rename(String),
     AnswerAgain,
     Choose(prop::sample::Index),
-    Elsewhere,
+    OtherConversation,
 }
 
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -49,18 +49,18 @@ pub fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => "[a-z ]{1,8}".prop_map(Step::Ask),
         4 => "[a-zé🦀 ]{1,6}".prop_map(Step::Think),
         8 => "[a-zé🦀 ]{1,6}".prop_map(Step::Say),
-        2 => ("[a-z]{1,5}", any::<bool>()).prop_map(|(tool, asks)| Step::Use(tool, asks)),
-        4 => "[a-z]{1,5}".prop_map(Step::Further),
-        1 => "[a-z]{1,5}".prop_map(Step::Suggest),
-        2 => "[a-z]{1,5}".prop_map(Step::Make),
-        2 => (0_usize..4).prop_map(Step::Offer),
+        2 => ("[a-z]{1,5}", any::<bool>()).prop_map(|(tool, asks)| Step::CallTool(tool, asks)),
+        4 => "[a-z]{1,5}".prop_map(Step::AdvanceCall),
+        1 => "[a-z]{1,5}".prop_map(Step::SuggestValue),
+        2 => "[a-z]{1,5}".prop_map(Step::MakePayload),
+        2 => (0_usize..4).prop_map(Step::SuggestActions),
         1 => (0_usize..3).prop_map(Step::Cite),
-        4 => (0_usize..9).prop_map(Step::Take),
+        4 => (0_usize..9).prop_map(Step::TakeAction),
         2 => (0_usize..9, any::<bool>()).prop_map(|(which, accepts)| {
             Step::Judge(which, if accepts { Verdict::Accepted } else { Verdict::Rejected })
         }),
-        1 => (0_usize..1000).prop_map(Step::Count),
-        1 => (0_u8..20).prop_map(Step::Set),
+        1 => (0_usize..1000).prop_map(Step::CountUsage),
+        1 => (0_u8..20).prop_map(Step::SetParameters),
         2 => prop_oneof![
             Just(RunStatus::Complete), Just(RunStatus::Stopped), Just(RunStatus::Failed),
             Just(RunStatus::Interrupted)
@@ -68,12 +68,12 @@ pub fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => "[a-z]{1,5}".prop_map(Step::Rename),
         1 => Just(Step::AnswerAgain),
         1 => any::<prop::sample::Index>().prop_map(Step::Choose),
-        1 => Just(Step::Elsewhere),
+        1 => Just(Step::OtherConversation),
     ];
     prop::collection::vec(step, 0..40)
 }
 
-pub fn used(input_tokens: usize) -> Usage {
+pub fn usage(input_tokens: usize) -> Usage {
     Usage {
         input_tokens,
         output_tokens: 5,
@@ -83,12 +83,12 @@ pub fn used(input_tokens: usize) -> Usage {
     }
 }
 
-fn warm(temperature: &str) -> Parameters {
-    let asked = AskedParameters {
+fn parameters_with(temperature: &str) -> Parameters {
+    let asked = ParameterInput {
         temperature: temperature.into(),
-        ..AskedParameters::default()
+        ..ParameterInput::default()
     };
-    Parameters::read(&asked).unwrap()
+    Parameters::parse(&asked).unwrap()
 }
 
 /// What is made by the event of this number.
@@ -111,7 +111,7 @@ fn action(index: usize) -> SuggestedAction {
 }
 
 /// The actions of answers that have ended which nobody has taken: the server takes no others.
-fn offered(state: &Transcript) -> Vec<(MessageId, usize)> {
+fn open_actions(state: &Transcript) -> Vec<(MessageId, usize)> {
     let answers = state
         .messages
         .iter()
@@ -126,7 +126,7 @@ fn offered(state: &Transcript) -> Vec<(MessageId, usize)> {
 }
 
 /// What was made for the panel and nobody has judged: the first verdict stays, so the server writes no second one.
-fn proposed(state: &Transcript) -> Vec<String> {
+fn unjudged_payloads(state: &Transcript) -> Vec<String> {
     let answers = state.messages.iter().filter_map(Message::assistant);
     let parts = answers
         .flat_map(|answer| &answer.nodes)
@@ -226,15 +226,15 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     },
                 );
             }
-            (Step::Use(tool, asks), Some(run)) => {
+            (Step::CallTool(tool, asks), Some(run)) => {
                 let index = tool_calls().len();
-                let call = AskedCall {
+                let call = RequestedCall {
                     node: 0,
                     part: parts(0).len(),
                     index,
                     tool_use_id: index.to_string(),
                     tool: tool.clone(),
-                    input: Json::or_string("{\"a\": [1]}"),
+                    input: RawJson::parse_or_quote("{\"a\": [1]}"),
                     label: tool.clone(),
                     detail: None,
                 };
@@ -245,7 +245,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 };
                 add(conversation_id, Some(run), event);
             }
-            (Step::Further(text), Some(run)) => {
+            (Step::AdvanceCall(text), Some(run)) => {
                 let Some(call) = tool_calls().into_iter().find(|call| call.output.is_none()) else {
                     continue;
                 };
@@ -263,7 +263,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                         progress: ToolProgress {
                             stage: text.clone(),
                             message: text.clone(),
-                            progress: Some(Fraction::of_total(1, 3)),
+                            progress: Some(Fraction::from_ratio(1, 3)),
                             data: None,
                         },
                     },
@@ -285,12 +285,12 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 };
                 add(conversation_id, Some(run), event);
             }
-            (Step::Suggest(text), Some(run)) => {
+            (Step::SuggestValue(text), Some(run)) => {
                 let (label, value) = (text.clone(), text.clone());
                 let values = vec![SuggestedValue { label, value }];
                 add(conversation_id, Some(run), EventBody::SuggestedValues { values });
             }
-            (Step::Make(kind), Some(run)) => {
+            (Step::MakePayload(kind), Some(run)) => {
                 let part = parts(0).len();
                 let payload = PayloadRef {
                     kind: kind.clone(),
@@ -303,7 +303,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 };
                 add(conversation_id, Some(run), made);
             }
-            (Step::Offer(count), Some(run)) => {
+            (Step::SuggestActions(count), Some(run)) => {
                 let actions = (0..*count).map(action).collect();
                 add(
                     conversation_id,
@@ -315,15 +315,15 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 let sources = vec![source(); *count];
                 add(conversation_id, Some(run), EventBody::Sources { sources });
             }
-            (Step::Take(which), _) => {
-                let offered = offered(&state);
+            (Step::TakeAction(which), _) => {
+                let offered = open_actions(&state);
                 if !offered.is_empty() {
                     let (answer, index) = offered[which % offered.len()];
                     add(conversation_id, Some(answer), EventBody::ActionTaken { index });
                 }
             }
             (Step::Judge(which, verdict), _) => {
-                let proposed = proposed(&state);
+                let proposed = unjudged_payloads(&state);
                 if !proposed.is_empty() {
                     let payload_id = proposed[which % proposed.len()].clone();
                     let verdict = *verdict;
@@ -331,11 +331,11 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     add(conversation_id, None, judged);
                 }
             }
-            (Step::Count(tokens), Some(run)) => {
-                add(conversation_id, Some(run), EventBody::Usage(used(*tokens)));
+            (Step::CountUsage(tokens), Some(run)) => {
+                add(conversation_id, Some(run), EventBody::Usage(usage(*tokens)));
             }
-            (Step::Set(tenths), _) => {
-                let parameters = warm(&format!("1.{tenths}"));
+            (Step::SetParameters(tenths), _) => {
+                let parameters = parameters_with(&format!("1.{tenths}"));
                 add(conversation_id, None, EventBody::ParametersChosen { parameters });
             }
             (Step::End(status), Some(run)) => {
@@ -347,7 +347,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 add(
                     conversation_id,
                     Some(run),
-                    EventBody::ended(*status, Some(error), AT, 0),
+                    EventBody::run_ended(*status, Some(error), AT, 0),
                 );
             }
             (Step::Rename(title), _) => {
@@ -361,7 +361,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 let leaf_id = state.messages[message.index(state.messages.len())].id;
                 add(conversation_id, None, EventBody::LeafSelected { leaf_id });
             }
-            (Step::Elsewhere, _) => {
+            (Step::OtherConversation, _) => {
                 add(
                     ConversationId::new(),
                     None,

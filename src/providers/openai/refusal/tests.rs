@@ -5,19 +5,19 @@ use reqwest::Url;
 use super::*;
 use crate::providers::EndpointConfig;
 
-fn facts(key: Option<&str>) -> Facts {
+fn facts(key: Option<&str>) -> EndpointInfo {
     let config = EndpointConfig {
         api_key: key.map(Into::into),
         api_key_source: "ACME_KEY".into(),
         base_url_source: "ACME_URL".into(),
         ..EndpointConfig::new("acme", "https://someone:hidden@acme.example/v1?token=1")
     };
-    Facts::new(&config, &Url::parse(&config.base_url).unwrap())
+    EndpointInfo::new(&config, &Url::parse(&config.base_url).unwrap())
 }
 
-fn refusal(status: u16, body: &str) -> ModelError {
+fn error_of(status: u16, body: &str) -> ModelError {
     let status = StatusCode::from_u16(status).unwrap();
-    of_status(
+    error_for_status(
         &facts(Some("sk-secret")),
         Some("m-1"),
         status,
@@ -27,8 +27,8 @@ fn refusal(status: u16, body: &str) -> ModelError {
 }
 
 #[test]
-fn a_message_names_the_endpoint_the_cause_and_the_setting_and_no_secret() {
-    let error = refusal(
+fn error_names_endpoint_cause_and_setting_without_secrets() {
+    let error = error_of(
         401,
         r#"{"error":{"message":"Wrong key\u0007 sk-secret, someone:hidden"}}"#,
     );
@@ -49,10 +49,10 @@ fn a_message_names_the_endpoint_the_cause_and_the_setting_and_no_secret() {
 }
 
 #[test]
-fn no_key_is_told_from_a_wrong_key() {
+fn distinguishes_missing_and_wrong_keys() {
     let config = EndpointConfig::new("acme", "https://acme.example/v1");
-    let facts = Facts::new(&config, &Url::parse(&config.base_url).unwrap());
-    let error = of_status(&facts, None, StatusCode::UNAUTHORIZED, &HeaderMap::new(), b"");
+    let facts = EndpointInfo::new(&config, &Url::parse(&config.base_url).unwrap());
+    let error = error_for_status(&facts, None, StatusCode::UNAUTHORIZED, &HeaderMap::new(), b"");
     assert_eq!(error.error.code, "key_missing");
     assert_eq!(
         error.error.message,
@@ -61,7 +61,7 @@ fn no_key_is_told_from_a_wrong_key() {
 }
 
 #[test]
-fn what_servers_say_is_understood_in_their_many_shapes() {
+fn understands_error_bodies_of_many_servers() {
     let later = Unavailable { after: None };
     for (status, body, code, kind) in [
         (
@@ -115,7 +115,7 @@ fn what_servers_say_is_understood_in_their_many_shapes() {
         (408, "", "endpoint_failed", later),
         (302, "", "request_refused", Refused),
     ] {
-        let error = refusal(status, body);
+        let error = error_of(status, body);
         assert_eq!(
             (error.error.code.as_str(), error.kind),
             (code, kind),
@@ -125,8 +125,8 @@ fn what_servers_say_is_understood_in_their_many_shapes() {
 }
 
 #[test]
-fn a_long_message_is_cut() {
-    let error = refusal(400, &"é".repeat(2000));
+fn truncates_long_messages() {
+    let error = error_of(400, &"é".repeat(2000));
     assert!(
         error.error.message.ends_with(&("é".repeat(MAX_QUOTED) + "…")),
         "{error}"
@@ -136,7 +136,7 @@ fn a_long_message_is_cut() {
 const MAX_QUOTED: usize = 300;
 
 #[test]
-fn an_error_in_a_stream_is_worth_another_try_only_if_the_server_is_busy() {
+fn retries_stream_errors_only_of_busy_servers() {
     let busy = Unavailable { after: None };
     for (error, kind) in [
         (serde_json::json!({"message": "The server is overloaded"}), busy),
@@ -147,6 +147,6 @@ fn an_error_in_a_stream_is_worth_another_try_only_if_the_server_is_busy() {
         ),
         (serde_json::json!("out of memory"), Refused),
     ] {
-        assert_eq!(in_stream(&facts(None), &error).kind, kind, "{error}");
+        assert_eq!(error_in_stream(&facts(None), &error).kind, kind, "{error}");
     }
 }

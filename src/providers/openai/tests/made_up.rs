@@ -9,13 +9,13 @@ use crate::{
     model::{
         FinishReason,
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
-        Unread,
+        UnreadableContent,
     },
-    providers::openai::decoder::{Decoder, Fault},
+    providers::openai::decoder::{DecodeError, Decoder},
 };
 
 /// The events of a made-up stream.
-fn events_of(chunks: &[serde_json::Value]) -> (Vec<ModelEvent>, Option<Fault>) {
+fn events_of(chunks: &[serde_json::Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
     let stream: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     decode([stream.as_bytes()])
 }
@@ -44,7 +44,7 @@ fn arguments(index: usize, delta: &str) -> ModelEvent {
 }
 
 #[test]
-fn every_spelling_of_thinking_is_thinking() {
+fn reads_every_thinking_field() {
     for spelled in [
         vec![
             delta(json!({"reasoning_content": "Hm.", "content": null})),
@@ -93,7 +93,7 @@ fn every_spelling_of_thinking_is_thinking() {
 }
 
 #[test]
-fn tool_calls_are_told_apart_however_servers_number_them() {
+fn separates_tool_calls_however_numbered() {
     let call = |json: serde_json::Value| delta(json!({"tool_calls": [json]}));
     let expected = vec![
         tool_call(0, "a", "one"),
@@ -144,7 +144,7 @@ fn tool_calls_are_told_apart_however_servers_number_them() {
 }
 
 #[test]
-fn a_call_in_both_forms_counts_once() {
+fn counts_a_call_in_both_forms_once() {
     let old = |json: serde_json::Value| json!({"function_call": json});
     let new = |json: serde_json::Value| json!({"tool_calls": [{"index": 0, "id": "a", "function": json}]});
     let both = |json: serde_json::Value| {
@@ -187,7 +187,7 @@ fn a_call_in_both_forms_counts_once() {
 }
 
 #[test]
-fn an_empty_list_of_citations_takes_none_away() {
+fn empty_citation_list_keeps_sources() {
     let mut first = delta(json!({"content": "So[1]."}));
     first["citations"] = json!(["https://a.example/1"]);
     let mut last = finish("stop");
@@ -205,7 +205,7 @@ fn an_empty_list_of_citations_takes_none_away() {
 }
 
 #[test]
-fn text_that_is_held_back_comes_before_a_tool_call() {
+fn releases_held_text_before_a_tool_call() {
     let chunks = [
         delta(json!({"content": "<thi"})),
         delta(json!({"tool_calls": [{"id": "a", "function": {"name": "one", "arguments": "{}"}}]})),
@@ -221,7 +221,7 @@ fn text_that_is_held_back_comes_before_a_tool_call() {
 }
 
 #[test]
-fn every_reason_to_finish_is_known_or_a_plain_end() {
+fn maps_every_finish_reason() {
     for (reason, expected) in [
         ("stop", FinishReason::Stop),
         ("length", FinishReason::Length),
@@ -242,50 +242,56 @@ fn every_reason_to_finish_is_known_or_a_plain_end() {
 }
 
 #[test]
-fn a_stream_that_goes_wrong_keeps_what_it_said_and_names_the_fault() {
+fn broken_stream_keeps_events_and_names_fault() {
     let text = |text: &str| vec![Text(text.into())];
     let hi = delta(json!({"content": "Hi"}));
     let error = json!({"message": "no", "code": 400});
     for (tail, events, fault) in [
-        ("", text("Hi"), Some(Fault::BrokeOff)),
+        ("", text("Hi"), Some(DecodeError::Incomplete)),
         (
             "data: {\"choices\": [{\"delta\": {\"con",
             text("Hi"),
-            Some(Fault::BrokeOff),
+            Some(DecodeError::Incomplete),
         ),
         (
             "data: {\"cho\n\n",
             text("Hi"),
-            Some(Fault::BadFrame("{\"cho".into())),
+            Some(DecodeError::InvalidFrame("{\"cho".into())),
         ),
-        ("data: 7\n\n", text("Hi"), Some(Fault::BadFrame("7".into()))),
+        (
+            "data: 7\n\n",
+            text("Hi"),
+            Some(DecodeError::InvalidFrame("7".into())),
+        ),
         (
             &format!("data: {}\n\n", json!({"error": error})),
             text("Hi"),
-            Some(Fault::Error(error.clone())),
+            Some(DecodeError::ServerError(error.clone())),
         ),
         (
             &format!("event: error\ndata: {error}\n\n"),
             text("Hi"),
-            Some(Fault::Error(error.clone())),
+            Some(DecodeError::ServerError(error.clone())),
         ),
         (
             "event: error\ndata: no\n\n",
             text("Hi"),
-            Some(Fault::Error("no".into())),
+            Some(DecodeError::ServerError("no".into())),
         ),
         (
             &format!("data: {}\n\n", finish("error")),
             text("Hi"),
-            Some(Fault::Error("the model server gave up on this answer".into())),
+            Some(DecodeError::ServerError(
+                "the model server gave up on this answer".into(),
+            )),
         ),
         // Comments, empty data and unknown shapes of content are no fault.
         (
             ": hello\n\ndata:\n\ndata: {\"choices\": [{\"delta\": {\"content\": 7}}]}\n\ndata: {}\n\ndata: [DONE]\n\n",
             vec![
                 Text("Hi".into()),
-                ModelEvent::Unread {
-                    what: Unread::Unknown("content".into()),
+                ModelEvent::Unreadable {
+                    what: UnreadableContent::Unknown("content".into()),
                     raw: "7".into(),
                 },
                 Finished(FinishReason::Stop),
@@ -305,29 +311,29 @@ fn a_stream_that_goes_wrong_keeps_what_it_said_and_names_the_fault() {
             "{tail}, byte by byte"
         );
     }
-    assert_eq!(decode([&b"<html>"[..]]), (vec![], Some(Fault::NotAStream)));
+    assert_eq!(decode([&b"<html>"[..]]), (vec![], Some(DecodeError::NotAStream)));
     for nothing in ["", "\n\n", ": still there\n\n: and now\n\n"] {
         assert_eq!(
             decode([nothing.as_bytes()]),
-            (vec![], Some(Fault::Nothing)),
+            (vec![], Some(DecodeError::Empty)),
             "{nothing:?}"
         );
     }
 }
 
 #[test]
-fn a_frame_over_the_limit_is_a_fault_and_costs_no_more_than_the_limit() {
+fn rejects_frames_over_the_limit() {
     let mut decoder = Decoder::new(100);
     let mut events = VecDeque::new();
     let line = format!("data: {}", "x".repeat(200));
     assert_eq!(
         decoder.push(line.as_bytes(), &mut events),
-        Err(Fault::FrameTooLong(100))
+        Err(DecodeError::FrameTooLong(100))
     );
 }
 
 #[test]
-fn what_comes_after_the_end_is_not_read() {
+fn ignores_data_after_the_end() {
     let stream = "data: [DONE]\n\ndata: nonsense\n\n";
     assert_eq!(
         decode([stream.as_bytes()]),

@@ -6,25 +6,25 @@ mod shapes;
 
 use std::collections::VecDeque;
 
-use super::decoder::{Decoder, Fault};
+use super::decoder::{DecodeError, Decoder};
 use crate::{
     model::ModelEvent::{self, Text, Thinking, ToolArguments},
-    providers::DEFAULT_MAX_FRAME,
+    providers::DEFAULT_MAX_FRAME_BYTES,
 };
 
 /// What a decoder makes of these pieces; adjacent deltas are one.
-fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<Fault>) {
-    let mut decoder = Decoder::new(DEFAULT_MAX_FRAME);
+fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    let mut decoder = Decoder::new(DEFAULT_MAX_FRAME_BYTES);
     let mut events = VecDeque::new();
     let mut result = Ok(());
     for piece in pieces {
         result = result.and_then(|()| decoder.push(piece, &mut events));
     }
     result = result.and_then(|()| decoder.end(&mut events));
-    (merged(events), result.err())
+    (merge_deltas(events), result.err())
 }
 
-fn merged(events: impl IntoIterator<Item = ModelEvent>) -> Vec<ModelEvent> {
+fn merge_deltas(events: impl IntoIterator<Item = ModelEvent>) -> Vec<ModelEvent> {
     let mut merged: Vec<ModelEvent> = Vec::new();
     for event in events {
         match (merged.last_mut(), event) {

@@ -25,7 +25,7 @@ const FIXTURES: [&str; 8] = [
 ];
 
 /// A recorded stream as it was on the wire.
-fn stream(name: &str, line_end: &str) -> Vec<u8> {
+fn recorded_stream(name: &str, line_end: &str) -> Vec<u8> {
     stream_in("openai-chat", name, line_end)
 }
 
@@ -43,8 +43,8 @@ pub(super) fn stream_in(folder: &str, name: &str, line_end: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-fn whole(name: &str) -> Vec<ModelEvent> {
-    let (events, fault) = decode([stream(name, "\n").as_slice()]);
+fn decode_recorded(name: &str) -> Vec<ModelEvent> {
+    let (events, fault) = decode([recorded_stream(name, "\n").as_slice()]);
     assert_eq!(fault, None, "{name}");
     events
 }
@@ -58,13 +58,13 @@ fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
 }
 
 #[test]
-fn recorded_streams_are_the_same_whole_byte_by_byte_and_with_other_line_ends() {
+fn decodes_recorded_streams_in_any_chunking() {
     for name in FIXTURES {
-        let expected = (whole(name), None);
-        let bytes = stream(name, "\n");
+        let expected = (decode_recorded(name), None);
+        let bytes = recorded_stream(name, "\n");
         assert_eq!(decode(bytes.chunks(1)), expected, "{name}, byte by byte");
         for line_end in ["\r\n", "\r"] {
-            let bytes = stream(name, line_end);
+            let bytes = recorded_stream(name, line_end);
             assert_eq!(decode([bytes.as_slice()]), expected, "{name}, {line_end:?}");
             assert_eq!(
                 decode(bytes.chunks(1)),
@@ -79,21 +79,21 @@ properties! {
     64;
 
     #[test]
-    fn recorded_streams_are_the_same_cut_at_random(
+    fn decodes_recorded_streams_cut_at_random(
         name in prop::sample::select(&FIXTURES[..]),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
     ) {
-        let bytes = stream(name, "\n");
+        let bytes = recorded_stream(name, "\n");
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         cuts.extend([0, bytes.len()]);
         cuts.sort_unstable();
         let pieces = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
-        prop_assert_eq!(decode(pieces), (whole(name), None));
+        prop_assert_eq!(decode(pieces), (decode_recorded(name), None));
     }
 }
 
 #[test]
-fn thinking_and_text_of_recorded_streams_are_told_apart() {
+fn separates_thinking_and_text_in_recordings() {
     for (name, thinking, text, counts) in [
         (
             "deepseek-reasoning",
@@ -109,7 +109,7 @@ fn thinking_and_text_of_recorded_streams_are_told_apart() {
             usage(10, 46),
         ),
     ] {
-        match whole(name).as_slice() {
+        match decode_recorded(name).as_slice() {
             [Thinking(first), Text(second), last, Finished(FinishReason::Stop)] => {
                 assert!(first.starts_with(thinking), "{name}: {first}");
                 assert!(second.starts_with(text), "{name}: {second}");
@@ -122,7 +122,7 @@ fn thinking_and_text_of_recorded_streams_are_told_apart() {
         ("openai-text", "**Holiday Name", usage(16, 300)),
         ("azure-model-router.1", "Capital of", usage(15, 78)),
     ] {
-        match whole(name).as_slice() {
+        match decode_recorded(name).as_slice() {
             [Text(first), last, Finished(FinishReason::Stop)] => {
                 assert!(first.starts_with(text), "{name}: {first}");
                 assert_eq!(*last, counts, "{name}");
@@ -133,7 +133,7 @@ fn thinking_and_text_of_recorded_streams_are_told_apart() {
 }
 
 #[test]
-fn tool_calls_of_recorded_streams_are_whole() {
+fn decodes_tool_calls_in_recordings() {
     for (name, id, tool, input) in [
         (
             "deepseek-tool-call",
@@ -154,7 +154,7 @@ fn tool_calls_of_recorded_streams_are_whole() {
             json!({"query": "current Berlin weather"}),
         ),
     ] {
-        let events = whole(name);
+        let events = decode_recorded(name);
         let begins_with_thinking = matches!(events.first(), Some(Thinking(_)));
         assert_eq!(
             begins_with_thinking,

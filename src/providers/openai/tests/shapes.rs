@@ -5,12 +5,12 @@ use serde_json::json;
 use super::{decode, recorded::stream_in};
 use crate::{
     model::{
-        Beside, FinishReason,
+        FinishReason,
         ModelEvent::{self, Finished, Sources, Text, TextWasThinking, Thinking, ToolArguments},
-        Unread, Usage,
+        OpaqueTarget, UnreadableContent, Usage,
     },
-    protocol::{Json, Opaque, Source},
-    providers::openai::decoder::Fault,
+    protocol::{CitedSource, Opaque, RawJson},
+    providers::openai::decoder::DecodeError,
 };
 
 fn text(text: &str) -> ModelEvent {
@@ -39,25 +39,25 @@ fn arguments(index: usize, delta: &str) -> ModelEvent {
     ToolArguments { index, delta }
 }
 
-fn opaque(beside: Beside, field: &str, value: &str) -> ModelEvent {
+fn opaque(beside: OpaqueTarget, field: &str, value: &str) -> ModelEvent {
     let data = Opaque {
         kind: "openai".into(),
         field: field.into(),
-        value: Json::or_string(value),
+        value: RawJson::parse_or_quote(value),
     };
     assert_eq!(data.value.as_str(), value);
     ModelEvent::Opaque { beside, data }
 }
 
-fn unread(what: Unread, raw: &str) -> ModelEvent {
-    ModelEvent::Unread {
+fn unread(what: UnreadableContent, raw: &str) -> ModelEvent {
+    ModelEvent::Unreadable {
         what,
         raw: raw.into(),
     }
 }
 
 fn sources(pages: &[(&str, &str)]) -> ModelEvent {
-    let source = |(index, (title, url)): (usize, &(&str, &str))| Source {
+    let source = |(index, (title, url)): (usize, &(&str, &str))| CitedSource {
         number: index + 1,
         title: (*title).into(),
         url: (*url).into(),
@@ -100,7 +100,7 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
             vec![
                 text("Here it is:"),
                 unread(
-                    Unread::Image,
+                    UnreadableContent::Image,
                     r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="},"index":0}"#,
                 ),
                 STOP,
@@ -112,7 +112,7 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
                 thinking("Let me look."),
                 call(0, "tool_1", "look"),
                 arguments(0, "{}"),
-                opaque(Beside::Answer, "reasoning_details", DETAILS),
+                opaque(OpaqueTarget::Answer, "reasoning_details", DETAILS),
                 usage(7, 9),
                 CALLS,
             ],
@@ -123,7 +123,7 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
                 thinking("Hm."),
                 text("Hi"),
                 opaque(
-                    Beside::Answer,
+                    OpaqueTarget::Answer,
                     "thinking_blocks",
                     r#"[{"signature":"EqQB","thinking":"Hm.","type":"thinking"}]"#,
                 ),
@@ -135,7 +135,7 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
             vec![
                 call(0, "function-call-1", "weather"),
                 opaque(
-                    Beside::ToolCall(0),
+                    OpaqueTarget::ToolCall(0),
                     "extra_content",
                     r#"{"google":{"thought_signature":"Cs4BAc/+7w=="}}"#,
                 ),
@@ -168,7 +168,7 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
             vec![
                 text("One two three four"),
                 unread(
-                    Unread::Image,
+                    UnreadableContent::Image,
                     concat!(
                         r#"{"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":"#,
                         r#"[{"index":0,"delta":{"content":[{"type":"text","text":"four"},"#,
@@ -181,7 +181,10 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
         (
             "unknown-field",
             vec![
-                unread(Unread::Unknown("video_frames".into()), r#"[{"data":"AAAA"}]"#),
+                unread(
+                    UnreadableContent::Unknown("video_frames".into()),
+                    r#"[{"data":"AAAA"}]"#,
+                ),
                 STOP,
             ],
         ),
@@ -189,7 +192,7 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
 }
 
 #[test]
-fn every_shape_is_read_however_cut() {
+fn reads_every_format_however_cut() {
     for (name, expected) in expected() {
         let expected = (expected, None);
         let bytes = stream_in("made-up", name, "\n");
@@ -200,7 +203,7 @@ fn every_shape_is_read_however_cut() {
 }
 
 #[test]
-fn an_answer_without_a_stream_is_read() {
+fn reads_unstreamed_answers() {
     let answer = json!({
         "id": "1", "object": "chat.completion", "usage": {"prompt_tokens": 3, "completion_tokens": 2},
         "choices": [{"index": 0, "finish_reason": "length", "message": {
@@ -220,17 +223,20 @@ fn an_answer_without_a_stream_is_read() {
     assert_eq!(decode([answer.as_bytes()]), (expected.clone(), None));
     assert_eq!(decode(answer.as_bytes().chunks(1)), (expected, None));
     let half = &answer.as_bytes()[..answer.len() / 2];
-    assert_eq!(decode([half]), (vec![], Some(Fault::BrokeOff)));
+    assert_eq!(decode([half]), (vec![], Some(DecodeError::Incomplete)));
     let error = json!({"error": {"message": "no"}}).to_string();
     assert_eq!(
         decode([error.as_bytes()]),
-        (vec![], Some(Fault::Error(json!({"message": "no"}))))
+        (vec![], Some(DecodeError::ServerError(json!({"message": "no"}))))
     );
-    assert_eq!(decode([&b"{\"a\":1}"[..]]), (vec![], Some(Fault::NotAStream)));
+    assert_eq!(
+        decode([&b"{\"a\":1}"[..]]),
+        (vec![], Some(DecodeError::NotAStream))
+    );
 }
 
 #[test]
-fn answers_of_other_protocols_are_named() {
+fn names_other_protocols() {
     let cohere = "Cohere's own";
     for (answer, name) in [
         (
@@ -264,14 +270,14 @@ fn answers_of_other_protocols_are_named() {
     ] {
         assert_eq!(
             decode([answer.as_bytes()]),
-            (vec![], Some(Fault::OtherProtocol(name))),
+            (vec![], Some(DecodeError::UnsupportedProtocol(name))),
             "{answer}"
         );
     }
 }
 
 #[test]
-fn details_without_end_are_not_held() {
+fn limits_held_reasoning_details() {
     let entry = json!({"type": "reasoning.encrypted", "data": "x".repeat(1 << 20)});
     let chunk = json!({"choices": [{"delta": {"reasoning_details": [entry]}}]});
     let mut stream = format!("data: {chunk}\n\n").repeat(5);
@@ -285,8 +291,8 @@ fn details_without_end_are_not_held() {
             &events.make_contiguous()[..],
             [
                 Text(_),
-                ModelEvent::Unread {
-                    what: Unread::TooLarge(_),
+                ModelEvent::Unreadable {
+                    what: UnreadableContent::TooLarge(_),
                     ..
                 },
                 Finished(_)

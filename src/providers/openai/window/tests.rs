@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_spelling_of_a_window_in_a_list_is_read() {
+fn reads_every_window_field() {
     for (entry, window) in [
         (json!({"id": "m", "max_model_len": 32768}), Some(32768)),
         (
@@ -28,7 +28,7 @@ fn every_spelling_of_a_window_in_a_list_is_read() {
 }
 
 #[test]
-fn a_template_takes_tools_if_the_server_or_the_template_says_so() {
+fn detects_tool_support_from_template() {
     let smol = "{% for message in messages %}{{ message['content'] }}{% endfor %}";
     let hermes = "{% if tools %}{{ tools | tojson }}{% endif %}";
     for (props, takes_tools) in [
@@ -61,38 +61,38 @@ fn a_template_takes_tools_if_the_server_or_the_template_says_so() {
 }
 
 #[test]
-fn what_ollama_loads_a_model_with_comes_before_what_it_was_trained_for() {
+fn prefers_ollamas_loaded_window() {
     let info = json!({"llama.context_length": 131072, "llama.embedding_length": 4096});
-    assert_eq!(shown(&json!({"model_info": info})), Some(131072));
+    assert_eq!(ollama_shown_window(&json!({"model_info": info})), Some(131072));
     let parameters = "stop    \"<|end|>\"\nnum_ctx    8192";
     assert_eq!(
-        shown(&json!({"model_info": info, "parameters": parameters})),
+        ollama_shown_window(&json!({"model_info": info, "parameters": parameters})),
         Some(8192)
     );
     assert_eq!(
-        shown(&json!({"model_info": info, "parameters": "num_ctx 0"})),
+        ollama_shown_window(&json!({"model_info": info, "parameters": "num_ctx 0"})),
         Some(131072),
         "nobody can talk in no tokens"
     );
-    assert_eq!(shown(&json!({"error": "no such model"})), None);
+    assert_eq!(ollama_shown_window(&json!({"error": "no such model"})), None);
 }
 
 #[test]
-fn what_is_set_comes_first_and_a_single_model_before_all() {
+fn configured_window_wins() {
     let mut config = EndpointConfig::new("e", "http://x/v1");
     let url = Url::parse(&config.base_url).unwrap();
-    assert_eq!(Windows::new(&config, &url).set("m"), None);
+    assert_eq!(ContextWindows::new(&config, &url).set("m"), None);
     config.context_window = Some(1000);
     config.context_windows = [("big".to_owned(), 5000)].into();
-    let windows = Windows::new(&config, &url);
+    let windows = ContextWindows::new(&config, &url);
     assert_eq!((windows.set("m"), windows.set("big")), (Some(1000), Some(5000)));
 }
 
 #[test]
-fn only_servers_of_ones_own_are_asked_and_beside_their_v1() {
+fn probes_only_local_servers_beside_v1() {
     let root = |url: &str| {
         let config = EndpointConfig::new("e", url);
-        Windows::new(&config, &Url::parse(url).unwrap())
+        ContextWindows::new(&config, &Url::parse(url).unwrap())
             .root
             .map(String::from)
     };

@@ -19,28 +19,28 @@ fn said(text: &str, at: i64) -> Message {
 fn called(tool: &str, label: &str, status: ToolStatus) -> Part {
     Part::ToolCall(Box::new(ToolCall {
         label: label.into(),
-        ..ToolCall::of(tool, status)
+        ..ToolCall::for_test(tool, status)
     }))
 }
 
-fn clock(zone: Option<&str>, now: i64) -> Clock {
-    let settings = History {
-        metadata: settings::Metadata::Always,
+fn clock(zone: Option<&str>, now: i64) -> MetadataClock {
+    let settings = HistorySettings {
+        metadata: settings::MetadataMode::Always,
         timezone: zone.map(Into::into),
-        ..History::default()
+        ..HistorySettings::default()
     };
-    Clock::new(&settings, Timestamp(now)).unwrap()
+    MetadataClock::new(&settings, Timestamp(now)).unwrap()
 }
 
-fn told(clock: &Clock, message: &Message, before: Option<Timestamp>) -> String {
-    clock.metadata(message, before).expect("metadata")
+fn rendered(clock: &MetadataClock, message: &Message, before: Option<Timestamp>) -> String {
+    clock.render(message, before).expect("metadata")
 }
 
 #[test]
-fn sparing_metadata_stand_where_they_say_something() {
-    let clock = Clock::new(&History::default(), Timestamp(NOON)).unwrap();
+fn sparse_metadata_appear_only_when_informative() {
+    let clock = MetadataClock::new(&HistorySettings::default(), Timestamp(NOON)).unwrap();
     let answer = |parts: Vec<Part>| {
-        let mut answer = AssistantMessage::started("x/m");
+        let mut answer = AssistantMessage::new("x/m");
         answer.nodes.push(Node { parts });
         Message {
             body: MessageBody::Assistant(answer),
@@ -56,7 +56,7 @@ fn sparing_metadata_stand_where_they_say_something() {
     };
     let plain = answer(vec![Part::Text { text: "Hello".into() }]);
     let searched = answer(vec![called("web_search", "Searched", ToolStatus::Complete)]);
-    let (soon, yesterday) = (Timestamp(NOON - MINUTE), Timestamp(NOON - DAY));
+    let (soon, yesterday) = (Timestamp(NOON - MINUTE_MS), Timestamp(NOON - DAY_MS));
     for (what, message, before, is_told) in [
         ("the first", &said("Hi", NOON), None, false),
         ("the next", &said("Hi", NOON), Some(soon), false),
@@ -66,40 +66,40 @@ fn sparing_metadata_stand_where_they_say_something() {
         ("an answer made with tools", &searched, Some(soon), true),
         ("a button", &pressed, Some(soon), true),
     ] {
-        assert_eq!(clock.metadata(message, before).is_some(), is_told, "{what}");
+        assert_eq!(clock.render(message, before).is_some(), is_told, "{what}");
     }
 }
 
 #[test]
-fn a_message_is_told_with_its_time_and_with_the_pause_before_it() {
-    let before = Some(Timestamp(NOON - 2 * DAY));
+fn renders_time_and_preceding_pause() {
+    let before = Some(Timestamp(NOON - 2 * DAY_MS));
     assert_eq!(
-        told(
-            &clock(Some("Europe/Copenhagen"), NOON + 3 * HOUR + 5 * MINUTE),
+        rendered(
+            &clock(Some("Europe/Copenhagen"), NOON + 3 * HOUR_MS + 5 * MINUTE_MS),
             &said("Hi", NOON),
             before
         ),
         "<!-- METADATA: {\"timestamp\":\"2026-11-21 13:00 CET\",\"relative_time\":\"3 hours ago\",\
          \"session_gap\":\"2 days\"} -->\n"
     );
-    let soon = Some(Timestamp(NOON - 4 * HOUR));
+    let soon = Some(Timestamp(NOON - 4 * HOUR_MS));
     assert_eq!(
-        told(&clock(None, NOON), &said("Hi", NOON), soon),
+        rendered(&clock(None, NOON), &said("Hi", NOON), soon),
         "<!-- METADATA: {\"timestamp\":\"2026-11-21 12:00 UTC\",\"relative_time\":\"less than an hour ago\"} -->\n"
     );
 }
 
 #[test]
-fn within_an_hour_of_the_clock_nothing_that_was_said_changes() {
-    let message = said("Hi", NOON - 90 * MINUTE);
-    let at = |now| told(&clock(None, now), &message, None);
-    assert_eq!(at(NOON), at(NOON + 59 * MINUTE));
-    assert_ne!(at(NOON), at(NOON + 60 * MINUTE));
+fn metadata_are_stable_within_an_hour() {
+    let message = said("Hi", NOON - 90 * MINUTE_MS);
+    let at = |now| rendered(&clock(None, now), &message, None);
+    assert_eq!(at(NOON), at(NOON + 59 * MINUTE_MS));
+    assert_ne!(at(NOON), at(NOON + 60 * MINUTE_MS));
 }
 
 #[test]
-fn an_answer_is_told_with_its_tools() {
-    let mut answer = AssistantMessage::started("x/m");
+fn renders_tools_of_an_answer() {
+    let mut answer = AssistantMessage::new("x/m");
     answer.nodes.push(Node {
         parts: vec![
             called("web_search", "Searched", ToolStatus::Complete),
@@ -111,7 +111,7 @@ fn an_answer_is_told_with_its_tools() {
         body: MessageBody::Assistant(answer),
         ..said("", NOON)
     };
-    let told = told(&clock(None, NOON), &message, None);
+    let told = rendered(&clock(None, NOON), &message, None);
     assert!(
         told.ends_with(
             "\"tools_used\":[\"web_search\",\"x--\\u003ey\"],\
@@ -123,7 +123,7 @@ fn an_answer_is_told_with_its_tools() {
 }
 
 #[test]
-fn an_answer_is_told_with_the_files_that_its_tools_gave() {
+fn renders_tool_files_of_an_answer() {
     let file = |name: &str| Attachment {
         id: AttachmentId::new(),
         name: name.into(),
@@ -133,10 +133,10 @@ fn an_answer_is_told_with_the_files_that_its_tools_gave() {
     let give = |names: &[&str]| {
         Part::ToolCall(Box::new(ToolCall {
             attachments: names.iter().map(|name| file(name)).collect(),
-            ..ToolCall::of("draw", ToolStatus::Complete)
+            ..ToolCall::for_test("draw", ToolStatus::Complete)
         }))
     };
-    let mut answer = AssistantMessage::started("x/m");
+    let mut answer = AssistantMessage::new("x/m");
     answer.nodes.push(Node {
         parts: vec![give(&["a.png", "b-->.png"]), give(&["c.png"])],
     });
@@ -144,7 +144,7 @@ fn an_answer_is_told_with_the_files_that_its_tools_gave() {
         body: MessageBody::Assistant(answer),
         ..said("", NOON)
     };
-    let told = told(&clock(None, NOON), &message, None);
+    let told = rendered(&clock(None, NOON), &message, None);
     let json = told
         .strip_prefix("<!-- METADATA: ")
         .and_then(|told| told.strip_suffix(" -->\n"));
@@ -161,14 +161,14 @@ fn an_answer_is_told_with_the_files_that_its_tools_gave() {
 }
 
 #[test]
-fn spans_are_told_in_their_largest_unit() {
+fn formats_spans_in_their_largest_unit() {
     for (length, told) in [
-        (5 * HOUR, "5 hours"),
-        (HOUR, "1 hour"),
-        (26 * HOUR, "1 day"),
-        (15 * DAY, "2 weeks"),
-        (400 * DAY, "1 year"),
+        (5 * HOUR_MS, "5 hours"),
+        (HOUR_MS, "1 hour"),
+        (26 * HOUR_MS, "1 day"),
+        (15 * DAY_MS, "2 weeks"),
+        (400 * DAY_MS, "1 year"),
     ] {
-        assert_eq!(span(length), told);
+        assert_eq!(format_span(length), told);
     }
 }

@@ -2,26 +2,26 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure, output::store_answer};
+use super::{Batch, ChangeError, output::update_message};
 use crate::{
     protocol::{
         AssistantMessage, ConversationId, EventBody, Position, RunStatus, ToolStatus, UserId,
-        intent::{ApprovalAnswer, Started},
+        intent::{ApprovalAnswer, StartedRun},
         transcript::apply_to_run,
     },
-    storage::{Approval, Outcome, Refusal, RunKey, sqlite::messages},
+    storage::{ApprovalDecision, ChangeRejection, Outcome, RunKey, sqlite::messages},
 };
 
 impl Batch {
     /// A run waits from now on.
-    pub(super) async fn pause(
+    pub(super) async fn pause_run(
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
         events: &[EventBody],
         message: &AssistantMessage,
-    ) -> Result<Outcome, Failure> {
-        let last = self.append(&mut *connection, run, events).await?;
+    ) -> Result<Outcome, ChangeError> {
+        let last = self.append_events(&mut *connection, run, events).await?;
         let paused = sqlx::query(
             "UPDATE runs SET status = 'waiting', stored_position = ? WHERE user_id = ? AND id = ? AND status = 'running'",
         )
@@ -31,46 +31,46 @@ impl Batch {
         .execute(&mut *connection)
         .await?;
         if paused.rows_affected() == 0 {
-            Err(Refusal::NotFound)?;
+            Err(ChangeRejection::NotFound)?;
         }
         sqlx::query("UPDATE conversations SET unseen = 1 WHERE user_id = ? AND id = ?")
             .bind(run.user_id.to_string())
             .bind(run.conversation_id.to_string())
             .execute(&mut *connection)
             .await?;
-        store_answer(connection, run.user_id, run.message_id, message).await?;
+        update_message(connection, run.user_id, run.message_id, message).await?;
         Ok(Outcome::Done)
     }
 
     /// A person has answered, and the run goes on. What was answered before stays as it was.
-    pub(super) async fn answer(
+    pub(super) async fn answer_approval(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        approval: Approval,
-    ) -> Result<Outcome, Failure> {
-        let Approval {
+        approval: ApprovalDecision,
+    ) -> Result<Outcome, ChangeError> {
+        let ApprovalDecision {
             run: id,
             index,
             answer,
         } = approval;
-        let allowed = answer.allows();
+        let allowed = answer.is_allowed();
         let Some((conversation_id, mut message)) = messages::message(&mut *connection, user_id, id).await?
         else {
-            Err(Refusal::NotFound)?
+            Err(ChangeRejection::NotFound)?
         };
         let parent_id = message.parent_id;
         let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
-            Err(Refusal::NotFound)?
+            Err(ChangeRejection::NotFound)?
         };
         let asked = assistant
             .tool_calls()
             .find(|call| call.index == index)
-            .ok_or(Refusal::NotFound)?;
+            .ok_or(ChangeRejection::NotFound)?;
         match (assistant.status, asked.status) {
             (RunStatus::Waiting, ToolStatus::Waiting) => {}
             // It is at work: the question is for its driver.
-            (RunStatus::Running, ToolStatus::Waiting) => Err(Refusal::RunActive)?,
+            (RunStatus::Running, ToolStatus::Waiting) => Err(ChangeRejection::RunActive)?,
             _ => return Ok(Outcome::Done),
         }
         let always = (answer == ApprovalAnswer::Always).then(|| asked.tool.clone());
@@ -85,15 +85,15 @@ impl Batch {
             conversation_id,
             message_id: id,
         };
-        let position = self.append(&mut *connection, &run, &[event]).await?;
-        self.resume(&mut *connection, run, position).await?;
+        let position = self.append_events(&mut *connection, &run, &[event]).await?;
+        self.resume_run(&mut *connection, run, position).await?;
         if let Some(tool) = always {
             self.allow_tool(&mut *connection, user_id, conversation_id, &tool)
                 .await?;
         }
-        store_answer(connection, user_id, id, assistant).await?;
+        update_message(connection, user_id, id, assistant).await?;
         Ok(Outcome::Started {
-            started: Started {
+            started: StartedRun {
                 conversation_id,
                 user_message_id,
                 assistant_message_id: id,
@@ -109,7 +109,7 @@ impl Batch {
         user_id: UserId,
         conversation_id: ConversationId,
         tool: &str,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         sqlx::query(
             "INSERT INTO allowed_tools (user_id, conversation_id, tool) \
              SELECT user_id, id, ? FROM conversations WHERE user_id = ? AND id = ? ON CONFLICT DO NOTHING",
@@ -123,12 +123,12 @@ impl Batch {
     }
 
     /// A run is at work again, from this place of the log on.
-    async fn resume(
+    async fn resume_run(
         &mut self,
         connection: &mut SqliteConnection,
         run: RunKey,
         position: Position,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ChangeError> {
         sqlx::query(
             "UPDATE runs SET status = 'running', first_position = ?1, stored_position = ?1 WHERE user_id = ?2 AND id = ?3",
         )

@@ -3,8 +3,8 @@
 use sqlx::SqliteConnection;
 
 use super::{
-    Batch, Failure,
-    literature::{keep_seen, keep_summary},
+    Batch, ChangeError,
+    literature::{store_abstract, store_context_snapshot},
 };
 use crate::{
     protocol::EventBody,
@@ -13,18 +13,18 @@ use crate::{
 
 impl Batch {
     /// Does a change that was not done before.
-    pub(super) async fn do_new(
+    pub(super) async fn apply_new_change(
         &mut self,
         connection: &mut SqliteConnection,
         change: &Change,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         match change {
-            Change::Send {
+            Change::SendMessage {
                 user_id,
                 intent,
                 start,
             } => Ok(Outcome::Started {
-                started: self.send(connection, *user_id, intent, start).await?,
+                started: self.send_message(connection, *user_id, intent, start).await?,
                 again: false,
             }),
             Change::Regenerate {
@@ -35,19 +35,29 @@ impl Batch {
                 started: self.regenerate(connection, *user_id, intent, start).await?,
                 again: false,
             }),
-            Change::Continue { user_id, intent, .. } => Ok(Outcome::Started {
-                started: self.go_on(connection, *user_id, intent).await?,
+            Change::ContinueRun { user_id, intent, .. } => Ok(Outcome::Started {
+                started: self.continue_run(connection, *user_id, intent).await?,
                 again: false,
             }),
-            Change::Append { .. } => Ok(Outcome::Done),
-            Change::Store { run, message } => self.store_output(connection, run, message).await,
-            Change::Keep { run, payload } => self.keep(connection, run, payload).await,
-            Change::KeepOpaque { run, placed } => self.keep_opaque(connection, run, placed).await,
-            Change::Record { run, call, keep_runs } => self.record(connection, run, call, *keep_runs).await,
-            Change::Attach { run, attachment } => self.attach(connection, run, attachment).await,
-            Change::Pause { run, events, message } => self.pause(connection, run, events, message).await,
-            Change::Answer { user_id, approval } => self.answer(connection, *user_id, *approval).await,
-            Change::Judge { user_id, intent, .. } => self.judge(connection, *user_id, intent).await,
+            Change::AppendEvents { .. } => Ok(Outcome::Done),
+            Change::StoreMessage { run, message } => self.store_message(connection, run, message).await,
+            Change::StorePayload { run, payload } => self.store_payload(connection, run, payload).await,
+            Change::StoreOpaque { run, placed } => self.store_opaque(connection, run, placed).await,
+            Change::RecordCall { run, call, keep_runs } => {
+                self.record_call(connection, run, call, *keep_runs).await
+            }
+            Change::StoreAttachment { run, attachment } => {
+                self.store_attachment(connection, run, attachment).await
+            }
+            Change::PauseRun { run, events, message } => {
+                self.pause_run(connection, run, events, message).await
+            }
+            Change::AnswerApproval { user_id, approval } => {
+                self.answer_approval(connection, *user_id, *approval).await
+            }
+            Change::JudgePayload { user_id, intent, .. } => {
+                self.judge_payload(connection, *user_id, intent).await
+            }
             Change::TakeAction { user_id, intent, .. } => {
                 self.take_action(connection, *user_id, intent).await
             }
@@ -59,24 +69,24 @@ impl Batch {
                 self.allow_tool(connection, *user_id, *conversation_id, tool)
                     .await
             }
-            Change::End { run, events, message } => self.end(connection, run, events, message).await,
-            Change::GiveUp {
+            Change::EndRun { run, events, message } => self.end_run(connection, run, events, message).await,
+            Change::AbandonRun {
                 run,
                 events,
                 status,
                 message,
             } => {
-                self.give_up(connection, run, events, *status, message.as_deref())
+                self.abandon_run(connection, run, events, *status, message.as_deref())
                     .await
             }
-            Change::Rename {
+            Change::RenameConversation {
                 user_id,
                 conversation_id,
                 title,
             } => {
                 let event = EventBody::ConversationRenamed { title: title.clone() };
                 let sql = "UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2";
-                self.update(connection, *user_id, *conversation_id, sql, title, event)
+                self.update_conversation(connection, *user_id, *conversation_id, sql, title, event)
                     .await
             }
             Change::ChooseModel {
@@ -86,7 +96,7 @@ impl Batch {
             } => {
                 let event = EventBody::ModelChosen { model: model.clone() };
                 let sql = "UPDATE conversations SET model = ?3 WHERE user_id = ?1 AND id = ?2";
-                self.update(connection, *user_id, *conversation_id, sql, model, event)
+                self.update_conversation(connection, *user_id, *conversation_id, sql, model, event)
                     .await
             }
             Change::SetParameters {
@@ -98,7 +108,7 @@ impl Batch {
                 self.set_parameters(connection, *user_id, intent.conversation_id, parameters)
                     .await
             }
-            Change::Summarise { run, summary } => self.summarise(connection, run, summary).await,
+            Change::StoreSummary { run, summary } => self.store_summary(connection, run, summary).await,
             Change::SelectBranch {
                 user_id,
                 conversation_id,
@@ -111,17 +121,20 @@ impl Batch {
                 user_id,
                 conversation_id,
             } => self.mark_read(connection, *user_id, *conversation_id).await,
-            Change::Delete {
+            Change::DeleteConversation {
                 user_id,
                 conversation_id,
-            } => self.delete(connection, *user_id, *conversation_id).await,
-            Change::Remember {
+            } => {
+                self.delete_conversation(connection, *user_id, *conversation_id)
+                    .await
+            }
+            Change::AddMemory {
                 user_id,
                 memory,
                 limit,
-            } => self.remember_text(connection, *user_id, memory, *limit).await,
-            Change::Forget { user_id, memory_id } => {
-                self.forget(connection, *user_id, Some(*memory_id)).await
+            } => self.add_memory(connection, *user_id, memory, *limit).await,
+            Change::DeleteMemory { user_id, memory_id } => {
+                self.delete_memories(connection, *user_id, Some(*memory_id)).await
             }
             Change::SaveArticle {
                 user_id,
@@ -133,35 +146,35 @@ impl Batch {
                 self.save_article(connection, *user_id, article, summary, *limit)
                     .await
             }
-            Change::KeepSummary {
+            Change::StoreAbstract {
                 user_id,
                 pmid,
                 summary,
-            } => keep_summary(connection, *user_id, pmid, summary).await,
-            Change::KeepLooking {
+            } => store_abstract(connection, *user_id, pmid, summary).await,
+            Change::StoreContextSnapshot {
                 run,
                 text,
                 instructions,
-            } => keep_seen(connection, run, text, instructions).await,
-            Change::NoteArticle {
+            } => store_context_snapshot(connection, run, text, instructions).await,
+            Change::SetArticleNote {
                 user_id,
                 pmid,
                 note,
                 replaces,
             } => {
-                self.note_article(connection, *user_id, pmid, note, replaces)
+                self.set_article_note(connection, *user_id, pmid, note, replaces)
                     .await
             }
             Change::RemoveArticle { user_id, pmid } => self.remove_article(connection, *user_id, pmid).await,
-            Change::KeepStream {
+            Change::SaveStream {
                 user_id,
                 stream,
                 limit,
-            } => self.keep_stream(connection, *user_id, stream, *limit).await,
+            } => self.save_stream(connection, *user_id, stream, *limit).await,
             Change::DeleteStream { user_id, stream_id } => {
                 self.delete_stream(connection, *user_id, *stream_id).await
             }
-            Change::ForgetAll { user_id } => self.forget(connection, *user_id, None).await,
+            Change::DeleteAllMemories { user_id } => self.delete_memories(connection, *user_id, None).await,
             Change::SetInstructions { user_id, text } => {
                 self.set_instructions(connection, *user_id, text).await
             }
@@ -174,7 +187,9 @@ impl Batch {
             Change::RevokeToken { user_id, token_id } => {
                 self.revoke_token(connection, *user_id, *token_id).await
             }
-            Change::UseToken { user_id, token_id } => self.use_token(connection, *user_id, *token_id).await,
+            Change::RecordTokenUse { user_id, token_id } => {
+                self.record_token_use(connection, *user_id, *token_id).await
+            }
         }
     }
 }

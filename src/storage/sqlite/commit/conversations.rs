@@ -2,15 +2,15 @@
 
 use sqlx::SqliteConnection;
 
-use super::{super::id, Batch, Failure, blank};
+use super::{super::id, Batch, ChangeError, erase_event};
 use crate::{
     protocol::{ConversationId, EventBody, MessageId, UserId},
-    storage::{Outcome, Refusal, damage::undamaged},
+    storage::{ChangeRejection, Outcome, damage::skip_damaged},
 };
 
 /// The newest of all that came after a message, or itself: the end of the branch that was last grown through it. A message was
 /// always made before what follows it, so nothing follows the newest.
-pub(in crate::storage::sqlite) const LEAF_BELOW: &str = "WITH RECURSIVE below (id, position) AS ( \
+pub(in crate::storage::sqlite) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id, position) AS ( \
          SELECT id, position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
          UNION ALL \
          SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id) \
@@ -18,7 +18,7 @@ pub(in crate::storage::sqlite) const LEAF_BELOW: &str = "WITH RECURSIVE below (i
 
 impl Batch {
     /// Sets one column of a conversation to `value` and logs the event, if the conversation is the user's.
-    pub(super) async fn update(
+    pub(super) async fn update_conversation(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
@@ -26,7 +26,7 @@ impl Batch {
         sql: &'static str,
         value: &str,
         event: EventBody,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let updated = sqlx::query(sql)
             .bind(user_id.to_string())
             .bind(conversation_id.to_string())
@@ -34,9 +34,9 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         if updated.rows_affected() == 0 {
-            Err(Refusal::NotFound)?;
+            Err(ChangeRejection::NotFound)?;
         }
-        self.log(connection, user_id, conversation_id, None, event)
+        self.log_event(connection, user_id, conversation_id, None, event)
             .await?;
         Ok(Outcome::Done)
     }
@@ -48,18 +48,20 @@ impl Batch {
         user_id: UserId,
         conversation_id: ConversationId,
         through: MessageId,
-    ) -> Result<Outcome, Failure> {
-        let leaf = sqlx::query(LEAF_BELOW)
+    ) -> Result<Outcome, ChangeError> {
+        let leaf = sqlx::query(NEWEST_DESCENDANT)
             .bind(user_id.to_string())
             .bind(conversation_id.to_string())
             .bind(through.to_string())
             .fetch_optional(&mut *connection)
             .await?;
-        let Some(leaf) = leaf else { Err(Refusal::NotFound)? };
+        let Some(leaf) = leaf else {
+            Err(ChangeRejection::NotFound)?
+        };
         let leaf_id: MessageId = id(&leaf, "id")?;
         let sql = "UPDATE conversations SET active_leaf = ?3 WHERE user_id = ?1 AND id = ?2";
         let event = EventBody::LeafSelected { leaf_id };
-        self.update(
+        self.update_conversation(
             connection,
             user_id,
             conversation_id,
@@ -76,7 +78,7 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         conversation_id: ConversationId,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let marked =
             sqlx::query("UPDATE conversations SET unseen = 0 WHERE user_id = ? AND id = ? AND unseen = 1")
                 .bind(user_id.to_string())
@@ -85,17 +87,18 @@ impl Batch {
                 .await?;
         if marked.rows_affected() > 0 {
             let read = EventBody::ConversationRead;
-            self.log(connection, user_id, conversation_id, None, read).await?;
+            self.log_event(connection, user_id, conversation_id, None, read)
+                .await?;
         }
         Ok(Outcome::Done)
     }
 
-    pub(super) async fn delete(
+    pub(super) async fn delete_conversation(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         conversation_id: ConversationId,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let (user, conversation) = (user_id.to_string(), conversation_id.to_string());
         let known = sqlx::query("SELECT 1 FROM conversations WHERE user_id = ? AND id = ?")
             .bind(&user)
@@ -114,7 +117,7 @@ impl Batch {
         .fetch_optional(&mut *connection)
         .await?;
         let active_run = match &active {
-            Some(run) => undamaged("runs", "of a deleted conversation", id(run, "id"))?,
+            Some(run) => skip_damaged("runs", "of a deleted conversation", id(run, "id"))?,
             None => None,
         };
         // The log keeps the positions, and nothing of what was said. Before the runs are gone, which lead to their events.
@@ -137,7 +140,7 @@ impl Batch {
             .bind(&conversation)
             .execute(&mut *connection)
             .await?;
-        self.orphaned.extend(active_run);
+        self.orphaned_runs.extend(active_run);
         sqlx::query("INSERT INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)")
             .bind(&conversation)
             .bind(&user)
@@ -147,8 +150,8 @@ impl Batch {
         self.events
             .iter_mut()
             .filter(|logged| logged.event.conversation_id == conversation_id)
-            .for_each(blank);
-        self.log(
+            .for_each(erase_event);
+        self.log_event(
             connection,
             user_id,
             conversation_id,

@@ -2,24 +2,24 @@
 
 use sqlx::{Row, SqliteConnection};
 
-use super::Failure;
+use super::ChangeError;
 use crate::{
-    protocol::{IntentId, Timestamp, UserId, intent::Started},
-    storage::{Change, DoneIntent, StorageError},
+    protocol::{IntentId, Timestamp, UserId, intent::StartedRun},
+    storage::{Change, CompletedIntent, StorageError},
 };
 
 /// What a client asked for under an id of its own.
 #[derive(Clone, Copy)]
-pub(super) struct Request<'a> {
+pub(super) struct IntentRequest<'a> {
     user_id: UserId,
     intent: IntentId,
     fingerprint: &'a str,
 }
 
 /// The request behind a change that a client names.
-pub(super) fn request(change: &Change) -> Option<Request<'_>> {
+pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
     let (user_id, intent, fingerprint) = match change {
-        Change::Send {
+        Change::SendMessage {
             user_id,
             intent,
             start,
@@ -29,7 +29,7 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
             intent,
             start,
         } => (*user_id, intent.intent_id, &start.fingerprint),
-        Change::Continue {
+        Change::ContinueRun {
             user_id,
             intent,
             fingerprint,
@@ -40,7 +40,7 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
             fingerprint,
             ..
         } => (*user_id, intent.intent_id, fingerprint),
-        Change::Judge {
+        Change::JudgePayload {
             user_id,
             intent,
             fingerprint,
@@ -52,7 +52,7 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
         } => (*user_id, intent.intent_id, fingerprint),
         _ => return None,
     };
-    Some(Request {
+    Some(IntentRequest {
         user_id,
         intent,
         fingerprint,
@@ -60,31 +60,31 @@ pub(super) fn request(change: &Change) -> Option<Request<'_>> {
 }
 
 /// What was started when this intent came before, if it did; nothing, if it starts nothing.
-pub(super) async fn known_intent(
+pub(super) async fn started_by_intent(
     connection: &mut SqliteConnection,
-    Request {
+    IntentRequest {
         user_id,
         intent,
         fingerprint,
-    }: Request<'_>,
-) -> Result<Option<Option<Started>>, Failure> {
-    let done = done(connection, user_id, intent).await?;
-    Ok(done.map(|done| done.again(fingerprint)).transpose()?)
+    }: IntentRequest<'_>,
+) -> Result<Option<Option<StartedRun>>, ChangeError> {
+    let done = completed_intent(connection, user_id, intent).await?;
+    Ok(done.map(|done| done.replay(fingerprint)).transpose()?)
 }
 
 /// What became of an intent, if it was done before.
-pub(in crate::storage::sqlite) async fn done(
+pub(in crate::storage::sqlite) async fn completed_intent(
     connection: &mut SqliteConnection,
     user_id: UserId,
     intent: IntentId,
-) -> Result<Option<DoneIntent>, StorageError> {
+) -> Result<Option<CompletedIntent>, StorageError> {
     let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = ? AND id = ?")
         .bind(user_id.to_string())
         .bind(intent.to_string())
         .fetch_optional(connection)
         .await?;
     let done = row.map(|row| {
-        Ok(DoneIntent {
+        Ok(CompletedIntent {
             fingerprint: row.try_get("fingerprint")?,
             started: serde_json::from_str(row.try_get("started")?)?,
         })
@@ -92,16 +92,16 @@ pub(in crate::storage::sqlite) async fn done(
     done.transpose()
 }
 
-pub(super) async fn remember(
+pub(super) async fn store_intent(
     connection: &mut SqliteConnection,
-    Request {
+    IntentRequest {
         user_id,
         intent,
         fingerprint,
-    }: Request<'_>,
-    started: Option<Started>,
+    }: IntentRequest<'_>,
+    started: Option<StartedRun>,
     at: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), ChangeError> {
     sqlx::query("INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES (?, ?, ?, ?, ?)")
         .bind(user_id.to_string())
         .bind(intent.to_string())

@@ -3,13 +3,13 @@
 
 use sqlx::SqliteConnection;
 
-use super::{super::literature, Batch, Failure, blank, personal::user};
+use super::{super::literature, Batch, ChangeError, erase_event, personal::ensure_user};
 use crate::{
     protocol::{
-        ConversationId, EventBody, Json, MessageId, StreamId, UserId,
-        literature::{Change, ResearchStream, SavedArticle},
+        ConversationId, EventBody, MessageId, RawJson, StreamId, UserId,
+        literature::{LibraryChange, ResearchStream, SavedArticle},
     },
-    storage::{Looking, Outcome, Refusal, RunKey, StorageError},
+    storage::{ChangeRejection, Outcome, PageContextSnapshot, RunKey, StorageError},
 };
 
 impl Batch {
@@ -20,7 +20,7 @@ impl Batch {
         saved: &SavedArticle,
         summary: Option<&[String]>,
         limit: usize,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let SavedArticle {
             article,
             note,
@@ -35,11 +35,11 @@ impl Batch {
             }
             let replaces = [known.note];
             return self
-                .note_article(connection, user_id, &article.pmid, note, &replaces)
+                .set_article_note(connection, user_id, &article.pmid, note, &replaces)
                 .await;
         }
-        user(connection, user_id).await?;
-        check_room(
+        ensure_user(connection, user_id).await?;
+        check_limit(
             connection,
             "SELECT count(*) FROM articles WHERE user_id = ?",
             user_id,
@@ -63,27 +63,27 @@ impl Batch {
         .bind(saved_at.0)
         .execute(&mut *connection)
         .await?;
-        self.log_literature(connection, user_id, &Change::ArticleSaved(saved.clone()))
+        self.log_library_change(connection, user_id, &LibraryChange::ArticleSaved(saved.clone()))
             .await?;
         Ok(Outcome::Done)
     }
 
-    pub(super) async fn note_article(
+    pub(super) async fn set_article_note(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         pmid: &str,
         note: &str,
         replaces: &[String],
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let Some((mut saved, _)) = literature::saved_article(connection, user_id, pmid).await? else {
-            Err(Refusal::NotFound)?
+            Err(ChangeRejection::NotFound)?
         };
         if saved.note == note {
             return Ok(Outcome::Done);
         }
         if !replaces.contains(&saved.note) {
-            Err(Refusal::NoteChanged)?;
+            Err(ChangeRejection::NoteChanged)?;
         }
         sqlx::query("UPDATE articles SET note = ? WHERE user_id = ? AND pmid = ?")
             .bind(note)
@@ -92,12 +92,12 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         note.clone_into(&mut saved.note);
-        self.forget_changes(connection, user_id, Kept::Article(pmid))
+        self.erase_logged_changes(connection, user_id, LibraryItem::Article(pmid))
             .await?;
-        self.log_literature(connection, user_id, &Change::ArticleSaved(saved))
+        self.log_library_change(connection, user_id, &LibraryChange::ArticleSaved(saved))
             .await?;
         // What stood there before.
-        Ok(Outcome::Forgotten)
+        Ok(Outcome::DataDeleted)
     }
 
     /// What is gone already stays gone.
@@ -106,36 +106,36 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         pmid: &str,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let removed = sqlx::query("DELETE FROM articles WHERE user_id = ? AND pmid = ?")
             .bind(user_id.to_string())
             .bind(pmid)
             .execute(&mut *connection)
             .await?;
         if removed.rows_affected() > 0 {
-            self.forget_changes(connection, user_id, Kept::Article(pmid))
+            self.erase_logged_changes(connection, user_id, LibraryItem::Article(pmid))
                 .await?;
-            let change = Change::ArticleRemoved(pmid.into());
-            self.log_literature(connection, user_id, &change).await?;
+            let change = LibraryChange::ArticleRemoved(pmid.into());
+            self.log_library_change(connection, user_id, &change).await?;
         }
-        Ok(Outcome::Forgotten)
+        Ok(Outcome::DataDeleted)
     }
 
     /// The client makes the id, which is there once: somebody else's is not found.
-    pub(super) async fn keep_stream(
+    pub(super) async fn save_stream(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         stream: &ResearchStream,
         limit: usize,
-    ) -> Result<Outcome, Failure> {
-        let known = literature::stream(connection, user_id, stream.id).await?;
+    ) -> Result<Outcome, ChangeError> {
+        let known = literature::research_stream(connection, user_id, stream.id).await?;
         match &known {
             Some(known) if known == stream => return Ok(Outcome::Done),
             Some(_) => {}
             None => {
-                user(connection, user_id).await?;
-                check_room(
+                ensure_user(connection, user_id).await?;
+                check_limit(
                     connection,
                     "SELECT count(*) FROM streams WHERE user_id = ?",
                     user_id,
@@ -156,16 +156,16 @@ impl Batch {
         .execute(&mut *connection)
         .await?;
         if kept.rows_affected() == 0 {
-            Err(Refusal::NotFound)?;
+            Err(ChangeRejection::NotFound)?;
         }
         if known.is_some() {
-            let kept = Kept::Stream(stream.id);
-            self.forget_changes(connection, user_id, kept).await?;
+            let kept = LibraryItem::Stream(stream.id);
+            self.erase_logged_changes(connection, user_id, kept).await?;
         }
-        self.log_literature(connection, user_id, &Change::StreamKept(stream.clone()))
+        self.log_library_change(connection, user_id, &LibraryChange::StreamKept(stream.clone()))
             .await?;
         Ok(match known {
-            Some(_) => Outcome::Forgotten,
+            Some(_) => Outcome::DataDeleted,
             None => Outcome::Done,
         })
     }
@@ -175,45 +175,45 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         stream_id: StreamId,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let deleted = sqlx::query("DELETE FROM streams WHERE user_id = ? AND id = ?")
             .bind(user_id.to_string())
             .bind(stream_id.to_string())
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
-            let kept = Kept::Stream(stream_id);
-            self.forget_changes(connection, user_id, kept).await?;
-            let change = Change::StreamDeleted(stream_id);
-            self.log_literature(connection, user_id, &change).await?;
+            let kept = LibraryItem::Stream(stream_id);
+            self.erase_logged_changes(connection, user_id, kept).await?;
+            let change = LibraryChange::StreamDeleted(stream_id);
+            self.log_library_change(connection, user_id, &change).await?;
         }
-        Ok(Outcome::Forgotten)
+        Ok(Outcome::DataDeleted)
     }
 
-    async fn log_literature(
+    async fn log_library_change(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        change: &Change,
-    ) -> Result<(), Failure> {
-        let change = Json::or_string(&serde_json::to_string(change)?);
+        change: &LibraryChange,
+    ) -> Result<(), ChangeError> {
+        let change = RawJson::parse_or_quote(&serde_json::to_string(change)?);
         let changed = EventBody::LiteratureChanged { change };
-        self.log(connection, user_id, ConversationId::NONE, None, changed)
+        self.log_event(connection, user_id, ConversationId::NONE, None, changed)
             .await?;
         Ok(())
     }
 
     /// Empties what the log has of something that is kept: it is gone, or another one. So it does with what can't be read, which
     /// may be of it.
-    async fn forget_changes(
+    async fn erase_logged_changes(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        kept: Kept<'_>,
+        kept: LibraryItem<'_>,
     ) -> Result<(), StorageError> {
         let (path, id) = match kept {
-            Kept::Article(pmid) => ("$.change.article_saved.article.pmid", pmid.to_owned()),
-            Kept::Stream(id) => ("$.change.stream_kept.id", id.to_string()),
+            LibraryItem::Article(pmid) => ("$.change.article_saved.article.pmid", pmid.to_owned()),
+            LibraryItem::Stream(id) => ("$.change.stream_kept.id", id.to_string()),
         };
         sqlx::query(
             "UPDATE events SET event = json_object('position', position, 'type', 'empty') \
@@ -228,40 +228,40 @@ impl Batch {
         .await?;
         self.events
             .iter_mut()
-            .filter(|logged| logged.user_id == user_id && kept.is_in(&logged.event.body))
-            .for_each(blank);
+            .filter(|logged| logged.user_id == user_id && kept.is_changed_by(&logged.event.body))
+            .for_each(erase_event);
         Ok(())
     }
 }
 
 /// Something that a person keeps.
 #[derive(Clone, Copy)]
-enum Kept<'a> {
+enum LibraryItem<'a> {
     Article(&'a str),
     Stream(StreamId),
 }
 
-impl Kept<'_> {
+impl LibraryItem<'_> {
     /// Whether an event has it.
-    fn is_in(self, body: &EventBody) -> bool {
+    fn is_changed_by(self, body: &EventBody) -> bool {
         let EventBody::LiteratureChanged { change } = body else {
             return false;
         };
         match (self, serde_json::from_str(change.as_str())) {
-            (Self::Article(pmid), Ok(Change::ArticleSaved(saved))) => saved.article.pmid == pmid,
-            (Self::Stream(id), Ok(Change::StreamKept(stream))) => stream.id == id,
+            (Self::Article(pmid), Ok(LibraryChange::ArticleSaved(saved))) => saved.article.pmid == pmid,
+            (Self::Stream(id), Ok(LibraryChange::StreamKept(stream))) => stream.id == id,
             _ => false,
         }
     }
 }
 
 /// The abstract of an article that is kept, if it was not known. No list shows it, so it is not in the log.
-pub(super) async fn keep_summary(
+pub(super) async fn store_abstract(
     connection: &mut SqliteConnection,
     user_id: UserId,
     pmid: &str,
     summary: &[String],
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, ChangeError> {
     sqlx::query("UPDATE articles SET summary = ? WHERE user_id = ? AND pmid = ? AND (summary = 'null' OR NOT json_valid(summary))")
         .bind(serde_json::to_string(summary)?)
         .bind(user_id.to_string())
@@ -271,28 +271,28 @@ pub(super) async fn keep_summary(
     Ok(Outcome::Done)
 }
 
-async fn check_room(
+async fn check_limit(
     connection: &mut SqliteConnection,
     count: &'static str,
     user_id: UserId,
     limit: usize,
-) -> Result<(), Failure> {
+) -> Result<(), ChangeError> {
     let count: i64 = sqlx::query_scalar(count)
         .bind(user_id.to_string())
         .fetch_one(connection)
         .await?;
     if usize::try_from(count).is_ok_and(|count| count >= limit) {
-        Err(Refusal::LibraryFull)?;
+        Err(ChangeRejection::LibraryFull)?;
     }
     Ok(())
 }
 
 /// What a person looks at while they write a message.
-pub(super) async fn keep_looking(
+pub(super) async fn store_page_context(
     connection: &mut SqliteConnection,
     user_id: UserId,
     message_id: MessageId,
-    looking: &Looking,
+    looking: &PageContextSnapshot,
 ) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES (?, ?, ?, ?, ?)",
@@ -308,12 +308,12 @@ pub(super) async fn keep_looking(
 }
 
 /// Keeps the text that tells the model what the person looked at. The first that is told stays.
-pub(super) async fn keep_seen(
+pub(super) async fn store_context_snapshot(
     connection: &mut SqliteConnection,
     run: &RunKey,
     text: &str,
     instructions: &str,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, ChangeError> {
     sqlx::query(
         "UPDATE contexts SET text = ?, instructions = ? WHERE user_id = ? AND text = '' \
          AND message_id = (SELECT parent_id FROM messages WHERE user_id = contexts.user_id AND id = ?)",

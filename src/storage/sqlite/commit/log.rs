@@ -10,23 +10,23 @@ use crate::{
 
 /// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766
 /// bound values.
-const ROWS_PER_INSERT: usize = 200;
+const MAX_ROWS_PER_INSERT: usize = 200;
 
 impl Batch {
     /// The last position of a user's log, with what this transaction has added.
-    pub(super) async fn head(
+    pub(super) async fn last_position(
         &self,
         connection: &mut SqliteConnection,
         user_id: UserId,
     ) -> Result<Position, StorageError> {
-        Ok(match self.heads.get(&user_id) {
+        Ok(match self.last_positions.get(&user_id) {
             Some(head) => *head,
-            None => read::head(connection, user_id).await?,
+            None => read::last_log_position(connection, user_id).await?,
         })
     }
 
     /// Gives an event the next position of its user's log. It is written with the batch.
-    pub(super) async fn log(
+    pub(super) async fn log_event(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
@@ -34,7 +34,7 @@ impl Batch {
         message_id: Option<MessageId>,
         body: EventBody,
     ) -> Result<Position, StorageError> {
-        let position = self.head(connection, user_id).await?.next();
+        let position = self.last_position(connection, user_id).await?.next();
         let event = Event {
             position,
             conversation_id,
@@ -42,14 +42,14 @@ impl Batch {
             body,
         };
         let json = serde_json::to_string(&event)?;
-        self.heads.insert(user_id, position);
+        self.last_positions.insert(user_id, position);
         self.events.push(LoggedEvent { user_id, event, json });
         Ok(position)
     }
 
     /// Writes the events and the logs' new ends.
-    pub(super) async fn store(&self, connection: &mut SqliteConnection) -> Result<(), StorageError> {
-        for events in self.events.chunks(ROWS_PER_INSERT) {
+    pub(super) async fn write_events(&self, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+        for events in self.events.chunks(MAX_ROWS_PER_INSERT) {
             let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new(
                 "INSERT INTO events (user_id, position, conversation_id, message_id, created_at, event) ",
             );
@@ -64,7 +64,7 @@ impl Batch {
             // Statements of many lengths would push the others out of the cache.
             insert
                 .build()
-                .persistent(events.len() == ROWS_PER_INSERT || events.len() < 8)
+                .persistent(events.len() == MAX_ROWS_PER_INSERT || events.len() < 8)
                 .execute(&mut *connection)
                 .await?;
         }
@@ -72,7 +72,7 @@ impl Batch {
             "commit::logged",
             if self.events.iter().any(|logged| logged.event.body.terminal_status().is_some())
         );
-        for (user_id, head) in &self.heads {
+        for (user_id, head) in &self.last_positions {
             sqlx::query("UPDATE users SET position = ? WHERE id = ?")
                 .bind(head.0.cast_signed())
                 .bind(user_id.to_string())
@@ -84,7 +84,7 @@ impl Batch {
 }
 
 /// Empties an event that is not yet stored.
-pub(super) fn blank(logged: &mut LoggedEvent) {
+pub(super) fn erase_event(logged: &mut LoggedEvent) {
     logged.event.message_id = None;
     logged.event.body = EventBody::Empty;
     if let Ok(json) = serde_json::to_string(&logged.event) {

@@ -2,22 +2,22 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure, personal::user};
+use super::{Batch, ChangeError, personal::ensure_user};
 use crate::{
     protocol::{Memory, MemoryId, UserId},
-    storage::{Outcome, Refusal},
+    storage::{ChangeRejection, Outcome},
 };
 
 impl Batch {
     /// Remembers something, unless just that is remembered already.
-    pub(super) async fn remember_text(
+    pub(super) async fn add_memory(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         memory: &Memory,
         limit: usize,
-    ) -> Result<Outcome, Failure> {
-        user(connection, user_id).await?;
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
         let (known, count): (i64, i64) = sqlx::query_as(
             "SELECT count(*) FILTER (WHERE text = ?2 OR id = ?3), count(*) FROM memories WHERE user_id = ?1",
         )
@@ -30,7 +30,7 @@ impl Batch {
             return Ok(Outcome::Done);
         }
         if usize::try_from(count).is_ok_and(|count| count >= limit) {
-            Err(Refusal::MemoryFull)?;
+            Err(ChangeRejection::MemoryFull)?;
         }
         sqlx::query("INSERT INTO memories (id, user_id, text, created_at) VALUES (?, ?, ?, ?)")
             .bind(memory.id.to_string())
@@ -39,28 +39,28 @@ impl Batch {
             .bind(memory.created_at.0)
             .execute(&mut *connection)
             .await?;
-        self.settings_changed(connection, user_id).await?;
+        self.log_settings_changed(connection, user_id).await?;
         Ok(Outcome::Done)
     }
 
     /// Forgets one thing, or all of them.
-    pub(super) async fn forget(
+    pub(super) async fn delete_memories(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         memory_id: Option<MemoryId>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let forgotten = sqlx::query("DELETE FROM memories WHERE user_id = ?1 AND (?2 IS NULL OR id = ?2)")
             .bind(user_id.to_string())
             .bind(memory_id.map(|id| id.to_string()))
             .execute(&mut *connection)
             .await?;
         match (forgotten.rows_affected(), memory_id) {
-            (0, Some(_)) => Err(Refusal::NotFound)?,
+            (0, Some(_)) => Err(ChangeRejection::NotFound)?,
             (0, None) => Ok(Outcome::Done),
             _ => {
-                self.settings_changed(connection, user_id).await?;
-                Ok(Outcome::Forgotten)
+                self.log_settings_changed(connection, user_id).await?;
+                Ok(Outcome::DataDeleted)
             }
         }
     }

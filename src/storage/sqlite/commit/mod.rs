@@ -13,13 +13,13 @@ use std::{
 use sqlx::{Connection, SqliteConnection};
 
 use self::{
-    intents::{known_intent, remember, request},
-    log::blank,
+    intents::{intent_request, started_by_intent, store_intent},
+    log::erase_event,
 };
-use super::Writer;
+use super::WriteConnection;
 use crate::{
     protocol::{MessageId, Position, Timestamp, UserId},
-    storage::{Change, Committed, LoggedEvent, Outcome, Refusal, StorageError},
+    storage::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, StorageError},
 };
 
 mod approvals;
@@ -39,93 +39,94 @@ mod personal;
 mod turns;
 
 /// Why a change was left out.
-enum Failure {
-    Refused(Refusal),
-    Broken(StorageError),
+enum ChangeError {
+    Rejected(ChangeRejection),
+    Storage(StorageError),
 }
 
-impl<E: Into<StorageError>> From<E> for Failure {
+impl<E: Into<StorageError>> From<E> for ChangeError {
     fn from(error: E) -> Self {
-        Self::Broken(error.into())
+        Self::Storage(error.into())
     }
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+impl From<ChangeRejection> for ChangeError {
+    fn from(refusal: ChangeRejection) -> Self {
+        Self::Rejected(refusal)
     }
 }
 
-impl Writer {
+impl WriteConnection {
     pub(super) async fn commit(
         &mut self,
         at: Timestamp,
         changes: &[Change],
-    ) -> Result<Committed, StorageError> {
-        let mut connection = self.connection().await?;
-        let committed = self.commit_with(&mut connection, at, changes).await;
-        self.keep_if(committed.is_ok(), connection).await;
+    ) -> Result<CommitResult, StorageError> {
+        let mut connection = self.take_connection().await?;
+        let committed = self.commit_on(&mut connection, at, changes).await;
+        self.return_connection(committed.is_ok(), connection).await;
         committed
     }
 
-    async fn commit_with(
+    async fn commit_on(
         &mut self,
         connection: &mut SqliteConnection,
         at: Timestamp,
         changes: &[Change],
-    ) -> Result<Committed, StorageError> {
-        crash_point!("commit::beginning", if changes.iter().any(Change::is_end));
+    ) -> Result<CommitResult, StorageError> {
+        crash_point!("commit::beginning", if changes.iter().any(Change::is_run_end));
         let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
-        crash_point!("commit::begun", if changes.iter().any(Change::is_end));
+        crash_point!("commit::begun", if changes.iter().any(Change::is_run_end));
         let mut batch = Batch {
             at,
-            heads: BTreeMap::new(),
+            last_positions: BTreeMap::new(),
             events: Vec::new(),
-            orphaned: HashSet::new(),
-            is_saved: false,
+            orphaned_runs: HashSet::new(),
+            has_savepoint: false,
         };
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
             let orphan = match change {
-                Change::Append { run, .. }
-                | Change::Store { run, .. }
-                | Change::Keep { run, .. }
-                | Change::KeepOpaque { run, .. }
-                | Change::Summarise { run, .. }
-                | Change::Record { run, .. }
-                | Change::Attach { run, .. }
-                | Change::Pause { run, .. }
-                | Change::End { run, .. }
-                | Change::GiveUp { run, .. } => {
-                    self.orphans.contains(&run.message_id) || batch.orphaned.contains(&run.message_id)
+                Change::AppendEvents { run, .. }
+                | Change::StoreMessage { run, .. }
+                | Change::StorePayload { run, .. }
+                | Change::StoreOpaque { run, .. }
+                | Change::StoreSummary { run, .. }
+                | Change::RecordCall { run, .. }
+                | Change::StoreAttachment { run, .. }
+                | Change::PauseRun { run, .. }
+                | Change::EndRun { run, .. }
+                | Change::AbandonRun { run, .. } => {
+                    self.orphaned_runs.contains(&run.message_id)
+                        || batch.orphaned_runs.contains(&run.message_id)
                 }
                 _ => false,
             };
             outcomes.push(if orphan {
-                Err(Refusal::NotFound)
+                Err(ChangeRejection::NotFound)
             } else {
-                batch.add(&mut tx, change).await?
+                batch.apply_in_savepoint(&mut tx, change).await?
             });
         }
-        crash_point!("commit::changed", if changes.iter().any(Change::is_end));
-        batch.store(&mut tx).await?;
-        crash_point!("commit::stored", if changes.iter().any(Change::is_end));
+        crash_point!("commit::changed", if changes.iter().any(Change::is_run_end));
+        batch.write_events(&mut tx).await?;
+        crash_point!("commit::stored", if changes.iter().any(Change::is_run_end));
         tx.commit().await?;
-        crash_point!("commit::committed", if changes.iter().any(Change::is_end));
+        crash_point!("commit::committed", if changes.iter().any(Change::is_run_end));
         let deleted = outcomes
             .iter()
-            .filter(|outcome| matches!(outcome, Ok(Outcome::Deleted { .. } | Outcome::Forgotten)))
+            .filter(|outcome| matches!(outcome, Ok(Outcome::Deleted { .. } | Outcome::DataDeleted)))
             .count();
-        self.deletions
+        self.deletion_count
             .send_modify(|deletions| *deletions += deleted as u64);
         // Only now: what was rolled back has orphaned nothing.
-        self.orphans.extend(batch.orphaned);
+        self.orphaned_runs.extend(batch.orphaned_runs);
         for change in changes {
-            if let Change::End { run, .. } | Change::GiveUp { run, .. } = change {
-                self.orphans.remove(&run.message_id);
+            if let Change::EndRun { run, .. } | Change::AbandonRun { run, .. } = change {
+                self.orphaned_runs.remove(&run.message_id);
             }
         }
-        Ok(Committed {
+        Ok(CommitResult {
             outcomes,
             events: batch.events.into_iter().map(Arc::new).collect(),
         })
@@ -136,85 +137,85 @@ impl Writer {
 struct Batch {
     at: Timestamp,
     /// The last position of each log that has grown.
-    heads: BTreeMap<UserId, Position>,
+    last_positions: BTreeMap<UserId, Position>,
     events: Vec<LoggedEvent>,
     /// Active runs whose conversation was deleted.
-    orphaned: HashSet<MessageId>,
+    orphaned_runs: HashSet<MessageId>,
     /// A savepoint is open: that of the change before.
-    is_saved: bool,
+    has_savepoint: bool,
 }
 
 impl Batch {
     /// Does one change, or nothing of it.
-    async fn add(
+    async fn apply_in_savepoint(
         &mut self,
         connection: &mut SqliteConnection,
         change: &Change,
-    ) -> Result<Result<Outcome, Refusal>, StorageError> {
-        if let Change::Append { run, events } = change {
+    ) -> Result<Result<Outcome, ChangeRejection>, StorageError> {
+        if let Change::AppendEvents { run, events } = change {
             // Nothing but the log, which is written at the end: no savepoint needed.
-            self.append(connection, run, events).await?;
+            self.append_events(connection, run, events).await?;
             return Ok(Ok(Outcome::Done));
         }
-        let (events, heads) = (self.events.len(), self.heads.clone());
+        let (events, heads) = (self.events.len(), self.last_positions.clone());
         // The last one is released with the transaction.
-        let savepoint = match std::mem::replace(&mut self.is_saved, true) {
+        let savepoint = match std::mem::replace(&mut self.has_savepoint, true) {
             true => "RELEASE change; SAVEPOINT change",
             false => "SAVEPOINT change",
         };
         sqlx::query(savepoint).execute(&mut *connection).await?;
-        match self.apply(&mut *connection, change).await {
+        match self.apply_once(&mut *connection, change).await {
             Ok(outcome) => Ok(Ok(outcome)),
             Err(failure) => {
                 let rolled_back = sqlx::query("ROLLBACK TO change").execute(connection).await;
                 let refusal = match failure {
-                    Failure::Refused(refusal) => refusal,
+                    ChangeError::Rejected(refusal) => refusal,
                     // Trying again would not help, and the others need not suffer from it.
-                    Failure::Broken(error) if is_the_changes_own(&error) => {
+                    ChangeError::Storage(error) if is_caused_by_change(&error) => {
                         tracing::error!(%error, "a change that can't be stored was left out");
-                        Refusal::Fault
+                        ChangeRejection::Internal
                     }
                     // A full disk, say, takes the whole transaction and its savepoints with it.
-                    Failure::Broken(error) => return Err(error),
+                    ChangeError::Storage(error) => return Err(error),
                 };
                 rolled_back?;
                 self.events.truncate(events);
-                self.heads = heads;
+                self.last_positions = heads;
                 Ok(Err(refusal))
             }
         }
     }
 
-    async fn apply(
+    async fn apply_once(
         &mut self,
         connection: &mut SqliteConnection,
         change: &Change,
-    ) -> Result<Outcome, Failure> {
-        let request = request(change);
+    ) -> Result<Outcome, ChangeError> {
+        let request = intent_request(change);
         if let Some(request) = request
-            && let Some(started) = known_intent(connection, request).await?
+            && let Some(started) = started_by_intent(connection, request).await?
         {
             return Ok(match started {
                 Some(started) => Outcome::Started { started, again: true },
                 None => Outcome::Done,
             });
         }
-        let outcome = self.do_new(connection, change).await?;
+        let outcome = self.apply_new_change(connection, change).await?;
         if let Some(request) = request {
             let started = match outcome {
                 Outcome::Started { started, .. } => Some(started),
                 _ => None,
             };
-            remember(connection, request, started, self.at).await?;
+            store_intent(connection, request, started, self.at).await?;
         }
         Ok(outcome)
     }
 }
 
 /// Whether an error came from what was to be stored, and not from the place where it was to be stored.
-fn is_the_changes_own(error: &StorageError) -> bool {
+fn is_caused_by_change(error: &StorageError) -> bool {
     match error {
-        StorageError::Unreadable(_) | StorageError::UnreadableId(_) => true,
+        StorageError::InvalidJson(_) | StorageError::InvalidId(_) => true,
         StorageError::Database(sqlx::Error::Database(cause)) => {
             !matches!(cause.kind(), sqlx::error::ErrorKind::Other)
         }
@@ -226,19 +227,19 @@ fn is_the_changes_own(error: &StorageError) -> bool {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{calls::RECORD, made::UNSEEN, turns};
+    use super::{calls::RECORD_CALL, made::DELETE_UNSHOWN, turns};
 
     /// The parameters of a statement, by their numbers.
-    fn numbers(statement: &str) -> BTreeSet<usize> {
+    fn parameter_numbers(statement: &str) -> BTreeSet<usize> {
         let parts = statement.split('?').skip(1);
         let number = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
         parts.filter_map(number).collect()
     }
 
     #[test]
-    fn no_text_of_several_statements_leaves_out_more_numbers_than_it_has_parameters() {
-        for text in [turns::START, turns::GO_ON, RECORD, UNSEEN] {
-            let statements: Vec<_> = text.split("; ").map(numbers).collect();
+    fn sql_batches_skip_few_parameter_numbers() {
+        for text in [turns::START_RUN, turns::CONTINUE_RUN, RECORD_CALL, DELETE_UNSHOWN] {
+            let statements: Vec<_> = text.split("; ").map(parameter_numbers).collect();
             let highest = |numbers: &BTreeSet<usize>| numbers.last().copied().unwrap_or_default();
             let parameters = statements.iter().map(highest).max().unwrap_or_default();
             let left_out: usize = statements

@@ -3,25 +3,25 @@
 use serde_json::Value;
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure, output::store_answer};
+use super::{Batch, ChangeError, output::update_message};
 use crate::{
     protocol::{
         ActionHandler, AssistantMessage, EventBody, Interaction, Message, MessageId, SuggestedAction, UserId,
-        intent::{Judge, SendMessage, TakeAction},
+        intent::{JudgePayload, SendMessage, TakeAction},
         transcript::apply_to_run,
     },
-    storage::{Outcome, Refusal, RunKey, sqlite::messages},
+    storage::{ChangeRejection, Outcome, RunKey, sqlite::messages},
 };
 
 impl Batch {
     /// Keeps what a person thinks of a payload. What was judged before stays as it was.
-    pub(super) async fn judge(
+    pub(super) async fn judge_payload(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        intent: &Judge,
-    ) -> Result<Outcome, Failure> {
-        let Judge {
+        intent: &JudgePayload,
+    ) -> Result<Outcome, ChangeError> {
+        let JudgePayload {
             conversation_id,
             payload_id,
             verdict,
@@ -37,7 +37,7 @@ impl Batch {
         .fetch_optional(&mut *connection)
         .await?;
         match found {
-            None => Err(Refusal::NotFound)?,
+            None => Err(ChangeRejection::NotFound)?,
             Some(true) => return Ok(Outcome::Done),
             Some(false) => {}
         }
@@ -46,7 +46,7 @@ impl Batch {
             verdict: *verdict,
         };
         let position = self
-            .log(&mut *connection, user_id, *conversation_id, None, judged)
+            .log_event(&mut *connection, user_id, *conversation_id, None, judged)
             .await?;
         sqlx::query(
             "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position) VALUES (?, ?, ?, ?, ?)",
@@ -67,20 +67,23 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         intent: &TakeAction,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let (conversation_id, id, index) = (intent.conversation_id, intent.message_id, intent.index);
         let found = messages::message(&mut *connection, user_id, id).await?;
         let Some((found_in, mut message)) = found else {
-            Err(Refusal::NotFound)?
+            Err(ChangeRejection::NotFound)?
         };
-        let answer = message.assistant_mut().ok_or(Refusal::NotFound)?;
-        let action = answer.suggested_actions.get(index).ok_or(Refusal::NotFound)?;
+        let answer = message.assistant_mut().ok_or(ChangeRejection::NotFound)?;
+        let action = answer
+            .suggested_actions
+            .get(index)
+            .ok_or(ChangeRejection::NotFound)?;
         if found_in != conversation_id || action.handler != ActionHandler::Client {
-            Err(Refusal::NotFound)?;
+            Err(ChangeRejection::NotFound)?;
         }
         // What an answer that is being made offers may yet change.
         if !answer.status.is_terminal() {
-            Err(Refusal::RunActive)?;
+            Err(ChangeRejection::RunActive)?;
         }
         if action.taken {
             return Ok(Outcome::Done);
@@ -92,19 +95,19 @@ impl Batch {
             conversation_id,
             message_id: id,
         };
-        self.append(&mut *connection, &run, &[event]).await?;
-        store_answer(connection, user_id, id, answer).await?;
+        self.append_events(&mut *connection, &run, &[event]).await?;
+        update_message(connection, user_id, id, answer).await?;
         Ok(Outcome::Done)
     }
 
     /// How a message came to be, as far as the answer before it, `parent_id`, bears that out.
-    pub(super) async fn interaction(
+    pub(super) async fn resolve_interaction(
         &self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         parent_id: Option<MessageId>,
         intent: &SendMessage,
-    ) -> Result<Interaction, Failure> {
+    ) -> Result<Interaction, ChangeError> {
         if intent.interaction == Interaction::TextInput {
             return Ok(Interaction::TextInput);
         }
@@ -117,9 +120,10 @@ impl Batch {
             .and_then(|(_, message)| Message::assistant(message));
         match &intent.interaction {
             Interaction::ActionExecuted { action, data } => {
-                let offered = answer.and_then(|answer| offered(answer, action, data.as_deref()));
+                let offered =
+                    answer.and_then(|answer| find_suggested_action(answer, action, data.as_deref()));
                 // Nobody has written it, so nothing is lost: it was done already, or is offered no more.
-                let offered = offered.ok_or(Refusal::ActionSpent)?;
+                let offered = offered.ok_or(ChangeRejection::ActionAlreadyTaken)?;
                 // As it was offered, and not as the request spells it.
                 Ok(Interaction::ActionExecuted {
                     action: offered.action.clone(),
@@ -141,18 +145,22 @@ impl Batch {
 }
 
 /// The action that an answer which has ended suggests to the server by this name, with these data.
-fn offered<'a>(answer: &'a AssistantMessage, name: &str, data: Option<&str>) -> Option<&'a SuggestedAction> {
+fn find_suggested_action<'a>(
+    answer: &'a AssistantMessage,
+    name: &str,
+    data: Option<&str>,
+) -> Option<&'a SuggestedAction> {
     let is_it = |action: &&SuggestedAction| {
         action.handler == ActionHandler::Server
             && action.action == name
-            && is_same(action.data.as_deref(), data)
+            && is_same_json(action.data.as_deref(), data)
     };
     let mut actions = answer.suggested_actions.iter();
     answer.status.is_terminal().then(|| actions.find(is_it))?
 }
 
 /// The same JSON, however it is written.
-fn is_same(one: Option<&str>, other: Option<&str>) -> bool {
+fn is_same_json(one: Option<&str>, other: Option<&str>) -> bool {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     one == other
         || match (one, other) {

@@ -2,26 +2,26 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure};
+use super::{Batch, ChangeError};
 use crate::{
     protocol::PlacedOpaque,
     storage::{Outcome, RunKey},
 };
 
-const KEEP: &str = "INSERT INTO opaque \
+const INSERT_OPAQUE: &str = "INSERT INTO opaque \
          (message_id, number, user_id, conversation_id, node, part, endpoint, kind, field, value) \
      VALUES (?1, (SELECT coalesce(max(number) + 1, 0) FROM opaque WHERE message_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 impl Batch {
     /// Keeps it after what the run has already.
-    pub(super) async fn keep_opaque(
+    pub(super) async fn store_opaque(
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
         placed: &PlacedOpaque,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let index = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
-        sqlx::query(KEEP)
+        sqlx::query(INSERT_OPAQUE)
             .bind(run.message_id.to_string())
             .bind(run.user_id.to_string())
             .bind(run.conversation_id.to_string())

@@ -2,10 +2,10 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure};
+use super::{Batch, ChangeError};
 use crate::{
     protocol::{ConversationId, EventBody, Parameters, UserId},
-    storage::{Outcome, RunKey, Summary},
+    storage::{HistorySummary, Outcome, RunKey},
 };
 
 impl Batch {
@@ -15,23 +15,23 @@ impl Batch {
         user_id: UserId,
         conversation_id: ConversationId,
         parameters: &Parameters,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let event = EventBody::ParametersChosen {
             parameters: parameters.clone(),
         };
         let sql = "UPDATE conversations SET parameters = ?3 WHERE user_id = ?1 AND id = ?2";
         let value = serde_json::to_string(parameters)?;
-        self.update(connection, user_id, conversation_id, sql, &value, event)
+        self.update_conversation(connection, user_id, conversation_id, sql, &value, event)
             .await
     }
 
     /// A message that was summarised meanwhile, by another run, keeps its summary.
-    pub(super) async fn summarise(
+    pub(super) async fn store_summary(
         &self,
         connection: &mut SqliteConnection,
         run: &RunKey,
-        summary: &Summary,
-    ) -> Result<Outcome, Failure> {
+        summary: &HistorySummary,
+    ) -> Result<Outcome, ChangeError> {
         sqlx::query(
             "INSERT INTO summaries (user_id, conversation_id, message_id, text, created_at) \
              SELECT user_id, conversation_id, id, ?4, ?5 FROM messages \
@@ -39,7 +39,7 @@ impl Batch {
         )
         .bind(run.user_id.to_string())
         .bind(run.conversation_id.to_string())
-        .bind(summary.reaches.to_string())
+        .bind(summary.last_message_id.to_string())
         .bind(&summary.text)
         .bind(self.at.0)
         .execute(connection)

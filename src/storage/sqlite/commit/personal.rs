@@ -3,10 +3,10 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, Failure};
+use super::{Batch, ChangeError};
 use crate::{
     protocol::{ApiToken, ConversationId, EventBody, TokenId, UserId},
-    storage::{Outcome, Refusal, StorageError, TokenHash},
+    storage::{ChangeRejection, Outcome, StorageError, TokenHash},
 };
 
 impl Batch {
@@ -15,8 +15,8 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         text: &str,
-    ) -> Result<Outcome, Failure> {
-        user(connection, user_id).await?;
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
         sqlx::query(
             "INSERT INTO instructions (user_id, text) VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text",
         )
@@ -24,9 +24,9 @@ impl Batch {
         .bind(text)
         .execute(&mut *connection)
         .await?;
-        self.settings_changed(connection, user_id).await?;
+        self.log_settings_changed(connection, user_id).await?;
         // What stood there before.
-        Ok(Outcome::Forgotten)
+        Ok(Outcome::DataDeleted)
     }
 
     /// Adds a token, if fewer than `limit` are there.
@@ -37,14 +37,14 @@ impl Batch {
         token: &ApiToken,
         hash: &TokenHash,
         limit: usize,
-    ) -> Result<Outcome, Failure> {
-        user(connection, user_id).await?;
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
         let count: i64 = sqlx::query_scalar("SELECT count(*) FROM api_tokens WHERE user_id = ?")
             .bind(user_id.to_string())
             .fetch_one(&mut *connection)
             .await?;
         if usize::try_from(count).is_ok_and(|count| count >= limit) {
-            Err(Refusal::TokensFull)?;
+            Err(ChangeRejection::TokensFull)?;
         }
         sqlx::query(
             "INSERT INTO api_tokens (id, user_id, name, hash, beginning, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -58,7 +58,7 @@ impl Batch {
         .bind(token.expires_at.map(|end| end.0))
         .execute(&mut *connection)
         .await?;
-        self.settings_changed(connection, user_id).await?;
+        self.log_settings_changed(connection, user_id).await?;
         Ok(Outcome::Done)
     }
 
@@ -67,26 +67,26 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         token_id: TokenId,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         let revoked = sqlx::query("DELETE FROM api_tokens WHERE user_id = ? AND id = ?")
             .bind(user_id.to_string())
             .bind(token_id.to_string())
             .execute(&mut *connection)
             .await?;
         if revoked.rows_affected() == 0 {
-            Err(Refusal::NotFound)?;
+            Err(ChangeRejection::NotFound)?;
         }
-        self.settings_changed(connection, user_id).await?;
-        Ok(Outcome::Forgotten)
+        self.log_settings_changed(connection, user_id).await?;
+        Ok(Outcome::DataDeleted)
     }
 
     /// Notes that a token was used just now. Nobody is told: it would be news every minute.
-    pub(super) async fn use_token(
+    pub(super) async fn record_token_use(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         token_id: TokenId,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, ChangeError> {
         sqlx::query("UPDATE api_tokens SET last_used_at = ? WHERE user_id = ? AND id = ?")
             .bind(self.at.0)
             .bind(user_id.to_string())
@@ -96,20 +96,23 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    pub(super) async fn settings_changed(
+    pub(super) async fn log_settings_changed(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
     ) -> Result<(), StorageError> {
         let event = EventBody::SettingsChanged;
-        self.log(connection, user_id, ConversationId::NONE, None, event)
+        self.log_event(connection, user_id, ConversationId::NONE, None, event)
             .await?;
         Ok(())
     }
 }
 
 /// Makes sure that there is a user, with a log.
-pub(super) async fn user(connection: &mut SqliteConnection, user_id: UserId) -> Result<(), StorageError> {
+pub(super) async fn ensure_user(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<(), StorageError> {
     sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
         .bind(user_id.to_string())
         .execute(connection)

@@ -4,29 +4,29 @@ use sqlx::SqliteConnection;
 
 use super::{
     super::{messages, optional_id, optional_text, read},
-    Batch, Failure,
-    literature::keep_looking,
-    output::store_answer,
-    personal::user,
+    Batch, ChangeError,
+    literature::store_page_context,
+    output::update_message,
+    personal::ensure_user,
 };
 use crate::{
     protocol::{
         AssistantMessage, ConversationId, EventBody, MessageBody, MessageId, Position, RunStatus, Timestamp,
         UserId,
-        intent::{Continue, Regenerate, SendMessage, Started, title_from},
+        intent::{ContinueRun, Regenerate, SendMessage, StartedRun, title_from},
         transcript::apply_to_run,
     },
-    storage::{Refusal, RunKey, Start},
+    storage::{ChangeRejection, RunKey, RunStart},
 };
 
 impl Batch {
-    pub(super) async fn send(
+    pub(super) async fn send_message(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         intent: &SendMessage,
-        start: &Start,
-    ) -> Result<Started, Failure> {
+        start: &RunStart,
+    ) -> Result<StartedRun, ChangeError> {
         let SendMessage {
             conversation_id,
             user_message_id,
@@ -35,8 +35,8 @@ impl Batch {
         } = intent;
         let run = start.run;
         // Whose log has grown in this transaction is known already.
-        if !self.heads.contains_key(&user_id) {
-            user(connection, user_id).await?;
+        if !self.last_positions.contains_key(&user_id) {
+            ensure_user(connection, user_id).await?;
         }
         // Whosesoever it is: an id is there once. One that is gone has no user.
         let conversation = sqlx::query(
@@ -47,7 +47,7 @@ impl Batch {
         .fetch_optional(&mut *connection)
         .await?;
         let (parent_id, chosen) = match conversation {
-            Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(Refusal::NotFound)?,
+            Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(ChangeRejection::NotFound)?,
             Some(row) => {
                 let whose = (user_id, *conversation_id);
                 let leaf = messages::active_leaf(&mut *connection, whose, &row).await?;
@@ -60,7 +60,7 @@ impl Batch {
                     created_at: self.at,
                 };
                 let position = self
-                    .log(connection, user_id, *conversation_id, None, created)
+                    .log_event(connection, user_id, *conversation_id, None, created)
                     .await?;
                 sqlx::query(
                     "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity) \
@@ -76,7 +76,9 @@ impl Batch {
                 (None, None)
             }
         };
-        let interaction = self.interaction(connection, user_id, parent_id, intent).await?;
+        let interaction = self
+            .resolve_interaction(connection, user_id, parent_id, intent)
+            .await?;
         let saved = EventBody::UserMessageSaved {
             user_message_id: *user_message_id,
             expected_assistant_message_id: run,
@@ -86,13 +88,13 @@ impl Batch {
             created_at: self.at,
         };
         let position = self
-            .log(connection, user_id, *conversation_id, Some(run), saved)
+            .log_event(connection, user_id, *conversation_id, Some(run), saved)
             .await?;
         let body = MessageBody::User {
             text: text.clone(),
             interaction,
         };
-        let place = Place {
+        let place = MessagePlacement {
             user_id,
             conversation_id: *conversation_id,
             parent_id,
@@ -103,8 +105,8 @@ impl Batch {
             self.set_parameters(connection, user_id, *conversation_id, parameters)
                 .await?;
         }
-        if let Some(looking) = &start.looking {
-            keep_looking(connection, user_id, *user_message_id, looking).await?;
+        if let Some(looking) = &start.context_snapshot {
+            store_page_context(connection, user_id, *user_message_id, looking).await?;
         }
         let key = RunKey {
             user_id,
@@ -116,10 +118,10 @@ impl Batch {
             .clone()
             .or(chosen)
             .unwrap_or_else(|| start.default_model.clone());
-        self.start(connection, key, *user_message_id, &model, Some(position))
+        self.start_run(connection, key, *user_message_id, &model, Some(position))
             .await?;
-        force_tools(connection, key, &intent.force_tools).await?;
-        Ok(Started {
+        store_forced_tools(connection, key, &intent.force_tools).await?;
+        Ok(StartedRun {
             conversation_id: *conversation_id,
             user_message_id: *user_message_id,
             assistant_message_id: run,
@@ -131,20 +133,20 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         intent: &Regenerate,
-        start: &Start,
-    ) -> Result<Started, Failure> {
+        start: &RunStart,
+    ) -> Result<StartedRun, ChangeError> {
         let Some((conversation_id, message)) =
             messages::message(connection, user_id, intent.message_id).await?
         else {
-            Err(Refusal::NotFound)?
+            Err(ChangeRejection::NotFound)?
         };
         let (Some(_), Some(parent_id)) = (message.assistant(), message.parent_id) else {
-            Err(Refusal::NotFound)?
+            Err(ChangeRejection::NotFound)?
         };
         if conversation_id != intent.conversation_id {
-            Err(Refusal::NotFound)?;
+            Err(ChangeRejection::NotFound)?;
         }
-        let chosen = read::model(&mut *connection, user_id, conversation_id).await?;
+        let chosen = read::conversation_model(&mut *connection, user_id, conversation_id).await?;
         let model = intent
             .model
             .clone()
@@ -155,8 +157,8 @@ impl Batch {
             conversation_id,
             message_id: start.run,
         };
-        self.start(connection, key, parent_id, &model, None).await?;
-        Ok(Started {
+        self.start_run(connection, key, parent_id, &model, None).await?;
+        Ok(StartedRun {
             conversation_id,
             user_message_id: parent_id,
             assistant_message_id: start.run,
@@ -164,32 +166,32 @@ impl Batch {
     }
 
     /// Lets a run that was broken off go on: it begins anew at this place of the log, with what it had in its message.
-    pub(super) async fn go_on(
+    pub(super) async fn continue_run(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        intent: &Continue,
-    ) -> Result<Started, Failure> {
-        let Continue {
+        intent: &ContinueRun,
+    ) -> Result<StartedRun, ChangeError> {
+        let ContinueRun {
             conversation_id,
             message_id,
             ..
         } = *intent;
         let Some((found_in, mut message)) = messages::message(connection, user_id, message_id).await? else {
-            Err(Refusal::NotFound)?
+            Err(ChangeRejection::NotFound)?
         };
         let parent_id = message.parent_id;
         let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
-            Err(Refusal::NotFound)?
+            Err(ChangeRejection::NotFound)?
         };
         if found_in != conversation_id {
-            Err(Refusal::NotFound)?;
+            Err(ChangeRejection::NotFound)?;
         }
         match assistant.status {
-            RunStatus::Running | RunStatus::Waiting => Err(Refusal::RunActive)?,
-            RunStatus::Complete if !assistant.is_cut_short() => Err(Refusal::NotContinuable)?,
+            RunStatus::Running | RunStatus::Waiting => Err(ChangeRejection::RunActive)?,
+            RunStatus::Complete if !assistant.is_cut_short() => Err(ChangeRejection::NotContinuable)?,
             // What it had is kept as it is, unreadable: going on would write over it.
-            _ if assistant.is_damaged() && assistant.is_empty() => Err(Refusal::NotContinuable)?,
+            _ if assistant.is_damaged() && assistant.is_empty() => Err(ChangeRejection::NotContinuable)?,
             RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
         let followers: i64 =
@@ -199,15 +201,15 @@ impl Batch {
                 .fetch_one(&mut *connection)
                 .await?;
         if followers > 0 {
-            Err(Refusal::NotContinuable)?;
+            Err(ChangeRejection::NotContinuable)?;
         }
         let event = EventBody::RunContinued { created_at: self.at };
         apply_to_run(assistant, &event);
-        store_answer(connection, user_id, message_id, assistant).await?;
+        update_message(connection, user_id, message_id, assistant).await?;
         let position = self
-            .log(connection, user_id, conversation_id, Some(message_id), event)
+            .log_event(connection, user_id, conversation_id, Some(message_id), event)
             .await?;
-        sqlx::query(GO_ON)
+        sqlx::query(CONTINUE_RUN)
             .bind(user_id.to_string())
             .bind(conversation_id.to_string())
             .bind(message_id.to_string())
@@ -215,8 +217,8 @@ impl Batch {
             .bind(position.0.cast_signed())
             .execute(connection)
             .await
-            .map_err(|error| taken(error, Refusal::RunActive))?;
-        Ok(Started {
+            .map_err(|error| conflict_as_rejection(error, ChangeRejection::RunActive))?;
+        Ok(StartedRun {
             conversation_id,
             user_message_id,
             assistant_message_id: message_id,
@@ -224,14 +226,14 @@ impl Batch {
     }
 
     /// Starts a run that answers `parent_id`. Its first event is at `first`; without that, it is the start itself.
-    async fn start(
+    async fn start_run(
         &mut self,
         connection: &mut SqliteConnection,
         run: RunKey,
         parent_id: MessageId,
         model: &str,
         first: Option<Position>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ChangeError> {
         let started = EventBody::RunStarted {
             parent_id,
             model: model.to_owned(),
@@ -243,10 +245,10 @@ impl Batch {
             message_id,
         } = run;
         let position = self
-            .log(connection, user_id, conversation_id, Some(message_id), started)
+            .log_event(connection, user_id, conversation_id, Some(message_id), started)
             .await?;
-        let body = MessageBody::Assistant(AssistantMessage::started(model));
-        sqlx::query(START)
+        let body = MessageBody::Assistant(AssistantMessage::new(model));
+        sqlx::query(START_RUN)
             .bind(user_id.to_string())
             .bind(conversation_id.to_string())
             .bind(message_id.to_string())
@@ -259,34 +261,34 @@ impl Batch {
             .execute(connection)
             .await
             .map_err(|error| {
-                let refusal = if is_of_runs(&error) {
-                    Refusal::RunActive
+                let refusal = if is_active_run_conflict(&error) {
+                    ChangeRejection::RunActive
                 } else {
-                    Refusal::IntentReused
+                    ChangeRejection::IntentReused
                 };
-                taken(error, refusal)
+                conflict_as_rejection(error, refusal)
             })?;
         Ok(())
     }
 }
 
 /// A run begins, perhaps with another model: its message is the one that is shown, and its conversation goes to the top of the list.
-pub(super) const START: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
+pub(super) const START_RUN: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES (?3, ?1, ?2, ?4, ?5, ?6, ?7); \
      INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?6, activity = ?5, unseen = 0, model = ?9 \
          WHERE user_id = ?1 AND id = ?2";
 
 /// A run that was broken off goes on.
-pub(super) const GO_ON: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
+pub(super) const CONTINUE_RUN: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0 WHERE user_id = ?1 AND id = ?2";
 
 /// The first call of the model has to use these, in this run and in every other one that answers the same message.
-async fn force_tools(
+async fn store_forced_tools(
     connection: &mut SqliteConnection,
     run: RunKey,
     tools: &[String],
-) -> Result<(), Failure> {
+) -> Result<(), ChangeError> {
     if tools.is_empty() {
         return Ok(());
     }
@@ -300,7 +302,7 @@ async fn force_tools(
 }
 
 /// Where a message belongs.
-struct Place {
+struct MessagePlacement {
     user_id: UserId,
     conversation_id: ConversationId,
     parent_id: Option<MessageId>,
@@ -309,11 +311,11 @@ struct Place {
 
 async fn insert_message(
     connection: &mut SqliteConnection,
-    place: Place,
+    place: MessagePlacement,
     id: MessageId,
     at: Timestamp,
     body: &MessageBody,
-) -> Result<(), Failure> {
+) -> Result<(), ChangeError> {
     sqlx::query(
         "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -327,19 +329,19 @@ async fn insert_message(
     .bind(serde_json::to_string(body)?)
     .execute(connection)
     .await
-    .map_err(|error| taken(error, Refusal::IntentReused))?;
+    .map_err(|error| conflict_as_rejection(error, ChangeRejection::IntentReused))?;
     Ok(())
 }
 
 /// Whether it is a run that is in the way of something.
-fn is_of_runs(error: &sqlx::Error) -> bool {
+fn is_active_run_conflict(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Database(cause) if cause.message().contains("runs."))
 }
 
 /// A row with this key is there already: the request's fault, not the database's.
-fn taken(error: sqlx::Error, refusal: Refusal) -> Failure {
+fn conflict_as_rejection(error: sqlx::Error, refusal: ChangeRejection) -> ChangeError {
     match &error {
-        sqlx::Error::Database(cause) if cause.is_unique_violation() => Failure::Refused(refusal),
-        _ => Failure::Broken(error.into()),
+        sqlx::Error::Database(cause) if cause.is_unique_violation() => ChangeError::Rejected(refusal),
+        _ => ChangeError::Storage(error.into()),
     }
 }

@@ -7,7 +7,7 @@ mod beside;
 mod numbers;
 
 /// Stands where JSON should be.
-const DAMAGED: &[&str] = &[
+const DAMAGED_JSON: &[&str] = &[
     "''",
     "'null'",
     "'{'",
@@ -17,28 +17,32 @@ const DAMAGED: &[&str] = &[
     "CAST(X'00' AS TEXT)",
 ];
 
-async fn opened() -> (tempfile::TempDir, Sqlite) {
+async fn open_storage() -> (tempfile::TempDir, SqliteStorage) {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
     (folder, storage)
 }
 
-async fn done(storage: &Sqlite, change: Change) {
+async fn commit_one(storage: &SqliteStorage, change: Change) {
     let committed = storage.commit(NOON, &[change]).await.unwrap();
     assert!(committed.outcomes[0].is_ok(), "{committed:?}");
 }
 
 /// A turn that was answered; its question and its run.
-async fn turn(storage: &Sqlite, conversation_id: ConversationId, text: &str) -> (MessageId, RunKey) {
-    let (mut change, mut run) = send(text);
+async fn answered_turn(
+    storage: &SqliteStorage,
+    conversation_id: ConversationId,
+    text: &str,
+) -> (MessageId, RunKey) {
+    let (mut change, mut run) = send_change(text);
     run.conversation_id = conversation_id;
-    let Change::Send { intent, .. } = &mut change else {
+    let Change::SendMessage { intent, .. } = &mut change else {
         unreachable!("it sends")
     };
     intent.conversation_id = conversation_id;
     let question = intent.user_message_id;
-    done(storage, change).await;
-    let mut message = AssistantMessage::started("x/m");
+    commit_one(storage, change).await;
+    let mut message = AssistantMessage::new("x/m");
     let said = EventBody::TextDelta {
         node: 0,
         part: 0,
@@ -54,13 +58,13 @@ async fn turn(storage: &Sqlite, conversation_id: ConversationId, text: &str) -> 
         crate::protocol::transcript::apply_to_run(&mut message, event);
     }
     let events = vec![said, ended];
-    done(storage, Change::End { run, events, message }).await;
+    commit_one(storage, Change::EndRun { run, events, message }).await;
     (question, run)
 }
 
-async fn log(storage: &Sqlite, run: Option<MessageId>) -> Vec<Event> {
+async fn read_log(storage: &SqliteStorage, run: Option<MessageId>) -> Vec<Event> {
     match storage
-        .log_after(UserId::LOCAL, Position(0), run, 1000)
+        .events_after(UserId::LOCAL, Position(0), run, 1000)
         .await
         .unwrap()
     {
@@ -75,24 +79,24 @@ async fn log(storage: &Sqlite, run: Option<MessageId>) -> Vec<Event> {
     }
 }
 
-async fn shown(storage: &Sqlite, conversation_id: ConversationId) -> Transcript {
-    let transcript = storage.transcript(UserId::LOCAL, conversation_id, PageSize::WHOLE, None);
+async fn load_transcript(storage: &SqliteStorage, conversation_id: ConversationId) -> Transcript {
+    let transcript = storage.transcript(UserId::LOCAL, conversation_id, PageSize::UNLIMITED, None);
     transcript.await.unwrap().expect("it is there")
 }
 
 #[tokio::test]
-async fn a_damaged_event_costs_only_itself() {
-    let (_folder, storage) = opened().await;
-    let (_, run) = turn(&storage, ConversationId::new(), "Hello").await;
-    turn(&storage, ConversationId::new(), "Another").await;
-    let sound = log(&storage, None).await;
+async fn a_damaged_event_is_isolated() {
+    let (_folder, storage) = open_storage().await;
+    let (_, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
+    answered_turn(&storage, ConversationId::new(), "Another").await;
+    let sound = read_log(&storage, None).await;
     let index = sound
         .iter()
         .position(|event| matches!(event.body, EventBody::TextDelta { .. }))
         .unwrap();
     let of_another = format!("'{}'", serde_json::to_string(&sound[0]).unwrap());
-    for damage in DAMAGED.iter().copied().chain([&*of_another]) {
-        write(
+    for damage in DAMAGED_JSON.iter().copied().chain([&*of_another]) {
+        execute_sql(
             &storage,
             format!(
                 "UPDATE events SET event = {damage} WHERE position = {}",
@@ -102,24 +106,31 @@ async fn a_damaged_event_costs_only_itself() {
         .await;
         let mut expected = sound.clone();
         expected[index].body = EventBody::Damaged;
-        assert_eq!(log(&storage, None).await, expected, "{damage}");
+        assert_eq!(read_log(&storage, None).await, expected, "{damage}");
         expected.retain(|event| event.message_id == Some(run.message_id));
-        assert_eq!(log(&storage, Some(run.message_id)).await, expected, "{damage}");
+        assert_eq!(
+            read_log(&storage, Some(run.message_id)).await,
+            expected,
+            "{damage}"
+        );
     }
     // What came of it is stored elsewhere.
-    let answer = shown(&storage, run.conversation_id).await.messages.remove(1);
+    let answer = load_transcript(&storage, run.conversation_id)
+        .await
+        .messages
+        .remove(1);
     assert_eq!(answer.assistant().unwrap().text(), "Answer.");
 }
 
 #[tokio::test]
-async fn damaged_messages_are_shown_as_damaged() {
-    let (_folder, storage) = opened().await;
+async fn shows_damaged_messages_as_damaged() {
+    let (_folder, storage) = open_storage().await;
     let conversation_id = ConversationId::new();
-    let (question, first) = turn(&storage, conversation_id, "Hello").await;
-    turn(&storage, conversation_id, "And?").await;
-    let sound = shown(&storage, conversation_id).await;
-    for damage in DAMAGED {
-        write(
+    let (question, first) = answered_turn(&storage, conversation_id, "Hello").await;
+    answered_turn(&storage, conversation_id, "And?").await;
+    let sound = load_transcript(&storage, conversation_id).await;
+    for damage in DAMAGED_JSON {
+        execute_sql(
             &storage,
             format!(
                 "UPDATE messages SET body = {damage} WHERE id IN ('{question}', '{}')",
@@ -131,12 +142,16 @@ async fn damaged_messages_are_shown_as_damaged() {
         expected.messages[0].body = MessageBody::Damaged;
         let answer = AssistantMessage::damaged(first.message_id, RunStatus::Complete);
         expected.messages[1].body = MessageBody::Assistant(answer);
-        assert_eq!(shown(&storage, conversation_id).await, expected, "{damage}");
+        assert_eq!(
+            load_transcript(&storage, conversation_id).await,
+            expected,
+            "{damage}"
+        );
         let older = storage.older_messages(
             UserId::LOCAL,
             conversation_id,
             expected.messages[2].id,
-            PageSize::WHOLE,
+            PageSize::UNLIMITED,
         );
         assert_eq!(older.await.unwrap().unwrap().messages, expected.messages[..2]);
         for message in &expected.messages[..2] {
@@ -145,13 +160,13 @@ async fn damaged_messages_are_shown_as_damaged() {
         }
     }
     // The conversation goes on, and what is damaged in it goes with it.
-    let (_, third) = turn(&storage, conversation_id, "Go on").await;
-    let beginning = storage.beginning(third).await.unwrap().expect("it is there");
+    let (_, third) = answered_turn(&storage, conversation_id, "Go on").await;
+    let beginning = storage.run_context(third).await.unwrap().expect("it is there");
     assert_eq!(beginning.history.len(), 5);
     let user_id = UserId::LOCAL;
-    done(
+    commit_one(
         &storage,
-        Change::Delete {
+        Change::DeleteConversation {
             user_id,
             conversation_id,
         },
@@ -161,10 +176,10 @@ async fn damaged_messages_are_shown_as_damaged() {
 }
 
 #[tokio::test]
-async fn a_run_with_damaged_events_has_the_rest() {
-    let (_folder, storage) = opened().await;
-    let (change, run) = send("Hello");
-    done(&storage, change).await;
+async fn a_run_keeps_its_undamaged_events() {
+    let (_folder, storage) = open_storage().await;
+    let (change, run) = send_change("Hello");
+    commit_one(&storage, change).await;
     let text = |part, offset, text: &str| EventBody::TextDelta {
         node: 0,
         part,
@@ -172,9 +187,9 @@ async fn a_run_with_damaged_events_has_the_rest() {
         text: text.into(),
     };
     let events = vec![text(0, 0, "one"), text(0, 3, " two"), text(0, 7, " three")];
-    done(&storage, Change::Append { run, events }).await;
-    let head = storage.head(UserId::LOCAL).await.unwrap().0;
-    write(
+    commit_one(&storage, Change::AppendEvents { run, events }).await;
+    let head = storage.last_position(UserId::LOCAL).await.unwrap().0;
+    execute_sql(
         &storage,
         format!("UPDATE events SET event = '{{' WHERE position = {}", head - 1),
     )
@@ -187,23 +202,23 @@ async fn a_run_with_damaged_events_has_the_rest() {
 
 /// As the version wrote it that could not read it again.
 #[tokio::test]
-async fn data_poisoned_by_null_can_be_read() {
-    let (_folder, storage) = opened().await;
-    let (question, run) = turn(&storage, ConversationId::new(), "Hello").await;
-    let position = log(&storage, None).await.len() - 1;
+async fn null_in_stored_json_can_be_read() {
+    let (_folder, storage) = open_storage().await;
+    let (question, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
+    let position = read_log(&storage, None).await.len() - 1;
     let call = r#""node":0,"part":0,"index":0,"tool_use_id":"call_1","tool":"current_time","input":null,"label":"Checking the time""#;
     let event = format!(
         r#"{{"position":{position},"conversation_id":"{}","message_id":"{}","type":"tool_start",{call},"detail":null,"started_at":1}}"#,
         run.conversation_id, run.message_id
     );
-    write(
+    execute_sql(
         &storage,
         format!("UPDATE events SET event = '{event}' WHERE position = {position}"),
     )
     .await;
     let body = r#"{"role":"assistant","model":"x/m","status":"complete","nodes":[{"parts":[{"type":"tool_call","tool_use_id":"call_1","index":0,"tool":"current_time","input":null,"label":"Checked the time","status":"complete","output":"12:00","attachments":[],"started_at":1,"ended_at":2}]},{"parts":[{"type":"text","text":"Noon."}]}],"ended_at":2}"#;
     let body = body.replace(r#""attachments":[],"#, "");
-    write(
+    execute_sql(
         &storage,
         format!(
             "UPDATE messages SET body = '{body}' WHERE id = '{}'",
@@ -211,12 +226,12 @@ async fn data_poisoned_by_null_can_be_read() {
         ),
     )
     .await;
-    let events = log(&storage, None).await;
+    let events = read_log(&storage, None).await;
     let EventBody::ToolStart { call, .. } = &events[position - 1].body else {
         panic!("{events:?}")
     };
     assert_eq!(call.input.as_str(), "null");
-    let transcript = shown(&storage, run.conversation_id).await;
+    let transcript = load_transcript(&storage, run.conversation_id).await;
     assert_eq!(transcript.messages[0].id, question);
     let answer = transcript.messages[1].assistant().unwrap();
     let call = answer.tool_calls().next().unwrap();
@@ -225,43 +240,43 @@ async fn data_poisoned_by_null_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_damaged_conversation_costs_only_what_is_damaged() {
-    let (_folder, storage) = opened().await;
+async fn a_damaged_conversation_keeps_its_undamaged_parts() {
+    let (_folder, storage) = open_storage().await;
     let (damaged, sound) = (ConversationId::new(), ConversationId::new());
-    turn(&storage, damaged, "Hello").await;
-    let (_, last) = turn(&storage, damaged, "Once more").await;
-    turn(&storage, sound, "Sound").await;
+    answered_turn(&storage, damaged, "Hello").await;
+    let (_, last) = answered_turn(&storage, damaged, "Once more").await;
+    answered_turn(&storage, sound, "Sound").await;
     let named = format!("WHERE id = '{damaged}'");
-    for damage in DAMAGED {
-        write(
+    for damage in DAMAGED_JSON {
+        execute_sql(
             &storage,
             format!("UPDATE conversations SET parameters = {damage} {named}"),
         )
         .await;
         assert_eq!(
-            shown(&storage, damaged).await.parameters,
+            load_transcript(&storage, damaged).await.parameters,
             Parameters::default(),
             "{damage}"
         );
         let parameters = storage.parameters(UserId::LOCAL, damaged).await.unwrap();
         assert_eq!(parameters, Some(Parameters::default()));
-        assert!(storage.beginning(last).await.unwrap().is_some());
+        assert!(storage.run_context(last).await.unwrap().is_some());
     }
-    write(
+    execute_sql(
         &storage,
         format!("UPDATE conversations SET active_leaf = 'none', title = CAST(X'41ff' AS TEXT) {named}"),
     )
     .await;
-    let transcript = shown(&storage, damaged).await;
+    let transcript = load_transcript(&storage, damaged).await;
     assert_eq!(
         (transcript.active_leaf, &*transcript.title),
         (Some(last.message_id), "A\u{fffd}")
     );
     assert_eq!(transcript.messages.len(), 4);
-    let (_, next) = turn(&storage, damaged, "And now?").await;
-    assert_eq!(shown(&storage, damaged).await.branch().len(), 6);
+    let (_, next) = answered_turn(&storage, damaged, "And now?").await;
+    assert_eq!(load_transcript(&storage, damaged).await.shown_branch().len(), 6);
     // A run whose status can't be read is at work no more.
-    write(
+    execute_sql(
         &storage,
         format!(
             "UPDATE runs SET status = 'odd', force_tools = '{{' WHERE id = '{}'",
@@ -275,16 +290,16 @@ async fn a_damaged_conversation_costs_only_what_is_damaged() {
         .unwrap()
         .unwrap();
     assert_eq!(run.status, RunStatus::Interrupted);
-    assert!(storage.beginning(next).await.unwrap().is_some());
-    assert_eq!(storage.runs_at_work().await.unwrap(), []);
+    assert!(storage.run_context(next).await.unwrap().is_some());
+    assert_eq!(storage.running_runs().await.unwrap(), []);
     // Its message still says that it is: the conversation must be able to go on.
-    write(
+    execute_sql(
         &storage,
         format!("DELETE FROM events WHERE message_id = '{}'", next.message_id),
     )
     .await;
-    let body = serde_json::to_string(&MessageBody::Assistant(AssistantMessage::started("x/m"))).unwrap();
-    write(
+    let body = serde_json::to_string(&MessageBody::Assistant(AssistantMessage::new("x/m"))).unwrap();
+    execute_sql(
         &storage,
         format!(
             "UPDATE messages SET body = '{body}' WHERE id = '{}'",
@@ -292,12 +307,12 @@ async fn a_damaged_conversation_costs_only_what_is_damaged() {
         ),
     )
     .await;
-    let transcript = shown(&storage, damaged).await;
+    let transcript = load_transcript(&storage, damaged).await;
     assert_eq!(transcript.active_run(), None);
     assert!(transcript.messages[5].assistant().unwrap().is_damaged());
     // One that does not even say which it is is left out.
-    write(&storage, "PRAGMA foreign_keys = OFF".into()).await;
-    write(&storage, format!("UPDATE conversations SET id = 'none' {named}")).await;
+    execute_sql(&storage, "PRAGMA foreign_keys = OFF".into()).await;
+    execute_sql(&storage, format!("UPDATE conversations SET id = 'none' {named}")).await;
     let list = storage.conversations(UserId::LOCAL, None, 10).await.unwrap();
     let ids: Vec<_> = list
         .conversations

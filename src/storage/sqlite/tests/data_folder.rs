@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 
-const WAL: &str = "parlor.db-wal";
+const WAL_FILE_NAME: &str = "parlor.db-wal";
 
 /// Opens data that another connection in this process may still be about to let go of.
-async fn open(folder: &Path) -> Result<Sqlite, StorageError> {
+async fn open_when_unlocked(folder: &Path) -> Result<SqliteStorage, StorageError> {
     loop {
-        match Sqlite::open(folder).await {
+        match SqliteStorage::open(folder).await {
             Err(StorageError::InUse) => tokio::task::yield_now().await,
             opened => return opened,
         }
@@ -22,12 +22,12 @@ async fn open(folder: &Path) -> Result<Sqlite, StorageError> {
 }
 
 /// A folder with some data in it, all of them in the database's file.
-async fn closed() -> tempfile::TempDir {
+async fn closed_data_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
     for _ in 0..20 {
         storage
-            .commit(NOON, &[send(&"x".repeat(20_000)).0])
+            .commit(NOON, &[send_change(&"x".repeat(20_000)).0])
             .await
             .unwrap();
     }
@@ -41,11 +41,14 @@ async fn closed() -> tempfile::TempDir {
 }
 
 #[tokio::test]
-async fn the_check_finds_zeroed_pages() {
-    let folder = closed().await;
-    let file = folder.path().join(FILE_NAME);
-    let storage = open(folder.path()).await.unwrap();
-    assert_eq!(storage.check(CancellationToken::new()).await.unwrap(), [""; 0]);
+async fn damage_check_finds_zeroed_pages() {
+    let folder = closed_data_folder().await;
+    let file = folder.path().join(DATABASE_FILE_NAME);
+    let storage = open_when_unlocked(folder.path()).await.unwrap();
+    assert_eq!(
+        storage.find_damage(CancellationToken::new()).await.unwrap(),
+        [""; 0]
+    );
     drop(storage);
 
     let length = fs::metadata(&file).unwrap().len();
@@ -54,17 +57,20 @@ async fn the_check_finds_zeroed_pages() {
     opened
         .write_all(&vec![0; usize::try_from(length / 2).unwrap()])
         .unwrap();
-    let storage = open(folder.path()).await.unwrap();
-    assert_ne!(storage.check(CancellationToken::new()).await.unwrap(), [""; 0]);
+    let storage = open_when_unlocked(folder.path()).await.unwrap();
+    assert_ne!(
+        storage.find_damage(CancellationToken::new()).await.unwrap(),
+        [""; 0]
+    );
     let stop = CancellationToken::new();
     stop.cancel();
-    assert_eq!(storage.check(stop).await.unwrap(), [""; 0], "it is stopped");
+    assert_eq!(storage.find_damage(stop).await.unwrap(), [""; 0], "it is stopped");
 }
 
 #[tokio::test]
-async fn the_check_looks_at_every_table_and_index() {
-    let folder = closed().await;
-    let file = folder.path().join(FILE_NAME);
+async fn damage_check_covers_tables_and_indexes() {
+    let folder = closed_data_folder().await;
+    let file = folder.path().join(DATABASE_FILE_NAME);
     let options = SqliteConnectOptions::new().filename(&file);
     let sound = fs::read(&file).unwrap();
     let mut connection = options.connect().await.unwrap();
@@ -84,82 +90,92 @@ async fn the_check_looks_at_every_table_and_index() {
         let at = (usize::try_from(page).unwrap() - 1) * size;
         damaged[at..at + size].fill(0);
         fs::write(&file, damaged).unwrap();
-        let found = check::check(&options, CancellationToken::new()).await.unwrap();
+        let found = check::find_damage(&options, CancellationToken::new())
+            .await
+            .unwrap();
         assert_ne!(found, [""; 0], "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_database_without_its_tail_does_not_open() {
-    let folder = closed().await;
-    let file = folder.path().join(FILE_NAME);
+async fn a_truncated_database_does_not_open() {
+    let folder = closed_data_folder().await;
+    let file = folder.path().join(DATABASE_FILE_NAME);
     let length = fs::metadata(&file).unwrap().len();
     let cut = fs::File::options().write(true).open(&file).unwrap();
     cut.set_len(length / 2).unwrap();
     let left = fs::read(&file).unwrap();
-    let opened = open(folder.path()).await.map(drop);
+    let opened = open_when_unlocked(folder.path()).await.map(drop);
     assert!(matches!(opened, Err(StorageError::Damaged(_))), "{opened:?}");
     assert_eq!(fs::read(&file).unwrap(), left);
 }
 
 #[tokio::test]
-async fn an_empty_database_is_told_from_a_new_one() {
+async fn distinguishes_an_emptied_database_from_a_new_one() {
     for (files, is_told) in [
         (&[][..], false),
         (&["parlor.lock"], false),
         (&["parlor.db.bak"], true),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(FILE_NAME), "").unwrap();
+        fs::write(folder.path().join(DATABASE_FILE_NAME), "").unwrap();
         for file in files {
             fs::write(folder.path().join(file), "").unwrap();
         }
-        let storage = Sqlite::open(folder.path()).await.unwrap();
+        let storage = SqliteStorage::open(folder.path()).await.unwrap();
         assert_eq!(storage.lacks_earlier_data(), is_told, "{files:?}");
     }
     let folder = tempfile::tempdir().unwrap();
-    assert!(!Sqlite::open(folder.path()).await.unwrap().lacks_earlier_data());
+    assert!(
+        !SqliteStorage::open(folder.path())
+            .await
+            .unwrap()
+            .lacks_earlier_data()
+    );
 }
 
 #[tokio::test]
-async fn an_empty_database_keeps_its_log() {
+async fn an_empty_database_keeps_its_wal() {
     for is_there in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         if is_there {
-            fs::write(folder.path().join(FILE_NAME), "").unwrap();
+            fs::write(folder.path().join(DATABASE_FILE_NAME), "").unwrap();
         }
-        fs::write(folder.path().join(WAL), "committed").unwrap();
-        let opened = Sqlite::open(folder.path()).await.map(drop);
-        assert!(matches!(opened, Err(StorageError::Emptied(_))), "{opened:?}");
-        assert_eq!(fs::read(folder.path().join(WAL)).unwrap(), b"committed");
+        fs::write(folder.path().join(WAL_FILE_NAME), "committed").unwrap();
+        let opened = SqliteStorage::open(folder.path()).await.map(drop);
+        assert!(
+            matches!(opened, Err(StorageError::EmptyDatabase(_))),
+            "{opened:?}"
+        );
+        assert_eq!(fs::read(folder.path().join(WAL_FILE_NAME)).unwrap(), b"committed");
     }
 }
 
 #[tokio::test]
-async fn data_stay_locked_without_the_lock_file() {
+async fn data_stays_locked_without_the_lock_file() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
     fs::remove_file(folder.path().join("parlor.lock")).unwrap();
-    let second = Sqlite::open(folder.path()).await.map(drop);
+    let second = SqliteStorage::open(folder.path()).await.map(drop);
     assert!(matches!(second, Err(StorageError::InUse)), "{second:?}");
     drop(storage);
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_can_open_the_data() {
+async fn other_system_users_cannot_open_the_data() {
     use std::os::unix::fs::PermissionsExt;
 
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    let folder = closed().await;
-    drop(open(folder.path()).await.unwrap());
+    let folder = closed_data_folder().await;
+    drop(open_when_unlocked(folder.path()).await.unwrap());
     set(folder.path(), 0o755);
     for entry in fs::read_dir(folder.path()).unwrap() {
         set(&entry.unwrap().path(), 0o644);
     }
-    let storage = open(folder.path()).await.unwrap();
-    storage.commit(NOON, &[send("hello").0]).await.unwrap();
+    let storage = open_when_unlocked(folder.path()).await.unwrap();
+    storage.commit(NOON, &[send_change("hello").0]).await.unwrap();
     assert_eq!(mode(folder.path()), 0o700);
     let mut names = Vec::new();
     for entry in fs::read_dir(folder.path()).unwrap() {
@@ -168,7 +184,7 @@ async fn nobody_else_can_open_the_data() {
         assert_eq!(mode(&path), 0o600, "{name}");
         names.push(name);
     }
-    assert!(names.contains(&WAL.to_owned()), "{names:?}");
+    assert!(names.contains(&WAL_FILE_NAME.to_owned()), "{names:?}");
 
     // A folder that is not Parlor's alone is not closed to others, however often it is used.
     let shared = tempfile::tempdir().unwrap();
@@ -177,8 +193,8 @@ async fn nobody_else_can_open_the_data() {
     fs::write(&notes, "").unwrap();
     set(&notes, 0o644);
     for _ in 0..2 {
-        drop(open(shared.path()).await.unwrap());
+        drop(open_when_unlocked(shared.path()).await.unwrap());
         assert_eq!((mode(shared.path()), mode(&notes)), (0o755, 0o644));
-        assert_eq!(mode(&shared.path().join(FILE_NAME)), 0o600);
+        assert_eq!(mode(&shared.path().join(DATABASE_FILE_NAME)), 0o600);
     }
 }

@@ -3,13 +3,13 @@
 use super::*;
 use crate::{
     protocol::{
-        Attachment, AttachmentId, Json, Opaque, PlacedOpaque,
+        Attachment, AttachmentId, Opaque, PlacedOpaque, RawJson,
         literature::{Article, SavedArticle},
     },
-    test_log::Log,
+    test_log::CapturedLog,
 };
 
-const SECRET: &str = "Rumpelstilzchen";
+const SECRET_WORD: &str = "Rumpelstilzchen";
 
 /// The files in a folder that contain the secret.
 fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -19,16 +19,16 @@ fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
     let contains = |path: &std::path::PathBuf| {
         let bytes = std::fs::read(path).unwrap();
         bytes
-            .windows(SECRET.len())
-            .any(|bytes| bytes == SECRET.as_bytes())
+            .windows(SECRET_WORD.len())
+            .any(|bytes| bytes == SECRET_WORD.as_bytes())
     };
     paths.filter(contains).collect()
 }
 
 /// Says a secret, within a page and on pages of its own; deletes it.
-async fn say_and_delete(storage: &Sqlite) {
-    for text in [SECRET.to_owned(), SECRET.repeat(2000)] {
-        let (send, run) = send(&text);
+async fn store_and_delete_secret(storage: &SqliteStorage) {
+    for text in [SECRET_WORD.to_owned(), SECRET_WORD.repeat(2000)] {
+        let (send, run) = send_change(&text);
         let said = EventBody::TextDelta {
             node: 0,
             part: 0,
@@ -45,12 +45,12 @@ async fn say_and_delete(storage: &Sqlite) {
             data: text.clone().into(),
         };
         let (user_id, conversation_id) = (run.user_id, run.conversation_id);
-        let delete = Change::Delete {
+        let delete = Change::DeleteConversation {
             user_id,
             conversation_id,
         };
         let events = vec![said];
-        let attach = Change::Attach { run, attachment };
+        let attach = Change::StoreAttachment { run, attachment };
         let placed = PlacedOpaque {
             node: 0,
             part: None,
@@ -58,20 +58,20 @@ async fn say_and_delete(storage: &Sqlite) {
             data: Opaque {
                 kind: "openai".into(),
                 field: "extra_content".into(),
-                value: Json::or_string(&text),
+                value: RawJson::parse_or_quote(&text),
             },
         };
-        let keep = Change::KeepOpaque { run, placed };
-        for change in [send, keep, Change::Append { run, events }, attach, delete] {
+        let keep = Change::StoreOpaque { run, placed };
+        for change in [send, keep, Change::AppendEvents { run, events }, attach, delete] {
             let done = storage.commit(NOON, &[change]).await.unwrap();
             assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
         }
-        keep_and_remove(storage, &text).await;
+        save_and_remove_secret(storage, &text).await;
     }
 }
 
 /// Writes a secret about an article, and something else over it; one of its own, and removes that.
-async fn keep_and_remove(storage: &Sqlite, secret: &str) {
+async fn save_and_remove_secret(storage: &SqliteStorage, secret: &str) {
     let user_id = UserId::LOCAL;
     let save = |pmid: &str| Change::SaveArticle {
         user_id,
@@ -86,7 +86,7 @@ async fn keep_and_remove(storage: &Sqlite, secret: &str) {
         summary: None,
         limit: 9,
     };
-    let note = Change::NoteArticle {
+    let note = Change::SetArticleNote {
         user_id,
         pmid: "1".into(),
         note: "Nothing.".into(),
@@ -103,47 +103,47 @@ async fn keep_and_remove(storage: &Sqlite, secret: &str) {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_soon_not_in_the_files_either() {
+async fn deleted_data_soon_leaves_the_files() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    nothing_is_in_the_log(folder.path()).await;
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
     // Once, and once more.
     for _ in 0..2 {
-        say_and_delete(&storage).await;
+        store_and_delete_secret(&storage).await;
         assert!(!files_with_secret(folder.path()).is_empty(), "it was there");
-        until(|| files_with_secret(folder.path()).is_empty()).await;
+        wait_until(|| files_with_secret(folder.path()).is_empty()).await;
     }
-    say_and_delete(&storage).await;
+    store_and_delete_secret(&storage).await;
     storage.close().await.unwrap();
     assert!(files_with_secret(folder.path()).is_empty());
 }
 
 #[tokio::test]
-async fn what_is_deleted_while_somebody_reads_is_gone_soon_after_that() {
+async fn deletion_during_a_read_is_erased_afterwards() {
     let folder = tempfile::tempdir().unwrap();
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    nothing_is_in_the_log(folder.path()).await;
-    let (log, _listening) = Log::listen();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    let (log, _listening) = CapturedLog::capture();
     let mut reader = storage.readers.begin().await.unwrap();
-    read::head(&mut reader, UserId::LOCAL).await.unwrap();
-    say_and_delete(&storage).await;
-    until(|| log.says("somebody reads")).await;
+    read::last_log_position(&mut reader, UserId::LOCAL).await.unwrap();
+    store_and_delete_secret(&storage).await;
+    wait_until(|| log.contains("somebody reads")).await;
     assert!(!files_with_secret(folder.path()).is_empty(), "it is still there");
     reader.rollback().await.unwrap();
-    until(|| files_with_secret(folder.path()).is_empty()).await;
+    wait_until(|| files_with_secret(folder.path()).is_empty()).await;
 }
 
 #[tokio::test]
-async fn what_was_deleted_before_a_crash_is_gone_soon_after_the_next_start() {
+async fn deletion_before_a_crash_is_erased_after_restart() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let storage = Sqlite::open(folder.path()).await.unwrap();
-    nothing_is_in_the_log(folder.path()).await;
-    say_and_delete(&storage).await;
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    store_and_delete_secret(&storage).await;
     // What a process that is killed would leave.
-    for name in [FILE_NAME.to_owned(), format!("{FILE_NAME}-wal")] {
+    for name in [DATABASE_FILE_NAME.to_owned(), format!("{DATABASE_FILE_NAME}-wal")] {
         std::fs::copy(folder.path().join(&name), other.path().join(&name)).unwrap();
     }
     assert!(!files_with_secret(other.path()).is_empty(), "it is there");
-    let _storage = Sqlite::open(other.path()).await.unwrap();
-    until(|| files_with_secret(other.path()).is_empty()).await;
+    let _storage = SqliteStorage::open(other.path()).await.unwrap();
+    wait_until(|| files_with_secret(other.path()).is_empty()).await;
 }

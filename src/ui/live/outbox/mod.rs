@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     protocol::{
-        AskedParameters, ConversationId, IntentId, Interaction, MessageId, PageContext, Transcript,
-        intent::{self, SendMessage, Started},
+        ConversationId, IntentId, Interaction, MessageId, PageContext, ParameterInput, Transcript,
+        intent::{self, SendMessage, StartedRun},
     },
-    ui::place::Place,
+    ui::place::Route,
 };
 
 /// A message between the press of *Send* and the start of its run. It is kept in the browser as it is here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sending {
+pub struct OutgoingMessage {
     pub intent: SendMessage,
     /// Where it was written.
-    pub from: Place,
+    pub from: Route,
     /// The person pressed *Stop* before there was a run to stop.
     stop: bool,
     /// The server could not be reached: it waits to be tried again. What comes back from a reload waits too.
@@ -35,11 +35,11 @@ pub struct Sending {
 
 /// What is wanted of a message besides its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extras {
+pub struct MessageOptions {
     /// Tools that have to be used for it.
     pub force_tools: Vec<String>,
     /// How the model is asked in the conversation that it begins.
-    pub parameters: Option<AskedParameters>,
+    pub parameters: Option<ParameterInput>,
     /// How the person said it.
     pub interaction: Interaction,
     /// What the person is looking at, if it is not the conversation alone. The same message again goes with what it went with first.
@@ -52,37 +52,37 @@ fn waits() -> bool {
 
 /// What is on its way in a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Underway {
+pub enum PendingSend {
     #[default]
     Nothing,
     /// The server has been asked, and no run has begun yet.
-    Asked,
+    Requested,
     /// A message waits for the connection.
-    Held,
+    WaitingForConnection,
 }
 
 /// What became of a conversation's messages.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Settled {
+pub struct OutboxUpdate {
     /// A run began that the person did not want any more.
-    pub stop: Option<MessageId>,
+    pub run_to_stop: Option<MessageId>,
     /// A message that came back is there all the same: nobody should send it again.
-    pub got_through: Option<Sending>,
+    pub recovered: Option<OutgoingMessage>,
     /// These are on the server: the browser need not keep them.
-    pub arrived: Vec<MessageId>,
+    pub delivered: Vec<MessageId>,
 }
 
 /// The messages on their way, and those that came back.
 #[derive(Debug, Default)]
 pub struct Outbox {
-    sending: Vec<Sending>,
-    returned: Vec<Sending>,
+    messages: Vec<OutgoingMessage>,
+    returned: Vec<OutgoingMessage>,
 }
 
-impl Sending {
+impl OutgoingMessage {
     /// What is shown of a conversation that begins with the message; `None` if it does not begin one.
-    pub fn begun(&self) -> Option<Transcript> {
-        (self.from == Place::New).then(|| {
+    pub fn provisional_transcript(&self) -> Option<Transcript> {
+        (self.from == Route::New).then(|| {
             let mut begun = Transcript::new(self.intent.conversation_id);
             begun.title = intent::title_from(&self.intent.text);
             begun.model.clone_from(&self.intent.model);
@@ -93,8 +93,14 @@ impl Sending {
 
 impl Outbox {
     /// Takes a message and gives what is to be sent.
-    pub fn begin(&mut self, from: Place, text: String, model: Option<String>, extras: Extras) -> Sending {
-        let Extras {
+    pub fn enqueue(
+        &mut self,
+        from: Route,
+        text: String,
+        model: Option<String>,
+        extras: MessageOptions,
+    ) -> OutgoingMessage {
+        let MessageOptions {
             force_tools,
             parameters,
             interaction,
@@ -112,7 +118,7 @@ impl Outbox {
             Some(index) => self.returned.remove(index).intent,
             None => SendMessage {
                 intent_id: IntentId::new(),
-                conversation_id: from.conversation().unwrap_or_default(),
+                conversation_id: from.conversation_id().unwrap_or_default(),
                 user_message_id: MessageId::new(),
                 text,
                 model,
@@ -123,7 +129,7 @@ impl Outbox {
             },
         };
         self.returned.retain(|sending| sending.from != from);
-        let sending = Sending {
+        let sending = OutgoingMessage {
             intent,
             from,
             stop: false,
@@ -131,43 +137,44 @@ impl Outbox {
             tries: 0,
             known: false,
         };
-        self.sending.push(sending.clone());
+        self.messages.push(sending.clone());
         sending
     }
 
     /// Takes up what an earlier page of this browser had not brought to its end.
-    pub fn restore(&mut self, sending: Sending) {
+    pub fn restore(&mut self, sending: OutgoingMessage) {
         if self.find(sending.intent.user_message_id).is_none() {
-            self.sending.push(sending);
+            self.messages.push(sending);
         }
     }
 
     /// What is shown at a place that is a conversation which begins with a message on its way.
-    pub fn begun(&self, place: Place) -> Option<Transcript> {
-        self.of(place.conversation()?)?.begun()
+    pub fn provisional_transcript(&self, place: Route) -> Option<Transcript> {
+        self.message_for(place.conversation_id()?)?
+            .provisional_transcript()
     }
 
     /// The conversation that a message is on its way to.
-    pub fn conversation(&self, message: MessageId) -> Option<ConversationId> {
-        let mut sending = self.sending.iter().map(|sending| &sending.intent);
+    pub fn conversation_id(&self, message: MessageId) -> Option<ConversationId> {
+        let mut sending = self.messages.iter().map(|sending| &sending.intent);
         sending
             .find(|intent| intent.user_message_id == message)
             .map(|intent| intent.conversation_id)
     }
 
     /// The message of a conversation that waits for its run.
-    pub fn of(&self, id: ConversationId) -> Option<&Sending> {
-        self.sending
+    pub fn message_for(&self, id: ConversationId) -> Option<&OutgoingMessage> {
+        self.messages
             .iter()
             .find(|sending| sending.intent.conversation_id == id)
     }
 
     /// What is on its way in a conversation.
-    pub fn underway(&self, id: ConversationId) -> Underway {
-        match self.of(id) {
-            None => Underway::Nothing,
-            Some(sending) if sending.held => Underway::Held,
-            Some(_) => Underway::Asked,
+    pub fn pending_send(&self, id: ConversationId) -> PendingSend {
+        match self.message_for(id) {
+            None => PendingSend::Nothing,
+            Some(sending) if sending.held => PendingSend::WaitingForConnection,
+            Some(_) => PendingSend::Requested,
         }
     }
 
@@ -180,7 +187,7 @@ impl Outbox {
     }
 
     /// A held message is tried again: what is to be sent, just as it was the first time.
-    pub fn release(&mut self, message: MessageId) -> Option<SendMessage> {
+    pub fn retry(&mut self, message: MessageId) -> Option<SendMessage> {
         let sending = self.find(message).filter(|sending| sending.held)?;
         sending.held = false;
         Some(sending.intent.clone())
@@ -188,7 +195,7 @@ impl Outbox {
 
     /// The messages that wait for the connection.
     pub fn held(&self) -> Vec<MessageId> {
-        self.sending
+        self.messages
             .iter()
             .filter(|sending| sending.held)
             .map(|sending| sending.intent.user_message_id)
@@ -196,16 +203,20 @@ impl Outbox {
     }
 
     /// The person wants a message back that waits for the connection.
-    pub fn take_back(&mut self, id: ConversationId) -> Option<Sending> {
-        let message = self.of(id).filter(|sending| sending.held)?.intent.user_message_id;
+    pub fn withdraw(&mut self, id: ConversationId) -> Option<OutgoingMessage> {
+        let message = self
+            .message_for(id)
+            .filter(|sending| sending.held)?
+            .intent
+            .user_message_id;
         // An earlier try may have got through.
-        self.failed(message, true)
+        self.mark_failed(message, true)
     }
 
     /// The person wants no answer to the message that is on its way: true if there is one.
-    pub fn stop(&mut self, id: ConversationId) -> Option<&Sending> {
+    pub fn stop(&mut self, id: ConversationId) -> Option<&OutgoingMessage> {
         let sending = self
-            .sending
+            .messages
             .iter_mut()
             .find(|sending| sending.intent.conversation_id == id)?;
         sending.stop = true;
@@ -213,15 +224,15 @@ impl Outbox {
     }
 
     /// The server has a message: the run to stop, if the person wanted that already.
-    pub fn started(&mut self, started: &Started) -> Option<MessageId> {
+    pub fn mark_started(&mut self, started: &StartedRun) -> Option<MessageId> {
         let sent = self.find(started.user_message_id)?;
         sent.known = true;
         sent.stop.then_some(started.assistant_message_id)
     }
 
     /// What the server has of a conversation's messages, by their intents.
-    pub fn known(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
-        let known = self.sending.iter().filter(|sending| sending.known);
+    pub fn known_intents(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
+        let known = self.messages.iter().filter(|sending| sending.known);
         known
             .map(|sending| &sending.intent)
             .filter(move |intent| intent.conversation_id == id)
@@ -229,18 +240,18 @@ impl Outbox {
     }
 
     /// A snapshot is here that the server gave when it had these: they are in it, or further back, or on another branch.
-    pub fn forget(&mut self, known: &[IntentId]) {
-        self.sending
+    pub fn forget_intents(&mut self, known: &[IntentId]) {
+        self.messages
             .retain(|sending| !known.contains(&sending.intent.intent_id));
     }
 
     /// A message is not to be sent any more. With `perhaps`, it may have got through all the same.
-    pub fn failed(&mut self, message: MessageId, perhaps: bool) -> Option<Sending> {
+    pub fn mark_failed(&mut self, message: MessageId, perhaps: bool) -> Option<OutgoingMessage> {
         let index = self
-            .sending
+            .messages
             .iter()
             .position(|sending| sending.intent.user_message_id == message)?;
-        let sending = self.sending.remove(index);
+        let sending = self.messages.remove(index);
         if perhaps {
             self.returned.push(sending.clone());
         }
@@ -248,21 +259,21 @@ impl Outbox {
     }
 
     /// Looks what became of a conversation's messages.
-    pub fn settle(&mut self, transcript: &Transcript) -> Settled {
+    pub fn reconcile(&mut self, transcript: &Transcript) -> OutboxUpdate {
         let id = transcript.conversation_id;
-        let mut settled = Settled::default();
-        self.sending.retain(|sending| {
+        let mut settled = OutboxUpdate::default();
+        self.messages.retain(|sending| {
             let question = sending.intent.user_message_id;
             if sending.intent.conversation_id != id || transcript.message(question).is_none() {
                 return true;
             }
-            settled.arrived.push(question);
+            settled.delivered.push(question);
             let answer = transcript
                 .messages
                 .iter()
                 .find(|message| message.parent_id == Some(question));
             if sending.stop {
-                settled.stop = settled.stop.or(answer.map(|message| message.id));
+                settled.run_to_stop = settled.run_to_stop.or(answer.map(|message| message.id));
             }
             answer.is_none()
         });
@@ -270,12 +281,12 @@ impl Outbox {
             sending.intent.conversation_id == id
                 && transcript.message(sending.intent.user_message_id).is_some()
         });
-        settled.got_through = found.map(|index| self.returned.remove(index));
+        settled.recovered = found.map(|index| self.returned.remove(index));
         settled
     }
 
-    fn find(&mut self, message: MessageId) -> Option<&mut Sending> {
-        self.sending
+    fn find(&mut self, message: MessageId) -> Option<&mut OutgoingMessage> {
+        self.messages
             .iter_mut()
             .find(|sending| sending.intent.user_message_id == message)
     }

@@ -5,29 +5,32 @@ use crate::{
 };
 
 #[test]
-fn events_that_come_while_the_snapshot_is_on_its_way_are_applied_once() {
+fn applies_events_buffered_during_a_load_once() {
     let story = Story::new("Hello", &["one ", "two ", "three"]);
     let whole = story.after(story.events.len());
     for snapshot_at in 0..=story.events.len() {
         for opened_at in 0..=snapshot_at {
-            let mut shelf = Shelf::default();
+            let mut shelf = TranscriptCache::default();
             assert!(shelf.open(story.conversation_id));
             // The events between are in both: in the snapshot, and in the buffer.
             for event in &story.events[opened_at..] {
-                assert_eq!(shelf.apply(event), Outcome::Nothing);
+                assert_eq!(shelf.apply(event), CacheOutcome::Unchanged);
             }
-            assert_eq!(shelf.loaded(story.after(snapshot_at)), Outcome::Replaced);
+            assert_eq!(
+                shelf.apply_snapshot(story.after(snapshot_at)),
+                CacheOutcome::Replaced
+            );
             assert_eq!(shelf.get(story.conversation_id), Some(&whole));
         }
     }
 }
 
 #[test]
-fn a_conversation_in_the_background_goes_on() {
+fn background_conversation_keeps_applying_events() {
     let (here, there) = (Story::new("Here", &["a", "b"]), Story::new("There", &["c", "d"]));
-    let mut shelf = Shelf::default();
-    shelf.put(here.after(2));
-    shelf.put(there.after(2));
+    let mut shelf = TranscriptCache::default();
+    shelf.insert(here.after(2));
+    shelf.insert(there.after(2));
     for event in here.events[2..].iter().chain(&there.events[2..]) {
         shelf.apply(event);
     }
@@ -39,79 +42,86 @@ fn a_conversation_in_the_background_goes_on() {
 }
 
 #[test]
-fn a_missing_event_has_the_snapshot_loaded_again_and_the_old_state_stays_visible() {
+fn missing_event_reloads_and_keeps_old_state() {
     let story = Story::new("Hello", &["one ", "two ", "three"]);
-    let mut shelf = Shelf::default();
-    shelf.put(story.after(4));
-    assert_eq!(shelf.apply(&story.events[5]), Outcome::Load);
+    let mut shelf = TranscriptCache::default();
+    shelf.insert(story.after(4));
+    assert_eq!(shelf.apply(&story.events[5]), CacheOutcome::NeedsSnapshot);
     assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
     assert!(!shelf.open(story.conversation_id), "it is being loaded already");
     shelf.apply(&story.events[6]);
-    assert_eq!(shelf.loaded(story.after(5)), Outcome::Replaced);
+    assert_eq!(shelf.apply_snapshot(story.after(5)), CacheOutcome::Replaced);
     assert_eq!(shelf.get(story.conversation_id), Some(&story.after(7)));
 }
 
 #[test]
-fn a_snapshot_that_cannot_be_had_leaves_the_old_state_until_there_is_one() {
+fn failed_snapshot_keeps_the_old_state() {
     let story = Story::new("Hello", &["one ", "two ", "three"]);
-    let mut shelf = Shelf::default();
-    shelf.put(story.after(4));
-    assert_eq!(shelf.apply(&story.events[5]), Outcome::Load);
-    shelf.failed(story.conversation_id);
+    let mut shelf = TranscriptCache::default();
+    shelf.insert(story.after(4));
+    assert_eq!(shelf.apply(&story.events[5]), CacheOutcome::NeedsSnapshot);
+    shelf.fail_snapshot(story.conversation_id);
     assert!(shelf.is_behind(story.conversation_id));
-    assert_eq!(shelf.apply(&story.events[6]), Outcome::Nothing);
+    assert_eq!(shelf.apply(&story.events[6]), CacheOutcome::Unchanged);
     assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
     assert!(shelf.open(story.conversation_id), "it has to be asked for again");
-    assert_eq!(shelf.loaded(story.after(7)), Outcome::Replaced);
+    assert_eq!(shelf.apply_snapshot(story.after(7)), CacheOutcome::Replaced);
     assert_eq!(shelf.get(story.conversation_id), Some(&story.after(7)));
     assert!(!shelf.is_behind(story.conversation_id));
 }
 
 #[test]
-fn snapshots_that_never_fit_are_given_up() {
+fn gives_up_on_inconsistent_snapshots() {
     let story = Story::new("Hello", &["one ", "two "]);
-    let mut shelf = Shelf::default();
+    let mut shelf = TranscriptCache::default();
     shelf.open(story.conversation_id);
     shelf.apply(&story.events[4]);
-    let outcomes: Vec<_> = (0..3).map(|_| shelf.loaded(story.after(1))).collect();
-    assert_eq!(outcomes, [Outcome::Load, Outcome::Load, Outcome::Broken]);
+    let outcomes: Vec<_> = (0..3).map(|_| shelf.apply_snapshot(story.after(1))).collect();
+    assert_eq!(
+        outcomes,
+        [
+            CacheOutcome::NeedsSnapshot,
+            CacheOutcome::NeedsSnapshot,
+            CacheOutcome::Broken
+        ]
+    );
     assert!(shelf.open(story.conversation_id), "looking again tries again");
 }
 
 #[test]
-fn a_snapshot_that_nobody_waits_for_changes_nothing() {
+fn ignores_an_unrequested_snapshot() {
     let story = Story::new("Hello", &["one"]);
-    let mut shelf = Shelf::default();
-    assert_eq!(shelf.loaded(story.after(3)), Outcome::Nothing);
-    shelf.put(story.after(4));
-    assert_eq!(shelf.loaded(story.after(1)), Outcome::Nothing);
+    let mut shelf = TranscriptCache::default();
+    assert_eq!(shelf.apply_snapshot(story.after(3)), CacheOutcome::Unchanged);
+    shelf.insert(story.after(4));
+    assert_eq!(shelf.apply_snapshot(story.after(1)), CacheOutcome::Unchanged);
     assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
 }
 
 #[test]
-fn the_answer_to_an_earlier_question_is_not_taken_for_that_to_a_later_one() {
+fn ignores_the_snapshot_of_an_earlier_request() {
     let story = Story::new("Hello", &["one"]);
     let id = story.conversation_id;
-    let mut shelf = Shelf::default();
+    let mut shelf = TranscriptCache::default();
     assert!(shelf.open(id));
     // Everything is loaded anew; what was asked for is forgotten, and asked for again.
-    shelf.forget_others(None);
+    shelf.retain_only(None);
     shelf.cursor = Position(4);
     assert!(shelf.open(id));
-    assert_eq!(shelf.loaded(story.after(2)), Outcome::Nothing);
+    assert_eq!(shelf.apply_snapshot(story.after(2)), CacheOutcome::Unchanged);
     assert_eq!(shelf.get(id), None);
-    assert_eq!(shelf.loaded(story.after(4)), Outcome::Replaced);
+    assert_eq!(shelf.apply_snapshot(story.after(4)), CacheOutcome::Replaced);
     assert_eq!(shelf.get(id), Some(&story.after(4)));
 }
 
 #[test]
-fn the_ones_looked_at_longest_ago_go_first_but_not_those_at_work() {
-    let mut shelf = Shelf::default();
+fn evicts_least_recently_viewed_idle_transcripts() {
+    let mut shelf = TranscriptCache::default();
     let working = Story::new("Working", &["on it"]);
-    shelf.put(working.after(4));
-    let ids: Vec<_> = (0..LIMIT + 2).map(|_| ConversationId::new()).collect();
+    shelf.insert(working.after(4));
+    let ids: Vec<_> = (0..MAX_TRANSCRIPTS + 2).map(|_| ConversationId::new()).collect();
     for id in &ids {
-        shelf.put(Transcript::new(*id));
+        shelf.insert(Transcript::new(*id));
     }
     shelf.open(ids[1]);
     assert_eq!(shelf.evict(Some(ids[0])), [ids[2], ids[3], ids[4]]);
@@ -119,17 +129,20 @@ fn the_ones_looked_at_longest_ago_go_first_but_not_those_at_work() {
 }
 
 #[test]
-fn what_is_deleted_elsewhere_is_shown_as_gone() {
+fn shows_a_remote_deletion() {
     let story = Story::new("Hello", &["one"]);
-    let mut shelf = Shelf::default();
-    shelf.put(story.after(5));
+    let mut shelf = TranscriptCache::default();
+    shelf.insert(story.after(5));
     let event = Event {
         position: Position(99),
         conversation_id: story.conversation_id,
         message_id: None,
         body: EventBody::ConversationDeleted,
     };
-    assert_eq!(shelf.apply(&event), Outcome::Touched(Touched::Messages));
+    assert_eq!(
+        shelf.apply(&event),
+        CacheOutcome::Touched(TranscriptUpdate::Messages)
+    );
     assert!(shelf.get(story.conversation_id).unwrap().deleted);
     let late = Event {
         position: Position(100),
@@ -143,13 +156,13 @@ fn what_is_deleted_elsewhere_is_shown_as_gone() {
     };
     assert_eq!(
         shelf.apply(&late),
-        Outcome::Load,
+        CacheOutcome::NeedsSnapshot,
         "the server then says that it is not there"
     );
 }
 
 /// A conversation of so many messages, each after the one before.
-fn long(count: usize) -> Transcript {
+fn long_transcript(count: usize) -> Transcript {
     let mut transcript = Transcript::new(ConversationId::new());
     for number in 0..count {
         let id = MessageId::new();
@@ -183,35 +196,38 @@ fn page_before(whole: &Transcript, count: usize, length: usize) -> OlderMessages
 }
 
 #[test]
-fn what_nobody_looks_at_is_cut_down_to_a_page_and_can_be_had_again() {
-    let whole = long(NEWEST + 10);
+fn trims_an_unviewed_transcript_and_reloads_it() {
+    let whole = long_transcript(MAX_IDLE_MESSAGES + 10);
     let id = whole.conversation_id;
-    let mut shelf = Shelf::default();
-    shelf.put(whole.clone());
-    assert_eq!(shelf.reach(id), Some(whole.messages[0].id));
+    let mut shelf = TranscriptCache::default();
+    shelf.insert(whole.clone());
+    assert_eq!(shelf.first_shown(id), Some(whole.messages[0].id));
     assert!(shelf.trim(id));
     assert_eq!(shelf.get(id).unwrap().messages, whole.messages[10..]);
-    assert_eq!(shelf.reach(id), Some(whole.messages[10].id));
+    assert_eq!(shelf.first_shown(id), Some(whole.messages[10].id));
     assert!(!shelf.trim(id), "it is short already");
     assert_eq!(
-        shelf.prepend(id, page_before(&whole, NEWEST, 10)),
-        Outcome::Replaced
+        shelf.prepend(id, page_before(&whole, MAX_IDLE_MESSAGES, 10)),
+        CacheOutcome::Replaced
     );
     assert_eq!(shelf.get(id), Some(&whole));
 }
 
 #[test]
-fn a_page_and_a_snapshot_do_not_get_in_each_others_way() {
-    let whole = long(30);
+fn older_page_and_snapshot_can_overlap() {
+    let whole = long_transcript(30);
     let id = whole.conversation_id;
     let mut newest = whole.clone();
-    newest.keep_newest(10);
-    let mut shelf = Shelf::default();
-    shelf.put(newest.clone());
-    assert!(shelf.ask_again(id));
-    assert_eq!(shelf.prepend(id, page_before(&whole, 10, 10)), Outcome::Replaced);
+    newest.truncate_to_newest(10);
+    let mut shelf = TranscriptCache::default();
+    shelf.insert(newest.clone());
+    assert!(shelf.request_reload(id));
+    assert_eq!(
+        shelf.prepend(id, page_before(&whole, 10, 10)),
+        CacheOutcome::Replaced
+    );
     assert_eq!(shelf.get(id).unwrap().messages, whole.messages[10..]);
     assert!(!shelf.trim(id), "not while a snapshot is on its way");
-    assert_eq!(shelf.loaded(newest.clone()), Outcome::Replaced);
+    assert_eq!(shelf.apply_snapshot(newest.clone()), CacheOutcome::Replaced);
     assert_eq!(shelf.get(id), Some(&newest));
 }

@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use super::{
-    grow::{List, Text},
-    node::{Kind, Node},
-    prose::Read,
+    grow::{GrowingList, GrowingText},
+    node::{Node, NodeKind},
+    prose::ParsedText,
     state::MarkdownState,
 };
 use crate::markdown::parse;
@@ -17,8 +17,8 @@ fn node(state: &MarkdownState, index: usize) -> Node {
 fn item_keys(state: &MarkdownState, index: usize) -> Vec<u64> {
     let mut keys = Vec::new();
     match node(state, index).kind {
-        Kind::List { items, .. } => items.for_each(|item| keys.push(item.key)),
-        Kind::Table(table) => table.rows.for_each(|row| keys.push(row.key)),
+        NodeKind::List { items, .. } => items.for_each(|item| keys.push(item.key)),
+        NodeKind::Table(table) => table.rows.for_each(|row| keys.push(row.key)),
         _ => {}
     }
     keys
@@ -37,7 +37,7 @@ fn closed_blocks_keep_their_nodes() {
 }
 
 #[test]
-fn items_and_rows_keep_their_nodes_when_more_come() {
+fn growing_lists_and_tables_keep_their_nodes() {
     for (begin, more) in [
         ("- a\n- b\n", "- c\n- d\n"),
         ("| a |\n|---|\n| b |\n| c |\n", "| d |\n| e |\n"),
@@ -53,17 +53,17 @@ fn items_and_rows_keep_their_nodes_when_more_come() {
 }
 
 #[test]
-fn a_list_that_becomes_loose_keeps_its_items() {
+fn list_that_becomes_loose_keeps_items() {
     let state = MarkdownState::new("- a\n- b\n");
     let before = item_keys(&state, 0);
     state.append("\n- c\n");
     state.finish();
     assert_eq!(item_keys(&state, 0)[..2], before[..]);
-    assert!(matches!(node(&state, 0).kind, Kind::List { tight, .. } if !tight.get_untracked()));
+    assert!(matches!(node(&state, 0).kind, NodeKind::List { tight, .. } if !tight.get_untracked()));
 }
 
 #[test]
-fn a_fence_keeps_its_node_while_it_grows() {
+fn growing_fence_keeps_its_node() {
     let state = MarkdownState::new("```rust\n");
     let before = node(&state, 0).key;
     for _ in 0..2_000 {
@@ -71,15 +71,15 @@ fn a_fence_keeps_its_node_while_it_grows() {
     }
     state.finish();
     assert_eq!(node(&state, 0).key, before);
-    let Kind::Code { text, .. } = node(&state, 0).kind else {
+    let NodeKind::Code { text, .. } = node(&state, 0).kind else {
         panic!("no code")
     };
     assert_eq!(text.whole(), "fn a() {}\n".repeat(2_000));
 }
 
 #[test]
-fn a_list_is_what_was_put_into_it() {
-    let list = List::new((0..100).collect::<Vec<u64>>());
+fn growing_list_holds_what_was_spliced() {
+    let list = GrowingList::new((0..100).collect::<Vec<u64>>());
     let mut mirror: Vec<u64> = (0..100).collect();
     for (from, count) in [
         (100, 30),
@@ -107,11 +107,11 @@ fn a_list_is_what_was_put_into_it() {
 }
 
 #[test]
-fn a_text_is_cut_at_the_same_places_however_it_came() {
+fn piece_boundaries_do_not_depend_on_deltas() {
     let line = "a line of some length that is repeated\n";
     let whole = line.repeat(600);
-    let at_once = Text::new(&whole).piece_lengths();
-    let text = Text::new("");
+    let at_once = GrowingText::new(&whole).piece_lengths();
+    let text = GrowingText::new("");
     for chunk in whole.as_bytes().chunks(7) {
         text.append(std::str::from_utf8(chunk).unwrap_or_default());
     }
@@ -121,7 +121,7 @@ fn a_text_is_cut_at_the_same_places_however_it_came() {
 }
 
 #[test]
-fn long_texts_come_in_pieces() {
+fn long_texts_are_shown_in_pieces() {
     for text in [
         "one paragraph ".repeat(200_000),
         "a line\n".repeat(400_000),
@@ -145,7 +145,7 @@ fn long_texts_come_in_pieces() {
 }
 
 #[test]
-fn pieces_come_to_the_whole_text() {
+fn pieces_add_up_to_the_text() {
     let text = "A *line* with `marks` in it.\n\n".repeat(60_000) + "The end[^1] of it.\n\n[^1]: A note.\n";
     let state = MarkdownState::new("");
     for chunk in text.as_bytes().chunks(100_000) {
@@ -168,7 +168,7 @@ fn pieces_come_to_the_whole_text() {
 }
 
 #[test]
-fn copies_all_of_a_code_block_of_which_a_piece_is_shown() {
+fn copies_a_partly_shown_code_block_whole() {
     let lines = "let code = 1;\n".repeat(200_000);
     let before = "```\nfirst\n```\n\n> ```\n> second\n> ```\n\n";
     let state = MarkdownState::finished(&[before, "```rust\n", &lines, "```\n\nAfter.\n"].concat());

@@ -2,13 +2,13 @@
 
 use leptos::{ev, prelude::*, task::spawn_local};
 
-use super::{beginning, link, nothing};
+use super::{empty_notice, expandable_list, link};
 use crate::{
     api::rpc,
     protocol::{
         ErrorCode,
-        literature::PATH,
-        panel::{Article, Articles, Labelled},
+        literature::LITERATURE_PATH,
+        panel::{ArticleListView, ArticleView, LinkedText},
     },
     ui::{
         browser,
@@ -20,18 +20,18 @@ use crate::{
 };
 
 /// How many are shown at first.
-const FIRST: usize = 50;
+const MAX_INITIAL_ARTICLES: usize = 50;
 
 /// What was found.
-pub fn list(found: &Articles) -> AnyView {
-    let list = |articles: &[Article]| {
+pub fn article_list(found: &ArticleListView) -> AnyView {
+    let list = |articles: &[ArticleView]| {
         let articles: Vec<_> = articles.iter().map(entry).collect();
         view! { <ol class="panel-list">{articles}</ol> }.erase()
     };
     let articles = if found.articles.is_empty() {
-        nothing("No articles were found.")
+        empty_notice("No articles were found.")
     } else {
-        beginning(found.articles.clone(), FIRST, list)
+        expandable_list(found.articles.clone(), MAX_INITIAL_ARTICLES, list)
     };
     let about = (!found.query.is_empty())
         .then(|| view! { <p class="panel-about" dir="auto">{found.query.clone()}</p> });
@@ -43,7 +43,7 @@ pub fn list(found: &Articles) -> AnyView {
     .erase()
 }
 
-fn entry(article: &Article) -> AnyView {
+fn entry(article: &ArticleView) -> AnyView {
     let summary = (!article.summary.is_empty()).then(|| {
         view! {
             <details>
@@ -54,7 +54,7 @@ fn entry(article: &Article) -> AnyView {
     });
     view! {
         <li>
-            {head(article)}
+            {article_head(article)}
             {summary}
         </li>
     }
@@ -62,21 +62,21 @@ fn entry(article: &Article) -> AnyView {
 }
 
 /// One article, with all there is of it.
-pub fn article(article: &Article) -> AnyView {
+pub fn article(article: &ArticleView) -> AnyView {
     view! {
         <div class="panel-article">
-            {head(article)}
+            {article_head(article)}
             {paragraphs(article)}
         </div>
     }
     .erase()
 }
 
-fn head(article: &Article) -> AnyView {
+fn article_head(article: &ArticleView) -> AnyView {
     let ids: Vec<_> = article
         .ids
         .iter()
-        .map(|Labelled { text, url }| link(text, url.as_deref()))
+        .map(|LinkedText { text, url }| link(text, url.as_deref()))
         .collect();
     let line = |class, text: &str| {
         (!text.is_empty()).then(|| view! { <p class=class dir="auto">{text.to_owned()}</p> })
@@ -86,46 +86,50 @@ fn head(article: &Article) -> AnyView {
         {line("panel-by", &article.authors)}
         {line("panel-meta", &article.published)}
         {(!ids.is_empty()).then(|| view! { <p class="panel-ids">{ids}</p> })}
-        {article.pmid.as_ref().map(|pmid| keep(article, pmid))}
+        {article.pmid.as_ref().map(|pmid| article_buttons(article, pmid))}
     }
     .erase()
 }
 
 /// The progress of a save.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    Not,
+enum SaveState {
+    Unsaved,
     Saving,
     Saved,
 }
 
 /// Opens the article on the page *Literature*, or saves it.
-fn keep(article: &Article, pmid: &str) -> AnyView {
+fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     let (panel, tray) = (use_panel(), use_tray());
-    let address = [PATH, "/articles/", pmid].concat();
+    let address = [LITERATURE_PATH, "/articles/", pmid].concat();
     let leave = move |event: ev::MouseEvent| {
         if !browser::is_plain_click(&event) {
             return;
         }
-        let talk = panel.live.place.get_untracked();
+        let talk = panel.live.chat_route.get_untracked();
         // After the link was followed.
-        browser::next_frame(move || {
+        browser::on_next_frame(move || {
             panel.close();
-            tray.bring(talk);
+            tray.carry_over(talk);
         });
     };
-    let kept = RwSignal::new(if article.is_saved { Kept::Saved } else { Kept::Not });
+    let kept = RwSignal::new(if article.is_saved {
+        SaveState::Saved
+    } else {
+        SaveState::Unsaved
+    });
     let name = |word: &str| [word, " “", &article.title, "”"].concat();
     let (pmid, title) = (pmid.to_owned(), article.title.clone());
     let press = move |_| {
-        if kept.get_untracked() == Kept::Not {
+        if kept.get_untracked() == SaveState::Unsaved {
             save(panel, pmid.clone(), title.clone(), kept);
         }
     };
     let face = move || match kept.get() {
-        Kept::Not => view! { {icons::plus()} "Save" }.into_any(),
-        Kept::Saving => view! { "Saving…" }.into_any(),
-        Kept::Saved => view! { {icons::check()} "Saved" }.into_any(),
+        SaveState::Unsaved => view! { {icons::plus()} "Save" }.into_any(),
+        SaveState::Saving => view! { "Saving…" }.into_any(),
+        SaveState::Saved => view! { {icons::check()} "Saved" }.into_any(),
     };
     view! {
         <p class="panel-actions">
@@ -134,8 +138,8 @@ fn keep(article: &Article, pmid: &str) -> AnyView {
                 type="button"
                 class="button"
                 aria-label=name("Save")
-                aria-pressed=move || (kept.get() == Kept::Saved).to_string()
-                aria-busy=move || (kept.get() == Kept::Saving).then_some("true")
+                aria-pressed=move || (kept.get() == SaveState::Saved).to_string()
+                aria-busy=move || (kept.get() == SaveState::Saving).then_some("true")
                 on:click=press
             >
                 {face}
@@ -145,12 +149,19 @@ fn keep(article: &Article, pmid: &str) -> AnyView {
     .erase()
 }
 
-fn save(panel: Panel, pmid: String, title: String, kept: RwSignal<Kept>) {
-    kept.set(Kept::Saving);
+fn save(panel: Panel, pmid: String, title: String, kept: RwSignal<SaveState>) {
+    kept.set(SaveState::Saving);
     spawn_local(async move {
-        let saved = panel.live.ask(rpc::save_article(pmid, String::new(), None)).await;
+        let saved = panel
+            .live
+            .call(rpc::save_article(pmid, String::new(), None))
+            .await;
         // Something else may be shown by now.
-        kept.try_set(if saved.is_ok() { Kept::Saved } else { Kept::Not });
+        kept.try_set(if saved.is_ok() {
+            SaveState::Saved
+        } else {
+            SaveState::Unsaved
+        });
         if let Err(error) = saved {
             let what = match error.code {
                 ErrorCode::Unreachable => "” may not be saved. ",
@@ -159,12 +170,12 @@ fn save(panel: Panel, pmid: String, title: String, kept: RwSignal<Kept>) {
             panel
                 .live
                 .toasts
-                .say(["“", &title, what, &error.message].concat());
+                .show(["“", &title, what, &error.message].concat());
         }
     });
 }
 
-fn paragraphs(article: &Article) -> AnyView {
+fn paragraphs(article: &ArticleView) -> AnyView {
     let paragraphs = article.summary.iter();
     let paragraphs: Vec<_> = paragraphs
         .map(|text| view! { <p dir="auto">{text.clone()}</p> })

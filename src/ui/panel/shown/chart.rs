@@ -4,32 +4,32 @@ use leptos::prelude::*;
 
 use super::table;
 use crate::{
-    protocol::panel::{AxisLabel, Chart, Marks, Series},
+    protocol::panel::{AxisLabel, ChartView, Series, SeriesMarks},
     ui::erase::Erase,
 };
 
 /// From the top to the bottom, and from the left to the right.
-const FULL: usize = 10_000;
+const EXTENT: usize = 10_000;
 
 /// A chart, with its numbers as a table below it.
-pub fn chart(chart: &Chart, name: &str) -> AnyView {
+pub fn chart(chart: &ChartView, name: &str) -> AnyView {
     let title = chart.data.title.clone();
     let name = ["Chart: ", title.as_deref().unwrap_or(name)].concat();
-    let marks: Vec<_> = chart.series.iter().enumerate().map(marks).collect();
+    let marks: Vec<_> = chart.series.iter().enumerate().map(series_marks).collect();
     let ticks: Vec<_> = chart
         .ticks
         .iter()
         .map(|tick| view! { <span>{tick.clone()}</span> })
         .collect();
     let is_thinned = chart.labels.iter().any(|label| label.places > 1);
-    let labels: Vec<_> = chart.labels.iter().map(label).collect();
+    let labels: Vec<_> = chart.labels.iter().map(axis_label).collect();
     let zero = ["M0 ", &chart.zero.to_string(), "H10000"].concat();
     view! {
         {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
         <figure class="chart">
             <div class="chart-ticks" aria-hidden="true">{ticks}</div>
             <svg class="chart-plot" viewBox="0 0 10000 10000" preserveAspectRatio="none" role="img" aria-label=name>
-                <path class="chart-grid" d=grid(chart.ticks.len())/>
+                <path class="chart-grid" d=grid_path(chart.ticks.len())/>
                 {marks}
                 <path class="chart-zero" d=zero/>
             </svg>
@@ -45,46 +45,46 @@ pub fn chart(chart: &Chart, name: &str) -> AnyView {
 }
 
 /// Lines across, at equal distances.
-fn grid(lines: usize) -> String {
+fn grid_path(lines: usize) -> String {
     let mut path = String::new();
     for line in 0..lines {
-        let top = line * FULL / (lines - 1).max(1);
+        let top = line * EXTENT / (lines - 1).max(1);
         path.push_str(&["M0 ", &top.to_string(), "H10000"].concat());
     }
     path
 }
 
-fn marks((index, series): (usize, &Series)) -> AnyView {
+fn series_marks((index, series): (usize, &Series)) -> AnyView {
     let (mut path, mut dots) = (String::new(), String::new());
     let kind = match &series.marks {
-        Marks::Bars(bars) => {
+        SeriesMarks::Bars(bars) => {
             for bar in bars {
                 let (right, bottom) = (bar.left + bar.width, bar.top + bar.height);
-                path_to(&mut path, "M", bar.left, bar.top);
-                path_to(&mut path, "L", right, bar.top);
-                path_to(&mut path, "L", right, bottom);
-                path_to(&mut path, "L", bar.left, bottom);
+                push_point(&mut path, "M", bar.left, bar.top);
+                push_point(&mut path, "L", right, bar.top);
+                push_point(&mut path, "L", right, bottom);
+                push_point(&mut path, "L", bar.left, bottom);
                 path.push('Z');
             }
             "chart-bars"
         }
-        Marks::Lines(lines) => {
+        SeriesMarks::Lines(lines) => {
             for points in lines {
                 let mut command = "M";
                 for point in points {
-                    path_to(&mut path, command, point.left, point.top);
+                    push_point(&mut path, command, point.left, point.top);
                     command = "L";
                 }
                 // One point is no line; a line of no length is a dot.
                 if let [only] = &points[..] {
-                    path_to(&mut dots, "M", only.left, only.top);
-                    path_to(&mut dots, "L", only.left, only.top);
+                    push_point(&mut dots, "M", only.left, only.top);
+                    push_point(&mut dots, "L", only.left, only.top);
                 }
             }
             "chart-line"
         }
     };
-    let class = |kind| [kind, " ", &colour(index)].concat();
+    let class = |kind| [kind, " ", &series_class(index)].concat();
     let dots = (!dots.is_empty()).then(|| view! { <path class=class("chart-dots") d=dots/> });
     view! {
         <path class=class(kind) d=path/>
@@ -93,15 +93,15 @@ fn marks((index, series): (usize, &Series)) -> AnyView {
     .erase()
 }
 
-fn path_to(path: &mut String, command: &str, left: u32, top: u32) {
+fn push_point(path: &mut String, command: &str, left: u32, top: u32) {
     path.push_str(&[command, &left.to_string(), " ", &top.to_string()].concat());
 }
 
-fn colour(index: usize) -> String {
+fn series_class(index: usize) -> String {
     ["series-", &(index + 1).to_string()].concat()
 }
 
-fn label(label: &AxisLabel) -> AnyView {
+fn axis_label(label: &AxisLabel) -> AnyView {
     view! { <span style:flex-grow=label.places.to_string()>{label.text.clone()}</span> }.erase()
 }
 
@@ -114,7 +114,7 @@ fn legend(series: &[Series]) -> AnyView {
         .map(|(index, series)| {
             view! {
                 <li>
-                    <span class=["chart-key ", &colour(index)].concat()></span>
+                    <span class=["chart-key ", &series_class(index)].concat()></span>
                     <span dir="auto">{series.name.clone()}</span>
                 </li>
             }

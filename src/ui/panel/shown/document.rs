@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
 
-use super::nothing;
+use super::empty_notice;
 use crate::{
-    protocol::panel::{DiffLine, Document, LineChange, Version},
+    protocol::panel::{DiffLine, DocumentVersion, DocumentView, LineChange},
     ui::{
         copy::CopyButton,
         erase::Erase,
@@ -15,8 +15,8 @@ use crate::{
 };
 
 /// A document: its newest version at first.
-pub fn document(document: &Document) -> AnyView {
-    let versions: Arc<[Version]> = document.versions.clone().into();
+pub fn document(document: &DocumentView) -> AnyView {
+    let versions: Arc<[DocumentVersion]> = document.versions.clone().into();
     let last = versions.len().saturating_sub(1);
     let chosen = RwSignal::new(last);
     let compares = RwSignal::new(false);
@@ -31,7 +31,7 @@ pub fn document(document: &Document) -> AnyView {
     let shown = move || {
         version().map(|version| {
             if compares.get() && chosen.get() > 0 {
-                changes(&version.changes)
+                diff(&version.changes)
             } else {
                 text(&version.text)
             }
@@ -41,7 +41,7 @@ pub fn document(document: &Document) -> AnyView {
     view! {
         {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
         <div class="panel-tools">
-            {(last > 0).then(|| switch(&versions, chosen, compares))}
+            {(last > 0).then(|| version_switch(&versions, chosen, compares))}
             <CopyButton name="Copy the text" text=copied/>
         </div>
         {shown}
@@ -49,7 +49,11 @@ pub fn document(document: &Document) -> AnyView {
     .erase()
 }
 
-fn switch(versions: &[Version], chosen: RwSignal<usize>, compares: RwSignal<bool>) -> AnyView {
+fn version_switch(
+    versions: &[DocumentVersion],
+    chosen: RwSignal<usize>,
+    compares: RwSignal<bool>,
+) -> AnyView {
     let options: Vec<_> = versions
         .iter()
         .enumerate()
@@ -87,20 +91,20 @@ fn switch(versions: &[Version], chosen: RwSignal<usize>, compares: RwSignal<bool
 
 fn text(text: &str) -> AnyView {
     if text.trim().is_empty() {
-        return nothing("There is no text.");
+        return empty_notice("There is no text.");
     }
     view! { <div class="prose"><MarkdownView prose=Prose::finished(text) prefix="panel-text"/></div> }.erase()
 }
 
-fn changes(lines: &[DiffLine]) -> AnyView {
+fn diff(lines: &[DiffLine]) -> AnyView {
     if lines.is_empty() {
-        return nothing("Nothing has changed since the version before.");
+        return empty_notice("Nothing has changed since the version before.");
     }
-    let lines: Vec<_> = lines.iter().map(line).collect();
+    let lines: Vec<_> = lines.iter().map(diff_line).collect();
     view! { <div class="diff" role="region" tabindex="0" aria-label="Changes since the version before">{lines}</div> }.erase()
 }
 
-fn line(line: &DiffLine) -> AnyView {
+fn diff_line(line: &DiffLine) -> AnyView {
     let text = line.text.clone();
     match line.change {
         LineChange::Same => view! { <div class="diff-line">"  " {text}</div> }.erase(),

@@ -12,13 +12,13 @@ use leptos::prelude::*;
 
 use crate::{
     protocol::panel::{PanelBody, PanelView},
-    ui::{REL, browser, erase::Erase},
+    ui::{EXTERNAL_LINK_REL, browser, erase::Erase},
 };
 
 /// A payload.
 pub fn body(view: &PanelView) -> AnyView {
     match &view.body {
-        PanelBody::Articles(articles) => articles::list(articles),
+        PanelBody::Articles(articles) => articles::article_list(articles),
         PanelBody::Article(article) => articles::article(article),
         PanelBody::Results(results) => results::results(results),
         PanelBody::Table(table) => table::table(table),
@@ -33,18 +33,18 @@ pub fn body(view: &PanelView) -> AnyView {
 fn link(text: &str, url: Option<&str>) -> AnyView {
     let text = text.to_owned();
     match url.map(str::to_owned) {
-        Some(url) => view! { <a href=url target="_blank" rel=REL>{text}</a> }.erase(),
+        Some(url) => view! { <a href=url target="_blank" rel=EXTERNAL_LINK_REL>{text}</a> }.erase(),
         None => view! { <span>{text}</span> }.erase(),
     }
 }
 
 /// What is said in place of something that has nothing in it.
-fn nothing(words: &'static str) -> AnyView {
+fn empty_notice(words: &'static str) -> AnyView {
     view! { <p class="panel-nothing">{words}</p> }.erase()
 }
 
 /// The first few of many things, and all of them when they are asked for.
-fn beginning<T: Send + Sync + 'static>(
+fn expandable_list<T: Send + Sync + 'static>(
     things: Vec<T>,
     first: usize,
     show: impl Fn(&[T]) -> AnyView + Send + 'static,

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use super::{beginning, link, nothing};
+use super::{empty_notice, expandable_list, link};
 use crate::{
     protocol::panel::{WebResult, WebResults},
     ui::erase::Erase,
 };
 
 /// How many are shown at first.
-const FIRST: usize = 50;
+const MAX_INITIAL_RESULTS: usize = 50;
 
 /// What was found.
 pub fn results(found: &WebResults) -> AnyView {
@@ -18,9 +18,9 @@ pub fn results(found: &WebResults) -> AnyView {
         view! { <ol class="panel-list">{results}</ol> }.erase()
     };
     let results = if found.results.is_empty() {
-        nothing("Nothing was found.")
+        empty_notice("Nothing was found.")
     } else {
-        beginning(found.results.clone(), FIRST, list)
+        expandable_list(found.results.clone(), MAX_INITIAL_RESULTS, list)
     };
     view! {
         <p class="panel-about" dir="auto">{found.query.clone()}</p>

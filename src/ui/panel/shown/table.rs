@@ -2,17 +2,17 @@
 
 use leptos::prelude::*;
 
-use super::{beginning, nothing};
+use super::{empty_notice, expandable_list};
 use crate::{
-    protocol::panel::{Column, Table},
+    protocol::panel::{TableColumn, TableView},
     ui::erase::Erase,
 };
 
 /// How many rows are shown at first.
-const FIRST: usize = 100;
+const MAX_INITIAL_ROWS: usize = 100;
 
 /// A table, with its title.
-pub fn table(table: &Table) -> AnyView {
+pub fn table(table: &TableView) -> AnyView {
     let title = table.title.clone();
     view! {
         {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
@@ -22,7 +22,7 @@ pub fn table(table: &Table) -> AnyView {
 }
 
 /// A table's rows.
-pub fn rows(table: &Table) -> AnyView {
+pub fn rows(table: &TableView) -> AnyView {
     let columns = table.columns.clone();
     let show = move |rows: &[Vec<String>]| {
         let head: Vec<_> = columns.iter().map(heading).collect();
@@ -44,30 +44,30 @@ pub fn rows(table: &Table) -> AnyView {
         view! { <p class="panel-count">{["Not shown here: ", &missing].concat()}</p> }
     });
     view! {
-        {beginning(table.rows.clone(), FIRST, show)}
-        {table.rows.is_empty().then(|| nothing("There are no rows."))}
+        {expandable_list(table.rows.clone(), MAX_INITIAL_ROWS, show)}
+        {table.rows.is_empty().then(|| empty_notice("There are no rows."))}
         {missing}
     }
     .erase()
 }
 
-fn heading(column: &Column) -> AnyView {
+fn heading(column: &TableColumn) -> AnyView {
     // One without words is a heading of nothing.
     if column.name.is_empty() {
         return view! { <td></td> }.erase();
     }
-    view! { <th scope="col" class=class(column) dir="auto">{column.name.clone()}</th> }.erase()
+    view! { <th scope="col" class=alignment_class(column) dir="auto">{column.name.clone()}</th> }.erase()
 }
 
-fn cells(row: &[String], columns: &[Column]) -> AnyView {
+fn cells(row: &[String], columns: &[TableColumn]) -> AnyView {
     let cells: Vec<_> = row
         .iter()
         .zip(columns)
-        .map(|(text, column)| view! { <td class=class(column) dir="auto">{text.clone()}</td> })
+        .map(|(text, column)| view! { <td class=alignment_class(column) dir="auto">{text.clone()}</td> })
         .collect();
     view! { <tr>{cells}</tr> }.erase()
 }
 
-fn class(column: &Column) -> Option<&'static str> {
+fn alignment_class(column: &TableColumn) -> Option<&'static str> {
     column.numeric.then_some("panel-number")
 }

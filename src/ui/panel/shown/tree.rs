@@ -2,20 +2,20 @@
 
 use leptos::prelude::*;
 
-use crate::{protocol::panel::Branch, ui::erase::Erase};
+use crate::{protocol::panel::TreeNode, ui::erase::Erase};
 
 /// How deep it is open at first.
-const OPEN: usize = 2;
+const INITIAL_OPEN_DEPTH: usize = 2;
 
 /// The whole tree.
-pub fn tree(root: &Branch) -> AnyView {
+pub fn tree(root: &TreeNode) -> AnyView {
     if root.branches.is_empty() {
         return view! { <div class="tree">{leaf(root)}</div> }.erase();
     }
     view! { <div class="tree">{branches(root, 0)}</div> }.erase()
 }
 
-fn branches(branch: &Branch, depth: usize) -> AnyView {
+fn branches(branch: &TreeNode, depth: usize) -> AnyView {
     let entries: Vec<_> = branch
         .branches
         .iter()
@@ -26,13 +26,13 @@ fn branches(branch: &Branch, depth: usize) -> AnyView {
     view! { <ul>{entries} {missing}</ul> }.erase()
 }
 
-fn entry(branch: &Branch, depth: usize) -> AnyView {
+fn entry(branch: &TreeNode, depth: usize) -> AnyView {
     if branch.branches.is_empty() {
         return view! { <li>{leaf(branch)}</li> }.erase();
     }
     view! {
         <li>
-            <details open=depth < OPEN>
+            <details open=depth < INITIAL_OPEN_DEPTH>
                 <summary>
                     {name(branch)}
                     <span class="tree-count">{branch.text.clone()}</span>
@@ -44,7 +44,7 @@ fn entry(branch: &Branch, depth: usize) -> AnyView {
     .erase()
 }
 
-fn leaf(branch: &Branch) -> AnyView {
+fn leaf(branch: &TreeNode) -> AnyView {
     view! {
         {name(branch)}
         <span class="tree-text" dir="auto">{branch.text.clone()}</span>
@@ -52,7 +52,7 @@ fn leaf(branch: &Branch) -> AnyView {
     .erase()
 }
 
-fn name(branch: &Branch) -> Option<AnyView> {
+fn name(branch: &TreeNode) -> Option<AnyView> {
     let name = branch.name.clone()?;
     Some(view! { <span class="tree-name" dir="auto">{name} ":"</span> }.erase())
 }

@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{Attachment, attachment::Shown},
+    protocol::{Attachment, attachment::AttachmentDisplay},
     ui::{erase::Erase, icons},
 };
 
 /// All of them, if there are any.
-pub fn files(files: Vec<Attachment>) -> Option<AnyView> {
+pub fn file_list(files: Vec<Attachment>) -> Option<AnyView> {
     if files.is_empty() {
         return None;
     }
@@ -17,17 +17,17 @@ pub fn files(files: Vec<Attachment>) -> Option<AnyView> {
 }
 
 fn file(file: Attachment) -> AnyView {
-    let address = file.address();
+    let address = file.url();
     let full = address.clone();
     let name = file.name;
-    let shown = match Shown::of(&file.media_type) {
-        Shown::Image => view! {
+    let shown = match AttachmentDisplay::for_media_type(&file.media_type) {
+        AttachmentDisplay::Image => view! {
             <a class="tool-image" href=full target="_blank" rel="noopener" title="Open in full">
                 <img src=address alt=name/>
             </a>
         }
         .erase(),
-        Shown::Audio => {
+        AttachmentDisplay::Audio => {
             let label = name.clone();
             view! {
                 <span class="tool-file-name">{name}</span>
@@ -35,13 +35,13 @@ fn file(file: Attachment) -> AnyView {
             }
             .erase()
         }
-        Shown::Saved => {
+        AttachmentDisplay::Download => {
             let label = name.clone();
             view! {
                 <a class="tool-file" href=address download=name>
                     {icons::download()}
                     <span class="tool-file-name">{label}</span>
-                    <span class="tool-took">{size(file.bytes)}</span>
+                    <span class="tool-took">{format_size(file.bytes)}</span>
                 </a>
             }
             .erase()
@@ -51,7 +51,7 @@ fn file(file: Attachment) -> AnyView {
 }
 
 /// How long a file is, for people.
-fn size(bytes: usize) -> String {
+fn format_size(bytes: usize) -> String {
     let (number, unit) = match bytes {
         0..1000 => (bytes, " bytes"),
         1000..1_000_000 => (bytes.div_ceil(1000), " KB"),

@@ -7,16 +7,16 @@ use crate::{
     ui::{
         copy::CopyButton,
         erase::Erase,
-        highlight::coloured,
+        highlight::highlighted,
         markdown::{MarkdownView, Prose},
     },
 };
 
 /// How much of an output is shown at first, in bytes.
-const SHOWN_AT_FIRST: usize = 4000;
+const MAX_INITIAL_BYTES: usize = 4000;
 
 /// Arguments that are code, by what tools call them, with the language that it is most likely in.
-const CODE: [(&str, &str); 7] = [
+const CODE_ARGUMENTS: [(&str, &str); 7] = [
     ("query", "query"),
     ("expression", "js"),
     ("code", "python"),
@@ -28,15 +28,15 @@ const CODE: [(&str, &str); 7] = [
 
 /// What was asked and what came of it.
 #[component]
-pub fn Opened(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
+pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
     let (input, output) = (call.clone(), call);
-    let asked = Memo::new(move |_| input.with(asked));
+    let asked = Memo::new(move |_| input.with(argument_sections));
     let given = Memo::new(move |_| output.with(|call| call.output.clone()));
     let part = |(name, text, language): (String, String, String)| {
         view! {
             <section class="tool-part">
                 <h3>{name}</h3>
-                {self::text(text, language)}
+                {self::text_view(text, language)}
             </section>
         }
         .erase()
@@ -46,23 +46,23 @@ pub fn Opened(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
         {move || given.get().map(|given| view! {
             <section class="tool-part">
                 <h3>"Result"</h3>
-                {result(given, prefix.clone())}
+                {result_view(given, prefix.clone())}
             </section>
         })}
     }
 }
 
 /// The arguments: what is code as such, each with its name and its language, and the others as JSON.
-fn asked(call: &ToolCall) -> Vec<(String, String, String)> {
+fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
     let arguments = call.arguments();
     let mut code = Vec::new();
     let mut others = Vec::new();
     for (name, value) in &arguments {
-        let known = CODE.iter().find(|(field, _)| field == name);
-        match (known, json::read::<String>(value.as_str().as_bytes())) {
+        let known = CODE_ARGUMENTS.iter().find(|(field, _)| field == name);
+        match (known, json::parse::<String>(value.as_str().as_bytes())) {
             (Some((_, usual)), Ok(text)) if !text.is_empty() => {
                 let language = language(&arguments, &text).unwrap_or_else(|| (*usual).into());
-                code.push((title(name), text, language));
+                code.push((argument_title(name), text, language));
             }
             _ => others.push(["\"", name, "\":", value.as_str()].concat()),
         }
@@ -77,16 +77,16 @@ fn asked(call: &ToolCall) -> Vec<(String, String, String)> {
     }
     let others = others
         .iter()
-        .map(|json| ("Asked".into(), json::pretty(json), "json".into()));
+        .map(|json| ("Asked".into(), json::pretty_print(json), "json".into()));
     code.into_iter().chain(others).collect()
 }
 
 /// The language of a piece of code, as far as another argument or the code itself says so.
-fn language(arguments: &[(String, json::Json)], code: &str) -> Option<String> {
+fn language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String> {
     let said = arguments
         .iter()
         .find(|(name, _)| name == "language" || name == "lang");
-    if let Some(Ok(said)) = said.map(|(_, said)| json::read::<String>(said.as_str().as_bytes())) {
+    if let Some(Ok(said)) = said.map(|(_, said)| json::parse::<String>(said.as_str().as_bytes())) {
         return Some(said);
     }
     let first = code.split_whitespace().next()?;
@@ -97,7 +97,7 @@ fn language(arguments: &[(String, json::Json)], code: &str) -> Option<String> {
 }
 
 /// `sql_query`, `query`: with a capital letter, and spaces.
-fn title(name: &str) -> String {
+fn argument_title(name: &str) -> String {
     let mut title = name.replace('_', " ");
     if let Some(first) = title.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -106,12 +106,12 @@ fn title(name: &str) -> String {
 }
 
 /// A table as a table, JSON in colours, anything else as it is.
-fn result(given: String, prefix: String) -> AnyView {
+fn result_view(given: String, prefix: String) -> AnyView {
     if is_table(&given) {
-        return table(given, prefix);
+        return table_view(given, prefix);
     }
     let is_json = given.trim_start().starts_with(['{', '[']) && given.trim_end().ends_with(['}', ']']);
-    text(given, if is_json { "json".into() } else { String::new() })
+    text_view(given, if is_json { "json".into() } else { String::new() })
 }
 
 /// Whether a text is a Markdown table and nothing else: in anything longer, what looks like one may be part of a page or a log.
@@ -123,8 +123,8 @@ fn is_table(text: &str) -> bool {
 }
 
 /// A table, its first rows at first.
-fn table(given: String, prefix: String) -> AnyView {
-    let beginning = beginning(&given);
+fn table_view(given: String, prefix: String) -> AnyView {
+    let beginning = preview_end(&given);
     let all = RwSignal::new(beginning == given.len());
     let (shown, copied) = (given.clone(), given);
     let rows = move || {
@@ -139,8 +139,8 @@ fn table(given: String, prefix: String) -> AnyView {
 }
 
 /// Where the first rows end: whole ones, and at least one below the head and its rule.
-fn beginning(table: &str) -> usize {
-    if table.len() <= SHOWN_AT_FIRST {
+fn preview_end(table: &str) -> usize {
+    if table.len() <= MAX_INITIAL_BYTES {
         return table.len();
     }
     let start = table.len() - table.trim_start().len();
@@ -149,7 +149,7 @@ fn beginning(table: &str) -> usize {
     let Some(first) = ends.next() else {
         return table.len();
     };
-    ends.take_while(|end| *end <= SHOWN_AT_FIRST)
+    ends.take_while(|end| *end <= MAX_INITIAL_BYTES)
         .last()
         .unwrap_or(first)
 }
@@ -163,13 +163,13 @@ fn show_all(all: RwSignal<bool>) -> impl IntoView {
 }
 
 /// A text in which every character counts, its beginning at first.
-fn text(text: String, language: String) -> AnyView {
-    let all = RwSignal::new(text.len() <= SHOWN_AT_FIRST);
-    let beginning = text.floor_char_boundary(SHOWN_AT_FIRST);
+fn text_view(text: String, language: String) -> AnyView {
+    let all = RwSignal::new(text.len() <= MAX_INITIAL_BYTES);
+    let beginning = text.floor_char_boundary(MAX_INITIAL_BYTES);
     let (shown, copied) = (text.clone(), text);
     let code = move || {
         let shown = if all.get() { &shown } else { &shown[..beginning] };
-        coloured(shown, &language)
+        highlighted(shown, &language)
     };
     view! {
         <div class="tool-text">
@@ -184,21 +184,21 @@ fn text(text: String, language: String) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{AskedCall, Json, ToolStatus};
+    use crate::protocol::{RawJson, RequestedCall, ToolStatus};
 
     /// The sections that arguments are shown in.
-    fn shown(input: &str) -> Vec<(String, String, String)> {
-        let call = AskedCall {
+    fn sections(input: &str) -> Vec<(String, String, String)> {
+        let call = RequestedCall {
             node: 0,
             part: 0,
             index: 0,
             tool_use_id: "1".into(),
             tool: "tool".into(),
-            input: Json::or_string(input),
+            input: RawJson::parse_or_quote(input),
             label: "Doing".into(),
             detail: None,
         };
-        asked(&call.as_part(ToolStatus::Running, None))
+        argument_sections(&call.to_tool_call(ToolStatus::Running, None))
     }
 
     fn part(name: &str, text: &str, language: &str) -> (String, String, String) {
@@ -206,9 +206,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_code_is_shown_as_code_and_the_rest_as_json() {
+    fn shows_code_as_code_and_rest_as_json() {
         assert_eq!(
-            shown(r#"{"query":"CRISPR AND 2024","count":5.5,"deep":{"a":[]}}"#),
+            sections(r#"{"query":"CRISPR AND 2024","count":5.5,"deep":{"a":[]}}"#),
             [
                 part("Query", "CRISPR AND 2024", "query"),
                 part(
@@ -219,11 +219,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            shown(r#"{"query":"Select *\nfrom \"t\""}"#),
+            sections(r#"{"query":"Select *\nfrom \"t\""}"#),
             [part("Query", "Select *\nfrom \"t\"", "sql")]
         );
         assert_eq!(
-            shown(r#"{"code":"let a;","language":"Rust"}"#),
+            sections(r#"{"code":"let a;","language":"Rust"}"#),
             [
                 part("Code", "let a;", "Rust"),
                 part("Asked", "{\n  \"language\": \"Rust\"\n}", "json"),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_all_table_is_shown_as_one() {
+    fn only_a_whole_table_is_a_table() {
         for table in ["| a | b |\n|---|:-:|\n| 1 | 2 |\n", "\n|a|\n|-|"] {
             assert!(is_table(table), "{table}");
         }
@@ -249,10 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_table_is_whole_rows_and_at_least_one() {
+    fn table_preview_has_whole_rows() {
         let head = "\n| a |\n|---|";
-        let wide = ["| ", &"w".repeat(SHOWN_AT_FIRST), " |"].concat();
-        let begins = |table: &str| table[..beginning(table)].to_owned();
+        let wide = ["| ", &"w".repeat(MAX_INITIAL_BYTES), " |"].concat();
+        let begins = |table: &str| table[..preview_end(table)].to_owned();
         let whole = [head, "\n| 1 |\n"].concat();
         assert_eq!(begins(&whole), whole);
         let first = [head, "\n", &wide].concat();
@@ -261,11 +261,11 @@ mod tests {
         let one = [head, "\n| 1 |"].concat();
         assert_eq!(begins(&[&one, "\n", &wide, "\n| 3 |"].concat()), one);
         let many = [head, &"\n| row |".repeat(1000)].concat();
-        assert!(begins(&many).ends_with("| row |") && begins(&many).len() <= SHOWN_AT_FIRST);
+        assert!(begins(&many).ends_with("| row |") && begins(&many).len() <= MAX_INITIAL_BYTES);
     }
 
     #[test]
-    fn what_has_no_code_is_shown_whole_whatever_it_is() {
+    fn shows_arguments_without_code_whole() {
         for odd in [
             "{}",
             "[1]",
@@ -275,14 +275,14 @@ mod tests {
             r#"{"query":""}"#,
             "no JSON",
         ] {
-            let input = Json::or_string(odd);
+            let input = RawJson::parse_or_quote(odd);
             assert_eq!(
-                shown(odd),
-                [part("Asked", &json::pretty(input.as_str()), "json")],
+                sections(odd),
+                [part("Asked", &json::pretty_print(input.as_str()), "json")],
                 "{odd}"
             );
         }
         let odd = r#"{"query":"a","b\"c":1}"#;
-        assert_eq!(shown(odd), [part("Asked", &json::pretty(odd), "json")]);
+        assert_eq!(sections(odd), [part("Asked", &json::pretty_print(odd), "json")]);
     }
 }

@@ -8,21 +8,21 @@ use parlor::{
     tools::ToolSource,
 };
 
-use crate::{Running, call, run};
+use crate::{TestServers, call, server_config};
 
-fn everything() -> McpServer {
+fn everything_server() -> McpServer {
     let program = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join(program);
     assert!(
         program.exists(),
         "server-everything is missing, for this test: `make test` installs it, or says how"
     );
-    run("node", &[program.to_str().expect("a path in Unicode"), "stdio"])
+    server_config("node", &[program.to_str().expect("a path in Unicode"), "stdio"])
 }
 
 #[tokio::test]
-async fn its_tools_are_offered_as_ours() {
-    let running = Running::start(everything());
+async fn offers_the_servers_tools() {
+    let running = TestServers::start(everything_server());
     let sum = running.tool("get-sum").await;
     let spec = sum.spec();
     assert_eq!(spec.description, "Returns the sum of two numbers");
@@ -50,18 +50,18 @@ async fn its_tools_are_offered_as_ours() {
 }
 
 #[tokio::test]
-async fn texts_data_images_links_and_errors_come_back() {
-    let running = Running::start(everything());
+async fn returns_every_content_type_and_errors() {
+    let running = TestServers::start(everything_server());
     assert_eq!(
-        running.says("echo", r#"{"message":"hello"}"#).await,
+        running.call_text("echo", r#"{"message":"hello"}"#).await,
         "Echo: hello"
     );
     assert_eq!(
-        running.says("get-sum", r#"{"a":2,"b":40}"#).await,
+        running.call_text("get-sum", r#"{"a":2,"b":40}"#).await,
         "The sum of 2 and 40 is 42."
     );
 
-    let image = running.call("get-tiny-image", "").await.unwrap();
+    let image = running.call_tool("get-tiny-image", "").await.unwrap();
     let [attached] = &image.attachments[..] else {
         panic!("one image: {image:?}")
     };
@@ -78,14 +78,17 @@ async fn texts_data_images_links_and_errors_come_back() {
         attached.data.len()
     );
     assert_eq!(image.text, said);
-    let (kept, _) = attached.clone().named_within(1 << 20).unwrap();
+    let (kept, _) = attached.clone().into_attachment(1 << 20).unwrap();
     assert_eq!(
         (&*kept.name, &*kept.media_type),
         ("get-tiny-image-1.png", "image/png")
     );
 
     let annotated = r#"{"messageType":"success","includeImage":true}"#;
-    let annotated = running.call("get-annotated-message", annotated).await.unwrap();
+    let annotated = running
+        .call_tool("get-annotated-message", annotated)
+        .await
+        .unwrap();
     assert!(
         annotated
             .text
@@ -94,24 +97,28 @@ async fn texts_data_images_links_and_errors_come_back() {
     assert_eq!(annotated.attachments.len(), 1);
 
     let weather = running
-        .says("get-structured-content", r#"{"location":"Chicago"}"#)
+        .call_text("get-structured-content", r#"{"location":"Chicago"}"#)
         .await;
     assert!(weather.contains(r#""temperature":36"#), "{weather}");
-    let links = running.says("get-resource-links", r#"{"count":2}"#).await;
+    let links = running.call_text("get-resource-links", r#"{"count":2}"#).await;
     assert!(links.contains("Text Resource 2: demo://"), "{links}");
     let reference = r#"{"resourceType":"Text","resourceId":1}"#;
-    let reference = running.says("get-resource-reference", reference).await;
+    let reference = running.call_text("get-resource-reference", reference).await;
     assert!(reference.contains("[demo://"), "{reference}");
 
-    let error = running.call("get-sum", r#"{"a":"two"}"#).await.unwrap_err().0;
+    let error = running
+        .call_tool("get-sum", r#"{"a":"two"}"#)
+        .await
+        .unwrap_err()
+        .0;
     assert!(error.contains("Invalid arguments for tool get-sum"), "{error}");
     running.0.shut_down().await;
     assert!(running.0.tools().is_empty(), "it has been let go");
 }
 
 #[tokio::test]
-async fn a_long_call_says_how_far_it_is() {
-    let running = Running::start(everything());
+async fn long_call_reports_progress() {
+    let running = TestServers::start(everything_server());
     let long = running.tool("trigger-long-running-operation").await;
     let (result, heard) = call(long, r#"{"duration":1,"steps":4}"#).await;
     let done = "Long running operation completed. Duration: 1 seconds, Steps: 4.";
@@ -121,7 +128,7 @@ async fn a_long_call_says_how_far_it_is() {
         .map(|step| ToolProgress {
             stage: "running".into(),
             message: format!("{step} of 4"),
-            progress: Some(Fraction::of_total(step, 4)),
+            progress: Some(Fraction::from_ratio(step, 4)),
             data: None,
         })
         .collect();
@@ -135,12 +142,12 @@ async fn a_long_call_says_how_far_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_disabled_is_not_offered() {
-    let all = Running::start(everything());
+async fn disabled_tools_are_not_offered() {
+    let all = TestServers::start(everything_server());
     all.tool("echo").await;
-    let fewer = Running::start(McpServer {
+    let fewer = TestServers::start(McpServer {
         disabled_tools: vec!["get-env".into()],
-        ..everything()
+        ..everything_server()
     });
     fewer.tool("echo").await;
     assert_eq!(fewer.0.tools().len(), all.0.tools().len() - 1);

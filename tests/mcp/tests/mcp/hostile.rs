@@ -13,107 +13,110 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::{Running, SOON, call, given, run};
+use crate::{TEST_TIMEOUT, TestServers, call, server_config, set_env};
 
-const SERVER: &str = env!("CARGO_BIN_EXE_mcp-server");
+const SERVER_PROGRAM: &str = env!("CARGO_BIN_EXE_mcp-server");
 
-fn server() -> Running {
-    Running::start(run(SERVER, &[]))
+fn start_server() -> TestServers {
+    TestServers::start(server_config(SERVER_PROGRAM, &[]))
 }
 
-async fn is_well(running: &Running) {
+async fn assert_responsive(running: &TestServers) {
     assert_eq!(
-        running.says("echo", r#"{"text":"still here"}"#).await,
+        running.call_text("echo", r#"{"text":"still here"}"#).await,
         "still here"
     );
 }
 
 #[tokio::test]
-async fn a_server_that_goes_away_comes_back() {
-    let running = server();
+async fn restarts_after_the_server_exits() {
+    let running = start_server();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!(r#"{{"text":"{}"}}"#, listener.local_addr().unwrap());
     for how in ["exit", "abandon"] {
         let began = Instant::now();
-        let error = running.call(how, &address).await.unwrap_err().0;
+        let error = running.call_tool(how, &address).await.unwrap_err().0;
         assert!(error.contains("The connection to the server was lost"), "{error}");
         assert!(
-            began.elapsed() < SOON / 2,
+            began.elapsed() < TEST_TIMEOUT / 2,
             "{how}: found out only with the call's time"
         );
-        is_well(&running).await;
+        assert_responsive(&running).await;
     }
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_is_cancelled() {
-    let running = server();
+async fn abandoned_call_is_cancelled() {
+    let running = start_server();
     let wait = running.tool("wait").await;
-    assert_eq!(running.says("cancelled", "").await, "0");
+    assert_eq!(running.call_text("cancelled", "").await, "0");
     timeout(Duration::from_millis(50), call(wait, ""))
         .await
         .unwrap_err();
-    let told = async { while running.says("cancelled", "").await != "1" {} };
-    timeout(SOON, told).await.expect("the server is told");
+    let told = async { while running.call_text("cancelled", "").await != "1" {} };
+    timeout(TEST_TIMEOUT, told).await.expect("the server is told");
 }
 
 #[tokio::test]
-async fn a_call_that_is_never_answered_ends_with_its_time() {
-    let mut settings = run(SERVER, &[]);
+async fn unanswered_call_times_out() {
+    let mut settings = server_config(SERVER_PROGRAM, &[]);
     settings.timeout = Duration::from_millis(50);
-    let running = Running::start(settings);
-    let error = running.call("wait", "").await.unwrap_err().0;
+    let running = TestServers::start(settings);
+    let error = running.call_tool("wait", "").await.unwrap_err().0;
     assert!(error.contains("longer than 0.05 seconds"), "{error}");
-    is_well(&running).await;
+    assert_responsive(&running).await;
 }
 
 #[tokio::test]
-async fn tools_that_are_added_are_offered() {
+async fn offers_added_tools() {
     for manner in ["well", "newer"] {
-        let running = Running::start(run(SERVER, &[manner]));
-        running.says("more", "").await;
+        let running = TestServers::start(server_config(SERVER_PROGRAM, &[manner]));
+        running.call_text("more", "").await;
         running.tool("added").await;
-        is_well(&running).await;
+        assert_responsive(&running).await;
     }
 }
 
 #[tokio::test]
-async fn what_can_not_be_read_ends_one_call_at_most() {
-    let running = server();
-    let garbled = running.says("garbled", "").await;
+async fn unreadable_message_fails_at_most_one_call() {
+    let running = start_server();
+    let garbled = running.call_text("garbled", "").await;
     assert!(garbled.starts_with("broken: \u{fffd}"), "{garbled}");
-    assert_eq!(running.says("babble", "").await, "said");
+    assert_eq!(running.call_text("babble", "").await, "said");
     for odd in ["nonsense"] {
-        let error = running.call(odd, "").await.unwrap_err().0;
+        let error = running.call_tool(odd, "").await.unwrap_err().0;
         assert!(
             error.contains("can't be read") || error.contains("something else"),
             "{error}"
         );
     }
-    is_well(&running).await;
+    assert_responsive(&running).await;
 }
 
 #[tokio::test]
-async fn what_is_too_much_ends_the_connection_and_a_new_one_is_made() {
-    let running = server();
+async fn oversized_message_reconnects() {
+    let running = start_server();
     for (much, what) in [("huge", ""), ("huge", r#"{"text":"image"}"#), ("endless", "")] {
         let began = Instant::now();
-        let error = running.call(much, what).await.unwrap_err().0;
+        let error = running.call_tool(much, what).await.unwrap_err().0;
         assert!(error.contains("connection to the server was lost"), "{error}");
         assert!(
-            began.elapsed() < SOON / 2,
+            began.elapsed() < TEST_TIMEOUT / 2,
             "{much} was found out only with the call's time"
         );
-        is_well(&running).await;
+        assert_responsive(&running).await;
     }
 }
 
 #[tokio::test]
-async fn what_is_no_image_is_kept_as_none() {
-    let forged = server().call("forge", r#"{"text":"Trust me."}"#).await.unwrap();
+async fn mislabeled_image_is_stored_as_file() {
+    let forged = start_server()
+        .call_tool("forge", r#"{"text":"Trust me."}"#)
+        .await
+        .unwrap();
     assert!(forged.text.ends_with("Trust me."), "{}", forged.text);
     let kept = forged.attachments.into_iter().map(|file| {
-        let (kept, _) = file.named_within(1 << 20).unwrap();
+        let (kept, _) = file.into_attachment(1 << 20).unwrap();
         format!("{} {} {}", kept.name, kept.media_type, kept.bytes)
     });
     let expected = [
@@ -128,18 +131,18 @@ async fn what_is_no_image_is_kept_as_none() {
 }
 
 #[tokio::test]
-async fn an_error_is_as_short_as_any_output() {
-    let error = server().call("fails", "").await.unwrap_err().0;
+async fn error_length_is_limited() {
+    let error = start_server().call_tool("fails", "").await.unwrap_err().0;
     assert!(error.starts_with("xxx") && error.ends_with("more bytes were cut off here.]"));
     assert!(error.len() < 50_000, "{}", error.len());
 }
 
 #[tokio::test]
-async fn the_tools_of_a_server_that_can_not_be_run_again_are_not_offered_until_it_can() {
+async fn tools_are_withdrawn_until_the_server_restarts() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("server");
-    symlink(SERVER, &link).unwrap();
-    let running = Running::start(run(link.to_str().unwrap(), &[]));
+    symlink(SERVER_PROGRAM, &link).unwrap();
+    let running = TestServers::start(server_config(link.to_str().unwrap(), &[]));
     running.tool("echo").await;
     let exit = running.tool("exit").await;
     fs::remove_file(&link).unwrap();
@@ -149,14 +152,16 @@ async fn the_tools_of_a_server_that_can_not_be_run_again_are_not_offered_until_i
             yield_now().await;
         }
     };
-    timeout(SOON, withdrawn).await.expect("they are withdrawn");
-    symlink(SERVER, &link).unwrap();
-    is_well(&running).await;
+    timeout(TEST_TIMEOUT, withdrawn)
+        .await
+        .expect("they are withdrawn");
+    symlink(SERVER_PROGRAM, &link).unwrap();
+    assert_responsive(&running).await;
 }
 
 #[tokio::test]
-async fn a_flood_of_progress_does_not_become_a_flood_of_events() {
-    let running = server();
+async fn throttles_progress_events() {
+    let running = start_server();
     let (result, heard) = call(running.tool("counts").await, "").await;
     assert_eq!(result.unwrap().text, "counted");
     let fractions: Vec<_> = heard
@@ -170,29 +175,32 @@ async fn a_flood_of_progress_does_not_become_a_flood_of_events() {
 }
 
 #[tokio::test]
-async fn a_list_without_an_end_is_cut() {
-    let running = Running::start(run(SERVER, &["endless"]));
+async fn truncates_endless_tool_lists() {
+    let running = TestServers::start(server_config(SERVER_PROGRAM, &["endless"]));
     running.tool("tool7").await;
     assert!(running.0.tools().len() <= 128, "{}", running.0.tools().len());
 }
 
 #[tokio::test]
-async fn servers_that_can_not_be_had_delay_nothing() {
+async fn unreachable_servers_do_not_delay_runs() {
     let named = |name: &str, settings: McpServer| McpServer {
         name: name.into(),
         ..settings
     };
     let began = Instant::now();
     let settings = [
-        named("mute", run(SERVER, &["mute"])),
-        named("gone", run(SERVER, &["gone"])),
-        named("missing", run("/nowhere/such-a-server", &[])),
-        run(SERVER, &[]),
+        named("mute", server_config(SERVER_PROGRAM, &["mute"])),
+        named("gone", server_config(SERVER_PROGRAM, &["gone"])),
+        named("missing", server_config("/nowhere/such-a-server", &[])),
+        server_config(SERVER_PROGRAM, &[]),
     ];
     let servers = Servers::start(&settings, &Arc::default());
-    assert!(began.elapsed() < SOON / 2, "the start waits for none of them");
-    let running = Running(servers);
-    is_well(&running).await;
+    assert!(
+        began.elapsed() < TEST_TIMEOUT / 2,
+        "the start waits for none of them"
+    );
+    let running = TestServers(servers);
+    assert_responsive(&running).await;
     assert!(
         running
             .0
@@ -200,17 +208,17 @@ async fn servers_that_can_not_be_had_delay_nothing() {
             .iter()
             .all(|tool| tool.spec().name.starts_with("x_"))
     );
-    timeout(SOON, running.0.shut_down())
+    timeout(TEST_TIMEOUT, running.0.shut_down())
         .await
         .expect("they are let go");
 }
 
 #[tokio::test]
-async fn a_server_is_given_its_own_variables_and_none_that_may_be_secret() {
-    let mut settings = run(SERVER, &[]);
-    given(&mut settings, &[("TOKEN", "for you")]);
-    let running = Running::start(settings);
-    let seen = running.says("env", r#"{"text":"TOKEN"}"#).await;
+async fn server_environment_excludes_secrets() {
+    let mut settings = server_config(SERVER_PROGRAM, &[]);
+    set_env(&mut settings, &[("TOKEN", "for you")]);
+    let running = TestServers::start(settings);
+    let seen = running.call_text("env", r#"{"text":"TOKEN"}"#).await;
     let (token, names) = seen.split_once(" of ").unwrap();
     assert_eq!(token, "for you");
     // What cargo sets here stands for what people have set elsewhere.
@@ -224,37 +232,37 @@ async fn a_server_is_given_its_own_variables_and_none_that_may_be_secret() {
 }
 
 #[tokio::test]
-async fn a_declined_question_is_told_in_the_result() {
-    let running = server();
-    let said = running.says("ask", "").await;
+async fn result_mentions_a_declined_elicitation() {
+    let running = start_server();
+    let said = running.call_text("ask", "").await;
     assert_eq!(
         said,
         "[The server wanted to ask the person something: “What is your name?”. Parlor can't ask, and has declined.]\n\
          The person: \"decline\"."
     );
     assert_eq!(
-        running.says("echo", r#"{"text":"no question"}"#).await,
+        running.call_text("echo", r#"{"text":"no question"}"#).await,
         "no question"
     );
 }
 
 #[tokio::test]
-async fn tools_for_tasks_alone_are_not_offered() {
-    let running = server();
+async fn task_only_tools_are_not_offered() {
+    let running = start_server();
     running.tool("ask").await;
     let names = running.0.tools();
     assert!(names.iter().all(|tool| tool.spec().name != "x_task"));
 }
 
 #[tokio::test]
-async fn an_odd_answer_to_discovery_leads_to_the_handshake() {
-    let running = Running::start(run(SERVER, &["odd"]));
-    is_well(&running).await;
+async fn odd_discovery_falls_back_to_handshake() {
+    let running = TestServers::start(server_config(SERVER_PROGRAM, &["odd"]));
+    assert_responsive(&running).await;
 }
 
 #[tokio::test]
-async fn instructions_come_with_the_servers_tools() {
-    let running = server();
+async fn instructions_accompany_the_servers_tools() {
+    let running = start_server();
     let guidance = running.tool("echo").await.guidance().expect("it says something");
     assert_eq!(guidance.server, "x");
     assert!(
@@ -265,24 +273,24 @@ async fn instructions_come_with_the_servers_tools() {
 }
 
 #[tokio::test]
-async fn what_keeps_a_server_away_is_said() {
-    let running = Running::start(run("/nowhere/such-a-server", &[]));
-    running.0.settled().await;
+async fn states_why_a_server_is_unavailable() {
+    let running = TestServers::start(server_config("/nowhere/such-a-server", &[]));
+    running.0.wait_until_settled().await;
     let problems = running.0.problems();
     assert_eq!((problems.len(), &*problems[0].code), (1, "mcp_unavailable"));
     assert!(problems[0].message.contains("“x”") && problems[0].message.contains("can't be run"));
 }
 
 #[tokio::test]
-async fn what_a_server_has_started_goes_with_it() {
+async fn child_processes_end_with_their_server() {
     for by_dropping in [false, true] {
-        let running = server();
+        let running = start_server();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         running
-            .says("linger", &format!(r#"{{"text":"{address}"}}"#))
+            .call_text("linger", &format!(r#"{{"text":"{address}"}}"#))
             .await;
-        let (mut held, _) = timeout(SOON, listener.accept())
+        let (mut held, _) = timeout(TEST_TIMEOUT, listener.accept())
             .await
             .expect("it has started")
             .unwrap();
@@ -291,7 +299,9 @@ async fn what_a_server_has_started_goes_with_it() {
         } else {
             running.0.shut_down().await;
         }
-        let gone = timeout(SOON, held.read(&mut [0])).await.expect("it is gone");
+        let gone = timeout(TEST_TIMEOUT, held.read(&mut [0]))
+            .await
+            .expect("it is gone");
         assert!(gone.is_err() || gone.is_ok_and(|read| read == 0));
     }
 }

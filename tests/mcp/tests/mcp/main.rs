@@ -9,37 +9,37 @@ use parlor::{
     protocol::{ConversationId, MessageId, ToolProgress, UserId},
     settings::{
         McpServer, Secret,
-        mcp::{Reached, Variables},
+        mcp::{McpTransport, SecretVariables},
     },
     tools::{self, AnyTool, ToolError, ToolResult, ToolSource, mcp::Servers},
 };
 use tokio::time::{sleep, timeout};
 
 /// How long a test waits for what must come at once.
-const SOON: Duration = Duration::from_secs(30);
+const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often a test looks whether what nobody tells it of has come.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A server with the name `x`.
-struct Running(Servers);
+struct TestServers(Servers);
 
 /// How a server is run.
-fn run(command: &str, args: &[&str]) -> McpServer {
+fn server_config(command: &str, args: &[&str]) -> McpServer {
     McpServer {
         name: "x".into(),
-        reached: Reached::Command {
+        reached: McpTransport::Command {
             command: command.into(),
             args: args.iter().map(|arg| (*arg).into()).collect(),
-            env: Variables::default(),
+            env: SecretVariables::default(),
         },
         approval: None,
-        timeout: SOON,
+        timeout: TEST_TIMEOUT,
         disabled_tools: Vec::new(),
     }
 }
 
-impl Running {
+impl TestServers {
     fn start(settings: McpServer) -> Self {
         Self(Servers::start(&[settings], &Arc::default()))
     }
@@ -55,19 +55,19 @@ impl Running {
                     return tool;
                 }
                 // Nobody is told when a server has listed it: look again.
-                sleep(LOOK_AGAIN).await;
+                sleep(POLL_INTERVAL).await;
             }
         };
-        timeout(SOON, listed).await.expect("the tool is listed")
+        timeout(TEST_TIMEOUT, listed).await.expect("the tool is listed")
     }
 
-    async fn call(&self, name: &str, arguments: &str) -> Result<ToolResult, ToolError> {
+    async fn call_tool(&self, name: &str, arguments: &str) -> Result<ToolResult, ToolError> {
         call(self.tool(name).await, arguments).await.0
     }
 
     /// What a call that must succeed says.
-    async fn says(&self, name: &str, arguments: &str) -> String {
-        let result = self.call(name, arguments).await;
+    async fn call_text(&self, name: &str, arguments: &str) -> String {
+        let result = self.call_tool(name, arguments).await;
         result
             .unwrap_or_else(|error| panic!("{name} failed: {error}"))
             .text
@@ -79,18 +79,18 @@ async fn call(tool: Arc<dyn AnyTool>, arguments: &str) -> (Result<ToolResult, To
     let mut heard = Vec::new();
     let whose = (UserId::LOCAL, ConversationId::new(), MessageId::new());
     let called = timeout(
-        SOON,
+        TEST_TIMEOUT,
         tools::execute(tool, arguments, whose, |said| heard.push(said)),
     );
     let result = called.await.expect("the call ends");
     (result, heard)
 }
 
-fn given(settings: &mut McpServer, values: &[(&str, &str)]) {
+fn set_env(settings: &mut McpServer, values: &[(&str, &str)]) {
     let values = values
         .iter()
         .map(|(name, value)| ((*name).into(), Secret((*value).into())));
-    if let Reached::Command { env, .. } = &mut settings.reached {
+    if let McpTransport::Command { env, .. } = &mut settings.reached {
         env.values = BTreeMap::from_iter(values);
     }
 }

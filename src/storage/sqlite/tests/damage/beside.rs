@@ -7,9 +7,9 @@ use super::*;
 use crate::protocol::literature;
 
 #[tokio::test]
-async fn a_damaged_row_of_what_is_beside_a_message_costs_only_itself() {
-    let (_folder, storage) = opened().await;
-    let (question, run) = turn(&storage, ConversationId::new(), "Hello").await;
+async fn a_damaged_row_beside_a_message_is_isolated() {
+    let (_folder, storage) = open_storage().await;
+    let (question, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
     let (conversation, answer, user) = (run.conversation_id, run.message_id, UserId::LOCAL);
     let of = format!("'{user}', '{conversation}'");
     for insert in [
@@ -35,7 +35,7 @@ async fn a_damaged_row_of_what_is_beside_a_message_costs_only_itself() {
             Uuid::from_u128(7)
         ),
     ] {
-        write(&storage, insert).await;
+        execute_sql(&storage, insert).await;
     }
     let payloads = storage
         .payloads(user, conversation, &["sound", "odd"], 1000)
@@ -43,38 +43,44 @@ async fn a_damaged_row_of_what_is_beside_a_message_costs_only_itself() {
         .unwrap();
     let data: Vec<_> = payloads.iter().map(|payload| payload.data.as_str()).collect();
     assert_eq!(data, ["[1]", "\"{\""]);
-    let verdicts = storage.verdicts(user, conversation).await.unwrap();
+    let verdicts = storage.payload_verdicts(user, conversation).await.unwrap();
     assert_eq!(verdicts.len(), 1, "{verdicts:?}");
-    assert_eq!(shown(&storage, conversation).await.verdicts, verdicts);
-    assert_eq!(storage.looking(user, question).await.unwrap(), None);
+    assert_eq!(load_transcript(&storage, conversation).await.verdicts, verdicts);
+    assert_eq!(storage.context_snapshot(user, question).await.unwrap(), None);
     assert_eq!(storage.model_calls(user, answer).await.unwrap().len(), 1);
     let file = storage
         .attachment(user, crate::protocol::AttachmentId(Uuid::from_u128(7)))
         .await
         .unwrap();
     assert_eq!(file.unwrap().attachment.name, "\u{fffd}");
-    let beginning = || async { storage.beginning(run).await.unwrap().expect("it begins") };
+    let beginning = || async { storage.run_context(run).await.unwrap().expect("it begins") };
     let begun = beginning().await;
     assert_eq!(begun.opaque[&run.message_id].len(), 1);
-    assert_eq!((begun.verdicts, begun.looking), (verdicts, None));
+    assert_eq!((begun.verdicts, begun.context_snapshot), (verdicts, None));
     assert!(begun.allowed_tools.contains(&"search".to_owned()));
-    assert_eq!(begun.terms.summaries.len(), 1);
-    write(&storage, "PRAGMA foreign_keys = OFF".into()).await;
-    write(&storage, "UPDATE summaries SET message_id = 'none'".into()).await;
-    assert_eq!(beginning().await.terms.summaries, []);
+    assert_eq!(begun.options.summaries.len(), 1);
+    execute_sql(&storage, "PRAGMA foreign_keys = OFF".into()).await;
+    execute_sql(&storage, "UPDATE summaries SET message_id = 'none'".into()).await;
+    assert_eq!(beginning().await.options.summaries, []);
     // An intent that can't be read is refused whenever it comes again, and nothing else is.
-    let (again, _) = send("Again");
-    done(&storage, again.clone()).await;
-    write(&storage, "UPDATE intents SET started = '{'".into()).await;
-    let committed = storage.commit(NOON, &[again, send("Other").0]).await.unwrap();
-    assert_eq!(committed.outcomes[0], Err(crate::storage::Refusal::Fault));
+    let (again, _) = send_change("Again");
+    commit_one(&storage, again.clone()).await;
+    execute_sql(&storage, "UPDATE intents SET started = '{'".into()).await;
+    let committed = storage
+        .commit(NOON, &[again, send_change("Other").0])
+        .await
+        .unwrap();
+    assert_eq!(
+        committed.outcomes[0],
+        Err(crate::storage::ChangeRejection::Internal)
+    );
     assert!(committed.outcomes[1].is_ok());
 }
 
 #[tokio::test]
-async fn a_damaged_row_of_what_a_person_keeps_costs_only_itself() {
-    let (_folder, storage) = opened().await;
-    turn(&storage, ConversationId::new(), "Hello").await;
+async fn a_damaged_personal_row_is_isolated() {
+    let (_folder, storage) = open_storage().await;
+    answered_turn(&storage, ConversationId::new(), "Hello").await;
     let user = UserId::LOCAL;
     let (first, second) = (Uuid::now_v7(), Uuid::now_v7());
     let hash = |byte: &str| format!("X'{}'", byte.repeat(32));
@@ -97,7 +103,7 @@ async fn a_damaged_row_of_what_a_person_keeps_costs_only_itself() {
              ('{user}', '2', 'Odd', '{{', 'J', '2020', NULL, '{{', '', 2)"
         ),
     ] {
-        write(&storage, insert).await;
+        execute_sql(&storage, insert).await;
     }
     let memories = storage.memories(user).await.unwrap();
     assert_eq!(memories.len(), 1, "{memories:?}");
@@ -110,20 +116,20 @@ async fn a_damaged_row_of_what_a_person_keeps_costs_only_itself() {
     let (odd, summary) = storage.saved_article(user, "2").await.unwrap().unwrap();
     assert_eq!((odd.article.authors.len(), summary), (0, None));
     // Changes look into the log's entries about literature, of which one may be damaged.
-    let note = |pmid: &str, note: &str, before: &str| Change::NoteArticle {
+    let note = |pmid: &str, note: &str, before: &str| Change::SetArticleNote {
         user_id: user,
         pmid: pmid.into(),
         note: note.into(),
         replaces: vec![before.into()],
     };
-    done(&storage, note("1", "first", "")).await;
-    write(
+    commit_one(&storage, note("1", "first", "")).await;
+    execute_sql(
         &storage,
         "UPDATE events SET event = '{' WHERE json_extract(event, '$.type') = 'literature_changed'".into(),
     )
     .await;
-    done(&storage, note("1", "second", "first")).await;
-    let bodies: Vec<_> = log(&storage, None)
+    commit_one(&storage, note("1", "second", "first")).await;
+    let bodies: Vec<_> = read_log(&storage, None)
         .await
         .into_iter()
         .map(|event| event.body)
@@ -131,14 +137,14 @@ async fn a_damaged_row_of_what_a_person_keeps_costs_only_itself() {
     let [.., EventBody::Empty, EventBody::LiteratureChanged { change }] = &bodies[..] else {
         panic!("{bodies:?}")
     };
-    let change: literature::Change = serde_json::from_str(change.as_str()).unwrap();
-    assert!(matches!(change, literature::Change::ArticleSaved(saved) if saved.note == "second"));
-    let kept = Change::KeepSummary {
+    let change: literature::LibraryChange = serde_json::from_str(change.as_str()).unwrap();
+    assert!(matches!(change, literature::LibraryChange::ArticleSaved(saved) if saved.note == "second"));
+    let kept = Change::StoreAbstract {
         user_id: user,
         pmid: "2".into(),
         summary: vec!["Known".into()],
     };
-    done(&storage, kept).await;
+    commit_one(&storage, kept).await;
     let summary = storage.saved_article(user, "2").await.unwrap().unwrap().1;
     assert_eq!(json!(summary), json!(["Known"]));
 }

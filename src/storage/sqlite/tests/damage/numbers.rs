@@ -4,38 +4,38 @@ use super::*;
 use crate::protocol::RunError;
 
 /// Lets the tables take anything anywhere.
-async fn loosen(storage: &Sqlite) {
+async fn drop_constraints(storage: &SqliteStorage) {
     for sql in [
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT, ', ') ') WHERE type = 'table'",
         "PRAGMA schema_version = 1000",
         "PRAGMA writable_schema = RESET",
     ] {
-        write(storage, sql.into()).await;
+        execute_sql(storage, sql.into()).await;
     }
 }
 
 #[tokio::test]
-async fn a_damaged_time_costs_only_itself() {
-    let (_folder, storage) = opened().await;
+async fn a_damaged_time_is_isolated() {
+    let (_folder, storage) = open_storage().await;
     let conversation_id = ConversationId::new();
-    let (question, _) = turn(&storage, conversation_id, "Hello").await;
-    let sound = shown(&storage, conversation_id).await;
+    let (question, _) = answered_turn(&storage, conversation_id, "Hello").await;
+    let sound = load_transcript(&storage, conversation_id).await;
     let listed = storage.conversations(UserId::LOCAL, None, 10).await.unwrap();
-    loosen(&storage).await;
-    write(
+    drop_constraints(&storage).await;
+    execute_sql(
         &storage,
         format!("UPDATE messages SET created_at = 'x' WHERE id = '{question}'"),
     )
     .await;
-    write(
+    execute_sql(
         &storage,
         "UPDATE conversations SET created_at = 'x', updated_at = 'x', unseen = 'x'".into(),
     )
     .await;
     let mut expected = sound;
     expected.messages[0].created_at = Timestamp(0);
-    assert_eq!(shown(&storage, conversation_id).await, expected);
+    assert_eq!(load_transcript(&storage, conversation_id).await, expected);
     let mut expected = listed;
     expected.conversations[0].updated_at = Timestamp(0);
     expected.conversations[0].unseen = false;
@@ -51,12 +51,12 @@ async fn a_damaged_time_costs_only_itself() {
 }
 
 #[tokio::test]
-async fn damaged_positions_cost_only_themselves() {
-    let (_folder, storage) = opened().await;
-    let (change, run) = send("Hello");
-    done(&storage, change).await;
-    let (other, sound) = send("Another");
-    done(&storage, other).await;
+async fn damaged_positions_are_isolated() {
+    let (_folder, storage) = open_storage().await;
+    let (change, run) = send_change("Hello");
+    commit_one(&storage, change).await;
+    let (other, sound) = send_change("Another");
+    commit_one(&storage, other).await;
     for text in ["one", "two"] {
         let said = EventBody::TextDelta {
             node: 0,
@@ -64,24 +64,24 @@ async fn damaged_positions_cost_only_themselves() {
             offset: 0,
             text: text.into(),
         };
-        done(
+        commit_one(
             &storage,
-            Change::Append {
+            Change::AppendEvents {
                 run,
                 events: vec![said],
             },
         )
         .await;
     }
-    let before = log(&storage, None).await;
-    loosen(&storage).await;
+    let before = read_log(&storage, None).await;
+    drop_constraints(&storage).await;
     let of_run = format!("'{}'", run.message_id);
-    write(
+    execute_sql(
         &storage,
         format!("UPDATE runs SET first_position = 'x', last_position = 'x' WHERE id = {of_run}"),
     )
     .await;
-    write(
+    execute_sql(
         &storage,
         format!(
             "UPDATE events SET position = 'x' WHERE position = {}",
@@ -90,7 +90,7 @@ async fn damaged_positions_cost_only_themselves() {
     )
     .await;
 
-    let at_work = storage.runs_at_work().await.unwrap();
+    let at_work = storage.running_runs().await.unwrap();
     let keys: Vec<_> = at_work.iter().map(|run| run.key).collect();
     assert!(keys.contains(&run) && keys.contains(&sound), "{keys:?}");
     let stored = storage.run(UserId::LOCAL, run.message_id).await.unwrap().unwrap();
@@ -105,29 +105,29 @@ async fn damaged_positions_cost_only_themselves() {
         (&*answer.text(), &answer.error),
         ("one", &Some(RunError::damaged(run.message_id)))
     );
-    assert_eq!(log(&storage, None).await, before[..before.len() - 1]);
+    assert_eq!(read_log(&storage, None).await, before[..before.len() - 1]);
 }
 
 #[tokio::test]
-async fn a_run_that_is_given_up_keeps_what_cannot_be_read() {
-    let (_folder, storage) = opened().await;
-    let (change, run) = send("Hello");
-    done(&storage, change).await;
-    write(
+async fn an_abandoned_run_keeps_unreadable_data() {
+    let (_folder, storage) = open_storage().await;
+    let (change, run) = send_change("Hello");
+    commit_one(&storage, change).await;
+    execute_sql(
         &storage,
         format!("UPDATE messages SET body = '{{' WHERE id = '{}'", run.message_id),
     )
     .await;
-    let before = log(&storage, None).await;
+    let before = read_log(&storage, None).await;
     let mut message = AssistantMessage::damaged(run.message_id, RunStatus::Running);
     message.status = RunStatus::Failed;
-    let give_up = Change::GiveUp {
+    let give_up = Change::AbandonRun {
         run,
         events: Vec::new(),
         status: RunStatus::Failed,
         message: Some(Box::new(message)),
     };
-    done(&storage, give_up).await;
+    commit_one(&storage, give_up).await;
     let mut connection = storage.readers.acquire().await.unwrap();
     let kept: String = sqlx::query_scalar("SELECT body FROM messages WHERE id = ?")
         .bind(run.message_id.to_string())
@@ -136,7 +136,7 @@ async fn a_run_that_is_given_up_keeps_what_cannot_be_read() {
         .unwrap();
     assert_eq!(kept, "{");
     // Nothing of the log was touched, and nobody waits for what is not in it.
-    assert_eq!(log(&storage, None).await, before);
+    assert_eq!(read_log(&storage, None).await, before);
     let stored = storage.run(UserId::LOCAL, run.message_id).await.unwrap().unwrap();
     assert_eq!(stored.status, RunStatus::Failed);
     assert!(
