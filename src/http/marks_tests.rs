@@ -213,7 +213,7 @@ fn marker_follows_the_end_of_its_call() {
     .iter()
     .map(|event| marks.frames(event))
     .collect();
-    let mark = |index| inserted_frame(0, index, Some(index), &mark(index));
+    let mark = |index| inserted_frame(0, index, Some(index), &tool_marker(index));
     let expected = [
         vec![Frame::Logged],
         vec![Frame::Logged],

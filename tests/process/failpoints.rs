@@ -83,10 +83,10 @@ struct CrashCase {
 async fn crash_while_ending_leaves_one_end() {
     let cases = RUN_END_POINTS.iter().flat_map(|&(dies_at, left)| {
         FINAL_STATUSES.map(|end| CrashCase {
-            first_crash,
+            first_crash: dies_at,
             second_crash: None,
             end,
-            remainder,
+            remainder: left,
         })
     });
     check_all(cases).await;

@@ -5,7 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlAnchorElement};
 
 /// The path of the address, with its query.
-pub fn address() -> String {
+pub fn current_address() -> String {
     let location = window().location();
     let mut address = location.pathname().unwrap_or_default();
     address.push_str(&location.search().unwrap_or_default());
@@ -17,7 +17,7 @@ pub fn set_address(path: &str, replace: bool) {
     let Ok(history) = window().history() else { return };
     let _ = if replace {
         history.replace_state_with_url(&JsValue::NULL, "", Some(path))
-    } else if address() == path {
+    } else if current_address() == path {
         // Going to where one is is no step.
         Ok(())
     } else {
@@ -26,11 +26,11 @@ pub fn set_address(path: &str, replace: bool) {
 }
 
 /// Calls with what the address has become, when a person goes to another: by a link, or back and forward.
-pub fn on_address(call: impl Fn(String) + 'static) {
+pub fn on_navigate(call: impl Fn(String) + 'static) {
     let call = std::rc::Rc::new(call);
     let pressed = call.clone();
     // The page's own listeners: they live as long as it does.
-    let _ = window_event_listener(ev::popstate, move |_| call(address()));
+    let _ = window_event_listener(ev::popstate, move |_| call(current_address()));
     let _ = window_event_listener(ev::click, move |event| {
         if let Some(link) = link_to_follow(&event) {
             event.prevent_default();

@@ -1,6 +1,6 @@
 //! Elements: focus, sizes, dialogs, the clipboard.
 
-use super::after;
+use super::set_timeout;
 use leptos::{
     prelude::{Effect, document, window},
     task::spawn_local,
@@ -14,7 +14,7 @@ use web_sys::{
 };
 
 /// What the page is called; what the text reads is followed.
-pub fn title(text: impl Fn() -> String + 'static) {
+pub fn set_title(text: impl Fn() -> String + 'static) {
     Effect::new(move |_| document().set_title(&text()));
 }
 
@@ -41,10 +41,10 @@ pub fn append_text(node: &Text, more: &str) {
 }
 
 /// How often it is looked whether something is still selected, in milliseconds.
-const SELECTED_MS: f64 = 500.0;
+const SELECTION_POLL_INTERVAL_MS: f64 = 500.0;
 
 /// Calls when nothing in an element is selected: at once, if nothing is.
-pub fn when_not_selected(element: &HtmlElement, call: impl FnOnce() + 'static) {
+pub fn when_unselected(element: &HtmlElement, call: impl FnOnce() + 'static) {
     let selection = window().get_selection().ok().flatten();
     let is_selected = selection.is_some_and(|selection| {
         !selection.is_collapsed()
@@ -52,7 +52,10 @@ pub fn when_not_selected(element: &HtmlElement, call: impl FnOnce() + 'static) {
     });
     if is_selected {
         let element = element.clone();
-        after(SELECTED_MS, move || when_not_selected(&element, call)).forget();
+        set_timeout(SELECTION_POLL_INTERVAL_MS, move || {
+            when_unselected(&element, call)
+        })
+        .detach();
     } else {
         call();
     }
@@ -74,18 +77,18 @@ pub fn focus_selector(selector: &str) {
 }
 
 /// Whether there is an element that fits.
-pub fn is_there(selector: &str) -> bool {
+pub fn exists(selector: &str) -> bool {
     matches!(document().query_selector(selector), Ok(Some(_)))
 }
 
 /// Whether one writes with a real keyboard, as far as a page can tell: whoever points with a finger has one on the
 /// screen.
-pub fn has_keyboard() -> bool {
-    !matches("(pointer: coarse)")
+pub fn has_hardware_keyboard() -> bool {
+    !matches_media("(pointer: coarse)")
 }
 
 /// Whether a query about the screen, as style sheets have them, holds now.
-pub fn matches(query: &str) -> bool {
+pub fn matches_media(query: &str) -> bool {
     matches!(window().match_media(query), Ok(Some(query)) if query.matches())
 }
 
@@ -97,13 +100,13 @@ pub fn viewport_width() -> u32 {
 
 /// Where the element with this id ends on the right, in pixels from the left of the viewport.
 pub fn right_edge(id: &str) -> Option<u32> {
-    let element = element(id)?;
+    let element = element_by_id(id)?;
     u32::try_from(element.offset_left() + element.offset_width()).ok()
 }
 
 /// The widest that the element with this id may be, in pixels, as the style sheet has it; `None` if it sets no limit.
 pub fn max_width(id: &str) -> Option<u32> {
-    let style = window().get_computed_style(element(id)?.as_ref()).ok()??;
+    let style = window().get_computed_style(element_by_id(id)?.as_ref()).ok()??;
     let pixels: f64 = style
         .get_property_value("max-width")
         .ok()?
@@ -115,7 +118,7 @@ pub fn max_width(id: &str) -> Option<u32> {
 
 /// Sets a property in the style of the element with this id.
 pub fn set_style(id: &str, property: &str, value: &str) {
-    if let Some(element) = element(id) {
+    if let Some(element) = element_by_id(id) {
         let _ = HtmlElement::style(&element).set_property(property, value);
     }
 }
@@ -134,13 +137,13 @@ pub fn go_to_fragment(href: &str) {
 }
 
 /// The element that the address names, if it names one.
-pub fn target() -> Option<HtmlElement> {
+pub fn fragment_target() -> Option<HtmlElement> {
     let hash = window().location().hash().ok()?;
-    element(hash.strip_prefix('#').filter(|id| !id.is_empty())?)
+    element_by_id(hash.strip_prefix('#').filter(|id| !id.is_empty())?)
 }
 
 /// The element with this id.
-pub fn element(id: &str) -> Option<HtmlElement> {
+pub fn element_by_id(id: &str) -> Option<HtmlElement> {
     document().get_element_by_id(id)?.dyn_into().ok()
 }
 
@@ -157,17 +160,21 @@ pub fn has_focus_in(selector: &str) -> bool {
 
 /// Moves the focus to where one goes on after a button that is gone: to the message, or, where that would bring up a
 /// keyboard on the screen, to the messages.
-pub fn focus_to_go_on() {
-    focus_selector(if has_keyboard() { "#message" } else { ".transcript" });
+pub fn focus_after_removal() {
+    focus_selector(if has_hardware_keyboard() {
+        "#message"
+    } else {
+        ".transcript"
+    });
 }
 
 /// Moves the focus to where one writes, unless that would bring up a keyboard on the screen or the person is
 /// in the middle of something else.
-pub fn focus_to_write(area: &HtmlTextAreaElement) {
+pub fn focus_input(area: &HtmlTextAreaElement) {
     let elsewhere = document()
         .active_element()
         .is_some_and(|element| element.tag_name() == "INPUT");
-    if has_keyboard() && !elsewhere {
+    if has_hardware_keyboard() && !elsewhere {
         focus(area);
     }
 }
@@ -200,7 +207,7 @@ pub fn close_popover(element: &HtmlElement) {
 }
 
 /// An observer; it ends when this is dropped.
-pub struct Watch(SendWrapper<Observer>);
+pub struct ElementObserver(SendWrapper<Observer>);
 
 /// With what it calls, which must live as long.
 enum Observer {
@@ -208,35 +215,35 @@ enum Observer {
         observer: ResizeObserver,
         _call: Closure<dyn Fn()>,
     },
-    Sight {
+    Intersection {
         observer: IntersectionObserver,
         _call: Closure<dyn Fn(js_sys::Array)>,
     },
 }
 
-impl Drop for Watch {
+impl Drop for ElementObserver {
     fn drop(&mut self) {
         match &*self.0 {
             Observer::Size { observer, .. } => observer.disconnect(),
-            Observer::Sight { observer, .. } => observer.disconnect(),
+            Observer::Intersection { observer, .. } => observer.disconnect(),
         }
     }
 }
 
 /// Calls whenever an element has another size, before that is drawn.
-pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> Watch {
+pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> ElementObserver {
     let call = Closure::<dyn Fn()>::new(call);
     let observer =
         ResizeObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
     observer.observe(element);
-    Watch(SendWrapper::new(Observer::Size {
+    ElementObserver(SendWrapper::new(Observer::Size {
         observer,
         _call: call,
     }))
 }
 
 /// Calls whenever an element comes into sight.
-pub fn on_seen(element: &Element, call: impl Fn() + 'static) -> Watch {
+pub fn on_visible(element: &Element, call: impl Fn() + 'static) -> ElementObserver {
     let call = Closure::<dyn Fn(js_sys::Array)>::new(move |entries: js_sys::Array| {
         let seen = |entry: IntersectionObserverEntry| entry.is_intersecting();
         if entries.iter().any(|entry| seen(entry.unchecked_into())) {
@@ -246,7 +253,7 @@ pub fn on_seen(element: &Element, call: impl Fn() + 'static) -> Watch {
     let observer =
         IntersectionObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
     observer.observe(element);
-    Watch(SendWrapper::new(Observer::Sight {
+    ElementObserver(SendWrapper::new(Observer::Intersection {
         observer,
         _call: call,
     }))

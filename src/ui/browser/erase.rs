@@ -24,36 +24,36 @@ pub fn erase<V: RenderHtml>(view: V) -> AnyView {
     Erased(Box::new(view.into_owned())).into_any()
 }
 
-struct Erased(Box<dyn View>);
+struct Erased(Box<dyn DynView>);
 
 /// What an erased view has put into the page.
-struct Shown {
+struct ErasedState {
     /// The type of the view.
     view: TypeId,
-    state: Box<dyn State>,
+    state: Box<dyn DynState>,
 }
 
-trait View: Send {
+trait DynView: Send {
     fn view(&self) -> TypeId;
-    fn build(self: Box<Self>) -> Box<dyn State>;
-    fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn State>;
+    fn build(self: Box<Self>) -> Box<dyn DynState>;
+    fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn DynState>;
     fn rebuild(self: Box<Self>, state: &mut dyn Any);
 }
 
-trait State: Mountable + Any {}
+trait DynState: Mountable + Any {}
 
-impl<S: Mountable + Any> State for S {}
+impl<S: Mountable + Any> DynState for S {}
 
-impl<V: RenderHtml<State: 'static> + 'static> View for V {
+impl<V: RenderHtml<State: 'static> + 'static> DynView for V {
     fn view(&self) -> TypeId {
         TypeId::of::<V>()
     }
 
-    fn build(self: Box<Self>) -> Box<dyn State> {
+    fn build(self: Box<Self>) -> Box<dyn DynState> {
         Box::new(Render::build(*self))
     }
 
-    fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn State> {
+    fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn DynState> {
         Box::new(RenderHtml::hydrate::<true>(*self, cursor, position))
     }
 
@@ -65,16 +65,16 @@ impl<V: RenderHtml<State: 'static> + 'static> View for V {
 }
 
 impl Render for Erased {
-    type State = Shown;
+    type State = ErasedState;
 
-    fn build(self) -> Shown {
-        Shown {
+    fn build(self) -> ErasedState {
+        ErasedState {
             view: self.0.view(),
             state: self.0.build(),
         }
     }
 
-    fn rebuild(self, shown: &mut Shown) {
+    fn rebuild(self, shown: &mut ErasedState) {
         if self.0.view() == shown.view {
             self.0.rebuild(&mut *shown.state);
         } else {
@@ -86,7 +86,7 @@ impl Render for Erased {
     }
 }
 
-impl Mountable for Shown {
+impl Mountable for ErasedState {
     fn unmount(&mut self) {
         self.state.unmount();
     }
@@ -110,8 +110,8 @@ impl RenderHtml for Erased {
 
     const MIN_LENGTH: usize = 0;
 
-    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> Shown {
-        Shown {
+    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> ErasedState {
+        ErasedState {
             view: self.0.view(),
             state: self.0.hydrate(cursor, position),
         }

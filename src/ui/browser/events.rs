@@ -26,7 +26,7 @@ impl Drop for EventStream {
 /// Reads the stream at `url`. After its end nothing more is told.
 ///
 /// `fetch` rather than `EventSource`: that one hides heartbeats and when it tries again.
-pub fn event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> EventStream {
+pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> EventStream {
     let controller = AbortController::new().expect("every browser with WASM has AbortController");
     let init = RequestInit::new();
     init.set_signal(Some(&controller.signal()));
@@ -38,13 +38,13 @@ pub fn event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> EventStr
     let response = window().fetch_with_str_and_init(url, &init);
     spawn_local(async move {
         // What went wrong makes no difference: the link tries again.
-        let _ = read(response, &call).await;
+        let _ = read_stream(response, &call).await;
         call(StreamEvent::Ended);
     });
     EventStream(SendWrapper::new(controller))
 }
 
-async fn read(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> Result<(), JsValue> {
+async fn read_stream(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> Result<(), JsValue> {
     let response: Response = JsFuture::from(response).await?.dyn_into()?;
     let Some(body) = response.body().filter(|_| response.ok()) else {
         return Ok(());
@@ -69,7 +69,7 @@ pub fn on_presence(call: impl Fn(PresenceEvent) + 'static) {
     let _ = window_event_listener(ev::online, move |_| online(PresenceEvent::Online));
     let _ = window_event_listener(ev::offline, move |_| offline(PresenceEvent::Offline));
     let changed = Closure::<dyn Fn()>::new(move || {
-        call(if is_hidden() {
+        call(if is_page_hidden() {
             PresenceEvent::Hidden
         } else {
             PresenceEvent::Visible
@@ -91,12 +91,12 @@ impl Drop for Lock {
 }
 
 /// Asks for a lock, and calls when it is granted. `None` where there are no locks.
-pub fn lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
+pub fn wait_for_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
     request_lock(name, true, granted)
 }
 
 /// Takes a lock that nobody has, and calls; one that somebody has is not waited for.
-pub fn lock_if_free(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
+pub fn try_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
     request_lock(name, false, granted)
 }
 
@@ -135,6 +135,6 @@ fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Op
 }
 
 /// Whether nobody can see the page.
-pub fn is_hidden() -> bool {
+pub fn is_page_hidden() -> bool {
     document().hidden()
 }

@@ -35,11 +35,11 @@ pub use self::response::{current_address, load_personal, set_not_found, set_titl
 
 /// Only a server's response has a status.
 #[cfg(not(feature = "ssr"))]
-pub fn not_found() {}
+pub fn set_not_found() {}
 
 /// Only a server has it at hand; the browser finds it in the page.
 #[cfg(not(feature = "ssr"))]
-pub async fn personal() -> Option<crate::protocol::RawJson> {
+pub async fn load_personal() -> Option<crate::protocol::RawJson> {
     None
 }
 

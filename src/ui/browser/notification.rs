@@ -10,17 +10,18 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::NotificationPermission;
 
-fn class() -> Option<Function> {
-    get(&window(), "Notification")?.dyn_into().ok()
+fn notification_constructor() -> Option<Function> {
+    get_property(&window(), "Notification")?.dyn_into().ok()
 }
 
-fn get(object: &JsValue, name: &str) -> Option<JsValue> {
+fn get_property(object: &JsValue, name: &str) -> Option<JsValue> {
     Reflect::get(object, &JsValue::from_str(name)).ok()
 }
 
 /// Whether notifications may be shown.
 pub fn notification_permission() -> NotificationPermission {
-    let permission = class().and_then(|class| get(&class, "permission")?.as_string());
+    let permission =
+        notification_constructor().and_then(|class| get_property(&class, "permission")?.as_string());
     match permission.as_deref() {
         None => NotificationPermission::Unsupported,
         Some("granted") => NotificationPermission::Granted,
@@ -30,13 +31,13 @@ pub fn notification_permission() -> NotificationPermission {
 }
 
 /// Has the browser ask the person. Only for the moment in which they press something.
-pub fn ask_for_notifications(answered: impl FnOnce(NotificationPermission) + 'static) {
+pub fn request_notification_permission(answered: impl FnOnce(NotificationPermission) + 'static) {
     spawn_local(async move {
         let possible = async {
-            let class = class()?;
+            let class = notification_constructor()?;
             // Some browsers have the class and never make a notification of it. Without permission none is shown.
             Reflect::construct(&class, &Array::of1(&JsValue::from_str(""))).ok()?;
-            let ask: Function = get(&class, "requestPermission")?.dyn_into().ok()?;
+            let ask: Function = get_property(&class, "requestPermission")?.dyn_into().ok()?;
             let asked = ask.call0(&class).ok()?;
             JsFuture::from(Promise::resolve(&asked)).await.ok()
         };
@@ -49,7 +50,9 @@ pub fn ask_for_notifications(answered: impl FnOnce(NotificationPermission) + 'st
 
 /// Shows a notification. Pressing it brings the page to the front. Of the same `tag` there is one.
 pub fn notify(title: &str, body: &str, tag: &str, pressed: impl FnOnce() + 'static) {
-    let Some(class) = class() else { return };
+    let Some(class) = notification_constructor() else {
+        return;
+    };
     let options = Object::new();
     for (field, value) in [("body", body), ("tag", tag), ("icon", "/favicon.svg")] {
         let _ = Reflect::set(&options, &JsValue::from_str(field), &JsValue::from_str(value));
@@ -61,7 +64,8 @@ pub fn notify(title: &str, body: &str, tag: &str, pressed: impl FnOnce() + 'stat
     let shown = notification.clone();
     let call = Closure::once_into_js(move || {
         let _ = window().focus();
-        if let Some(close) = get(&shown, "close").and_then(|close| close.dyn_into::<Function>().ok()) {
+        if let Some(close) = get_property(&shown, "close").and_then(|close| close.dyn_into::<Function>().ok())
+        {
             let _ = close.call0(&shown);
         }
         pressed();
@@ -70,7 +74,7 @@ pub fn notify(title: &str, body: &str, tag: &str, pressed: impl FnOnce() + 'stat
 }
 
 /// How long an answer takes, in milliseconds, that is worth a notification. The server says so in the page.
-pub fn long_answer_ms() -> f64 {
+pub fn long_answer_threshold_ms() -> f64 {
     let root = document().document_element();
     let ms = root.and_then(|root| root.get_attribute("data-long-answer-ms"));
     // A whole number: reading others takes 15 KB of WASM.

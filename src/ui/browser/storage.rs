@@ -7,39 +7,39 @@ use web_sys::Storage;
 
 thread_local! {
     /// What the browser would not keep lasts as long as the page.
-    static MEMORY: RefCell<BTreeMap<String, String>> = const { RefCell::new(BTreeMap::new()) };
+    static FALLBACK: RefCell<BTreeMap<String, String>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-fn storage() -> Option<Storage> {
+fn local_storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
 /// What is kept under a key.
-pub fn stored(key: &str) -> Option<String> {
-    let kept = storage().and_then(|storage| storage.get_item(key).ok().flatten());
-    kept.or_else(|| MEMORY.with_borrow(|memory| memory.get(key).cloned()))
+pub fn storage_get(key: &str) -> Option<String> {
+    let kept = local_storage().and_then(|storage| storage.get_item(key).ok().flatten());
+    kept.or_else(|| FALLBACK.with_borrow(|memory| memory.get(key).cloned()))
 }
 
 /// What is kept under all keys that begin with `prefix`.
-pub fn stored_under(prefix: &str) -> Vec<String> {
-    let mut keys = MEMORY.with_borrow(|memory| memory.keys().cloned().collect::<Vec<_>>());
-    if let Some(storage) = storage() {
+pub fn storage_get_all(prefix: &str) -> Vec<String> {
+    let mut keys = FALLBACK.with_borrow(|memory| memory.keys().cloned().collect::<Vec<_>>());
+    if let Some(storage) = local_storage() {
         let count = storage.length().unwrap_or_default();
         keys.extend((0..count).filter_map(|index| storage.key(index).ok().flatten()));
     }
     keys.iter()
         .filter(|key| key.starts_with(prefix))
-        .filter_map(|key| stored(key))
+        .filter_map(|key| storage_get(key))
         .collect()
 }
 
 /// Keeps a value under a key, or drops it.
-pub fn store(key: &str, value: Option<&str>) {
-    let kept = storage().is_some_and(|storage| match value {
+pub fn storage_set(key: &str, value: Option<&str>) {
+    let kept = local_storage().is_some_and(|storage| match value {
         Some(value) => storage.set_item(key, value).is_ok(),
         None => storage.remove_item(key).is_ok(),
     });
-    MEMORY.with_borrow_mut(|memory| match value {
+    FALLBACK.with_borrow_mut(|memory| match value {
         Some(value) if !kept => memory.insert(key.into(), value.into()),
         _ => memory.remove(key),
     });

@@ -11,7 +11,7 @@ use wasm_bindgen_futures::JsFuture;
 use crate::protocol::Timestamp;
 
 /// A hidden page gets no frames.
-const HIDDEN_FRAME_MS: f64 = 250.0;
+const HIDDEN_FRAME_INTERVAL_MS: f64 = 250.0;
 
 /// What the clock on the wall says.
 pub fn now() -> Timestamp {
@@ -46,16 +46,16 @@ pub fn local_time(at: Timestamp) -> String {
 
 thread_local! {
     /// What the clock on the wall said when it was last asked, and how much time had passed by then.
-    static PASSED: Cell<(f64, f64)> = const { Cell::new((0.0, 0.0)) };
+    static LAST_READING: Cell<(f64, f64)> = const { Cell::new((0.0, 0.0)) };
 }
 
 /// Milliseconds on a clock that is never set back, and that goes on while the machine sleeps. The browser's own
 /// (`performance.now()`) stands still then on some systems.
-pub fn uptime() -> f64 {
+pub fn monotonic_ms() -> f64 {
     let now = Date::now();
-    let (before, passed) = PASSED.get();
+    let (before, passed) = LAST_READING.get();
     let passed = passed + (now - before).max(0.0);
-    PASSED.set((now, passed));
+    LAST_READING.set((now, passed));
     passed
 }
 
@@ -73,14 +73,14 @@ pub async fn sleep(ms: f64) {
 }
 
 /// What is called when the time has come; it must live until then.
-type Callback = SendWrapper<Closure<dyn FnMut()>>;
+type TimerCallback = SendWrapper<Closure<dyn FnMut()>>;
 
 /// A call that is to come. Dropping this calls it off.
-pub struct Timer(Option<(i32, Callback)>);
+pub struct Timer(Option<(i32, TimerCallback)>);
 
 impl Timer {
     /// The call comes, whatever becomes of this.
-    pub fn forget(mut self) {
+    pub fn detach(mut self) {
         if let Some((_, call)) = self.0.take() {
             // Its memory is given back when it has been called.
             call.take().forget();
@@ -97,7 +97,7 @@ impl Drop for Timer {
 }
 
 /// Calls after a while.
-pub fn after(ms: f64, call: impl FnOnce() + 'static) -> Timer {
+pub fn set_timeout(ms: f64, call: impl FnOnce() + 'static) -> Timer {
     let call = Closure::once(call);
     let id = window()
         .set_timeout_with_callback_and_timeout_and_arguments_0(call.as_ref().unchecked_ref(), ms as i32);
@@ -105,9 +105,9 @@ pub fn after(ms: f64, call: impl FnOnce() + 'static) -> Timer {
 }
 
 /// Calls before the next picture is drawn.
-pub fn next_frame(call: impl FnOnce() + 'static) {
-    if super::is_hidden() {
-        after(HIDDEN_FRAME_MS, call).forget();
+pub fn on_next_frame(call: impl FnOnce() + 'static) {
+    if super::is_page_hidden() {
+        set_timeout(HIDDEN_FRAME_INTERVAL_MS, call).detach();
     } else {
         let _ = window().request_animation_frame(Closure::once_into_js(call).unchecked_ref());
     }
