@@ -32,6 +32,8 @@ pub mod diagnostics;
 #[cfg(feature = "ssr")]
 pub mod http;
 #[cfg(feature = "ssr")]
+pub mod http_client;
+#[cfg(feature = "ssr")]
 pub mod hub;
 #[cfg(feature = "ssr")]
 pub mod journal;
@@ -41,8 +43,6 @@ pub mod literature;
 pub mod model;
 #[cfg(feature = "ssr")]
 pub mod notices;
-#[cfg(feature = "ssr")]
-pub mod outgoing;
 #[cfg(feature = "ssr")]
 pub mod pages;
 #[cfg(feature = "ssr")]

@@ -26,7 +26,7 @@ use crate::{
     tools::{self, ToolRegistry, mcp},
 };
 
-mod check;
+mod damage_check;
 
 /// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -65,7 +65,7 @@ impl Server {
         let database = SqliteStorage::open(&settings.server.data).await?;
         let notices = Notices::default();
         if database.lacks_earlier_data() {
-            notices.add(check::missing_data_notice());
+            notices.add(damage_check::missing_data_notice());
         }
         let storage: Arc<dyn Storage> = Arc::new(database);
         let hub = Arc::new(Hub::default());
@@ -157,7 +157,7 @@ impl Server {
         let storage = app.storage.clone();
         let patience = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
-        let checking = tokio::spawn(check::check_database(app.clone()));
+        let checking = tokio::spawn(damage_check::check_database(app.clone()));
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
             let (app, down) = (app.clone(), down.clone());

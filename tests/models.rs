@@ -3,7 +3,7 @@
 use futures::StreamExt;
 use parlor::{
     model::{ModelEvent, ModelMessage, ModelRequest},
-    protocol::chat::ModelList,
+    protocol::model_list::ModelList,
     providers::{EndpointConfig, Models, ModelsConfig},
 };
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use super::{
     Agent, Effect,
-    ends::{
+    errors::{
         answer_too_long, content_filtered, empty_answer, malformed_call, no_answer_after_tools,
         only_thinking, unreadable_answer,
     },

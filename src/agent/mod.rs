@@ -6,8 +6,8 @@
 use std::{sync::Arc, time::Duration};
 
 use self::{
-    ends::{repeating_answer, shut_down, stream_broke_off, timeout_error},
-    repeats::RepetitionDetector,
+    errors::{repeating_answer, shut_down, stream_broke_off, timeout_error},
+    repetition::RepetitionDetector,
 };
 use crate::{
     control::{self, ControlFilter},
@@ -20,25 +20,25 @@ use crate::{
 
 mod calls;
 
-mod ends;
+mod content;
+mod errors;
 mod finish;
-mod found;
-mod repeats;
-mod said;
+mod payload_factory;
+mod repetition;
 mod step;
-mod workshop;
+mod text;
 
 pub use calls::IncomingCall;
-pub(crate) use ends::{database_damaged, run_error};
+pub(crate) use errors::{database_damaged, run_error};
+pub use payload_factory::PayloadFactory;
 pub use step::{Effect, Input, Timeout};
-pub use workshop::PayloadFactory;
 
 #[cfg(test)]
 mod calls_tests;
 #[cfg(test)]
-mod said_tests;
-#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod text_tests;
 
 /// The most often that a call which the model server could not take is made again.
 pub const MAX_RETRIES: u32 = 2;
@@ -252,7 +252,7 @@ impl Agent {
     /// Calls the model, to fill the next node.
     fn start_model_call(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
-        self.filter = said::filter_for(
+        self.filter = text::filter_for(
             &self.message,
             self.payload_factory.markers(),
             self.limits.has_metadata,

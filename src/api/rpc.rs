@@ -9,11 +9,11 @@ use super::codec::PageProtocol;
 use crate::protocol::{
     ApiError, ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RawJson as Raw,
     RunStatus, StreamId, Timestamp, Transcript, Verdict,
-    chat::ModelList,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
     literature::{ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, ResearchStream},
+    model_list::ModelList,
 };
 
 /// Sends a message and has it answered.

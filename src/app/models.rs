@@ -1,7 +1,7 @@
 //! The models that a user can choose.
 
 use super::AppState;
-use crate::protocol::chat::{ModelList, WEB_SEARCH};
+use crate::protocol::model_list::{ModelList, WEB_SEARCH};
 
 /// The models that can be chosen now, whether they can search the web, and which servers of models and tools can't be used.
 pub async fn list(app: &AppState) -> ModelList {

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::{
     Item, Marker,
-    body::PendingControl,
-    imitation::{self, EchoedMetadata},
+    echoed_metadata::{self, EchoedMetadata},
     is_space,
-    json::{self, ScanStep},
+    json_scanner::{self, ScanStep},
     opening::{ControlKind, LineContext, OpeningMatch, Openings},
-    read,
-    shown::VisibleText,
+    parse,
+    pending::PendingControl,
+    visible_text::VisibleText,
 };
 
 /// Splits one answer's text into what the person sees and what it asks Parlor to do.
@@ -158,9 +158,9 @@ impl ControlFilter {
             }
             FilterState::MaybeMetadata(mut held) => {
                 held.push(c);
-                if imitation::is_complete_echo(&held) {
+                if echoed_metadata::is_complete_echo(&held) {
                     self.remove_metadata(out);
-                } else if imitation::may_become_echo(&held) {
+                } else if echoed_metadata::may_become_echo(&held) {
                     self.state = FilterState::MaybeMetadata(held);
                 } else {
                     self.release_comment(&held, out);
@@ -177,7 +177,7 @@ impl ControlFilter {
             && body.is_at_line_start
             && self.received > self.checked_until
             && body.json().is_empty()
-            && imitation::may_become_echo(&body.held)
+            && echoed_metadata::may_become_echo(&body.held)
         {
             self.state = FilterState::MaybeMetadata(body.held);
         } else {
@@ -190,7 +190,7 @@ impl ControlFilter {
         self.has_seen_metadata
             && body.kind == ControlKind::Metadata
             && body.is_at_line_start
-            && imitation::is_history_metadata(body.json())
+            && echoed_metadata::is_history_metadata(body.json())
     }
 
     /// Takes out what is held up to the end of its JSON: the rest of it is text.
@@ -239,7 +239,7 @@ impl ControlFilter {
 
     /// Control text has ended, if it is any.
     fn complete_body(&mut self, body: &PendingControl, out: &mut Vec<Item>) {
-        let Some(read) = json::parse(body.json()).and_then(|json| self.parse_item(body, json)) else {
+        let Some(read) = json_scanner::parse(body.json()).and_then(|json| self.parse_item(body, json)) else {
             return self.visible.release(&body.held);
         };
         match (body.kind, read) {
@@ -262,10 +262,10 @@ impl ControlFilter {
     /// What the JSON of control text is; `None` if it is not of the right type.
     fn parse_item(&self, body: &PendingControl, json: Value) -> Option<Option<Item>> {
         match body.kind {
-            ControlKind::Values => read::parse_values(json).map(|values| Some(Item::Values(values))),
-            ControlKind::Actions => read::parse_actions(json).map(|actions| Some(Item::Actions(actions))),
+            ControlKind::Values => parse::parse_values(json).map(|values| Some(Item::Values(values))),
+            ControlKind::Actions => parse::parse_actions(json).map(|actions| Some(Item::Actions(actions))),
             ControlKind::Metadata | ControlKind::Sources { .. } => {
-                read::parse_metadata(json).map(|sources| sources.map(Item::Sources))
+                parse::parse_metadata(json).map(|sources| sources.map(Item::Sources))
             }
             ControlKind::Payload(index) => {
                 let marker = self.markers.get(index)?;

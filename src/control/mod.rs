@@ -28,18 +28,18 @@ use serde_json::Value;
 
 use crate::protocol::{CitedSource, SuggestedAction, SuggestedValue};
 
-pub use self::read::limit_sources;
-pub use self::{filter::ControlFilter, neutral::escape_metadata};
+pub use self::parse::limit_sources;
+pub use self::{escape::escape_metadata, filter::ControlFilter};
 
-mod body;
+mod echoed_metadata;
+mod escape;
 mod filter;
-mod gap;
-mod imitation;
-mod json;
-mod neutral;
+mod json_scanner;
 mod opening;
-mod read;
-mod shown;
+mod parse;
+mod pending;
+mod pending_space;
+mod visible_text;
 
 #[cfg(test)]
 mod tests;

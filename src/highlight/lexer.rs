@@ -3,7 +3,7 @@
 
 use super::{
     TokenKind,
-    syntax::{CodeSyntax, Syntax},
+    language::{CodeSyntax, Syntax},
 };
 
 pub struct Lexer<'a> {

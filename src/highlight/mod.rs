@@ -3,8 +3,8 @@
 //! No grammar, but what most languages share: enough to read by, in a few kilobytes, in the time of one pass. A text that is not of
 //! the language it is said to be comes out with odd colours and every character in its place.
 
+mod language;
 mod lexer;
-mod syntax;
 
 use self::lexer::Lexer;
 
@@ -45,7 +45,7 @@ impl TokenKind {
 /// behind a fence; in one that is not known, all is plain.
 pub fn highlight<'a>(text: &'a str, language: &str) -> Vec<(TokenKind, &'a str)> {
     let mut lexer = Lexer::new(text);
-    lexer.tokenize(syntax::for_language(language));
+    lexer.tokenize(language::for_language(language));
     lexer.into_tokens()
 }
 

@@ -11,7 +11,7 @@ use axum::{
 };
 
 use super::{
-    disposition::content_disposition,
+    content_disposition::content_disposition,
     problem::{self, Problem},
 };
 use crate::{

@@ -14,8 +14,8 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     chat_stream::{self, ChatRequest},
-    payload::RunResult,
     problem::{self, Problem},
+    run_result::RunResult,
 };
 use crate::{
     app::{AppState, Caller, not_found, tokens},

@@ -18,10 +18,10 @@ use serde_json::Value;
 use super::{
     event_stream::{self, Projection},
     interaction::InteractionFields,
-    marks::{Frame, InsertedEvent, ToolMarkers},
     parameters::ParametersBody,
-    payload::{FinalEvent, RunResult},
     problem::{self, Problem, bad_request},
+    run_result::{FinalEvent, RunResult},
+    tool_markers::{Frame, InsertedEvent, ToolMarkers},
 };
 use crate::{
     app::{Caller, fingerprint, not_found, turns},

@@ -12,8 +12,8 @@ use crate::{
     app::{AppState, Caller, fingerprint, turns},
     assets::Manifest,
     protocol::{
-        ApiError, ConversationId, ErrorCode, IntentId, Interaction, MessageId, chat::ModelInfo,
-        error::excerpt, intent::SendMessage,
+        ApiError, ConversationId, ErrorCode, IntentId, Interaction, MessageId, error::excerpt,
+        intent::SendMessage, model_list::ModelInfo,
     },
 };
 

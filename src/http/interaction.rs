@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    fn read(request: Value) -> Option<Interaction> {
+    fn parse_request(request: Value) -> Option<Interaction> {
         serde_json::from_value::<InteractionFields>(request)
             .expect("the fields")
             .parse()
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn message_counts_as_typed_by_default() {
-        assert_eq!(read(json!({})), Some(Interaction::TextInput));
+        assert_eq!(parse_request(json!({})), Some(Interaction::TextInput));
         let pressed = json!({"interaction_type": "action_executed", "action": "save", "data": {"a": 1}});
         assert_eq!(
-            read(pressed),
+            parse_request(pressed),
             Some(Interaction::ActionExecuted {
                 action: "save".into(),
                 data: Some(r#"{"a":1}"#.into()),
@@ -65,7 +65,7 @@ mod tests {
             json!({"action": "save"}),
             json!({"interaction_type": "value_selected", "action": "save"}),
         ] {
-            assert_eq!(read(odd.clone()), None, "{odd}");
+            assert_eq!(parse_request(odd.clone()), None, "{odd}");
         }
     }
 }

@@ -15,7 +15,8 @@ use super::problem::{self, Problem};
 use crate::{
     app::{self, Caller, not_found},
     protocol::{
-        ConversationId, Message, MessageId, Position, RunStatus, chat::ModelList, intent::ApprovalAnswer,
+        ConversationId, Message, MessageId, Position, RunStatus, intent::ApprovalAnswer,
+        model_list::ModelList,
     },
     storage::ApprovalDecision,
 };

@@ -20,25 +20,25 @@ mod batch;
 mod caller;
 mod chat_stream;
 mod connections;
+mod content_disposition;
 mod conversations;
 mod cors;
 mod diagnostics;
-mod disposition;
+mod error_response;
 mod event_stream;
 mod form;
 mod interaction;
-mod marks;
 mod messages;
 pub mod openapi;
 mod origin;
 mod page;
-mod panel;
 mod parameters;
-mod payload;
+mod payloads;
 mod problem;
-mod refusal;
 mod rpc;
+mod run_result;
 mod security;
+mod tool_markers;
 mod upload;
 
 pub use self::connections::serve;
@@ -66,15 +66,15 @@ fn contract_routes() -> Vec<(&'static str, MethodRouter<AppState>)> {
         ),
         (
             "/api/conversations/{conversation_id}/payloads/{payload_id}",
-            get(panel::get),
+            get(payloads::get),
         ),
         (
             "/api/conversations/{conversation_id}/payloads/{payload_id}/file",
-            get(panel::file),
+            get(payloads::file),
         ),
         (
             "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
-            post(panel::post_verdict),
+            post(payloads::post_verdict),
         ),
         ("/api/events", get(event_stream::stream_user_log)),
         ("/api/messages/{message_id}", get(messages::get)),
@@ -109,16 +109,16 @@ pub fn router(app: AppState) -> Router {
         .fold(Router::new(), |router, (path, methods)| {
             router.route(path, methods)
         })
-        .route("/api", any(refusal::unknown_address))
-        .route("/api/", any(refusal::unknown_address))
-        .route("/api/{*unknown}", any(refusal::unknown_address))
-        .route("/v1", any(refusal::unknown_address))
-        .route("/v1/", any(refusal::unknown_address))
-        .route("/v1/{*unknown}", any(refusal::unknown_address))
+        .route("/api", any(error_response::unknown_address))
+        .route("/api/", any(error_response::unknown_address))
+        .route("/api/{*unknown}", any(error_response::unknown_address))
+        .route("/v1", any(error_response::unknown_address))
+        .route("/v1/", any(error_response::unknown_address))
+        .route("/v1/{*unknown}", any(error_response::unknown_address))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/send", post(form::send))
         .merge(page)
-        .method_not_allowed_fallback(refusal::method_not_allowed)
+        .method_not_allowed_fallback(error_response::method_not_allowed)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
         .layer(middleware::from_fn_with_state(app.clone(), security::guard))

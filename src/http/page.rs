@@ -16,7 +16,7 @@ use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{attachment, event_stream, panel, rpc};
+use super::{attachment, event_stream, payloads, rpc};
 use crate::{
     app::AppState,
     assets::{self, Manifest, dev_reload},
@@ -45,7 +45,7 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .route("/rpc/attachments/{attachment_id}", get(attachment::get))
         .route(
             "/rpc/conversations/{conversation_id}/payloads/{payload_id}/file",
-            get(panel::file),
+            get(payloads::file),
         )
         .route("/rpc", any(|| async { StatusCode::NOT_FOUND }))
         .route("/rpc/", any(|| async { StatusCode::NOT_FOUND }))

@@ -13,7 +13,7 @@ use axum::{
     response::Response,
 };
 
-use super::{cors, origin::RequestHead, refusal, upload::SlowUpload};
+use super::{cors, error_response, origin::RequestHead, upload::SlowUpload};
 use crate::{
     app::{
         AppState,
@@ -33,14 +33,14 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
     let admitted = admit(&app, asked).await;
     let mut response = match admitted {
         Ok(Admission::Preflight) => cors::preflight_response(),
-        Ok(Admission::CrossSiteSearch) => refusal::confirm_search_page(request.uri()),
+        Ok(Admission::CrossSiteSearch) => error_response::confirm_search_page(request.uri()),
         Ok(Admission::Granted(access)) => {
             if let Some(access) = access {
                 request.extensions_mut().insert(access);
             }
             call_next(request, next).await
         }
-        Err(error) => refusal::respond(request.uri(), request.headers(), error),
+        Err(error) => error_response::respond(request.uri(), request.headers(), error),
     };
     let headers = response.headers_mut();
     if with_token {
@@ -56,7 +56,7 @@ async fn call_next(request: Request, next: Next) -> Response {
     let (uri, headers) = (request.uri().clone(), request.headers().clone());
     let response = next.run(request).await;
     if slow.is_some_and(|slow| slow.has_ended()) {
-        let mut response = refusal::respond(&uri, &headers, SlowUpload::error());
+        let mut response = error_response::respond(&uri, &headers, SlowUpload::error());
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
         return response;

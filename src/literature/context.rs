@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{
     Literature, LiteratureError,
-    reading::{Deadline, LoadedArticle, LoadedArticles, check_pmid},
+    articles::{Deadline, LoadedArticle, LoadedArticles, check_pmid},
 };
 use crate::{
     pages::{BuiltContext, ContextBuilder, ContextError, fence_text},

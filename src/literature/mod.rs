@@ -8,9 +8,9 @@
 //! - [`context`]: what the model is told of what is open on the page *Literature*
 //! - [`tools`]: what the model can do there with articles, [`stream_tools`]: and with streams
 
+mod article_cache;
+mod articles;
 mod context;
-mod known;
-mod reading;
 mod stream_tools;
 #[cfg(test)]
 mod tests;
@@ -19,8 +19,8 @@ mod tools;
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use self::{
-    known::ArticleCache,
-    reading::{Deadline, check_pmid},
+    article_cache::ArticleCache,
+    articles::{Deadline, check_pmid},
 };
 use crate::{
     clock,

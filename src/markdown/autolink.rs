@@ -1,7 +1,7 @@
 //! Addresses that stand bare in a text, linked by the rules of GitHub's Markdown ("extended autolinks").
 
 use super::blocks::Inline;
-use super::links;
+use super::link_policy;
 
 /// How a bare address begins, and what its link is to begin with besides.
 const ADDRESS_PREFIXES: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
@@ -42,7 +42,7 @@ fn split_addresses(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) 
         {
             let shown = &text[at..at + length];
             let href = [scheme, shown].concat();
-            if links::is_allowed(&href) {
+            if link_policy::is_allowed(&href) {
                 if plain < at {
                     out.push(Inline::Text(text[plain..at].to_owned()));
                 }

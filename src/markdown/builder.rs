@@ -5,10 +5,10 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Tag};
 
 use super::autolink;
+use super::block_frame::{BlockFrame, FrameKind};
 use super::blocks::{Alignment, Block, Inline, ListItem, plain_text};
 use super::citation;
-use super::frame::{BlockFrame, FrameKind};
-use super::links;
+use super::link_policy;
 use super::parse::ParsedMarkdown;
 
 /// How deep quotes and lists may stand in each other, and emphasis in emphasis. What is deeper is shown at this depth:
@@ -306,7 +306,7 @@ impl MarkdownBuilder {
             FrameKind::Strikethrough => self.end_inline(Inline::Strikethrough(frame.inlines)),
             FrameKind::Link { href, title } => {
                 self.links -= 1;
-                if links::is_allowed(&href) {
+                if link_policy::is_allowed(&href) {
                     self.end_inline(Inline::Link {
                         href,
                         title,
@@ -322,7 +322,7 @@ impl MarkdownBuilder {
             FrameKind::Image { href, title } => {
                 let alt = plain_text(&frame.inlines);
                 // A link in a link is not possible: there the picture is its description.
-                if self.links == 0 && links::is_allowed(&href) {
+                if self.links == 0 && link_policy::is_allowed(&href) {
                     self.end_inline(Inline::Image { href, title, alt });
                 } else {
                     self.end_inline(Inline::Text(alt));

@@ -3,7 +3,7 @@
 //! The trees compared are small: the open tail of a document before and after a push.
 
 use super::blocks::{Block, Inline, ListItem, TableCell};
-use super::part::{self, OpenContainer};
+use super::closed_part::{self, OpenContainer};
 use super::patch::{BlockPath, Patch};
 
 /// Makes the children of `old`, a container that is closed in part, equal to those of `new`, its rest.
@@ -31,7 +31,7 @@ pub(super) fn diff_children(
         ) => {
             if rest == ExtraChildren::Drop {
                 let loose = open.is_loose || !newer;
-                let paragraphs = open.has_item_paragraphs || part::has_paragraphs(&new);
+                let paragraphs = open.has_item_paragraphs || closed_part::has_paragraphs(&new);
                 set_tight(&path, tight, !(loose && paragraphs), out);
             }
             diff_items(&mut path, old, kept, new, rest, out);

@@ -8,13 +8,13 @@
 use std::ops::Range;
 
 use super::blocks::Block;
-use super::closing::SettledLines;
+use super::closed_part::{self, ClosedPart, ContainerKind, OpenContainer, PartContext};
 use super::diff::{self, ExtraChildren};
 use super::parse::{self, ParsedMarkdown};
-use super::part::{self, ClosedPart, ContainerKind, OpenContainer, PartContext};
 use super::patch::Patch;
 use super::references::{self, LabelMentions, ReferenceTable};
-use super::tail;
+use super::settle::SettledLines;
+use super::tail_repair;
 
 /// Markdown that is still arriving.
 #[derive(Debug, Default)]
@@ -114,10 +114,11 @@ impl MarkdownDocument {
         let text = if self.is_finished {
             text.into()
         } else {
-            tail::complete_tail(lead, text, &mut self.parsed_bytes)
+            tail_repair::complete_tail(lead, text, &mut self.parsed_bytes)
         };
         let mentions = LabelMentions::find(&text);
-        let (mut reading, bytes) = part::parse_part(&text, &mentions, self.parse_context(open.as_ref()));
+        let (mut reading, bytes) =
+            closed_part::parse_part(&text, &mentions, self.parse_context(open.as_ref()));
         self.parsed_bytes += bytes as u64;
 
         let mut blocks = std::mem::take(&mut reading.blocks).into_iter();
@@ -148,7 +149,7 @@ impl MarkdownDocument {
         self.settled_end = end;
         let before = self.open_container.clone();
         let text = &self.source[self.tail_start..end];
-        let (mut reading, bytes) = part::parse_part(
+        let (mut reading, bytes) = closed_part::parse_part(
             text,
             &LabelMentions::find(text),
             self.parse_context(before.as_ref()),
@@ -249,7 +250,7 @@ impl MarkdownDocument {
         for part in parts.iter().skip(from).filter(|part| wanted(&part.mentions)) {
             let text = &self.source[part.source.clone()];
             let (reading, bytes) =
-                part::parse_part(text, &part.mentions, self.parse_context(part.container.as_ref()));
+                closed_part::parse_part(text, &part.mentions, self.parse_context(part.container.as_ref()));
             self.parsed_bytes += bytes as u64;
             for (index, block) in reading.blocks.into_iter().enumerate() {
                 let within = part.container.as_ref().filter(|_| index == 0);

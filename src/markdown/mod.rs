@@ -15,34 +15,34 @@
 //! against abuse count over a whole text (100 KB of expanded reference links, 262,144 cells that a table's short rows
 //! lack); past those a text that was streamed may differ from the same text parsed at once.
 
-mod address;
 mod autolink;
+mod block_frame;
 mod blocks;
 mod builder;
 mod citation;
-mod closing;
-mod code;
+mod closed_part;
+mod code_tracker;
 mod diff;
 mod document;
 mod emphasis;
-mod frame;
-mod leaf;
-mod links;
+mod inline_repair;
+mod last_leaf;
+mod link_destination;
+mod link_policy;
 mod parse;
-mod part;
 mod patch;
 mod references;
-mod repair;
-mod tail;
+mod settle;
+mod tail_repair;
 mod unseen;
 
 #[cfg(test)]
 mod tests;
 
 pub use blocks::{Alignment, Block, Inline, ListItem, TableCell, citation_text, plain_text};
-pub use code::CodeTracker;
+pub use code_tracker::CodeTracker;
 pub use document::MarkdownDocument;
-pub use links::is_allowed as is_allowed_link;
+pub use link_policy::is_allowed as is_allowed_link;
 pub use parse::parse;
 pub use patch::{BlockPath, Patch, apply};
 pub use references::label_key;

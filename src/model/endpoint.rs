@@ -5,7 +5,7 @@ use std::{fmt, pin::Pin};
 use futures::Stream;
 
 use super::{ModelError, ModelEvent, ModelRequest};
-use crate::{protocol::chat::ModelInfo, settings::PromptLength};
+use crate::{protocol::model_list::ModelInfo, settings::PromptLength};
 
 /// What a server has not refused so far, for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

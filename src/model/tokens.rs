@@ -5,7 +5,7 @@
 pub const BYTES_PER_TOKEN: usize = 4;
 
 /// What a text comes to.
-pub fn of_text(text: &str) -> usize {
+pub fn estimate_text(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     // Bytes that do not begin a character.
     let inner = text.bytes().filter(|byte| (0x80..0xc0).contains(byte)).count();
@@ -14,7 +14,7 @@ pub fn of_text(text: &str) -> usize {
 }
 
 /// The beginning of a text that comes to at most so many tokens.
-pub fn first_of(text: &str, most: usize) -> &str {
+pub fn truncate_to_tokens(text: &str, most: usize) -> &str {
     let mut quarters = 0;
     let over = text.char_indices().find(|(_, c)| {
         quarters += if c.is_ascii() { 1 } else { 3 };

@@ -22,16 +22,16 @@ const SHORTENED: &str = "[… shortened: the whole did not fit …]";
 /// Shortens what stands between fences until the whole text comes to no more than so many tokens, the longest first. What stands
 /// around the fences stays.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
-    if tokens::of_text(text) <= most {
+    if tokens::estimate_text(text) <= most {
         return text.into();
     }
     let parts = parts(text);
     let fenced = parts.iter().filter(|(_, is_fenced)| *is_fenced);
-    let mut sizes: Vec<usize> = fenced.map(|(data, _)| tokens::of_text(data)).collect();
+    let mut sizes: Vec<usize> = fenced.map(|(data, _)| tokens::estimate_text(data)).collect();
     let around = parts.iter().filter(|(_, is_fenced)| !is_fenced);
     // Its line, and the part of a token by which each of both is rounded.
-    let around: usize = around.map(|(words, _)| tokens::of_text(words)).sum();
-    let marks = sizes.len() * (tokens::of_text(SHORTENED) + 2);
+    let around: usize = around.map(|(words, _)| tokens::estimate_text(words)).sum();
+    let marks = sizes.len() * (tokens::estimate_text(SHORTENED) + 2);
     let mut room = most.saturating_sub(around + marks);
     // Each gets as much as any other; what one does not need is the others'.
     sizes.sort_unstable();
@@ -41,10 +41,10 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
         room -= each.min(*size);
     }
     let parts = parts.into_iter().map(|(part, is_fenced)| {
-        if !is_fenced || tokens::of_text(part) <= each {
+        if !is_fenced || tokens::estimate_text(part) <= each {
             return Cow::Borrowed(part);
         }
-        let kept = tokens::first_of(part, each).trim_end();
+        let kept = tokens::truncate_to_tokens(part, each).trim_end();
         format!("{kept}\n{SHORTENED}\n").into()
     });
     parts.collect::<Vec<_>>().concat().into()
@@ -97,7 +97,7 @@ mod tests {
         );
         for most in [150, 300, 900] {
             let short = shortened(&text, most);
-            assert!(tokens::of_text(&short) <= most, "{most}: {short}");
+            assert!(tokens::estimate_text(&short) <= most, "{most}: {short}");
             let begins = "A query:\n```text\ntides\n```\n\nThe list:\n```text\nPMID 1: A title.\n";
             assert!(short.starts_with(begins), "{short}");
             assert!(

@@ -9,21 +9,21 @@
 //! - [`prompt`]: the system prompt; [`fenced`] keeps a page's content from becoming a part of it
 
 pub mod actions;
-mod config;
 mod fence;
 mod interactions;
 mod manifest;
 pub mod payload_config;
 mod prompt;
 mod registry;
-mod tool_servers;
+mod scope;
+mod server_guidance;
 
 pub use self::{
-    config::{Page, ResolvedScope, Scope, Subtab, Tab},
     fence::fence_text,
     interactions::list_interactions,
     prompt::{Instructions, Prompt, PromptInput, PromptTarget},
     registry::{BuiltContext, ContextBuilder, ContextError, Pages},
+    scope::{Page, ResolvedScope, Scope, Subtab, Tab},
 };
 
 /// The conversation alone.

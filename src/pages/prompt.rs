@@ -18,7 +18,7 @@ use super::{
     fence::shortened,
     manifest::list_payloads,
     payload_config::{self, PayloadConfig},
-    tool_servers::server_guidance,
+    server_guidance::server_guidance,
 };
 use crate::{
     control::escape_metadata,

@@ -5,13 +5,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
+    formatting::{self, Line, format_count},
     links,
-    words::{self, Line, format_count},
 };
 use crate::protocol::{
     literature::is_pmid,
+    number_format::group_digits,
     panel::{ArticleListView, ArticleView, LinkedText, PanelBody},
-    words::group_digits,
 };
 
 /// How many articles of a list are shown.
@@ -84,7 +84,7 @@ impl ArticleData {
         };
         let published = [self.journal.0, self.date.0];
         let published = published.into_iter().filter(|text| !text.is_empty());
-        let summary = words::shorten(&self.summary.unwrap_or_default(), MAX_ABSTRACT_CHARS);
+        let summary = formatting::shorten(&self.summary.unwrap_or_default(), MAX_ABSTRACT_CHARS);
         ArticleView {
             title,
             url,

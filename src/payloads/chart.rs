@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use self::scale::{CHART_SIZE, Scale};
 use super::{
+    formatting::{Line, shorten},
     table,
-    words::{Line, shorten},
 };
 use crate::protocol::panel::{AxisLabel, ChartBar, ChartPoint, ChartView, PanelBody, Series, SeriesMarks};
 

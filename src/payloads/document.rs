@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::words::{Line, format_count, shorten};
+use super::formatting::{Line, format_count, shorten};
 use crate::protocol::panel::{DiffLine, DocumentVersion, DocumentView, LineChange, PanelBody};
 
 /// How many versions are shown: the newest.

@@ -7,12 +7,12 @@ mod articles;
 mod chart;
 mod document;
 mod file;
+mod formatting;
 mod links;
 mod query;
-mod results;
+mod search_results;
 mod table;
 mod tree;
-mod words;
 
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ const PAYLOAD_TYPES: [(&str, ReadPayload); 7] = [
     ("query_suggestion", query::read),
     ("table", table::read),
     ("text_document", document::read),
-    ("web_search_results", results::read),
+    ("web_search_results", search_results::read),
 ];
 
 /// Whether data can be shown as a type.

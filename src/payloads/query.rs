@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::words::shorten;
+use super::formatting::shorten;
 use crate::protocol::panel::{PanelBody, QuerySuggestion};
 
 /// The longest query and the longest explanation, in characters.

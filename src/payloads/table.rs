@@ -5,7 +5,7 @@ use std::iter;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::words::{Line, format_count, format_line};
+use super::formatting::{Line, format_count, format_line};
 use crate::protocol::panel::{PanelBody, TableColumn, TableView};
 
 /// How many columns are shown, and how many cells in all.

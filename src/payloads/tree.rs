@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::words::{format_count, format_line, format_scalar, shorten};
+use super::formatting::{format_count, format_line, format_scalar, shorten};
+use crate::protocol::number_format::group_digits;
 use crate::protocol::panel::TreeNode;
-use crate::protocol::words::group_digits;
 
 /// How deep it goes. What is deeper is there in one line.
 const MAX_DEPTH: usize = 12;

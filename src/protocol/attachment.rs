@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttachmentId, flat::Fields};
+use super::{AttachmentId, flat_json::Fields};
 
 /// A file as messages know it. What is in it is loaded from `/api/attachments/{id}`, by the page from [`Attachment::address`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

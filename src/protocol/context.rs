@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StreamId, flat::Fields};
+use super::{StreamId, flat_json::Fields};
 
 /// A page and what is open on it. Fields that nobody knows are passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, flat::Fields};
+use super::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, flat_json::Fields};
 
 /// A conversation as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Attachment, CitedSource, ConversationId, FinishReason, Interaction, MessageId, Parameters, PayloadRef,
     RawJson, RequestedCall, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, ToolProgress,
-    ToolStatus, Usage, Verdict, flat::Fields,
+    ToolStatus, Usage, Verdict, flat_json::Fields,
 };
 
 /// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.

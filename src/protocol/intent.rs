@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat::Fields,
+    ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat_json::Fields,
     parameters::ParameterInput,
 };
 

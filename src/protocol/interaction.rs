@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::flat::Fields;
+use super::flat_json::Fields;
 
 /// How a message of a person came to be. The text of a message never says so: only this does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,11 +2,11 @@
 //!
 //! [`Address`] is where on the page *Literature* one is. [`apply`] is the reducer: the same on the server's snapshots and in every tab.
 
-mod address;
+mod location;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::address::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url};
+pub use self::location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url};
 use super::{ApiError, Position, StreamId, Timestamp};
 
 /// An article of a journal, as lists have it.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Timestamp, flat::Fields, id::MemoryId};
+use super::{Timestamp, flat_json::Fields, id::MemoryId};
 
 /// One thing that is remembered, in the model's words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CitedSource, FinishReason, Interaction, MessageId, PayloadRef, SuggestedAction, SuggestedValue,
-    Timestamp, ToolCall, ToolStatus, Usage, flat::Fields,
+    Timestamp, ToolCall, ToolStatus, Usage, flat_json::Fields,
 };
 
 /// One message of a conversation.

@@ -5,17 +5,16 @@
 //! *means* is here ([`transcript`], [`conversation_list`]) and nowhere else.
 
 pub mod attachment;
-pub mod chat;
 pub mod context;
 pub mod conversation_list;
-pub mod damaged;
+pub mod damaged_message;
 pub mod diagnostics;
 pub mod error;
 pub mod event;
 #[cfg(test)]
 pub mod examples;
-pub mod finish;
-mod flat;
+pub mod finish_reason;
+mod flat_json;
 pub mod id;
 pub mod intent;
 pub mod interaction;
@@ -23,26 +22,27 @@ pub mod json;
 pub mod literature;
 pub mod memory;
 pub mod message;
+pub mod model_list;
+pub mod number_format;
 pub mod opaque;
 pub mod panel;
 pub mod parameters;
 pub mod payload;
 pub mod personal;
-pub mod sorted;
+pub mod sorted_vec;
 pub mod sse;
 pub mod suggestion;
 pub mod time;
 pub mod tool;
 pub mod transcript;
 pub mod usage;
-pub mod words;
 
 pub use attachment::Attachment;
 pub use context::PageContext;
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use error::{ApiError, ErrorCode};
 pub use event::{Event, EventBody, Position, StreamNotice};
-pub use finish::FinishReason;
+pub use finish_reason::FinishReason;
 pub use id::{
     AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, StreamId, TokenId, UserId,
 };

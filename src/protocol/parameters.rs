@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{flat::Fields, json::RawJson};
+use super::{flat_json::Fields, json::RawJson};
 
 /// The highest temperature that model servers take.
 const MAX_TEMPERATURE_HUNDREDTHS: u16 = 200;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{RawJson, flat::Fields};
+use super::{RawJson, flat_json::Fields};
 
 /// The name of a type, also if it was stored under the name that it had once.
 pub fn current_type_name(name: String) -> String {

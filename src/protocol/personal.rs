@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Memory, Timestamp, flat::Fields, id::TokenId};
+use super::{Memory, Timestamp, flat_json::Fields, id::TokenId};
 
 /// All of it, read at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{
     Attachment, PayloadRef, Timestamp,
-    flat::Fields,
+    flat_json::Fields,
     json::{self, RawJson},
 };
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::flat::Fields;
+use super::flat_json::Fields;
 
 /// What the last call of the model for an answer came to, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,17 +5,17 @@
 //! an error means for a run is decided in `agent`.
 
 mod config;
-pub mod discover;
-mod naming;
+pub mod discovery;
+mod model_names;
 pub mod openai;
 mod registry;
-mod think;
+mod think_tags;
 
+mod context_windows;
 mod tour;
-mod windows;
 
 pub use self::{
     config::{DEFAULT_MAX_FRAME_BYTES, EndpointConfig},
     registry::{Models, ModelsConfig, UnknownModel, endpoint_name},
-    think::ThinkFilter,
+    think_tags::ThinkFilter,
 };

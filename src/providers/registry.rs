@@ -1,6 +1,6 @@
 //! All endpoints there are: which models they offer, and which endpoint a model's id means.
 
-mod names;
+mod name_lookup;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,15 +12,16 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    EndpointConfig, discover,
-    naming::ModelMatch,
+    EndpointConfig,
+    context_windows::ContextWindowCache,
+    discovery,
+    model_names::ModelMatch,
     openai::OpenAi,
     tour::{self, Tour},
-    windows::ContextWindowCache,
 };
 use crate::{
     model::{Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream},
-    protocol::{RunError, chat::ModelList},
+    protocol::{RunError, model_list::ModelList},
     settings::PromptLength,
 };
 
@@ -100,7 +101,7 @@ impl Models {
     pub fn new(config: ModelsConfig) -> Self {
         let discovers = config.endpoints.is_empty();
         let configs = match discovers {
-            true => discover::exclude_self(config.candidates, config.own_address),
+            true => discovery::exclude_self(config.candidates, config.own_address),
             false => config.endpoints,
         };
         let mut places: Vec<EndpointSlot> = Vec::new();
@@ -358,7 +359,7 @@ impl EndpointSlot {
         if !self.is_candidate {
             return self.endpoint.models().await;
         }
-        let answer = tokio::time::timeout(discover::DISCOVERY_TIMEOUT, self.endpoint.models()).await;
+        let answer = tokio::time::timeout(discovery::DISCOVERY_TIMEOUT, self.endpoint.models()).await;
         answer.unwrap_or_else(|_| Ok(ListedModels::default()))
     }
 }

@@ -13,7 +13,7 @@ use crate::{
         Endpoint, FinishReason, ListedModels, ModelError, ModelErrorKind, ModelEvent, ModelMessage,
         ModelRequest, ModelStream, RequestPreview,
     },
-    protocol::{RunError, chat::ModelInfo},
+    protocol::{RunError, model_list::ModelInfo},
 };
 
 /// The endpoint's name. No endpoint in the settings can have it.

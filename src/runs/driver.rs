@@ -10,15 +10,15 @@ use tokio::{sync::oneshot, time::Instant};
 use self::prepare::wait_for_tools;
 use super::{
     Inner, ReadError,
-    allowed::ApprovedTools,
-    at_work::{ApprovalReply, RunSlot},
-    awaited::{PendingModelCall, WaitOutcome},
-    context::ModelRequestBuilder,
+    active_runs::{ApprovalReply, RunSlot},
+    approved_tools::ApprovedTools,
     history::RunHistory,
-    meter::TokenMeter,
+    page_payloads::PagePayloads,
+    pending_model_call::{PendingModelCall, WaitOutcome},
     recorder::Recorder,
-    working::ToolTasks,
-    workshop::PagePayloads,
+    request_builder::ModelRequestBuilder,
+    token_meter::TokenMeter,
+    tool_tasks::ToolTasks,
 };
 use crate::{
     agent::{Agent, Effect, Input, Timeout},

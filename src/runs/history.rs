@@ -1,7 +1,7 @@
 //! What the model is shown: the branch of the conversation that leads to the run, and what the run has already said and done.
 
 use self::metadata::MetadataClock;
-use super::workshop::PagePayloads;
+use super::page_payloads::PagePayloads;
 use crate::{
     control::escape_metadata,
     model::{ModelMessage, ToolUse},
@@ -11,10 +11,10 @@ use crate::{
     storage::HistorySummary,
 };
 
-mod told;
+mod run_history;
 
-use self::told::AnswerOpaque;
-pub(super) use self::told::RunHistory;
+use self::run_history::AnswerOpaque;
+pub(super) use self::run_history::RunHistory;
 
 pub(super) mod fit;
 pub(super) mod metadata;
@@ -127,7 +127,7 @@ impl ModelConversation {
             let text = escape_metadata(&summary.text);
             self.earlier_note = Some(format!(
                 "{SUMMARY_OPENING}\n\n{})",
-                tokens::first_of(&text, max_tokens)
+                tokens::truncate_to_tokens(&text, max_tokens)
             ));
         }
     }
@@ -137,7 +137,7 @@ impl ModelConversation {
         let turns: usize = self.turns.iter().map(Turn::tokens).sum();
         let latest: usize = self.current_turn.iter().map(tokens::estimate_message).sum();
         let explanation = match self.has_metadata() {
-            true => tokens::of_text(metadata::EXPLANATION),
+            true => tokens::estimate_text(metadata::EXPLANATION),
             false => 0,
         };
         tokens::estimate_text_message(&self.prompt) + explanation + self.earlier_tokens() + turns + latest

@@ -17,7 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::at_work::{ActiveRuns, RunSlot};
+use self::active_runs::{ActiveRuns, RunSlot};
 use crate::{
     agent, clock,
     journal::{Journal, JournalError},
@@ -31,23 +31,23 @@ use crate::{
     tools::ToolRegistry,
 };
 
-mod allowed;
+mod active_runs;
 mod approval;
-mod at_work;
-mod awaited;
-mod context;
+mod approved_tools;
 mod driver;
 mod history;
-mod meter;
+mod page_payloads;
+mod pending_model_call;
 mod recorder;
 mod recovery;
-mod starting;
+mod request_builder;
+mod start;
 mod stop;
 mod summary;
-mod working;
-mod workshop;
+mod token_meter;
+mod tool_tasks;
 
-pub use starting::StartError;
+pub use start::StartError;
 pub use stop::StopError;
 
 #[cfg(test)]

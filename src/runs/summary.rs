@@ -97,7 +97,7 @@ impl Summariser {
         let text = said.unwrap_or_default();
         let text = text.trim();
         let end = text.floor_char_boundary(self.settings.summary_bytes);
-        let text = tokens::first_of(&text[..end], max_tokens).to_owned();
+        let text = tokens::truncate_to_tokens(&text[..end], max_tokens).to_owned();
         if text.is_empty() {
             self.failures.add(self.run.conversation_id);
             return None;
@@ -254,7 +254,7 @@ fn turn_lines(turn: &Turn, each: usize) -> Vec<String> {
 
 /// What a paragraph comes to, with the empty line behind it.
 fn line_tokens(line: &str) -> usize {
-    tokens::of_text(line) + 1
+    tokens::estimate_text(line) + 1
 }
 
 /// A message in one paragraph, cut after so many tokens.
@@ -269,7 +269,7 @@ fn message_line(message: &ModelMessage, most: usize) -> String {
         }
         ModelMessage::Tool { output, .. } => ("Tool", output.clone()),
     };
-    format!("{who}: {}", tokens::first_of(&text, most))
+    format!("{who}: {}", tokens::truncate_to_tokens(&text, most))
 }
 
 #[cfg(test)]
@@ -309,7 +309,7 @@ mod tests {
         let conversation = conversation(None, &[&*question; 10]);
         let all = summary_input(&conversation, 10, 10_000).unwrap();
         assert_eq!(all.turns, 10);
-        let some = summary_input(&conversation, 10, tokens::of_text(&all.text) / 2).unwrap();
+        let some = summary_input(&conversation, 10, tokens::estimate_text(&all.text) / 2).unwrap();
         assert!((4..=5).contains(&some.turns), "{}", some.turns);
         assert!(all.text.starts_with(&some.text));
     }
@@ -321,7 +321,7 @@ mod tests {
         for room in 0..500 {
             match summary_input(&conversation, 2, room) {
                 Some(told) => {
-                    assert!(tokens::of_text(&told.text) <= room, "{room}");
+                    assert!(tokens::estimate_text(&told.text) <= room, "{room}");
                     assert!(told.text.contains("Person: word"), "{room}: {}", told.text);
                 }
                 None => assert!(room < 50, "{room}"),

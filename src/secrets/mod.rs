@@ -5,13 +5,13 @@
 //! One [`Secrets`] has those of all settings, in every [`spelling`]: one server's words may have another one's key. The
 //! log goes through it as well ([`log`]).
 
-mod known;
+mod collector;
 pub mod log;
 mod spelling;
 
 use std::{collections::BTreeSet, fmt};
 
-use self::known::SecretCollector;
+use self::collector::SecretCollector;
 use crate::settings::Settings;
 
 /// Stands in the place of a secret.

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{
-    known::{is_secret_name, is_token_like},
+    collector::{is_secret_name, is_token_like},
     *,
 };
 use crate::settings::Secret;

@@ -12,9 +12,9 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     error::{ServiceError, ServiceErrorKind},
-    pace::{QueueFull, RateLimiter},
+    rate_limiter::{QueueFull, RateLimiter},
 };
-use crate::outgoing::{client_for, parse_retry_after};
+use crate::http_client::{client_for, parse_retry_after};
 
 /// How long an answer may take, its last byte included.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);

@@ -3,8 +3,8 @@
 
 mod client;
 mod error;
-mod pace;
 pub mod pubmed;
+mod rate_limiter;
 #[cfg(test)]
 mod tests;
 

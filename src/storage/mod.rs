@@ -19,22 +19,22 @@ use crate::protocol::{
 };
 
 pub use self::{
-    beginning::{HistorySummary, RunContext, RunOptions},
     change::{
         ApprovalDecision, Change, ChangeRejection, CompletedIntent, Outcome, PageContextSnapshot,
         RecordedCall, RunStart, StoredAttachment, StoredConversation, TokenHash,
     },
     error::{StorageError, StorageErrorKind},
+    run_context::{HistorySummary, RunContext, RunOptions},
 };
 
-mod beginning;
 mod change;
 pub mod damage;
 mod error;
+mod run_context;
 pub mod sqlite;
 
 #[cfg(test)]
-mod story;
+mod conformance;
 
 /// A run, with all that is needed to say whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

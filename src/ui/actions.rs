@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 
-use super::{browser, live::Live, own::PageRegistry, panel::Panel, place::Route};
+use super::{browser, page_registry::PageRegistry, panel::Panel, route::Route, state::Live};
 use crate::protocol::{AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json};
 
 /// An action that was pressed.
@@ -58,11 +58,11 @@ fn common_action(name: &str) -> Option<fn(Live, Panel, &PressedAction) -> bool> 
     match name {
         "close_chat" => Some(|live, _, _| {
             // Pages beside which one talks in the tray do something else: they close that.
-            live.go(Route::New);
+            live.go_to(Route::New);
             true
         }),
         "new_conversation" => Some(|live, _, _| {
-            live.go(Route::New);
+            live.go_to(Route::New);
             browser::focus_selector("#message");
             true
         }),

@@ -5,21 +5,21 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use super::{
     browser,
     composer::Composer,
-    delete::Deletion,
+    deletion::Deletion,
     diagnostics::{self, DiagnosticsDialog},
     erase::Erase,
     header::Header,
     literature::literature_page,
-    live::{ListRow, Live, Navigation},
     markdown::MarkdownLoader,
     models::Models,
     not_found::not_found_notice,
-    own::PageRegistry,
-    page::{PageCodec, PageSnapshot},
+    page_registry::PageRegistry,
     panel::{Panel, PanelFrame, use_panel},
-    place::Route,
+    route::Route,
     settings::{SettingsSnapshot, settings_page},
     sidebar::Sidebar,
+    snapshot::{PageCodec, PageSnapshot},
+    state::{ListRow, Live, Navigation},
     toast::ToastArea,
     transcript::Conversation,
     tray::{Tray, tray, use_tray},
@@ -55,7 +55,7 @@ pub(super) fn create_navigation(address: String) -> Navigation {
     let address = RwSignal::new(address);
     let page = Memo::new(move |_| address.with(|address| Route::parse(address)));
     let tray = Tray::new();
-    let place = Memo::new(move |_| tray.place(page.get()));
+    let place = Memo::new(move |_| tray.chat_route(page.get()));
     let go = Callback::new(move |(place, replace): (Route, bool)| {
         if page.get_untracked().has_tray() {
             return tray.show(place);
@@ -123,7 +123,7 @@ fn register_shortcuts(live: Live) {
         let chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
         if chord && event.code() == "KeyO" {
             event.prevent_default();
-            live.go(Route::New);
+            live.go_to(Route::New);
             browser::focus_selector("#message");
         }
     });

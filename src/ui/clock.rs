@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 
-use super::{browser, live::use_live};
+use super::{browser, state::use_live};
 use crate::protocol::{Timestamp, time};
 
 const MS_PER_DAY: i64 = 86_400_000;

@@ -1,6 +1,6 @@
 //! Drafts: what is written and not sent yet, kept in this browser for each place.
 
-use super::{browser, place::Route};
+use super::{browser, route::Route};
 
 /// Stands between a message that came back and what was written since.
 const SEPARATOR: &str = "\n\n";

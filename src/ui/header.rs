@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::{
     erase::Erase,
     icons,
-    live::{ConnectionStatus, ConversationPhase, use_live},
-    notify::NotifySwitch,
-    place::Route,
+    notifications::NotifySwitch,
+    route::Route,
+    state::{ConnectionStatus, ConversationPhase, use_live},
     theme::ThemeSwitch,
 };
 

@@ -6,28 +6,28 @@
 //! - [`offers`]: what the assistant proposes for this page, and can have it do
 //! - [`entry`]: an article in a list; [`streams`]: queries that are kept
 
+mod actions;
 mod article;
-mod beside;
-mod desk;
 mod entry;
 mod note;
-mod offers;
 mod saved;
 mod search;
+mod side_page;
+mod state;
 mod streams;
 
 use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use self::desk::LiteratureState;
+use self::state::LiteratureState;
 use super::{
     browser,
     erase::Erase,
     icons,
     lazy::{LazyView, LoadError, lazy_view},
-    live::Live,
     not_found::not_found_notice,
+    state::Live,
 };
 use crate::protocol::literature::{LiteratureLocation, LiteratureTab};
 
@@ -44,7 +44,7 @@ pub fn code(live: Live) -> Result<LazyView, LoadError> {
 fn page(live: Live) -> AnyView {
     let desk = LiteratureState::new(live);
     desk.start();
-    offers::register(desk);
+    actions::register(desk);
     let elsewhere = Memo::new(move |_| {
         live.address
             .with(|address| LiteratureLocation::parse(address).is_none())

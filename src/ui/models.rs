@@ -2,12 +2,12 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{browser, live::Live, page::PageSnapshot, place::Route};
+use super::{browser, route::Route, snapshot::PageSnapshot, state::Live};
 use crate::{
     api::rpc,
     protocol::{
         RunError,
-        chat::{ModelInfo, ModelList},
+        model_list::{ModelInfo, ModelList},
     },
 };
 

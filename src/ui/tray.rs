@@ -9,7 +9,7 @@ mod content;
 use leptos::prelude::*;
 
 pub use self::content::load;
-use super::{browser, lazy::lazy_part, live::Live, place::Route};
+use super::{browser, lazy::lazy_part, route::Route, state::Live};
 
 /// Where there is no room for it beside the page.
 const NARROW_QUERY: &str = "(width < 48rem)";
@@ -52,7 +52,7 @@ impl Tray {
     }
 
     /// Where the conversation on the screen is, when a person is on this page.
-    pub fn place(self, page: Route) -> Route {
+    pub fn chat_route(self, page: Route) -> Route {
         if page.has_tray() && self.is_open.get() {
             self.route.get()
         } else {

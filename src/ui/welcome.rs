@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{erase::Erase, live::use_live, models::Models, place::Route, when::When};
+use super::{erase::Erase, models::Models, route::Route, state::use_live, when::When};
 use crate::protocol::RunError;
 
 const MODEL_SUGGESTIONS: [&str; 4] = [

@@ -5,7 +5,7 @@
 //! believing anything in it. Neither knows of tools, conversations or models; servers that the settings name (a
 //! search engine, say) are not reached this way.
 
-mod bounded;
+mod bounded_writer;
 mod error;
 pub mod guard;
 pub mod readable;

@@ -1,8 +1,8 @@
 //! The adapter for OpenAI-compatible endpoints, over HTTP against the scripted server.
 
-mod answers;
-mod asking;
-mod refusals;
+mod errors;
+mod requests;
+mod responses;
 
 use std::time::Duration;
 

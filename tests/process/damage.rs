@@ -49,7 +49,7 @@ async fn zero_table_pages(data: &Path, table: &str) {
 
 /// Makes data with one conversation, which nobody uses.
 async fn create_conversation(data: &Path, upstream: &Upstream) {
-    parlor::outgoing::install_tls();
+    parlor::http_client::install_tls();
     upstream.add_script(When::any(), Script::new().text("well"));
     let mut server = Server::start(data, upstream).await;
     let seen = ObservedRun::read_turn(server.url.clone(), turn_request(), None).await;
@@ -130,7 +130,7 @@ async fn damaged_table_rejects_turns_immediately() {
 /// The end of a run is stored where nothing of the log can be read or written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn run_ends_with_a_damaged_log() {
-    parlor::outgoing::install_tls();
+    parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;

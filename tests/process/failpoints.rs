@@ -140,7 +140,7 @@ fn collect_points(folder: &Path, names: &mut BTreeSet<String>) {
 }
 
 async fn check_all(cases: impl Iterator<Item = CrashCase>) {
-    parlor::outgoing::install_tls();
+    parlor::http_client::install_tls();
     let outcomes = stream::iter(cases).map(|case| async move {
         // What is wrong is printed where it is found; here only, with which of them.
         AssertUnwindSafe(check_case(case))

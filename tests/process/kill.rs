@@ -58,7 +58,7 @@ async fn check_recovered(url: &str, seen: &[ObservedRun], after: u64, restarted:
 }
 
 async fn kill_at_random_moments(seed: u64) {
-    parlor::outgoing::install_tls();
+    parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().think("Well…").tokens(100_000, 200.0));
@@ -105,7 +105,7 @@ async fn kill_at_random_moments(seed: u64) {
 /// A run that was killed after a tool call whose arguments the last version could not read, and one of which nothing can be read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn damaged_run_ends_after_a_kill() {
-    parlor::outgoing::install_tls();
+    parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(
@@ -172,7 +172,7 @@ async fn damaged_run_ends_after_a_kill() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn continued_turn_returns_provider_data_after_kill() {
     const SIGNATURE: &str = "Cs4BAc/+7w==";
-    parlor::outgoing::install_tls();
+    parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let call = json!({

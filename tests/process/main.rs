@@ -6,11 +6,11 @@ mod failpoints;
 mod kill;
 #[cfg(target_os = "linux")]
 mod read_only;
+mod shutdown;
 #[cfg(target_os = "linux")]
 mod ssrf;
-mod term;
 #[cfg(target_os = "linux")]
-mod trouble;
+mod write_faults;
 
 use std::{path::Path, process::Stdio, time::Duration};
 

@@ -15,7 +15,7 @@ use upstream::{Script, Upstream, When};
 use crate::{
     Server, TEST_TIMEOUT, chain_commands,
     client::{ObservedRun, stored_message},
-    trouble::{can_mount, mount_namespace_command},
+    write_faults::{can_mount, mount_namespace_command},
 };
 
 /// The command that starts Parlor as somebody for whom permissions count: not even root may write where they forbid it.
@@ -86,7 +86,7 @@ async fn read_only_disk_is_named_in_one_line() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn read_only_data_is_left_unchanged() {
-    parlor::outgoing::install_tls();
+    parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;

@@ -18,7 +18,7 @@ use std::{
 use parlor::web::{FetchError, WebClient, WebConfig};
 use tokio::time::timeout;
 
-use crate::trouble::mount_namespace_command;
+use crate::write_faults::mount_namespace_command;
 
 /// The time that all of it may take: several hundred requests that are refused at once.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);

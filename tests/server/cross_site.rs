@@ -6,7 +6,7 @@ use tracing::Level;
 use upstream::Script;
 
 use crate::{
-    fuzz::log::LogCapture,
+    fuzz::captures::LogCapture,
     support::{Parlor, parlor_answering, read_json as body},
 };
 

@@ -4,7 +4,7 @@ use std::{path::Path, process::Stdio, time::Duration};
 
 use tokio::{process::Command, time::timeout};
 
-use crate::{figures::BrowserResult, program::ServerProcess};
+use crate::{figures::BrowserResult, server_process::ServerProcess};
 
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(300);
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::Faults;
+use crate::stream_check::Faults;
 
 /// How a set of durations is spread, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

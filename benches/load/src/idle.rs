@@ -11,9 +11,9 @@ use crate::{
     client::{Error, StreamingResponse},
     figures::IdleResult,
     load,
-    log::LogReader,
+    log_reader::LogReader,
     machine,
-    program::{Binaries, ServerProcess},
+    server_process::{Binaries, ServerProcess},
 };
 
 /// How long it may take until all have heard of an event.

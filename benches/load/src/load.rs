@@ -9,11 +9,11 @@ use serde_json::json;
 use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
 use crate::{
-    check::{Checker, Faults, RunCheck},
     client::{Client, Error},
     figures::{LoadResult, Memory, Percentiles},
     machine::{self, CpuTime},
-    program::ServerProcess,
+    server_process::ServerProcess,
+    stream_check::{Checker, Faults, RunCheck},
 };
 
 /// The model of the scripted server that reads from the message what to send.

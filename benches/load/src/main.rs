@@ -5,21 +5,21 @@
 //! lost, doubled, reordered or left without an end: slow is a figure, wrong is a failure.
 
 mod browser;
-mod check;
 mod client;
+mod crash;
 mod figures;
 mod idle;
 mod load;
-mod log;
+mod log_reader;
 mod machine;
 mod print;
-mod program;
 mod reconnect;
+mod server_process;
 mod sizes;
-mod slow;
+mod slow_readers;
 mod startup;
-mod stored;
-mod survival;
+mod stored_conversations;
+mod stream_check;
 
 use std::{
     fs,
@@ -36,7 +36,7 @@ use crate::{
     figures::{LoadResult, Report},
     load::LoadPlan,
     machine::Machine,
-    program::Binaries,
+    server_process::Binaries,
 };
 
 /// Measures Parlor's release build from outside.
@@ -215,7 +215,8 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     if options.is_selected(Measurement::Slow) {
         let readers = if options.quick { 5 } else { 20 };
         let history = unpaced_plan(options.quick);
-        let slow = slow::measure(&programs, &upstream, readers, &history, &paced_plan(options, 20)).await?;
+        let slow =
+            slow_readers::measure(&programs, &upstream, readers, &history, &paced_plan(options, 20)).await?;
         print::print_slow_readers(report.slow.insert(slow));
     }
     if options.is_selected(Measurement::Reconnect) {
@@ -226,7 +227,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     if options.is_selected(Measurement::Kill) {
         let most = options.runs.iter().copied().max().unwrap_or(1);
         let runs = if options.quick { most.min(20) } else { most };
-        let killed = survival::measure(&programs, &upstream, runs).await?;
+        let killed = crash::measure(&programs, &upstream, runs).await?;
         print::print_crash(report.killed.insert(killed));
     }
     if options.is_selected(Measurement::Startup) {
@@ -240,7 +241,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         } else {
             (options.stored, 1000)
         };
-        let stored = stored::measure(&programs, &upstream, conversations, long_turns).await?;
+        let stored = stored_conversations::measure(&programs, &upstream, conversations, long_turns).await?;
         print::print_stored(report.stored.insert(stored));
     }
     if let Some(path) = &options.json {

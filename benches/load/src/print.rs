@@ -1,12 +1,12 @@
 //! The report as text: tables that read well in a terminal and in a commit message.
 
 use crate::{
-    check::Faults,
     figures::{
         AssetSize, BrowserResult, CrashResult, Figure, IdleResult, LoadResult, Percentiles, ReconnectResult,
         Report, SlowReadersResult, StartupResult, StoredResult,
     },
     sizes::LAZY_KIND,
+    stream_check::Faults,
 };
 
 /// Prints rows under their heads; the first column to the left, the others to the right.

@@ -8,12 +8,12 @@ use tokio::{
 };
 
 use crate::{
-    check::Faults,
     client::Error,
     figures::{Percentiles, ReconnectResult},
     load::{self, LoadPlan},
-    log::LogReader,
-    program::{Binaries, ServerProcess},
+    log_reader::LogReader,
+    server_process::{Binaries, ServerProcess},
+    stream_check::Faults,
 };
 
 /// How long a connection lives, and how long the client is gone.

@@ -8,7 +8,7 @@ use crate::{
     client::Error,
     figures::StartupResult,
     load, machine,
-    program::{Binaries, ServerProcess},
+    server_process::{Binaries, ServerProcess},
 };
 
 const DATA_FOLDER: &str = "stored";

@@ -1,8 +1,8 @@
 //! The loop with tools: each of its transitions.
 
 mod approvals;
-mod promises;
-mod taken_up;
+mod properties;
+mod resume;
 
 use super::{
     tests::{NoPayloads, limits},

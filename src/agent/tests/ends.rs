@@ -204,7 +204,7 @@ fn ends_a_repeating_answer() {
         assert_eq!(message.error.clone().unwrap().code, "answer_repeats");
         let part = message.nodes[0].parts[0].text();
         assert!(
-            (repeats::MIN_PASSAGE_CHARS * 8..longest).contains(&part.len()),
+            (repetition::MIN_PASSAGE_CHARS * 8..longest).contains(&part.len()),
             "what came is kept, and no more comes: {}",
             part.len()
         );

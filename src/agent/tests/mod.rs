@@ -4,7 +4,7 @@ mod ends;
 
 use serde_json::Value;
 
-use super::{control::Marker, ends::run_error, *};
+use super::{control::Marker, errors::run_error, *};
 use crate::{
     model::{OpaqueTarget, ToolPlan, UnreadableContent},
     protocol::{Node, Opaque, Payload, RawJson},

@@ -283,7 +283,7 @@ fn truncates_long_lists_and_entries() {
         ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]
     );
 
-    let longest = "é".repeat(read::MAX_LABEL_CHARS);
+    let longest = "é".repeat(parse::MAX_LABEL_CHARS);
     let list = json!([entry(&(longest.clone() + "x")), entry(&longest), entry(" ")]);
     assert_eq!(
         filtered(&format!("SUGGESTED_VALUES: {list}")),

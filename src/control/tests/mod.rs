@@ -1,9 +1,9 @@
 //! What must hold of the filter, by property and by example.
 
 mod attacks;
+mod cost;
 mod examples;
 mod properties;
-mod work;
 
 use serde_json::json;
 

@@ -1,12 +1,12 @@
 //! What must hold of this module, by property and by example.
 
 mod code;
+mod complexity;
 mod corpus;
 mod incremental;
 mod links;
-mod shown;
+mod rendering;
 mod tree;
-mod work;
 
 use super::{Block, MarkdownDocument, Patch, apply};
 

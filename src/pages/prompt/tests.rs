@@ -275,7 +275,11 @@ fn what_others_wrote_takes_less_than_half_of_a_small_window() {
     };
     let prompt = Prompt::new(&LITERATURE, &long);
     let small = prompt.render(SMALL_MODEL);
-    assert!(tokens::of_text(&small) < 4096 / 2, "{}", tokens::of_text(&small));
+    assert!(
+        tokens::estimate_text(&small) < 4096 / 2,
+        "{}",
+        tokens::estimate_text(&small)
+    );
     assert_eq!(
         small
             .matches("\n[… shortened: the whole did not fit …]\n```")

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{
     AssistantMessage, ConversationId, Message, MessageId, Parameters, PayloadVerdict, Position, Usage,
-    Verdict, flat::Fields, sorted,
+    Verdict, flat_json::Fields, sorted_vec,
 };
 
 /// A conversation as it stood at a position of its user's log.
@@ -152,7 +152,7 @@ impl Transcript {
         for (parent_id, id) in here.chain(elsewhere) {
             if parent_id == answer.parent_id {
                 // The server makes the ids of answers, with the time in front.
-                sorted::insert_sorted(&mut siblings, id, |id| *id);
+                sorted_vec::insert_sorted(&mut siblings, id, |id| *id);
             }
         }
         siblings
@@ -188,7 +188,7 @@ impl Transcript {
         }
         self.messages.splice(0..0, older.messages);
         for other in older.elsewhere {
-            sorted::insert_sorted(&mut self.elsewhere, other, |other| *other);
+            sorted_vec::insert_sorted(&mut self.elsewhere, other, |other| *other);
         }
         self.earliest = older.earliest;
     }
@@ -211,7 +211,7 @@ impl Transcript {
         for answer in dropped.iter().filter(|message| message.assistant().is_some()) {
             if let Some(parent_id) = answer.parent_id {
                 let id = answer.id;
-                sorted::insert_sorted(&mut self.elsewhere, UnloadedAnswer { id, parent_id }, |other| {
+                sorted_vec::insert_sorted(&mut self.elsewhere, UnloadedAnswer { id, parent_id }, |other| {
                     *other
                 });
             }

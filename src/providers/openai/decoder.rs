@@ -8,16 +8,16 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use super::{
-    calls::CallAssembler,
-    cited::CitationCollector,
-    details::DetailList,
-    others::detect_protocol,
+    call_assembler::CallAssembler,
+    citations::CitationCollector,
+    reasoning_details::DetailList,
+    unknown_content::detect_protocol,
     wire::{Choice, Chunk},
 };
 use crate::{
     model::{Cost, FinishReason, ModelEvent, UnreadableContent, Usage},
     protocol::sse::{self, SseFrame},
-    providers::think::ThinkFilter,
+    providers::think_tags::ThinkFilter,
 };
 
 /// Why a stream cannot be followed to a clean end.

@@ -4,25 +4,25 @@
 //! Requests, addresses and the list of models are async-openai's; the answer's bytes are decoded here
 //! ([`decoder`]), because its stream is unbounded and cannot tell a clean end from a broken one.
 
-mod address;
-mod answer;
-mod calls;
-mod cited;
+mod answer_stream;
+mod call_assembler;
+mod citations;
+mod client_config;
+mod context_window;
 pub mod decoder;
-mod details;
-mod facts;
-mod models;
-mod others;
-mod quiet;
-mod refusal;
+mod endpoint_info;
+mod error_phrases;
+mod fallback_messages;
+mod http_errors;
+mod list_backoff;
+mod model_list;
+mod reasoning_details;
 mod request;
-mod says;
 #[cfg(test)]
 mod tests;
 mod transport;
-mod window;
+mod unknown_content;
 mod wire;
-mod without;
 
 use std::{
     collections::HashSet,
@@ -41,11 +41,11 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 
 use self::{
-    address::{ClientConfig, base_path_url, endpoint_url},
-    facts::EndpointInfo,
-    quiet::ListBackoff,
+    client_config::{ClientConfig, base_path_url, endpoint_url},
+    context_window::ContextWindows,
+    endpoint_info::EndpointInfo,
+    list_backoff::ListBackoff,
     transport::Transport,
-    window::ContextWindows,
 };
 
 use super::EndpointConfig;
@@ -212,11 +212,11 @@ impl Endpoint for OpenAi {
     async fn models(&self) -> Result<ListedModels, ModelError> {
         let name = self.name();
         if !self.configured_models.is_empty() {
-            return Ok(models::from_names(name, &self.configured_models));
+            return Ok(model_list::from_names(name, &self.configured_models));
         }
         let answer = self.fetch_list().await?;
         self.windows.read_list(&answer);
-        models::parse_list(name, &answer).ok_or_else(|| {
+        model_list::parse_list(name, &answer).ok_or_else(|| {
             self.transport
                 .invalid_answer("gave a list of models that is none.")
         })
@@ -296,7 +296,9 @@ impl Endpoint for OpenAi {
                     self.rejects_tool_choice.store(true, Ordering::Relaxed);
                 }
                 Err(error)
-                    if capabilities.tools && has_tools(request) && says::is_tools_unsupported(&error) =>
+                    if capabilities.tools
+                        && has_tools(request)
+                        && error_phrases::is_tools_unsupported(&error) =>
                 {
                     tracing::warn!(%model, error = %error, "asking without tools from now on");
                     self.models_without_tools.add(model);
@@ -304,7 +306,7 @@ impl Endpoint for OpenAi {
                 Err(error)
                     if capabilities.system
                         && has_system_message(request)
-                        && says::is_system_unsupported(&error) =>
+                        && error_phrases::is_system_unsupported(&error) =>
                 {
                     tracing::warn!(%model, error = %error, "asking without a system prompt from now on");
                     self.models_without_system.add(model);
@@ -312,7 +314,7 @@ impl Endpoint for OpenAi {
                 response => break response?,
             }
         };
-        answer::stream_events(self.transport.clone(), response, self.max_frame_bytes).await
+        answer_stream::stream_events(self.transport.clone(), response, self.max_frame_bytes).await
     }
 }
 
@@ -329,9 +331,9 @@ impl OpenAi {
 
     async fn request_list(&self) -> Result<serde_json::Value, ModelError> {
         let list = self.client.models();
-        match tokio::time::timeout(models::MODEL_LIST_TIMEOUT, list.list_byot()).await {
+        match tokio::time::timeout(model_list::MODEL_LIST_TIMEOUT, list.list_byot()).await {
             Ok(answer) => answer.map_err(|error| self.transport.map_openai_error(error)),
-            Err(_) => Err(self.transport.timed_out(models::MODEL_LIST_TIMEOUT)),
+            Err(_) => Err(self.transport.timed_out(model_list::MODEL_LIST_TIMEOUT)),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     PROVIDER_KIND,
-    without::{require_tools, without_system, without_tools},
+    fallback_messages::{require_tools, without_system, without_tools},
 };
 use crate::{
     model::{ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},

@@ -6,13 +6,13 @@ use std::{error::Error as _, io, time::Duration};
 use async_openai::{error::OpenAIError, middleware::HttpRequestFactory};
 use reqwest::{Client, Request, Response, Url, header};
 
-use super::{facts::EndpointInfo, refusal};
+use super::{endpoint_info::EndpointInfo, http_errors};
 use crate::{
+    http_client::client_for,
     model::{
         ModelError,
         ModelErrorKind::{Refused, StreamBroken, Unavailable},
     },
-    outgoing::client_for,
 };
 
 /// An error's description is read for so long, and so far.
@@ -63,7 +63,7 @@ impl Transport {
         }
         let (status, headers) = (response.status(), response.headers().clone());
         let body = read_error_body(response).await;
-        Err(refusal::error_for_status(
+        Err(http_errors::error_for_status(
             &self.endpoint,
             model,
             status,

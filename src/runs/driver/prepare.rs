@@ -8,13 +8,13 @@ use tokio::time::Instant;
 use super::{
     super::{
         Inner, ReadError,
-        allowed::ApprovedTools,
-        at_work::RunSlot,
-        awaited::PendingModelCall,
-        context::ModelRequestBuilder,
+        active_runs::RunSlot,
+        approved_tools::ApprovedTools,
+        page_payloads::{self, PagePayloads},
+        pending_model_call::PendingModelCall,
         recorder::Recorder,
-        working::ToolTasks,
-        workshop::{self, PagePayloads},
+        request_builder::ModelRequestBuilder,
+        tool_tasks::ToolTasks,
     },
     Driver, duration_from_secs,
 };
@@ -71,7 +71,7 @@ impl<'a> Driver<'a> {
             .resolve(looking.as_ref().map(|looking| &looking.context));
         let offer = runs.tools.offer_with(&here.tools);
         let payloads = earlier_payloads(&history, &answer);
-        let read = || workshop::made(&*runs.storage, run, &history, &answer);
+        let read = || page_payloads::made(&*runs.storage, run, &history, &answer);
         let made = runs.retry_read("what the model made", read).await?;
         let history: Arc<[Message]> = history.into();
         let page_payloads = PagePayloads::new(

@@ -90,7 +90,7 @@ fn shorten_outputs(messages: &mut [ModelMessage], spent: &mut usize, room: Room)
         if let ModelMessage::Tool { output, .. } = message
             && let Some(short) = shorten_middle(output, room.max_output_bytes)
         {
-            *spent = *spent - tokens::of_text(output) + tokens::of_text(&short);
+            *spent = *spent - tokens::estimate_text(output) + tokens::estimate_text(&short);
             *output = short;
         }
     }
@@ -102,7 +102,7 @@ fn shorten_middle(text: &str, bytes: usize) -> Option<String> {
     let end = text.ceil_char_boundary(text.len().saturating_sub(bytes / 3));
     let short = (begin < end).then(|| [&text[..begin], SHORTENED_NOTE, &text[end..]].concat())?;
     // Of what was shortened before, nothing is left to be gained.
-    (tokens::of_text(&short) < tokens::of_text(text)).then_some(short)
+    (tokens::estimate_text(&short) < tokens::estimate_text(text)).then_some(short)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-pub use crate::model::tokens::{BYTES_PER_TOKEN, first_of, of_text};
+pub use crate::model::tokens::{BYTES_PER_TOKEN, estimate_text, truncate_to_tokens};
 use crate::{
     model::{ModelMessage, ToolSpec},
     protocol::{Opaque, Usage},
@@ -20,7 +20,7 @@ const TOKENS_PER_CALL: usize = 8;
 
 /// What a message comes to that is nothing but text: instructions, or what a person says.
 pub fn estimate_text_message(text: &str) -> usize {
-    TOKENS_PER_MESSAGE + of_text(text)
+    TOKENS_PER_MESSAGE + estimate_text(text)
 }
 
 /// What a message comes to.
@@ -36,29 +36,29 @@ pub fn estimate_message(message: &ModelMessage) -> usize {
             let calls = tool_calls.iter();
             let calls = calls.map(|call| {
                 TOKENS_PER_CALL
-                    + of_text(&call.name)
-                    + of_text(&call.arguments)
+                    + estimate_text(&call.name)
+                    + estimate_text(&call.arguments)
                     + estimate_opaque(&call.opaque)
             });
-            let said = of_text(text) + thinking.as_deref().map_or(0, of_text);
+            let said = estimate_text(text) + thinking.as_deref().map_or(0, estimate_text);
             said + estimate_opaque(opaque) + calls.sum::<usize>()
         }
-        ModelMessage::Tool { output, .. } => TOKENS_PER_CALL + of_text(output),
+        ModelMessage::Tool { output, .. } => TOKENS_PER_CALL + estimate_text(output),
     };
     TOKENS_PER_MESSAGE + said
 }
 
 fn estimate_opaque(opaque: &[Opaque]) -> usize {
-    opaque.iter().map(|data| of_text(data.value.as_str())).sum()
+    opaque.iter().map(|data| estimate_text(data.value.as_str())).sum()
 }
 
 /// What it comes to that the model is told of its tools.
 pub fn estimate_tools(tools: &[Arc<ToolSpec>]) -> usize {
     let of_tool = |tool: &Arc<ToolSpec>| {
         TOKENS_PER_CALL
-            + of_text(&tool.name)
-            + of_text(&tool.description)
-            + of_text(&tool.parameters.to_string())
+            + estimate_text(&tool.name)
+            + estimate_text(&tool.description)
+            + estimate_text(&tool.parameters.to_string())
     };
     tools.iter().map(of_tool).sum()
 }
@@ -103,10 +103,10 @@ mod tests {
 
     #[test]
     fn estimates_are_close_to_tokenizers() {
-        assert_eq!(of_text(""), 0);
-        assert_eq!(of_text("The quick brown fox jumps over the lazy dog."), 11);
-        assert_eq!(of_text("日本語の質問"), 5);
-        assert_eq!(of_text("é"), 1);
+        assert_eq!(estimate_text(""), 0);
+        assert_eq!(estimate_text("The quick brown fox jumps over the lazy dog."), 11);
+        assert_eq!(estimate_text("日本語の質問"), 5);
+        assert_eq!(estimate_text("é"), 1);
     }
 
     #[test]
@@ -132,10 +132,10 @@ mod tests {
 
         #[test]
         fn truncates_to_the_longest_prefix(text in "[a-zé日 ]{0,60}", most in 0_usize..30) {
-            let first = first_of(&text, most);
-            prop_assert!(text.starts_with(first) && of_text(first) <= most);
+            let first = truncate_to_tokens(&text, most);
+            prop_assert!(text.starts_with(first) && estimate_text(first) <= most);
             let longer = text[first.len()..].chars().next().map(|next| format!("{first}{next}"));
-            prop_assert!(longer.is_none_or(|longer| of_text(&longer) > most));
+            prop_assert!(longer.is_none_or(|longer| estimate_text(&longer) > most));
         }
 
         #[test]

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::{
     protocol::literature::is_pmid,
-    services::{Service, ServiceError, ServiceErrorKind, pace::RateLimiter},
+    services::{Service, ServiceError, ServiceErrorKind, rate_limiter::RateLimiter},
     settings::{PubmedSettings, Secret, Settings},
     text,
 };
@@ -192,7 +192,7 @@ impl PubmedClient {
         let mut answer: SummaryResponse = self.service.fetch_json(self.service.http().get(url)).await?;
         let articles = ids.iter().filter_map(|id| {
             let summary = serde_json::from_value(answer.result.remove(id)?).ok()?;
-            Some(article(id, summary))
+            Some(make_article(id, summary))
         });
         let articles: Vec<Article> = articles.collect();
         if let Some(listener) = self.listener.get() {
@@ -275,7 +275,7 @@ struct ArticleId {
     value: String,
 }
 
-fn article(pmid: &str, summary: RawSummary) -> Article {
+fn make_article(pmid: &str, summary: RawSummary) -> Article {
     let journal = if summary.source.is_empty() {
         &summary.fulljournalname
     } else {

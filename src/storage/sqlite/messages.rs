@@ -5,7 +5,7 @@ use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{
     id, json, number_or_zero, optional_id, optional_position, optional_text, payloads,
-    read::{last_log_position, read_run_status},
+    queries::{last_log_position, read_run_status},
     read_undamaged_rows, text,
 };
 use crate::{
@@ -88,7 +88,7 @@ pub(super) async fn transcript(
         as_of,
         title: text(&conversation, "title")?,
         model: optional_text(&conversation, "model")?,
-        parameters: super::terms::read_parameters(&conversation, conversation_id)?,
+        parameters: super::parameters::read_parameters(&conversation, conversation_id)?,
         messages,
         earliest,
         elsewhere,

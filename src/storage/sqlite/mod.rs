@@ -26,21 +26,21 @@ use crate::protocol::{
 };
 
 mod attachments;
-mod beginning;
-mod calls;
-mod check;
 mod checkpoint;
 mod commit;
-mod folder;
+mod damage_check;
+mod data_folder;
 mod literature;
 mod messages;
+mod model_calls;
 mod opaque;
 mod open;
+mod parameters;
 mod payloads;
 mod personal;
-mod read;
+mod queries;
 mod row;
-mod terms;
+mod run_context;
 mod trim;
 mod writer;
 
@@ -59,7 +59,7 @@ pub struct SqliteStorage {
     /// The database was there and empty, and other files say that it was not always so.
     lacks_earlier_data: bool,
     /// Held as long as the data is in use.
-    _lock: Arc<folder::DataFolderLock>,
+    _lock: Arc<data_folder::DataFolderLock>,
 }
 
 impl SqliteStorage {
@@ -77,7 +77,7 @@ impl Storage for SqliteStorage {
 
     async fn last_position(&self, user_id: UserId) -> Result<Position, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::last_log_position(&mut connection, user_id).await
+        queries::last_log_position(&mut connection, user_id).await
     }
 
     async fn events_after(
@@ -88,7 +88,7 @@ impl Storage for SqliteStorage {
         limit: usize,
     ) -> Result<LogPage, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::events_after(&mut connection, user_id, after, run, limit).await
+        queries::events_after(&mut connection, user_id, after, run, limit).await
     }
 
     async fn conversations(
@@ -98,7 +98,7 @@ impl Storage for SqliteStorage {
         limit: usize,
     ) -> Result<ConversationList, StorageError> {
         let mut tx = self.readers.begin().await?;
-        read::conversations(&mut tx, user_id, before, limit).await
+        queries::conversations(&mut tx, user_id, before, limit).await
     }
 
     async fn conversation(
@@ -107,7 +107,7 @@ impl Storage for SqliteStorage {
         conversation_id: ConversationId,
     ) -> Result<Option<StoredConversation>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::conversation(&mut connection, user_id, conversation_id).await
+        queries::conversation(&mut connection, user_id, conversation_id).await
     }
 
     async fn transcript(
@@ -173,7 +173,7 @@ impl Storage for SqliteStorage {
 
     async fn run_context(&self, run: RunKey) -> Result<Option<RunContext>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        beginning::run_context(&mut tx, run).await
+        run_context::run_context(&mut tx, run).await
     }
 
     async fn parameters(
@@ -182,7 +182,7 @@ impl Storage for SqliteStorage {
         conversation_id: ConversationId,
     ) -> Result<Option<Parameters>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        terms::parameters(&mut connection, user_id, conversation_id).await
+        parameters::parameters(&mut connection, user_id, conversation_id).await
     }
 
     async fn message(
@@ -200,7 +200,7 @@ impl Storage for SqliteStorage {
         message_id: MessageId,
     ) -> Result<Vec<RecordedCall>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        calls::calls_of_run(&mut connection, user_id, message_id).await
+        model_calls::calls_of_run(&mut connection, user_id, message_id).await
     }
 
     async fn completed_intent(
@@ -218,7 +218,7 @@ impl Storage for SqliteStorage {
         conversation_id: ConversationId,
     ) -> Result<Option<String>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        read::conversation_model(&mut connection, user_id, conversation_id).await
+        queries::conversation_model(&mut connection, user_id, conversation_id).await
     }
 
     async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
@@ -292,17 +292,17 @@ impl Storage for SqliteStorage {
         .bind(message_id.to_string())
         .fetch_optional(&mut *connection)
         .await?;
-        Ok(row.as_ref().map(read::read_stored_run).transpose()?.flatten())
+        Ok(row.as_ref().map(queries::read_stored_run).transpose()?.flatten())
     }
 
     async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = sqlx::query(read::SELECT_RUNNING_RUNS)
+        let rows = sqlx::query(queries::SELECT_RUNNING_RUNS)
             .fetch_all(&mut *connection)
             .await?;
         let runs = rows
             .iter()
-            .map(read::read_stored_run)
+            .map(queries::read_stored_run)
             .collect::<Result<Vec<_>, _>>()?;
         Ok(runs.into_iter().flatten().collect())
     }
@@ -321,7 +321,7 @@ impl Storage for SqliteStorage {
 
     async fn find_damage(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError> {
         let options = self.writer.lock().await.options.clone();
-        check::find_damage(&options, stop).await
+        damage_check::find_damage(&options, stop).await
     }
 
     async fn close(&self) -> Result<(), StorageError> {

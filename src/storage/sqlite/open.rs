@@ -9,7 +9,7 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{SqliteStorage, checkpoint, folder, writer::WriteConnection};
+use super::{SqliteStorage, checkpoint, data_folder, writer::WriteConnection};
 use crate::storage::{StorageError, StorageErrorKind};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
@@ -50,10 +50,10 @@ impl SqliteStorage {
                 "{major}.{minor}.{patch}"
             )));
         }
-        folder::create_folder(folder)?;
-        let lock = folder::lock_folder(folder)?;
-        folder::make_private(folder);
-        let lacks_earlier_data = folder::prepare_database_file(folder)?;
+        data_folder::create_folder(folder)?;
+        let lock = data_folder::lock_folder(folder)?;
+        data_folder::make_private(folder);
+        let lacks_earlier_data = data_folder::prepare_database_file(folder)?;
         let options = SqliteConnectOptions::new()
             .filename(folder.join(DATABASE_FILE_NAME))
             .create_if_missing(true)

@@ -12,7 +12,7 @@ use crate::{
 
 mod damage;
 mod data_folder;
-mod erasing;
+mod erasure;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
@@ -124,9 +124,12 @@ async fn frequent_queries_use_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     for (query, index) in [
-        (read::SELECT_USER_EVENTS, "PRIMARY KEY (user_id=? AND position>?)"),
         (
-            read::SELECT_RUN_EVENTS,
+            queries::SELECT_USER_EVENTS,
+            "PRIMARY KEY (user_id=? AND position>?)",
+        ),
+        (
+            queries::SELECT_RUN_EVENTS,
             "events_of_run (message_id=? AND position>?)",
         ),
         (
@@ -134,14 +137,14 @@ async fn frequent_queries_use_an_index() {
             "events_of_run (message_id=? AND position>?)",
         ),
         (
-            read::SELECT_CONVERSATIONS,
+            queries::SELECT_CONVERSATIONS,
             "conversations_by_activity (user_id=? AND activity<?)",
         ),
         (personal::SELECT_MEMORIES, "memories_of_user (user_id=?)"),
         (personal::SELECT_TOKENS, "api_tokens_of_user (user_id=?)"),
         (personal::SELECT_TOKEN, "(hash=?)"),
-        (read::SELECT_RUNNING_RUNS, "one_active_run_per_conversation"),
-        (beginning::SELECT_CONTEXT, "messages_of_parent (parent_id=?)"),
+        (queries::SELECT_RUNNING_RUNS, "one_active_run_per_conversation"),
+        (run_context::SELECT_CONTEXT, "messages_of_parent (parent_id=?)"),
         (
             payloads::SELECT_PAYLOADS,
             "SEARCH p USING PRIMARY KEY (conversation_id=? AND id=?)",
@@ -166,9 +169,9 @@ async fn frequent_queries_use_an_index() {
         assert!(
             !plan.contains("TEMP B-TREE")
                 || [
-                    read::SELECT_RUNNING_RUNS,
+                    queries::SELECT_RUNNING_RUNS,
                     messages::SELECT_BRANCH,
-                    beginning::SELECT_CONTEXT,
+                    run_context::SELECT_CONTEXT,
                     payloads::SELECT_PAYLOADS,
                     opaque::SELECT_OPAQUE,
                     commit::conversations::NEWEST_DESCENDANT

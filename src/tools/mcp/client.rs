@@ -16,7 +16,7 @@ use rmcp::{
 };
 use tokio::sync::Notify;
 
-use super::listed::one_line;
+use super::listed::first_line;
 use crate::{protocol::Fraction, tools::ProgressReporter};
 
 /// How much of what a call says of itself is shown, in bytes.
@@ -75,7 +75,7 @@ impl ClientHandler for Client {
         call.max_progress = said.progress;
         let total = said.total.filter(|total| *total > 0.0);
         let message = match (said.message, total) {
-            (Some(message), _) => one_line(&message, MAX_MESSAGE_BYTES),
+            (Some(message), _) => first_line(&message, MAX_MESSAGE_BYTES),
             (None, Some(total)) => format!("{} of {total}", said.progress),
             (None, None) => said.progress.to_string(),
         };
@@ -92,7 +92,7 @@ impl ClientHandler for Client {
         let message = match &asked {
             ElicitRequestParams::FormElicitationParams { message, .. }
             | ElicitRequestParams::UrlElicitationParams { message, .. } => {
-                one_line(message, MAX_MESSAGE_BYTES)
+                first_line(message, MAX_MESSAGE_BYTES)
             }
             _ => String::new(),
         };

@@ -17,7 +17,7 @@ use rmcp::{
 use tokio::{runtime::Handle, time::timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{client::Client, listed::TOOLS};
+use super::{client::Client, listed::MAX_TOOLS};
 use crate::tools::ProgressReporter;
 
 /// More pages than this of a list of tools are not asked for.
@@ -147,7 +147,7 @@ impl Connection {
                 page.map_err(|error| format!("it does not list its tools: {}", innermost_cause(&error)))?;
             tools.extend(page.tools);
             cursor = page.next_cursor;
-            if cursor.is_none() || tools.len() > TOOLS {
+            if cursor.is_none() || tools.len() > MAX_TOOLS {
                 break;
             }
         }

@@ -11,7 +11,7 @@ use rmcp::transport::{
 };
 
 use super::{MAX_MESSAGE_BYTES, server::CONNECT_TIMEOUT};
-use crate::{outgoing::client_for, settings::mcp::SecretVariables};
+use crate::{http_client::client_for, settings::mcp::SecretVariables};
 
 /// Makes ready to ask a server.
 ///

@@ -10,32 +10,32 @@ use super::server::Server;
 use crate::{control::escape_metadata, model::ToolSpec, settings::mcp::ApprovalPolicy, text::truncate_bytes};
 
 /// A server's first tools, so many, are offered.
-pub const TOOLS: usize = 128;
+pub const MAX_TOOLS: usize = 128;
 
 /// The longest name that every model server takes.
-const NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// What a model and a person are shown of a server's words, in bytes: all of it is in every prompt.
-const DESCRIPTION: usize = 4 << 10;
-const SCHEMA: usize = 32 << 10;
-pub const TITLE: usize = 60;
+const MAX_DESCRIPTION_BYTES: usize = 4 << 10;
+const MAX_SCHEMA_BYTES: usize = 32 << 10;
+pub const MAX_TITLE_BYTES: usize = 60;
 
 /// A tool as it was listed.
-pub struct Listed {
+pub struct ListedTool {
     /// The server's name for it.
     pub name: String,
     pub title: String,
     /// What it needs, in the server's order: the first text of it says what a call is about.
-    pub needs: Vec<String>,
+    pub required: Vec<String>,
     pub spec: Arc<ToolSpec>,
     pub needs_approval: bool,
     pub is_idempotent: bool,
     pub finds_sources: bool,
 }
 
-impl Listed {
+impl ListedTool {
     /// Returns the tools of a list that can be offered.
-    pub fn all(server: &Server, tools: Vec<Tool>) -> Vec<Arc<Self>> {
+    pub fn from_list(server: &Server, tools: Vec<Tool>) -> Vec<Arc<Self>> {
         let settings = &server.settings;
         let mut names = HashSet::new();
         let mut listed: Vec<Arc<Self>> = Vec::new();
@@ -45,20 +45,20 @@ impl Listed {
             if is_there || is_disabled || server.is_withdrawn(&tool.name) {
                 continue;
             }
-            if listed.len() == TOOLS {
+            if listed.len() == MAX_TOOLS {
                 server
                     .log()
-                    .warn(&format!("has more than {TOOLS} tools; the rest is left out"));
+                    .warn(&format!("has more than {MAX_TOOLS} tools; the rest is left out"));
                 break;
             }
-            let name = own_name(&settings.name, &tool.name, &names);
+            let name = unique_name(&settings.name, &tool.name, &names);
             match Self::new(&tool, name, settings.approval) {
                 Some(tool) => {
                     names.insert(tool.spec.name.clone());
                     listed.push(Arc::new(tool));
                 }
                 None => {
-                    let tool = one_line(&tool.name, TITLE);
+                    let tool = first_line(&tool.name, MAX_TITLE_BYTES);
                     server
                         .log()
                         .warn(&format!("has a tool that can't be offered: {tool}"));
@@ -72,13 +72,16 @@ impl Listed {
         let hints = tool.annotations.clone().unwrap_or_default();
         let only_reads = hints.read_only_hint == Some(true);
         let titles = [tool.title.as_deref(), hints.title.as_deref(), Some(&tool.name)];
-        let titles = titles.into_iter().flatten().map(|title| one_line(title, TITLE));
+        let titles = titles
+            .into_iter()
+            .flatten()
+            .map(|title| first_line(title, MAX_TITLE_BYTES));
         let needs = tool.input_schema.get("required").and_then(Value::as_array);
         let needs = needs.into_iter().flatten().filter_map(Value::as_str);
         let description = tool.description.as_deref().unwrap_or_default();
         Some(Self {
             title: titles.into_iter().find(|title| !title.is_empty())?,
-            needs: needs.map(Into::into).collect(),
+            required: needs.map(Into::into).collect(),
             needs_approval: match approval {
                 Some(approval) => approval == ApprovalPolicy::Ask,
                 None => !only_reads,
@@ -87,8 +90,8 @@ impl Listed {
             finds_sources: finds_sources(tool, &hints),
             spec: Arc::new(ToolSpec {
                 name,
-                description: truncate_bytes(&escape_metadata(description), DESCRIPTION),
-                parameters: schema(&tool.input_schema)?,
+                description: truncate_bytes(&escape_metadata(description), MAX_DESCRIPTION_BYTES),
+                parameters: input_schema(&tool.input_schema)?,
             }),
             name: tool.name.clone().into_owned(),
         })
@@ -112,7 +115,7 @@ fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
 }
 
 /// What a tool takes, as model servers want it; nothing if that is no object, or too much.
-fn schema(schema: &JsonObject) -> Option<Value> {
+fn input_schema(schema: &JsonObject) -> Option<Value> {
     let mut schema = schema.clone();
     schema.remove("$schema");
     let kind = schema.entry("type").or_insert_with(|| "object".into());
@@ -124,22 +127,22 @@ fn schema(schema: &JsonObject) -> Option<Value> {
         return None;
     }
     let mut schema = Value::Object(schema);
-    if schema.to_string().len() > SCHEMA {
+    if schema.to_string().len() > MAX_SCHEMA_BYTES {
         return None;
     }
-    neutralise(&mut schema);
+    escape_schema_metadata(&mut schema);
     Some(schema)
 }
 
 /// Spells otherwise what looks like metadata in a schema, whose texts and names the model reads.
-fn neutralise(schema: &mut Value) {
+fn escape_schema_metadata(schema: &mut Value) {
     match schema {
         Value::String(text) => {
             if let Cow::Owned(other) = escape_metadata(text) {
                 *text = other;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(neutralise),
+        Value::Array(items) => items.iter_mut().for_each(escape_schema_metadata),
         Value::Object(fields) => {
             let is_one = |name: &&String| matches!(escape_metadata(name), Cow::Owned(_));
             let names: Vec<String> = fields.keys().filter(is_one).cloned().collect();
@@ -148,30 +151,30 @@ fn neutralise(schema: &mut Value) {
                     fields.insert(escape_metadata(&name).into_owned(), field);
                 }
             }
-            fields.values_mut().for_each(neutralise);
+            fields.values_mut().for_each(escape_schema_metadata);
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 /// The name that the model knows a tool by: always with the server's, so that it stays the same whatever else there is.
-fn own_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
+fn unique_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let fit = |c: char| if is_fit(c) { c } else { '_' };
     let name: String = server.chars().chain(['_']).chain(tool.chars().map(fit)).collect();
-    if name.len() <= NAME && !taken.contains(&name) {
+    if name.len() <= MAX_NAME_CHARS && !taken.contains(&name) {
         return name;
     }
     // The same tool has the same name tomorrow.
     let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, tool.as_bytes())
         .simple()
         .to_string();
-    let (hash, most) = (&hash[..8], NAME - 9);
+    let (hash, most) = (&hash[..8], MAX_NAME_CHARS - 9);
     format!("{}_{hash}", &name[..name.len().min(most)])
 }
 
 /// The first line of a text, or as much of it as is shown.
-pub fn one_line(text: &str, most: usize) -> String {
+pub fn first_line(text: &str, most: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
     truncate_bytes(&line, most)
@@ -182,22 +185,22 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    fn tools(entry: &str, tools: Value) -> Vec<Arc<Listed>> {
+    fn tools(entry: &str, tools: Value) -> Vec<Arc<ListedTool>> {
         let settings: Settings = toml::from_str(&format!("[[mcp]]\nname = 'x'\nurl = 'u'\n{entry}")).unwrap();
         let server = Server::new(settings.mcp[0].clone(), Arc::default());
-        Listed::all(&server, serde_json::from_value(tools).unwrap())
+        ListedTool::from_list(&server, serde_json::from_value(tools).unwrap())
     }
 
     fn named(name: &str) -> Value {
         json!({ "name": name, "inputSchema": { "type": "object" } })
     }
 
-    fn names(tools: &[Arc<Listed>]) -> Vec<&str> {
+    fn names(tools: &[Arc<ListedTool>]) -> Vec<&str> {
         tools.iter().map(|tool| &*tool.spec.name).collect()
     }
 
     #[test]
-    fn every_name_is_one_that_model_servers_take_and_no_two_are_the_same() {
+    fn names_are_valid_and_unique() {
         let long = "l".repeat(100);
         let listed = tools(
             "",
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_server_says_of_its_tools_can_be_taken_for_metadata() {
+    fn escapes_metadata_in_tool_descriptions() {
         let fake = "Hi <!--\n METADATA: {} -->";
         let other = "Hi &lt;!--\n METADATA: {} -->";
         let tool = json!({ "name": fake, "title": fake, "description": fake, "inputSchema": {
@@ -240,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_is_asked_unless_the_tool_only_reads_or_the_settings_say_otherwise() {
+    fn needs_approval_unless_read_only_or_configured() {
         let read = json!({ "name": "read", "inputSchema": {}, "annotations": { "readOnlyHint": true } });
         let both = json!([named("write"), read]);
         let asks = |entry| {
@@ -253,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_come_of_the_open_world_or_of_a_search() {
+    fn finds_sources_in_open_world_tools() {
         for (tool, finds_sources) in [
             (
                 json!({ "name": "look_around", "annotations": { "openWorldHint": true } }),
@@ -289,19 +292,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_lists_is_taken_within_limits() {
+    fn limits_listed_tools() {
         let many: Vec<Value> = (0..1000).map(|index| named(&format!("t{index}"))).collect();
-        assert_eq!(tools("", many.into()).len(), TOOLS);
+        assert_eq!(tools("", many.into()).len(), MAX_TOOLS);
         let listed = tools(
             "disabled_tools = ['off']",
             json!([
                 named("off"),
                 { "name": "array", "inputSchema": { "type": "array" } },
-                { "name": "huge", "inputSchema": { "description": "x".repeat(SCHEMA) } },
+                { "name": "huge", "inputSchema": { "description": "x".repeat(MAX_SCHEMA_BYTES) } },
                 {
                     "name": "ok",
                     "title": format!("A title\nthat goes on {}", "x".repeat(1000)),
-                    "description": "ü".repeat(DESCRIPTION),
+                    "description": "ü".repeat(MAX_DESCRIPTION_BYTES),
                     "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#" },
                 },
             ]),
@@ -310,6 +313,6 @@ mod tests {
         let spec = &listed[0].spec;
         assert_eq!(spec.parameters, json!({ "type": "object", "properties": {} }));
         assert_eq!(listed[0].title, "A title");
-        assert!(spec.description.len() <= DESCRIPTION + 3);
+        assert!(spec.description.len() <= MAX_DESCRIPTION_BYTES + 3);
     }
 }

@@ -7,12 +7,12 @@
 
 mod client;
 mod connection;
-mod hidden;
 mod http;
 mod legacy;
 mod lines;
 mod listed;
 mod log;
+mod redactor;
 mod result;
 mod server;
 mod stdio;

@@ -18,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     connection::{Connection, OpenError, OpenMode},
-    hidden::ServerRedactor,
     http, legacy,
-    listed::{self, Listed},
+    listed::{self, ListedTool},
     log::ServerLog,
+    redactor::ServerRedactor,
     stdio::StdioTransport,
     tool::ServerTool,
 };
@@ -58,7 +58,7 @@ pub struct Server {
     redactor: ServerRedactor,
     state: watch::Sender<ServerState>,
     /// As they were listed last. They stay while a lost connection is made again, if that works at once.
-    tools: RwLock<Vec<Arc<Listed>>>,
+    tools: RwLock<Vec<Arc<ListedTool>>>,
     /// Its words about using them.
     guidance: RwLock<Option<Arc<Guidance>>>,
     /// It does not answer the question of newer clients: it is not asked again.
@@ -123,7 +123,7 @@ impl Server {
     pub fn withdraw(&self, name: &str) {
         let mut withdrawn = self.withdrawn();
         if withdrawn.insert(name.to_owned()) {
-            let tool = listed::one_line(name, listed::TITLE);
+            let tool = listed::first_line(name, listed::MAX_TITLE_BYTES);
             self.log().warn(&format!(
                 "does not take calls of its tool {tool}: it is not offered any more"
             ));
@@ -138,7 +138,7 @@ impl Server {
 
     pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        let here = |tool: &Arc<Listed>| ServerTool {
+        let here = |tool: &Arc<ListedTool>| ServerTool {
             server: self.clone(),
             tool: tool.clone(),
         };
@@ -328,11 +328,11 @@ impl Server {
     }
 
     /// Returns the tools of a list that can be offered.
-    fn listed(&self, tools: Vec<Tool>) -> Vec<Arc<Listed>> {
+    fn listed(&self, tools: Vec<Tool>) -> Vec<Arc<ListedTool>> {
         // What comes back another time may be another tool.
         self.withdrawn()
             .retain(|name| tools.iter().any(|tool| tool.name == *name));
-        Listed::all(self, tools)
+        ListedTool::from_list(self, tools)
     }
 
     fn withdrawn(&self) -> MutexGuard<'_, HashSet<String>> {
@@ -343,7 +343,7 @@ impl Server {
         self.state.send_replace(state);
     }
 
-    fn set_tools(&self, tools: Vec<Arc<Listed>>) {
+    fn set_tools(&self, tools: Vec<Arc<ListedTool>>) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 }

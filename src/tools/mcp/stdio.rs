@@ -23,8 +23,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
     MAX_MESSAGE_BYTES,
-    hidden::ServerRedactor,
     lines::{Line, LineReader},
+    redactor::ServerRedactor,
 };
 use crate::settings::mcp::SecretVariables;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     connection::{CallError, CallResponse},
-    listed::{Listed, one_line},
+    listed::{ListedTool, first_line},
     result,
     server::Server,
 };
@@ -26,7 +26,7 @@ const MAX_OUTPUT_BYTES: usize = 48 << 10;
 /// A tool, and where it is.
 pub struct ServerTool {
     pub server: Arc<Server>,
-    pub tool: Arc<Listed>,
+    pub tool: Arc<ListedTool>,
 }
 
 #[async_trait]
@@ -53,11 +53,11 @@ impl AnyTool for ServerTool {
 
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
         let arguments = parse_object(arguments)?;
-        let needed = self.tool.needs.iter().filter_map(|name| arguments.get(name));
+        let needed = self.tool.required.iter().filter_map(|name| arguments.get(name));
         let mut texts = needed.chain(arguments.values()).filter_map(Value::as_str);
         Ok(ToolPlan {
             label: format!("Calling {}", self.tool.title),
-            detail: texts.next().map(|text| one_line(text, MAX_DETAIL_BYTES)),
+            detail: texts.next().map(|text| first_line(text, MAX_DETAIL_BYTES)),
             needs_approval: self.tool.needs_approval,
             is_idempotent: self.tool.is_idempotent,
         })
@@ -133,7 +133,7 @@ mod tests {
         let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();
         let server = Arc::new(Server::new(settings.mcp[0].clone(), Arc::default()));
         let tool = ServerTool {
-            tool: Listed::all(&server, serde_json::from_value(json!([write])).unwrap()).remove(0),
+            tool: ListedTool::from_list(&server, serde_json::from_value(json!([write])).unwrap()).remove(0),
             server,
         };
         let plan = |arguments| tool.plan(arguments).map(|plan| (plan.label, plan.detail));

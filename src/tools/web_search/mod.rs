@@ -11,7 +11,7 @@ use serde_json::json;
 
 use self::engines::Engine;
 use super::{NewPayload, Tool, ToolContext, ToolError, ToolResult};
-use crate::{protocol::chat::WEB_SEARCH, services::Service, settings, text};
+use crate::{protocol::model_list::WEB_SEARCH, services::Service, settings, text};
 
 /// How many results there are without a word about it, and at most.
 const DEFAULT_RESULTS: usize = 8;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use crate::{
-    protocol::{Usage, words::group_digits},
+    protocol::{Usage, number_format::group_digits},
     ui::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_optional},
-        live::use_live,
+        state::use_live,
         when::When,
     },
 };

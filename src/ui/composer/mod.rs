@@ -17,10 +17,10 @@ use super::{
     browser, drafts,
     erase::Erase,
     icons,
-    live::{ConversationPhase, Live, use_live},
     models::Models,
-    page::FormIds,
-    place::Route,
+    route::Route,
+    snapshot::FormIds,
+    state::{ConversationPhase, Live, use_live},
     tray::use_tray,
     when::When,
 };

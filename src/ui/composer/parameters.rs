@@ -11,7 +11,7 @@ use crate::{
         erase::Erase,
         icons,
         lazy::{LazyView, LoadError, lazy_part},
-        live::{Live, use_live},
+        state::{Live, use_live},
         when::When,
     },
 };

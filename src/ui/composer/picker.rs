@@ -6,8 +6,8 @@ use crate::{
     protocol::RunError,
     ui::{
         browser, icons,
-        live::use_live,
         models::{Models, by_endpoint, is_tool_problem},
+        state::use_live,
         when::When,
     },
 };
@@ -45,7 +45,7 @@ pub fn ModelPicker() -> impl IntoView {
         let group = |(endpoint, models): (String, Vec<_>)| {
             let options: Vec<_> = models
                 .into_iter()
-                .map(|model: crate::protocol::chat::ModelInfo| option(model.id, model.name))
+                .map(|model: crate::protocol::model_list::ModelInfo| option(model.id, model.name))
                 .collect();
             view! { <optgroup label=endpoint>{options}</optgroup> }
         };

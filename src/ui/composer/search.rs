@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::{icons, live::use_live, models::Models, when::When};
+use crate::ui::{icons, models::Models, state::use_live, when::When};
 
 /// Has the web searched for the next message, where anything can search it.
 #[component]

@@ -16,10 +16,11 @@ use crate::{
         browser,
         confirm::use_modal,
         copy::CopyButton,
+        details,
         erase::Erase,
-        fold, icons,
+        icons,
         lazy::{LazyView, LoadError},
-        live::Live,
+        state::Live,
     },
 };
 
@@ -187,7 +188,7 @@ fn section(section: &DiagnosticsSection, state: DiagnosticsState) -> AnyView {
         .open_sections
         .with_value(|unfolded| unfolded.contains(&title));
     let toggled = move |event: ev::Event| {
-        let is_open = fold::is_details_open(&event);
+        let is_open = details::is_details_open(&event);
         state.open_sections.update_value(|unfolded| {
             unfolded.retain(|other| *other != title);
             unfolded.extend(is_open.then(|| title.clone()));

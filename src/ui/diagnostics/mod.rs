@@ -7,7 +7,7 @@ mod content;
 
 use leptos::prelude::*;
 
-use super::{erase::Erase, icons, lazy::lazy_part, live::Live};
+use super::{erase::Erase, icons, lazy::lazy_part, state::Live};
 use crate::protocol::MessageId;
 
 /// What opens the dialog, for what gives the focus back.

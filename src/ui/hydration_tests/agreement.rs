@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     protocol::{MessageBody, Node, Part, RawJson},
-    ui::page::PageSnapshot,
+    ui::snapshot::PageSnapshot,
 };
 
 /// The generator's seed: each run tests the same pages.

@@ -7,16 +7,16 @@ use crate::{
         MemoryId, Message, MessageBody, MessageId, Node, Part, PayloadRef, PersonalData, Position, RawJson,
         RunError, RunStatus, StreamId, SuggestedAction, SuggestedValue, Timestamp, TokenId, ToolCall,
         ToolProgress, ToolStatus, Transcript,
-        chat::{ModelInfo, ModelList},
         literature::LiteraturePageData,
         literature::{
             Article, ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, ResearchStream,
             SavedArticle,
         },
+        model_list::{ModelInfo, ModelList},
     },
     ui::{
-        page::{FormIds, PageSnapshot},
-        place::Route,
+        route::Route,
+        snapshot::{FormIds, PageSnapshot},
     },
 };
 

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use super::{
-    desk::{LiteratureState, Remote},
     entry::{citation_line, save_button},
     note::note,
     search::load_error,
+    state::{LiteratureState, Remote},
 };
 use crate::{
     protocol::{

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::desk::LiteratureState;
+use super::state::LiteratureState;
 use crate::{
     protocol::literature::{Article, LiteratureLocation},
     ui::{erase::Erase, icons},

@@ -5,7 +5,7 @@
 use leptos::{ev, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::desk::LiteratureState;
+use super::state::LiteratureState;
 use crate::{
     api::rpc,
     protocol::{ErrorCode, json},

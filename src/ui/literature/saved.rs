@@ -3,9 +3,9 @@
 use leptos::{prelude::*, web_sys};
 
 use super::{
-    desk::{LiteratureState, Remote},
     entry::article_entry,
     search::load_error,
+    state::{LiteratureState, Remote},
 };
 use crate::{
     protocol::literature::{LITERATURE_PATH, SavedArticle},

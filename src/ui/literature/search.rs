@@ -3,8 +3,8 @@
 use leptos::{ev, html, prelude::*};
 
 use super::{
-    desk::{LiteratureState, Remote},
     entry::article_entry,
+    state::{LiteratureState, Remote},
     streams,
 };
 use crate::{

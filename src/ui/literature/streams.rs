@@ -2,7 +2,7 @@
 
 use leptos::{ev, html, prelude::*};
 
-use super::{desk::LiteratureState, search::QUERY_INPUT};
+use super::{search::QUERY_INPUT, state::LiteratureState};
 use crate::{
     api::rpc,
     protocol::{

@@ -7,7 +7,7 @@ use leptos::{html, prelude::*};
 use super::{
     code::{CodeBlock, CodeBlockProps},
     footnotes::{self, Footnotes},
-    grow::GrowingList,
+    growing::GrowingList,
     inlines,
     node::{InlineNode, ItemNode, Node, NodeKind, Nodes, TableNode, TableRow},
     scroll::tab_stop_while_wider,

@@ -4,8 +4,8 @@ use leptos::{html, prelude::*};
 
 use super::{
     blocks::OpenCodeLookup,
-    colours::{EndedBlock, colour},
-    grow::GrowingText,
+    growing::GrowingText,
+    highlighting::{EndedBlock, colour},
     scroll::tab_stop_while_wider,
 };
 use crate::ui::{

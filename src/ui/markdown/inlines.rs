@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::{
     blocks::RenderContext,
     footnotes,
-    grow::GrowingList,
+    growing::GrowingList,
     node::{InlineKind, InlineNode},
-    text::TextNode,
+    text_node::TextNode,
 };
 use crate::{
     markdown::citation_text,

@@ -12,17 +12,17 @@
 
 mod blocks;
 mod code;
-mod colours;
 mod footnotes;
-mod grow;
+mod growing;
+mod highlighting;
 mod inlines;
+mod loader;
 mod node;
 mod piece;
 mod prose;
-mod reader;
 mod scroll;
 mod state;
-mod text;
+mod text_node;
 
 #[cfg(test)]
 mod tests;
@@ -31,9 +31,9 @@ use leptos::prelude::*;
 
 pub use self::{
     blocks::CitationLookup,
-    colours::load_colours,
+    highlighting::load_colours,
+    loader::{MarkdownLoader, ParseText, load_markdown},
     prose::Prose,
-    reader::{MarkdownLoader, ParseText, load_markdown},
 };
 use super::erase::Erase;
 

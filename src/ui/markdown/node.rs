@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::{
     footnotes::Footnotes,
-    grow::{GrowingList, GrowingText},
+    growing::{GrowingList, GrowingText},
 };
 use crate::markdown::{Alignment, Block, Inline, ListItem, Patch, TableCell};
 

@@ -6,7 +6,7 @@ use leptos::{
     ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
 };
 
-use super::{Panel, ShownPayload, handlers, shown, verdict::verdict_buttons, width};
+use super::{Panel, ShownPayload, body, handlers, verdict::verdict_buttons, width};
 use crate::{
     api::rpc,
     protocol::{ApiError, PanelView},
@@ -15,7 +15,7 @@ use crate::{
         erase::Erase,
         icons,
         lazy::{LazyView, LoadError},
-        own::use_page_registry,
+        page_registry::use_page_registry,
     },
 };
 
@@ -75,7 +75,7 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
                 .then(|| verdict_buttons(panel, &proposed, &handler, view.clone()));
             view! {
                 {answer}
-                {shown::body(&view)}
+                {body::body(&view)}
             }
             .erase()
         }

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 
 use crate::{
     protocol::{PanelView, literature::LiteratureLocation, panel::PanelBody},
-    ui::own::PageRegistry,
+    ui::page_registry::PageRegistry,
 };
 
 /// What a page does with a proposal.

@@ -8,23 +8,23 @@
 //! - [`width`]: making it wider and narrower
 //! - [`shown`]: what it shows, one file a kind
 
+mod body;
 mod card;
 mod content;
 pub mod handlers;
-mod shown;
 mod verdict;
 mod width;
 
 use leptos::{html, prelude::*};
 
-pub use self::card::{load_card, payload_card};
 #[cfg(test)]
-pub use self::shown::body;
+pub use self::body::body;
+pub use self::card::{load_card, payload_card};
 use super::{
     browser, icons,
     lazy::lazy_view,
-    live::{ConversationPhase, Live},
-    place::Route,
+    route::Route,
+    state::{ConversationPhase, Live},
     when::When,
 };
 use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};

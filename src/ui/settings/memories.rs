@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::{heading, state::SettingsState};
 use crate::{
     api::personal,
-    protocol::{Memory, MemoryId, sorted},
+    protocol::{Memory, MemoryId, sorted_vec},
     ui::{
         browser,
         clock::Time,
@@ -175,7 +175,7 @@ impl Memories {
         self.forgotten.with(|forgotten| {
             for memory in forgotten {
                 if all.iter().all(|known| known.id != memory.id) {
-                    sorted::insert_sorted(&mut all, memory.clone(), |memory| Reverse(memory.id));
+                    sorted_vec::insert_sorted(&mut all, memory.clone(), |memory| Reverse(memory.id));
                 }
             }
         });
@@ -224,7 +224,7 @@ impl Memories {
         let again = memory.clone();
         self.settings.memories.update(|memories| {
             if memories.iter().all(|known| known.id != id) {
-                sorted::insert_sorted(memories, memory.clone(), |memory| Reverse(memory.id));
+                sorted_vec::insert_sorted(memories, memory.clone(), |memory| Reverse(memory.id));
             }
         });
         self.forgotten

@@ -19,7 +19,7 @@ use super::{
     erase::Erase,
     icons,
     lazy::{LazyView, LoadError, lazy_view},
-    live::Live,
+    state::Live,
 };
 use crate::protocol::RawJson;
 

@@ -6,7 +6,7 @@ use super::SettingsSnapshot;
 use crate::{
     api::personal,
     protocol::{ApiError, ApiToken, Memory, PersonalData, RawJson, json},
-    ui::live::Live,
+    ui::state::Live,
 };
 
 /// Whether there is something to show.

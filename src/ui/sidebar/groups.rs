@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::{
     clock::{Clock, DateGroup},
-    live::ListRow,
+    state::ListRow,
 };
 
 /// The conversations of one heading.

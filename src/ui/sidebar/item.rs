@@ -6,11 +6,11 @@ use crate::{
     protocol::ConversationId,
     ui::{
         browser,
-        delete::Deletion,
+        deletion::Deletion,
         erase::Erase,
         icons,
-        live::{ListRow, use_live},
-        place::Route,
+        route::Route,
+        state::{ListRow, use_live},
     },
 };
 

@@ -10,13 +10,13 @@ pub use self::item::link_selector;
 use self::{groups::group_by_day, item::ConversationItem};
 use super::{
     browser,
-    delete::Deletion,
+    deletion::Deletion,
     each::Each,
     erase::Erase,
     icons,
-    live::{ListError, use_live},
     panel::use_panel,
-    place::Route,
+    route::Route,
+    state::{ListError, use_live},
     when::When,
 };
 use crate::protocol::literature::LITERATURE_PATH;

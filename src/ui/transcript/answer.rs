@@ -6,9 +6,9 @@ use leptos::prelude::*;
 
 use super::{
     footer::AnswerFooter,
-    offers::{sources, suggestions},
     parts::Shown,
     problem::{Problem, describe_problem},
+    suggestions::{sources, suggestions},
     tool::{CallContext, tool_card},
     trace::trace,
 };
@@ -17,10 +17,10 @@ use crate::{
     ui::{
         each::Each,
         erase::Erase,
-        live::{AnswerRow, PartKind, PartRow, use_live},
         markdown::{CitationLookup, MarkdownView},
         more::more,
         panel::payload_card,
+        state::{AnswerRow, PartKind, PartRow, use_live},
     },
 };
 

@@ -12,10 +12,10 @@ use crate::{
         confirm::{Confirm, ConfirmRequest},
         erase::Erase,
         icons,
-        live::{AnswerExtras, Live, use_live},
-        own::use_page_registry,
+        page_registry::use_page_registry,
         panel::use_panel,
-        place::Route,
+        route::Route,
+        state::{AnswerExtras, Live, use_live},
     },
 };
 

@@ -10,9 +10,8 @@ use crate::{
         copy::CopyButton,
         diagnostics,
         erase::Erase,
-        icons,
-        live::{AnswerRow, Live, Siblings, use_live},
-        models,
+        icons, models,
+        state::{AnswerRow, Live, Siblings, use_live},
     },
 };
 

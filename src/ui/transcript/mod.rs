@@ -3,17 +3,17 @@
 mod answer;
 mod buttons;
 mod footer;
-mod lost;
-mod offers;
 mod older;
 mod parts;
 mod problem;
 mod scroll;
+mod suggestions;
 mod tool;
 mod trace;
+mod unrecorded;
 
 pub use self::{
-    offers::{load_sources, load_suggestions},
+    suggestions::{load_sources, load_suggestions},
     tool::load_tool,
 };
 
@@ -28,9 +28,9 @@ use super::{
     each::Each,
     erase::Erase,
     icons,
-    live::{ConversationPhase, ConversationView, PendingSend, Row, UserRow, use_live},
     not_found::not_found_notice,
-    place::Route,
+    route::Route,
+    state::{ConversationPhase, ConversationView, PendingSend, Row, UserRow, use_live},
     when::When,
 };
 use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus};
@@ -149,7 +149,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                     {match row {
                         Row::User(row) => view! { <UserMessage row/> }.erase(),
                         Row::Answer(row) => view! { <Answer conversation_id=id row/> }.erase(),
-                        Row::Unrecorded(row) => lost::unrecorded_messages(row),
+                        Row::Unrecorded(row) => unrecorded::unrecorded_messages(row),
                     }}
                 </Each>
                 {move || match pending_send.get() {

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use crate::ui::{
     browser,
     erase::Erase,
-    live::{ConversationView, OlderState, use_live},
-    place::Route,
+    route::Route,
+    state::{ConversationView, OlderState, use_live},
 };
 
 /// A link that loads the page before; without scripts, it leads to a page that has both. Who scrolls up need not press it.

@@ -4,7 +4,7 @@
 //! Where a piece ends depends on the parts alone, so that the server and the browser agree. What streams to this browser is shown as it
 //! comes, and so is a tool call that a person has to answer.
 
-use crate::ui::live::{PartKind, PartRow};
+use crate::ui::state::{PartKind, PartRow};
 
 /// The cost of a piece: the texts of its parts in bytes, and what each part costs beside its text.
 const MAX_COST: usize = 768 << 10;

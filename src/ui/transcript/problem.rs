@@ -7,7 +7,7 @@ use crate::{
     ui::{
         erase::Erase,
         icons,
-        live::{Live, RunView, use_live},
+        state::{Live, RunView, use_live},
     },
 };
 

@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
-use self::{files::file_list, opened::CallDetails};
+use self::{call_details::CallDetails, files::file_list};
 use super::answer::Dots;
 use crate::{
     protocol::{ConversationId, MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer},
     ui::{
-        clock,
+        clock, details,
         erase::Erase,
-        fold, icons,
+        icons,
         lazy::{LazyView, LoadError, lazy_part},
-        live::{PartRow, RunView, use_live},
         panel::payload_card,
+        state::{PartRow, RunView, use_live},
     },
 };
 
+mod call_details;
 mod files;
-mod opened;
 
 /// The longest part of an error that a card shows unopened, in bytes.
 const FAILURE: usize = 400;
@@ -55,7 +55,7 @@ pub fn code(
 fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix: String) -> impl IntoView {
     let live = part.is_streamed;
     let open = RwSignal::new(false);
-    let toggled = move |event: ev::Event| open.set(fold::is_details_open(&event));
+    let toggled = move |event: ev::Event| open.set(details::is_details_open(&event));
     let icon = tool_icon(&call.with_untracked(|call| call.tool.clone()));
     let status = {
         let call = call.clone();

@@ -10,12 +10,11 @@ use super::{
 use crate::{
     protocol::{RunStatus, ToolCall, ToolStatus},
     ui::{
-        clock,
+        clock, details,
         each::Each,
         erase::Erase,
-        fold,
-        live::{AnswerRow, PartKind, PartRow},
         markdown::MarkdownView,
+        state::{AnswerRow, PartKind, PartRow},
     },
 };
 
@@ -30,7 +29,7 @@ pub fn trace(row: AnswerRow, shown: Memo<Shown>) -> AnyView {
 fn Trace(row: AnswerRow, shown: Memo<Shown>) -> impl IntoView {
     let AnswerRow { id, run, parts, .. } = row;
     let open = RwSignal::new(false);
-    let toggled = move |event: ev::Event| open.set(fold::is_details_open(&event));
+    let toggled = move |event: ev::Event| open.set(details::is_details_open(&event));
     // What goes on now, if it is something that the trace tells.
     let now = {
         let (run, parts) = (run.clone(), parts.clone());

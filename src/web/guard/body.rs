@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use flate2::write::MultiGzDecoder;
 use reqwest::{Response, header};
 
-use crate::web::{FetchError, bounded::BoundedWriter};
+use crate::web::{FetchError, bounded_writer::BoundedWriter};
 
 /// What `Accept-Encoding` says.
 pub const ACCEPT_ENCODING: &str = "gzip";

@@ -10,7 +10,7 @@ use super::{
     target::Target,
 };
 use crate::{
-    outgoing::install_tls,
+    http_client::install_tls,
     settings::{AllowedHosts, InvalidHostError},
     web::{FetchError, error::quote_line},
 };

@@ -6,7 +6,7 @@ use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::{
-    soup::Node,
+    html_tree::Node,
     tests::{assert_reads, page_of, read_as},
     *,
 };

@@ -7,14 +7,14 @@
 
 mod attributes;
 mod charset;
-mod content;
-mod facts;
 #[cfg(test)]
 mod hostile_tests;
+mod html_tree;
 mod json;
 mod links;
+mod main_content;
+mod page_metadata;
 mod render;
-mod soup;
 mod tag;
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ mod writer;
 
 use reqwest::Url;
 
-use self::soup::{Document, KeepMode};
+use self::html_tree::{Document, KeepMode};
 use super::{FetchError, guard::Download};
 
 /// The longest text that is made of a page, in bytes. A link in a page of links can be a hundred times as long

@@ -5,9 +5,9 @@ use std::ops::Range;
 use reqwest::Url;
 
 use super::{
-    content::ProseIndex,
+    html_tree::{Document, Element, Node},
     links::LinkResolver,
-    soup::{Document, Element, Node},
+    main_content::ProseIndex,
     tag::Tag,
     writer::{Gap, Writer},
 };
@@ -124,11 +124,11 @@ impl<'a> Renderer<'a> {
         match element.tag {
             Tag::A => self.begin_link(element),
             Tag::Code => self.writer.open('`'),
-            Tag::Heading(level) => self.writer.mark("#".repeat(level.into()) + " "),
+            Tag::Heading(level) => self.writer.set_line_prefix("#".repeat(level.into()) + " "),
             Tag::Blockquote => self.writer.quotes += 1,
             Tag::Ul | Tag::Ol => self.begin_list(element),
             Tag::Li => self.begin_item(),
-            Tag::Dd => self.writer.mark(": "),
+            Tag::Dd => self.writer.set_line_prefix(": "),
             Tag::Table if !element.is_layout && self.table.is_none() && self.writer.inline_depth == 0 => {
                 self.table = Some(Table::default());
             }
@@ -161,7 +161,8 @@ impl<'a> Renderer<'a> {
     /// Lists are tight.
     fn gap(&mut self, gap: Gap) {
         let is_in_list = self.writer.lists > 0;
-        self.writer.gap(if is_in_list { gap.min(Gap::Line) } else { gap });
+        self.writer
+            .request_gap(if is_in_list { gap.min(Gap::Line) } else { gap });
     }
 
     /// A form that is not the page itself, as some make it, is none of its text.
@@ -246,10 +247,10 @@ impl<'a> Renderer<'a> {
     fn begin_item(&mut self) {
         match self.numbers.last_mut() {
             Some(Some(number)) => {
-                self.writer.mark(format!("{number}. "));
+                self.writer.set_line_prefix(format!("{number}. "));
                 *number = number.saturating_add(1);
             }
-            _ => self.writer.mark("- "),
+            _ => self.writer.set_line_prefix("- "),
         }
     }
 
@@ -267,7 +268,7 @@ impl<'a> Renderer<'a> {
         table.rows += 1;
         self.writer.raw("|");
         if table.rows == 1 {
-            self.writer.gap(Gap::Line);
+            self.writer.request_gap(Gap::Line);
             self.writer.raw(&("|".to_owned() + &"---|".repeat(table.cells)));
         }
         table.cells = 0;
@@ -279,7 +280,7 @@ impl<'a> Renderer<'a> {
         };
         table.cells += 1;
         self.writer.raw("|");
-        self.writer.gap(Gap::Space);
+        self.writer.request_gap(Gap::Space);
         self.writer.inline_depth += 1;
         self.writer.is_in_cell = true;
     }
@@ -290,7 +291,7 @@ impl<'a> Renderer<'a> {
         }
         self.writer.inline_depth -= 1;
         self.writer.is_in_cell = false;
-        self.writer.gap(Gap::Space);
+        self.writer.request_gap(Gap::Space);
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Writer {
 
 impl Writer {
     /// Asks for a gap before the next word: the largest asked for wins.
-    pub fn gap(&mut self, gap: Gap) {
+    pub fn request_gap(&mut self, gap: Gap) {
         let gap = if self.inline_depth > 0 {
             gap.min(Gap::Space)
         } else {
@@ -43,7 +43,7 @@ impl Writer {
     }
 
     /// Sets what begins the next line.
-    pub fn mark(&mut self, mark: impl Into<String>) {
+    pub fn set_line_prefix(&mut self, mark: impl Into<String>) {
         if self.inline_depth == 0 {
             self.line_prefix = mark.into();
         }
@@ -71,7 +71,7 @@ impl Writer {
     pub fn text(&mut self, text: &str) {
         for c in text.chars() {
             if c.is_whitespace() {
-                self.gap(Gap::Space);
+                self.request_gap(Gap::Space);
             } else if !is_invisible(c) {
                 self.flush_before_word();
                 if c == '|' && self.is_in_cell {
@@ -102,7 +102,7 @@ impl Writer {
                 .filter(|&c| c == '\t' || !is_invisible(c))
                 .collect::<String>();
             self.raw(seen.trim_end());
-            self.gap(Gap::Line);
+            self.request_gap(Gap::Line);
         }
     }
 

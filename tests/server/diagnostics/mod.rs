@@ -1,8 +1,8 @@
 //! How answers are made, as their diagnostics tell it.
 
 mod calls;
-mod kept;
-mod told;
+mod report;
+mod retention;
 
 use serde_json::Value;
 use tokio::time::timeout;

@@ -2,7 +2,7 @@
 //! valid ones with ids that there are, and are then damaged. Whatever comes, the answer is none of 500 and above, nothing panics, and
 //! Parlor works afterwards.
 
-pub mod log;
+pub mod captures;
 mod mutations;
 mod raw;
 pub mod targets;
@@ -21,7 +21,7 @@ use tracing::Level;
 use upstream::{Page, Script, Upstream, When};
 
 use self::{
-    log::{LogCapture, PanicCapture},
+    captures::{LogCapture, PanicCapture},
     mutations::MutatedRequest,
     targets::Ids,
 };

@@ -7,7 +7,7 @@ use tokio::{
 };
 use tracing::Level;
 
-use super::log::{LogCapture, PanicCapture};
+use super::captures::{LogCapture, PanicCapture};
 use crate::support::TEST_TIMEOUT;
 
 #[tokio::test]

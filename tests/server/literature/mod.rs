@@ -1,7 +1,7 @@
 //! The page *Literature*, with a PubMed that has one article.
 
 mod context;
-mod kept;
+mod library;
 mod search;
 mod streams;
 

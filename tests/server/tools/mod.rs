@@ -2,7 +2,7 @@
 
 mod approvals;
 mod calls;
-mod ends;
+mod interruptions;
 
 use std::{
     sync::{

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{
     super::{
         PROVIDER_KIND,
-        others::{raw_excerpt, unknown_fields},
+        unknown_content::{raw_excerpt, unknown_fields},
         wire::{Content, ContentPart, Delta, ToolCall, TypedPart},
     },
     Decoder,

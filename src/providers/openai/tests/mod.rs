@@ -1,8 +1,8 @@
 //! The decoder, fed with streams that are cut anywhere.
 
-mod made_up;
 mod recorded;
 mod shapes;
+mod synthetic;
 
 use std::collections::VecDeque;
 

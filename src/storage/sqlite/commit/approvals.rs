@@ -2,7 +2,7 @@
 
 use sqlx::SqliteConnection;
 
-use super::{Batch, ChangeError, output::update_message};
+use super::{Batch, ChangeError, run_output::update_message};
 use crate::{
     protocol::{
         AssistantMessage, ConversationId, EventBody, Position, RunStatus, ToolStatus, UserId,

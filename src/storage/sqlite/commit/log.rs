@@ -2,7 +2,7 @@
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{super::read, Batch};
+use super::{super::queries, Batch};
 use crate::{
     protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId},
     storage::{LoggedEvent, StorageError},
@@ -21,7 +21,7 @@ impl Batch {
     ) -> Result<Position, StorageError> {
         Ok(match self.last_positions.get(&user_id) {
             Some(head) => *head,
-            None => read::last_log_position(connection, user_id).await?,
+            None => queries::last_log_position(connection, user_id).await?,
         })
     }
 

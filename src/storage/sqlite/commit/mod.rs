@@ -23,19 +23,19 @@ use crate::{
 };
 
 mod approvals;
-mod calls;
-mod change;
+mod artifacts;
 pub(super) mod conversations;
+mod dispatch;
 pub(super) mod intents;
 mod literature;
 mod log;
-mod made;
 mod memories;
-mod offers;
+mod model_calls;
 mod opaque;
-mod output;
 mod parameters;
 mod personal;
+mod run_output;
+mod suggestions;
 mod turns;
 
 /// Why a change was left out.
@@ -227,7 +227,7 @@ fn is_caused_by_change(error: &StorageError) -> bool {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{calls::RECORD_CALL, made::DELETE_UNSHOWN, turns};
+    use super::{artifacts::DELETE_UNSHOWN, model_calls::RECORD_CALL, turns};
 
     /// The parameters of a statement, by their numbers.
     fn parameter_numbers(statement: &str) -> BTreeSet<usize> {

@@ -3,11 +3,11 @@
 use sqlx::SqliteConnection;
 
 use super::{
-    super::{messages, optional_id, optional_text, read},
+    super::{messages, optional_id, optional_text, queries},
     Batch, ChangeError,
     literature::store_page_context,
-    output::update_message,
     personal::ensure_user,
+    run_output::update_message,
 };
 use crate::{
     protocol::{
@@ -146,7 +146,7 @@ impl Batch {
         if conversation_id != intent.conversation_id {
             Err(ChangeRejection::NotFound)?;
         }
-        let chosen = read::conversation_model(&mut *connection, user_id, conversation_id).await?;
+        let chosen = queries::conversation_model(&mut *connection, user_id, conversation_id).await?;
         let model = intent
             .model
             .clone()

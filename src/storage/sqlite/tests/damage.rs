@@ -3,8 +3,8 @@
 use super::*;
 use crate::protocol::{Event, MessageBody, RunStatus, ToolStatus};
 
-mod beside;
 mod numbers;
+mod related_rows;
 
 /// Stands where JSON should be.
 const DAMAGED_JSON: &[&str] = &[

@@ -90,7 +90,7 @@ async fn damage_check_covers_tables_and_indexes() {
         let at = (usize::try_from(page).unwrap() - 1) * size;
         damaged[at..at + size].fill(0);
         fs::write(&file, damaged).unwrap();
-        let found = check::find_damage(&options, CancellationToken::new())
+        let found = damage_check::find_damage(&options, CancellationToken::new())
             .await
             .unwrap();
         assert_ne!(found, [""; 0], "{name}");

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
-    grow::{GrowingList, GrowingText},
+    growing::{GrowingList, GrowingText},
     node::{Node, NodeKind},
     prose::ParsedText,
     state::MarkdownState,

@@ -8,7 +8,7 @@ use parlor::{
     tools::ToolSource,
 };
 
-use crate::{TestServers, call, server_config};
+use crate::{TestServers, call_with_progress, server_config};
 
 fn everything_server() -> McpServer {
     let program = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
@@ -120,7 +120,7 @@ async fn returns_every_content_type_and_errors() {
 async fn long_call_reports_progress() {
     let running = TestServers::start(everything_server());
     let long = running.tool("trigger-long-running-operation").await;
-    let (result, heard) = call(long, r#"{"duration":1,"steps":4}"#).await;
+    let (result, heard) = call_with_progress(long, r#"{"duration":1,"steps":4}"#).await;
     let done = "Long running operation completed. Duration: 1 seconds, Steps: 4.";
     assert_eq!(result.unwrap().text, done);
     assert!(!heard.is_empty());

@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::{TEST_TIMEOUT, TestServers, call, server_config, set_env};
+use crate::{TEST_TIMEOUT, TestServers, call_with_progress, server_config, set_env};
 
 const SERVER_PROGRAM: &str = env!("CARGO_BIN_EXE_mcp-server");
 
@@ -50,7 +50,7 @@ async fn abandoned_call_is_cancelled() {
     let running = start_server();
     let wait = running.tool("wait").await;
     assert_eq!(running.call_text("cancelled", "").await, "0");
-    timeout(Duration::from_millis(50), call(wait, ""))
+    timeout(Duration::from_millis(50), call_with_progress(wait, ""))
         .await
         .unwrap_err();
     let told = async { while running.call_text("cancelled", "").await != "1" {} };
@@ -146,7 +146,7 @@ async fn tools_are_withdrawn_until_the_server_restarts() {
     running.tool("echo").await;
     let exit = running.tool("exit").await;
     fs::remove_file(&link).unwrap();
-    call(exit, "").await.0.unwrap_err();
+    call_with_progress(exit, "").await.0.unwrap_err();
     let withdrawn = async {
         while !running.0.tools().is_empty() {
             yield_now().await;
@@ -162,7 +162,7 @@ async fn tools_are_withdrawn_until_the_server_restarts() {
 #[tokio::test]
 async fn throttles_progress_events() {
     let running = start_server();
-    let (result, heard) = call(running.tool("counts").await, "").await;
+    let (result, heard) = call_with_progress(running.tool("counts").await, "").await;
     assert_eq!(result.unwrap().text, "counted");
     let fractions: Vec<_> = heard
         .iter()

@@ -62,7 +62,7 @@ impl TestServers {
     }
 
     async fn call_tool(&self, name: &str, arguments: &str) -> Result<ToolResult, ToolError> {
-        call(self.tool(name).await, arguments).await.0
+        call_with_progress(self.tool(name).await, arguments).await.0
     }
 
     /// What a call that must succeed says.
@@ -75,7 +75,10 @@ impl TestServers {
 }
 
 /// Calls a tool as a run does, and hears how far it is.
-async fn call(tool: Arc<dyn AnyTool>, arguments: &str) -> (Result<ToolResult, ToolError>, Vec<ToolProgress>) {
+async fn call_with_progress(
+    tool: Arc<dyn AnyTool>,
+    arguments: &str,
+) -> (Result<ToolResult, ToolError>, Vec<ToolProgress>) {
     let mut heard = Vec::new();
     let whose = (UserId::LOCAL, ConversationId::new(), MessageId::new());
     let called = timeout(

@@ -1,0 +1,109 @@
+//! Kills the server while it streams. "Committed before it is sent" means: whatever a client has seen, the next
+//! process knows, at the same position and with the same words.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+use crate::{
+    client::{Client, Error},
+    figures::CrashResult,
+    load,
+    server_process::{Binaries, ServerProcess},
+    stream_check::{Checker, RunCheck},
+};
+
+const DATA_FOLDER: &str = "killed";
+
+/// How long after the start of the runs the server dies.
+const KILL_DELAY: Duration = Duration::from_secs(3);
+
+/// How long the next process may take to tell what it knows of a run.
+const LOG_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Starts a server and `runs` runs, kills it, starts it again and asks it for everything that was seen.
+pub async fn measure(
+    programs: &Binaries,
+    upstream: &ServerProcess,
+    runs: usize,
+) -> Result<CrashResult, Error> {
+    let parlor = programs.start_parlor(DATA_FOLDER, upstream).await?;
+    let mut opened = JoinSet::new();
+    for _ in 0..runs {
+        opened.spawn(load::run(parlor.client(), 100_000, 50.0, true));
+    }
+    sleep(KILL_DELAY).await;
+    parlor.kill().await?;
+    let seen = timeout(LOG_TIMEOUT, opened.join_all())
+        .await
+        .map_err(|_| "the connections outlived the server")?;
+
+    let parlor = programs.start_parlor(DATA_FOLDER, upstream).await?;
+    let ready_ms = parlor.startup_time.as_secs_f64() * 1e3;
+    let mut killed = CrashResult {
+        runs: 0,
+        ready_ms,
+        seen: 0,
+        missing: 0,
+        unterminated: 0,
+        complaints: Vec::new(),
+    };
+    for run in seen {
+        if let Err(complaint) = compare_with_log(&parlor.client(), run, &mut killed).await {
+            killed.complaints.push(complaint.to_string());
+        }
+    }
+    killed.complaints.truncate(3);
+    parlor.stop().await?;
+    Ok(killed)
+}
+
+async fn compare_with_log(client: &Client, seen: RunCheck, killed: &mut CrashResult) -> Result<(), Error> {
+    // What has no id yet has shown nothing to anybody: it may be gone.
+    let Some(id) = seen.message_id else { return Ok(()) };
+    let events = seen.recorded_events.unwrap_or_default();
+    killed.runs += 1;
+    killed.seen += events.len() as u64;
+    let read = timeout(LOG_TIMEOUT, read_stored_run(client, &id)).await;
+    let known = read
+        .unwrap_or_else(|_| Err("it did not end".into()))
+        .inspect_err(|_| {
+            killed.unterminated += 1;
+            killed.missing += events.len() as u64;
+        })?;
+    let ended = known.ended;
+    let known: HashMap<u64, String> = known.recorded_events.unwrap_or_default().into_iter().collect();
+    let missing: Vec<_> = events
+        .iter()
+        .filter(|(position, data)| known.get(position) != Some(data))
+        .collect();
+    killed.missing += missing.len() as u64;
+    killed.unterminated += u64::from(!ended);
+    match missing.first() {
+        Some((position, data)) => {
+            Err(format!("position {position} is {:?}, and was {data}", known.get(position)).into())
+        }
+        None if !ended => Err(format!("run {id} has not ended").into()),
+        None => Ok(()),
+    }
+}
+
+/// What the log has of a run, to its end.
+async fn read_stored_run(client: &Client, run: &str) -> Result<RunCheck, Error> {
+    let mut answer = client.get(&format!("/api/runs/{run}/events?after=0")).await?;
+    if !answer.status.is_success() {
+        return Err(answer.into_error().await);
+    }
+    // Only what it keeps is of interest here, not whether the tokens are complete.
+    let mut checker = Checker::new(Instant::now(), 0, 0.0, true);
+    while let Some(bytes) = answer.chunk().await? {
+        checker.push(&bytes, 0);
+    }
+    Ok(checker.finish())
+}

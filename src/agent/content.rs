@@ -1,0 +1,113 @@
+//! The rest of an answer beside its words: sources, data for the server itself, and pieces that can't be shown.
+
+use super::{Agent, Effect, control::limit_sources, text::filter_for};
+use crate::{
+    model::{ModelEvent, OpaqueTarget, UnreadableContent},
+    protocol::{CitedSource, EventBody, Opaque, Part},
+    web_link,
+};
+
+/// The most names of unreadable pieces that are told.
+const MAX_UNREADABLE_NAMES: usize = 10;
+
+const IMAGE_NOTE: &str = "*(There is an image here, which can’t be shown yet.)*";
+const AUDIO_NOTE: &str = "*(There is a sound here, which can’t be played yet.)*";
+
+impl Agent {
+    /// The model server names sources.
+    pub(super) fn set_server_sources(&mut self, sources: Vec<CitedSource>) -> Vec<Effect> {
+        let named = sources.into_iter();
+        let named = named.filter(|source| web_link::parse(&source.url).is_some());
+        vec![self.add_sources(named.collect())]
+    }
+
+    /// Adds sources to those of the message. A known one keeps its number, by which the text before cites it; a new one whose
+    /// number is taken gets the next free one.
+    pub(super) fn add_sources(&mut self, named: Vec<CitedSource>) -> Effect {
+        let mut sources = self.message.sources.clone();
+        let numbers = sources.iter().chain(&named).map(|source| source.number);
+        let mut free = numbers.max().unwrap_or(0) + 1;
+        for mut source in named {
+            if sources.iter().any(|known| known.url == source.url) {
+                continue;
+            }
+            if sources.iter().any(|known| known.number == source.number) {
+                source.number = free;
+                free += 1;
+            }
+            sources.push(source);
+        }
+        let sources = limit_sources(sources);
+        self.log(EventBody::Sources { sources })
+    }
+
+    /// Keeps what only the provider understands.
+    pub(super) fn store_provider_data(&mut self, beside: OpaqueTarget, data: Opaque) -> Vec<Effect> {
+        let part = match beside {
+            // Its place is known when the call is logged.
+            OpaqueTarget::ToolCall(place) => {
+                if let Some(asked) = self.incoming_calls.iter_mut().find(|asked| asked.index == place) {
+                    asked.opaque.push(data);
+                }
+                return Vec::new();
+            }
+            OpaqueTarget::Answer => None,
+            OpaqueTarget::LastPart => {
+                let node = self.message.nodes.get(self.node);
+                node.and_then(|node| node.parts.len().checked_sub(1))
+            }
+        };
+        vec![Effect::StoreOpaque {
+            node: self.node,
+            part,
+            data,
+        }]
+    }
+
+    /// Makes thinking of the present answer's text so far.
+    pub(super) fn convert_text_to_thinking(&mut self) -> Vec<Effect> {
+        let mut items = Vec::new();
+        self.filter.finish(&mut items);
+        let mut effects = self.apply_items(items);
+        let is_text = |part: &Part| matches!(part, Part::Text { .. });
+        let node = self.message.nodes.get(self.node);
+        if node.is_some_and(|node| node.parts.iter().any(is_text)) {
+            effects.push(self.log(EventBody::TextWasThinking { node: self.node }));
+        }
+        self.filter = filter_for(
+            &self.message,
+            self.payload_factory.markers(),
+            self.limits.has_metadata,
+        );
+        effects
+    }
+
+    /// Says in the answer that there is something in it that can't be shown, and remembers the name of what can't be read.
+    pub(super) fn add_unreadable_note(&mut self, what: &UnreadableContent) -> Vec<Effect> {
+        let note = match what {
+            UnreadableContent::Image => IMAGE_NOTE,
+            UnreadableContent::Audio => AUDIO_NOTE,
+            UnreadableContent::Unknown(name) => {
+                if self.unreadable.len() < MAX_UNREADABLE_NAMES && !self.unreadable.contains(name) {
+                    self.unreadable.push(name.clone());
+                }
+                return Vec::new();
+            }
+            UnreadableContent::TooLarge(_) => return Vec::new(),
+        };
+        let (_, before) = self.delta_position(|part| matches!(part, Part::Text { .. }));
+        let is_first = before == 0 || self.ends_with_note;
+        let note = [if is_first { "" } else { "\n\n" }, note].concat();
+        let effects = self.model_event(ModelEvent::Text(note), self.started_at);
+        self.ends_with_note = true;
+        effects
+    }
+
+    /// A text that comes behind a note begins a paragraph.
+    pub(super) fn separate_from_note(&mut self, text: String) -> String {
+        match std::mem::take(&mut self.ends_with_note) {
+            true => ["\n\n", &text].concat(),
+            false => text,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What an answer is for clients of the public contract: one text, with marks where tools were called, and beside it what the
+//! tools were asked and gave, what was made, and what is offered.
+//!
+//! Never as a `serde_json::Value` in between: what a model asks a tool may be nested deeper than that can be.
+
+use serde::Serialize;
+
+use super::tool_markers::{ESCAPED_PREFIX, MARKER_PREFIX, SEPARATOR, tool_marker};
+use crate::{
+    app::{Caller, diagnostics},
+    diagnostics::Diagnostics,
+    protocol::{
+        ActionHandler, ActionStyle, ApiError, AssistantMessage, CitedSource, ConversationId, Event,
+        FinishReason, Message, MessageId, MessagePieceKind, Part, Payload, PayloadRef, RawJson, RunError,
+        RunStatus, SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
+    },
+};
+
+/// A run's last event, with its payload.
+#[derive(Serialize)]
+pub struct FinalEvent<'a> {
+    #[serde(flatten)]
+    pub event: &'a Event,
+    pub payload: RunResult,
+}
+
+/// What a run has come to.
+#[derive(Serialize)]
+pub struct RunResult {
+    message: String,
+    suggested_values: Vec<SuggestedValue>,
+    suggested_actions: Vec<NextAction>,
+    /// The last that a tool has made; else the last that the model has made.
+    custom_payload: Option<Payload>,
+    tool_history: Vec<ToolRecord>,
+    sources: Vec<CitedSource>,
+    conversation_id: ConversationId,
+    /// The message that this answers.
+    user_message_id: Option<MessageId>,
+    message_id: MessageId,
+    status: RunStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<RunError>,
+    /// Why the model stopped; not there if it never said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finish_reason: Option<FinishReason>,
+    /// For those who ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<Diagnostics>,
+}
+
+/// Something to do next. Unlike in the events, its data are JSON here.
+#[derive(Serialize)]
+struct NextAction {
+    label: String,
+    action: String,
+    handler: ActionHandler,
+    data: Option<RawJson>,
+    style: ActionStyle,
+    /// Done already, and not offered any more.
+    taken: bool,
+}
+
+#[derive(Serialize)]
+struct ToolRecord {
+    tool_name: String,
+    tool_use_id: String,
+    input: RawJson,
+    output: Option<String>,
+    status: ToolStatus,
+}
+
+impl RunResult {
+    /// What an answer has come to; nothing of a person's message.
+    ///
+    /// # Errors
+    ///
+    /// If storage does not work.
+    pub async fn load(
+        caller: &Caller,
+        conversation_id: ConversationId,
+        message: &Message,
+        with_diagnostics: bool,
+    ) -> Result<Option<Self>, ApiError> {
+        let Some(answer) = message.assistant() else {
+            return Ok(None);
+        };
+        let custom_payload = match final_payload(answer) {
+            Some(made) => {
+                let storage = &caller.app.storage;
+                let made = &made.payload_id;
+                storage.payload(caller.user_id, conversation_id, made).await?
+            }
+            None => None,
+        };
+        let diagnostics = if with_diagnostics {
+            // An answer whose model was never called has none.
+            diagnostics::load(caller, message.id).await.ok()
+        } else {
+            None
+        };
+        Ok(Some(Self {
+            message: text_with_markers(answer),
+            suggested_values: answer.suggested_values.clone(),
+            suggested_actions: answer.suggested_actions.iter().map(next_action).collect(),
+            custom_payload,
+            tool_history: answer.tool_calls().map(tool_record).collect(),
+            sources: answer.sources.clone(),
+            conversation_id,
+            user_message_id: message.parent_id,
+            message_id: message.id,
+            status: answer.status,
+            error: answer.error.clone(),
+            finish_reason: answer.finish_reason.clone(),
+            diagnostics,
+        }))
+    }
+}
+
+/// What was made for the person: what a tool has made wins over what the model has.
+fn final_payload(answer: &AssistantMessage) -> Option<&PayloadRef> {
+    let by_tool = answer.tool_calls().rev().find_map(|call| call.payload.as_ref());
+    by_tool.or_else(|| {
+        let parts = answer.nodes.iter().flat_map(|node| &node.parts);
+        parts.rev().find_map(|part| match part {
+            Part::Payload { payload } => Some(payload),
+            Part::Thinking { .. } | Part::Text { .. } | Part::ToolCall(_) => None,
+        })
+    })
+}
+
+/// All text, with `[[tool:N]]` where call N was made.
+pub(super) fn text_with_markers(answer: &AssistantMessage) -> String {
+    let pieces = answer.pieces().into_iter();
+    let texts = pieces.filter_map(|piece| match piece.kind {
+        MessagePieceKind::Thinking | MessagePieceKind::Payload(_) => None,
+        MessagePieceKind::Text => Some(piece.texts.concat().replace(MARKER_PREFIX, ESCAPED_PREFIX)),
+        MessagePieceKind::ToolCall(call) => Some(tool_marker(call.index)),
+    });
+    texts.collect::<Vec<_>>().join(SEPARATOR)
+}
+
+fn tool_record(call: &ToolCall) -> ToolRecord {
+    ToolRecord {
+        tool_name: call.tool.clone(),
+        tool_use_id: call.tool_use_id.clone(),
+        input: call.input.clone(),
+        output: call.output.clone(),
+        status: call.status,
+    }
+}
+
+fn next_action(action: &SuggestedAction) -> NextAction {
+    NextAction {
+        label: action.label.clone(),
+        action: action.action.clone(),
+        handler: action.handler,
+        data: action.data.as_deref().map(RawJson::parse_or_quote),
+        style: action.style,
+        taken: action.taken,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Node;
+
+    #[test]
+    fn escapes_markers_written_by_the_model() {
+        let mut answer = AssistantMessage::new("x/m");
+        let said = r"See [[tool:0]] and \[[tool:0]] and [[tool]].".into();
+        answer.nodes.push(Node {
+            parts: vec![Part::Text { text: said }],
+        });
+        assert_eq!(
+            text_with_markers(&answer),
+            r"See [[tool\:0]] and \[[tool\:0]] and [[tool]]."
+        );
+    }
+
+    fn payload(id: &str) -> PayloadRef {
+        PayloadRef {
+            payload_id: id.into(),
+            kind: "table".into(),
+            summary: id.into(),
+        }
+    }
+
+    fn tool_call_part(made: Option<PayloadRef>) -> Part {
+        Part::ToolCall(Box::new(ToolCall {
+            output: Some("made".into()),
+            payload: made,
+            ..ToolCall::for_test("make", ToolStatus::Complete)
+        }))
+    }
+
+    #[test]
+    fn last_tool_payload_precedes_the_models_payload() {
+        let mut answer = AssistantMessage::new("x/m");
+        assert_eq!(final_payload(&answer), None);
+        let by_model = |id| Part::Payload { payload: payload(id) };
+        answer.nodes.push(Node {
+            parts: vec![by_model("one"), by_model("two"), tool_call_part(None)],
+        });
+        assert_eq!(final_payload(&answer), Some(&payload("two")));
+        answer.nodes.push(Node {
+            parts: vec![
+                tool_call_part(Some(payload("three"))),
+                tool_call_part(Some(payload("four"))),
+            ],
+        });
+        answer.nodes.push(Node {
+            parts: vec![by_model("five")],
+        });
+        assert_eq!(final_payload(&answer), Some(&payload("four")));
+    }
+}

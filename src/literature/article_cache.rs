@@ -1,0 +1,97 @@
+//! Articles that were seen lately. They are PubMed's, and the same for everybody.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use super::articles::from_pubmed;
+use crate::{
+    protocol::literature::Article,
+    services::pubmed::{self, PubmedListener},
+};
+
+/// How many there are at most: some ten megabytes, if all had long abstracts.
+const MAX_CACHED_ARTICLES: usize = 2000;
+
+#[derive(Debug, Default)]
+pub(super) struct ArticleCache(Mutex<CachedArticles>);
+
+#[derive(Debug, Default)]
+struct CachedArticles {
+    by_pmid: HashMap<String, (Article, Option<Vec<String>>)>,
+    /// The first to be forgotten first.
+    order: VecDeque<String>,
+}
+
+impl ArticleCache {
+    pub fn article(&self, pmid: &str) -> Option<Article> {
+        self.lock().by_pmid.get(pmid).map(|(article, _)| article.clone())
+    }
+
+    /// The abstract's paragraphs, if it is known whether there is one.
+    pub fn summary(&self, pmid: &str) -> Option<Vec<String>> {
+        self.lock().by_pmid.get(pmid)?.1.clone()
+    }
+
+    pub fn insert(&self, article: Article) {
+        let mut known = self.lock();
+        if let Some((old, _)) = known.by_pmid.get_mut(&article.pmid) {
+            *old = article;
+            return;
+        }
+        if known.order.len() >= MAX_CACHED_ARTICLES
+            && let Some(oldest) = known.order.pop_front()
+        {
+            known.by_pmid.remove(&oldest);
+        }
+        known.order.push_back(article.pmid.clone());
+        known.by_pmid.insert(article.pmid.clone(), (article, None));
+    }
+
+    /// The abstract of an article that is known.
+    pub fn insert_summary(&self, pmid: &str, paragraphs: Vec<String>) {
+        if let Some((_, summary)) = self.lock().by_pmid.get_mut(pmid) {
+            *summary = Some(paragraphs);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CachedArticles> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PubmedListener for ArticleCache {
+    fn article_read(&self, article: &pubmed::Article) {
+        // PubMed has an answer for a number that nothing has, with nothing in it.
+        if !article.title.is_empty() {
+            self.insert(from_pubmed(article));
+        }
+    }
+
+    fn abstract_read(&self, pmid: &str, text: &str) {
+        self.insert_summary(pmid, text.lines().map(str::to_owned).collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evicts_the_oldest_articles() {
+        let known = ArticleCache::default();
+        for number in 0..=MAX_CACHED_ARTICLES {
+            known.insert(Article {
+                pmid: number.to_string(),
+                ..Article::default()
+            });
+        }
+        assert!(known.article("0").is_none());
+        assert!(known.article("1").is_some());
+        assert_eq!(known.lock().by_pmid.len(), MAX_CACHED_ARTICLES);
+        assert_eq!(known.summary("1"), None);
+        known.insert_summary("1", vec!["What it says.".into()]);
+        assert_eq!(known.summary("1"), Some(vec!["What it says.".into()]));
+    }
+}

@@ -1,0 +1,248 @@
+//! Whether what comes next in a growing text is code, for those who read something out of a text and must leave its code
+//! alone. Only as much of the text is kept as is needed to know that.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+
+use super::last_leaf::{LastLeaf, LeafKind};
+use super::parse::{parser_options, push_normalized};
+
+/// Stands for what comes next: words, which neither begin a block nor complete a definition.
+const SAMPLE_WORDS: &str = "x y";
+
+/// A growing text, of which it can be asked whether it ends in code.
+#[derive(Clone, Debug)]
+pub struct CodeTracker {
+    /// The end of the text, normalised, from a place on from which it is read like the whole.
+    text: String,
+    ends_with_cr: bool,
+    /// The length at which closed blocks are left out.
+    compact_at: usize,
+    limit: usize,
+    /// The text begins with a stand-in for a long paragraph, of whose code spans nothing is known.
+    is_cut: bool,
+    /// A single block was longer than what may be kept: it is not known any more what it contains.
+    is_unknown: bool,
+    parsed_bytes: u64,
+}
+
+impl CodeTracker {
+    /// Keeps not much more than twice `limit` bytes. In a longer paragraph everything counts as code, and after any other
+    /// block so long, unless it is a fence, a list or a table, all that follows.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            text: String::new(),
+            ends_with_cr: false,
+            compact_at: limit,
+            limit,
+            is_cut: false,
+            is_unknown: false,
+            parsed_bytes: 0,
+        }
+    }
+
+    /// How many bytes the parser has been given so far: a measure of the work done.
+    pub fn parsed_bytes(&self) -> u64 {
+        self.parsed_bytes
+    }
+
+    /// Whether too much was left out to be sure, so that there may be less code than it says.
+    pub fn is_uncertain(&self) -> bool {
+        self.is_unknown || self.is_cut
+    }
+
+    /// How many bytes are kept: a measure of the memory used.
+    pub fn kept_bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Adds text.
+    pub fn push(&mut self, mut delta: &str) {
+        while !self.is_unknown && !delta.is_empty() {
+            let end = delta.ceil_char_boundary(self.limit / 2 + 1);
+            let (piece, rest) = delta.split_at(end);
+            delta = rest;
+            push_normalized(&mut self.text, piece, &mut self.ends_with_cr);
+            if self.text.len() >= self.compact_at {
+                self.compact();
+            }
+        }
+    }
+
+    fn compact(&mut self) {
+        let before = self.text.len();
+        self.parsed_bytes += before as u64;
+        self.text = drop_closed_blocks(&self.text).into_owned();
+        self.is_cut &= self.text.len() == before;
+        if self.text.len() > 2 * self.limit {
+            let cut = shorten_paragraph(&self.text, self.limit);
+            self.is_cut = cut.is_some();
+            self.is_unknown = cut.is_none();
+            self.text = cut.unwrap_or_default();
+        }
+        // Not before as much again has come, so that the work stays in proportion to the text.
+        self.compact_at = self.limit.max(self.text.len() + self.limit / 2);
+    }
+
+    /// Whether `next`, which comes after the text and `more`, stands in code, or may turn out to: after a backtick that
+    /// nothing has closed yet, it is not known. A fence that `next` begins itself does not count.
+    pub fn is_code(&mut self, more: &str, next: &str) -> bool {
+        if self.is_unknown {
+            return true;
+        }
+        let mut text = self.text.clone();
+        push_normalized(&mut text, more, &mut self.ends_with_cr.clone());
+        self.parsed_bytes += (text.len() + next.len()) as u64;
+        ends_in_code(&text, next, self.is_cut)
+    }
+}
+
+fn ends_in_code(text: &str, next: &str, is_cut: bool) -> bool {
+    let at = text.len();
+    // With words behind it, it is no definition.
+    let text = format!("{text}{next} {SAMPLE_WORDS}");
+    let leaf = LastLeaf::find(&text);
+    match leaf.kind {
+        LeafKind::Html | LeafKind::None => false,
+        LeafKind::Fence => leaf.span.start < at,
+        LeafKind::Code => true,
+        _ if is_cut && leaf.span.start == 0 => true,
+        LeafKind::Paragraph | LeafKind::Heading | LeafKind::Cell => can_be_in_code_span(&text, at, &leaf),
+    }
+}
+
+/// Whether this place in running text may be in a code span.
+fn can_be_in_code_span(text: &str, at: usize, leaf: &LastLeaf) -> bool {
+    let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let mut end = leaf.span.start;
+    for (event, span) in Parser::new_ext(text, parser_options()).into_offset_iter() {
+        if span.start < leaf.span.start || span.start >= at {
+            continue;
+        }
+        match event {
+            Event::Text(_) => {
+                // The parser leaves out a backslash that escapes what comes after it.
+                let is_escaped = text[end.min(span.start)..span.start].ends_with('\\');
+                let open = &text[span.start..span.end.min(at)];
+                let open = open.strip_prefix('`').filter(|_| is_escaped).unwrap_or(open);
+                if open.contains('`') {
+                    return true;
+                }
+                end = span.end;
+            }
+            // A delimiter row may come and make a table's head of this line: then the pipe parts what is one span now.
+            Event::Code(code)
+                if leaf.kind == LeafKind::Paragraph && span.end > line && code.contains('|') =>
+            {
+                return true;
+            }
+            Event::Start(_) | Event::End(_) => {}
+            _ => end = span.end,
+        }
+    }
+    false
+}
+
+/// Returns a shorter paragraph in place of a long one that may go on, if the text is one. Its last two lines are kept where
+/// they are short enough: the one may be a table's head, and the other may yet be anything.
+fn shorten_paragraph(text: &str, limit: usize) -> Option<String> {
+    let leaf = LastLeaf::find(&format!("{text}{SAMPLE_WORDS}"));
+    if leaf.kind != LeafKind::Paragraph || !text[..leaf.span.start].trim().is_empty() {
+        return None;
+    }
+    // Blank lines before it are no lines of it.
+    let text = &text[text[..leaf.span.start].rfind('\n').map_or(0, |at| at + 1)..];
+    if text.len() <= limit {
+        return Some(text.to_owned());
+    }
+    let partial = text.rfind('\n').map_or(0, |at| at + 1);
+    let last = text[..partial.saturating_sub(1)]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    if text.len() - last <= limit {
+        return Some(format!("{SAMPLE_WORDS}\n{}", &text[last..]));
+    }
+    if text[last..].contains('|') {
+        return None;
+    }
+    if text.len() - partial <= limit {
+        return Some(format!("{SAMPLE_WORDS}\n{}", &text[partial..]));
+    }
+    // A pipe may come in this line. Only a paragraph's first line can become a table's head then, and not if it is escaped.
+    let before = if partial == 0 { "" } else { "x\n" };
+    let backslashes = text.len() - text.trim_end_matches('\\').len();
+    let escape = if backslashes % 2 == 1 { "\\" } else { "" };
+    Some(format!("{before}{SAMPLE_WORDS}{escape}"))
+}
+
+/// A shorter text after which everything is read as it would be after `text`: without the blocks, items, rows and lines
+/// of code that are closed. It is `text` itself if there is no such thing, as in a long paragraph.
+fn drop_closed_blocks(text: &str) -> Cow<'_, str> {
+    // Only whole lines close anything.
+    let whole = text.rfind('\n').map_or(0, |at| at + 1);
+    let mut depth = 0;
+    let mut keep = 0;
+    let mut last = None;
+    for (event, span) in Parser::new_ext(&text[..whole], parser_options()).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                if depth == 0 {
+                    if follows_blank(text, span.start) {
+                        keep = span.start;
+                    }
+                    last = head_line_count(&tag).map(|lines| (lines, span));
+                } else if depth == 1 && matches!(tag, Tag::Item) && is_line_start(text, span.start) {
+                    keep = span.start;
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth -= 1,
+            _ => {}
+        }
+    }
+    match last.and_then(|(lines, span)| open_block_head(&text[..whole], lines, span)) {
+        Some(head) => Cow::Owned(format!("{head}{}", &text[whole..])),
+        None => Cow::Borrowed(&text[keep..]),
+    }
+}
+
+/// The lines at a block's begin that say what its further lines are.
+fn head_line_count(tag: &Tag<'_>) -> Option<usize> {
+    match tag {
+        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => Some(1),
+        Tag::Table(_) => Some(2),
+        _ => None,
+    }
+}
+
+/// The head of the block at `span`, if it is still open and has more than that.
+fn open_block_head(text: &str, lines: usize, span: Range<usize>) -> Option<&str> {
+    let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let end: usize = text[start..]
+        .split_inclusive('\n')
+        .take(lines)
+        .map(str::len)
+        .sum();
+    let head = &text[start..start + end];
+    let goes_on = match lines {
+        1 => ends_in_code(text, SAMPLE_WORDS, false),
+        _ => LastLeaf::find(&format!("{text}{SAMPLE_WORDS}")).kind == LeafKind::Cell,
+    };
+    // After a definition the head of a table may look like the begin of an item or of code.
+    let stands_alone = head.starts_with(['`', '~', '|']);
+    (goes_on && stands_alone).then_some(head)
+}
+
+fn is_line_start(text: &str, at: usize) -> bool {
+    at == 0 || text[..at].ends_with('\n')
+}
+
+/// Whether a blank line stands before this place. Without one, what begins here might yet become the end of a definition.
+fn follows_blank(text: &str, at: usize) -> bool {
+    match text[..at].strip_suffix('\n') {
+        Some(before) => before.rsplit('\n').next().unwrap_or_default().trim().is_empty(),
+        None => at == 0,
+    }
+}

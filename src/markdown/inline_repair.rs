@@ -1,0 +1,297 @@
+//! Completes running text that breaks off: `**bol` becomes `**bol**`, `[text](htt` becomes `text`, a lone `*` or `[` at
+//! the end is left out until it is known what it is.
+//!
+//! One pass over the text, in time linear in it. It need not agree with the parser in every corner, for its result is
+//! only shown until more text comes.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::emphasis::EmphasisStack;
+use super::link_destination::{LinkDestination, parse_destination};
+
+/// How long an open bracket is held back. What is longer will hardly become a link.
+pub(super) const MAX_HELD_BRACKET_BYTES: usize = 300;
+
+/// Where the text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextContext {
+    /// With `cut_at_pipe`, the paragraph may turn out to be a table's head: it is shown up to the first pipe.
+    Paragraph {
+        cut_at_pipe: bool,
+    },
+    Heading,
+    Cell,
+}
+
+/// Appends `text` to `out`, completed.
+pub(super) fn complete_inline(text: &str, place: TextContext, out: &mut String) {
+    let text = match place {
+        // `# Title #`: what may close the heading is not its text.
+        TextContext::Heading => {
+            let title = text.trim_end().trim_end_matches('#');
+            if title.ends_with([' ', '\t']) { title } else { text }
+        }
+        // It may be the half of an escaped pipe, even in code.
+        TextContext::Cell => text.strip_suffix('\\').unwrap_or(text),
+        TextContext::Paragraph { .. } => text,
+    };
+    let mut scan = InlineScanner {
+        text,
+        bytes: text.as_bytes(),
+        cut_at_pipe: place == TextContext::Paragraph { cut_at_pipe: true },
+        trimmed_end: text.trim_end().len(),
+        end: text.len(),
+        ..InlineScanner::default()
+    };
+    let code = scan.scan();
+    scan.write_repaired(code, out);
+}
+
+#[derive(Debug, Default)]
+struct InlineScanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    cut_at_pipe: bool,
+    /// Where the space at the text's end begins.
+    trimmed_end: usize,
+    /// What comes from here on is not shown.
+    end: usize,
+    emphasis: EmphasisStack,
+    /// Where `[` and `![` stand that are not closed.
+    brackets: Vec<usize>,
+    /// Brackets of links whose address breaks off: markup that is left out.
+    dropped: Option<Range<usize>>,
+}
+
+impl InlineScanner<'_> {
+    /// Looks through the text. Returns where a code span begins that is not closed.
+    fn scan(&mut self) -> Option<usize> {
+        let last_of_run = self.backtick_runs();
+        let mut at = 0;
+        while at < self.end {
+            match self.bytes[at] {
+                b'\\' if at + 1 >= self.trimmed_end => self.end = at,
+                b'\\' => at += 1 + self.text[at + 1..].chars().next().map_or(1, char::len_utf8),
+                b'`' => {
+                    let length = self.run_length(at);
+                    if at + length == self.bytes.len() {
+                        self.end = at;
+                    } else if last_of_run.get(&length).is_some_and(|&last| last > at) {
+                        at = self.code_span_end(at, length);
+                    } else {
+                        return Some(at).filter(|_| !self.hold_back_bracket());
+                    }
+                }
+                b'*' | b'_' | b'~' => at = self.scan_delimiters(at),
+                b'!' if at + 1 == self.bytes.len() => self.end = at,
+                b'!' if self.bytes[at + 1] == b'[' => {
+                    self.brackets.push(at);
+                    at += 2;
+                }
+                b'[' if self.bytes.get(at + 1) == Some(&b'^') => at = self.scan_footnote(at),
+                b'[' => {
+                    self.brackets.push(at);
+                    at += 1;
+                }
+                b']' => at = self.scan_closing_bracket(at),
+                b'<' => at = self.scan_angle(at),
+                b'&' if self.is_incomplete_entity(at) => self.end = at,
+                b'|' if self.cut_at_pipe => self.end = at,
+                _ => at += 1,
+            }
+        }
+        self.hold_back_bracket();
+        None
+    }
+
+    /// Holds back what follows an open bracket, if there is one and it is not too long ago.
+    fn hold_back_bracket(&mut self) -> bool {
+        let reach = self.text.len().saturating_sub(MAX_HELD_BRACKET_BYTES);
+        let open = self
+            .brackets
+            .iter()
+            .find(|&&bracket| bracket >= reach && bracket < self.end);
+        if let Some(&open) = open {
+            self.end = open;
+        }
+        open.is_some()
+    }
+
+    fn run_length(&self, at: usize) -> usize {
+        self.bytes[at..]
+            .iter()
+            .take_while(|&&byte| byte == self.bytes[at])
+            .count()
+    }
+
+    /// Where the last run of backticks of each length begins.
+    fn backtick_runs(&self) -> HashMap<usize, usize> {
+        let mut runs = HashMap::new();
+        let mut at = 0;
+        while let Some(next) = self.text[at..].find('`') {
+            at += next;
+            let length = self.run_length(at);
+            runs.insert(length, at);
+            at += length;
+        }
+        runs
+    }
+
+    /// The end of the code span that the run at `at` opens. There is one.
+    fn code_span_end(&self, at: usize, length: usize) -> usize {
+        let mut at = at + length;
+        while let Some(next) = self.text[at..].find('`') {
+            at += next;
+            let run = self.run_length(at);
+            at += run;
+            if run == length {
+                return at;
+            }
+        }
+        self.text.len()
+    }
+
+    /// Takes a run of delimiters and returns where it ends.
+    fn scan_delimiters(&mut self, at: usize) -> usize {
+        let run = &self.text[at..at + self.run_length(at)];
+        let after = at + run.len();
+        if after >= self.trimmed_end {
+            self.end = at;
+        } else {
+            self.emphasis
+                .push_run(at, run, &self.text[..at], &self.text[after..]);
+        }
+        after
+    }
+
+    /// `[^label`: returns where it ends, or leaves it out if it breaks off.
+    fn scan_footnote(&mut self, at: usize) -> usize {
+        match self.text[at + 1..].find([']', '[', '\n']) {
+            Some(end) => at + 1 + end + usize::from(self.bytes[at + 1 + end] == b']'),
+            None => {
+                if self.text.len() - at < MAX_HELD_BRACKET_BYTES {
+                    self.end = at;
+                }
+                self.text.len()
+            }
+        }
+    }
+
+    /// `]`: returns where what follows from it ends.
+    fn scan_closing_bracket(&mut self, at: usize) -> usize {
+        let Some(open) = self.brackets.pop() else {
+            return at + 1;
+        };
+        match self.bytes.get(at + 1) {
+            // It may still be followed by an address.
+            None => {
+                if at - open < MAX_HELD_BRACKET_BYTES {
+                    self.end = open;
+                }
+                at + 1
+            }
+            Some(b'(') => match parse_destination(&self.text[at + 1..]) {
+                LinkDestination::Complete(length) => at + 1 + length,
+                LinkDestination::None => at + 1,
+                LinkDestination::Open => {
+                    let marker = if self.bytes[open] == b'!' { 2 } else { 1 };
+                    self.dropped = Some(open..open + marker);
+                    self.end = at;
+                    at + 1
+                }
+            },
+            // The label of a reference.
+            Some(b'[') => match self.text[at + 2..].find(['[', ']']) {
+                None => {
+                    self.end = open;
+                    at + 1
+                }
+                Some(_) => at + 1,
+            },
+            Some(_) => at + 1,
+        }
+    }
+
+    /// `<`: an address or a tag, maybe.
+    fn scan_angle(&mut self, at: usize) -> usize {
+        let rest = &self.text[at + 1..];
+        if !rest.is_empty()
+            && !rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+        {
+            return at + 1;
+        }
+        match rest.find(|c: char| c.is_whitespace() || matches!(c, '<' | '>')) {
+            Some(end) if rest[end..].starts_with('>') => at + 1 + end + 1,
+            Some(_) => at + 1,
+            None => {
+                self.end = at;
+                at
+            }
+        }
+    }
+
+    /// Whether `&` begins an entity that breaks off.
+    fn is_incomplete_entity(&self, at: usize) -> bool {
+        let rest = &self.bytes[at + 1..];
+        rest.len() < 33
+            && rest
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
+    }
+
+    /// Writes what is to be shown. `code` is where an open code span begins.
+    fn write_repaired(&mut self, code: Option<usize>, out: &mut String) {
+        let mut tail = String::new();
+        if let Some(at) = code {
+            let length = self.run_length(at);
+            let body = self.text[at + length..].trim_end_matches('`').trim();
+            if !body.is_empty() {
+                // Spaces keep backticks of the code apart from those around it, and are not part of it.
+                let pad = if body.starts_with('`') || body.ends_with('`') {
+                    " "
+                } else {
+                    ""
+                };
+                let fence = &self.text[at..at + length];
+                tail = format!("{fence}{pad}{body}{pad}{fence}");
+            }
+            self.end = at;
+        }
+        if tail.is_empty() {
+            self.trim_end();
+        }
+        let end = self.end;
+        match self.dropped.clone().filter(|dropped| dropped.end <= end) {
+            Some(dropped) => {
+                out.push_str(&self.text[..dropped.start]);
+                out.push_str(&self.text[dropped.end..end]);
+            }
+            None => out.push_str(&self.text[..end]),
+        }
+        out.push_str(&tail);
+        for opener in self
+            .emphasis
+            .openers()
+            .iter()
+            .rev()
+            .filter(|opener| opener.at < end)
+        {
+            opener.write_closer(out);
+        }
+    }
+
+    /// Leaves out space and openers at the end: nothing stands in them yet.
+    fn trim_end(&mut self) {
+        loop {
+            self.end = self.text[..self.end].trim_end().len();
+            match self.emphasis.openers().last().copied() {
+                Some(opener) if opener.end() >= self.end => {
+                    self.end = self.end.min(opener.at);
+                    self.emphasis.pop();
+                }
+                _ => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Decides how much of the open tail's whole lines no later line can change.
+
+use std::ops::Range;
+
+use super::blocks::Block;
+use super::closed_part::{self, ContainerKind, OpenContainer};
+use super::parse::{self, ParsedMarkdown};
+
+/// What of a tail is closed. All places are counted from the tail's begin.
+#[derive(Debug, Default)]
+pub(super) struct SettledLines {
+    /// How many of the tail's blocks are closed.
+    pub closed_blocks: usize,
+    /// Set if the block after those is closed in part.
+    pub open_container: Option<OpenContainer>,
+    /// For each block that is closed, or closed in part, where the text of that ends. `None` if the next block would
+    /// not be read the same without it.
+    pub block_ends: Vec<Option<usize>>,
+    /// Where the rest, the next open tail, begins.
+    pub tail_start: usize,
+}
+
+impl SettledLines {
+    /// `text` is the tail's whole lines, `reading` what they say, `before` the container that the tail goes on with.
+    /// Also returns how many bytes had to be parsed to find out.
+    pub fn from_reading(
+        reading: &ParsedMarkdown,
+        text: &str,
+        before: Option<&OpenContainer>,
+    ) -> (Self, usize) {
+        let mut closing = SettledLines::default();
+        let (Some(last), Some((&end, earlier))) = (reading.blocks.last(), reading.block_ends.split_last())
+        else {
+            // Nothing but link definitions: a blank line ends the last one.
+            if text.lines().next_back().is_some_and(is_blank) {
+                closing.tail_start = text.len();
+            }
+            return (closing, 0);
+        };
+        let nexts = reading.block_spans.iter().zip(&reading.blocks).skip(1);
+        let stops = earlier.iter().map(|&end| next_line_start(text, end)).zip(nexts);
+        let stops = stops.map(|(stop, (span, next))| {
+            Some(stop).filter(|&stop| is_independent_of_previous(text, stop, span, next))
+        });
+        closing.block_ends = stops.collect();
+
+        let stop = next_line_start(text, end);
+        let next = text[stop..].lines().next();
+        let ends_itself = matches!(last, Block::Heading { .. } | Block::Rule);
+        let goes_on = matches!(
+            last,
+            Block::List { .. } | Block::Footnote { .. } | Block::Code { info: None, .. }
+        );
+        if ends_itself || !goes_on && next.is_some_and(is_blank) {
+            let blank = if ends_itself {
+                0
+            } else {
+                text[stop..].find('\n').map_or(0, |at| at + 1)
+            };
+            closing.tail_start = stop + blank;
+            closing.block_ends.push(Some(closing.tail_start));
+            closing.closed_blocks = closing.block_ends.len();
+            return (closing, 0);
+        }
+        while closing.block_ends.last().is_some_and(Option::is_none) {
+            closing.block_ends.pop();
+        }
+        closing.closed_blocks = closing.block_ends.len();
+        closing.tail_start = closing.block_ends.last().copied().flatten().unwrap_or(0);
+        if closing.closed_blocks < earlier.len() {
+            return (closing, 0);
+        }
+        let before = before.filter(|_| earlier.is_empty());
+        let parsed = closing.close_partially(last, reading, text, stop, before);
+        (closing, parsed)
+    }
+
+    fn close_partially(
+        &mut self,
+        last: &Block,
+        reading: &ParsedMarkdown,
+        text: &str,
+        stop: usize,
+        before: Option<&OpenContainer>,
+    ) -> usize {
+        let kept = before.map_or(0, |open| open.closed_length);
+        let begin = reading
+            .block_spans
+            .last()
+            .map_or(0, |span| line_start(text, span.start));
+        let mut parsed = 0;
+        let (open, tail) = match last {
+            Block::List { tight, items, .. } => {
+                let enough = items.len() > usize::from(before.is_none());
+                let Some(item) = reading.child_spans.last().filter(|_| enough) else {
+                    return 0;
+                };
+                let mut loose = !tight || before.is_some_and(|open| open.is_loose);
+                let Some(lead) = lead_or_else(before, || {
+                    closed_part::list_lead(&text[reading.child_spans.first()?.start..])
+                }) else {
+                    return 0;
+                };
+                if before.is_none() && !loose {
+                    // Items without a paragraph of their own don't tell whether their list is loose; the lead has one.
+                    let probe = format!("{lead}{}", &text[begin..]);
+                    parsed = probe.len();
+                    loose = matches!(
+                        parse::parse_from(&probe, 0).blocks.first(),
+                        Some(Block::List { tight: false, .. })
+                    );
+                }
+                let closed = items.len() - 1;
+                let paragraphs = before.is_some_and(|open| open.has_item_paragraphs)
+                    || closed_part::has_paragraphs(&items[..closed]);
+                let open = OpenContainer {
+                    kind: ContainerKind::List,
+                    lead_text: lead,
+                    closed_length: kept + closed,
+                    is_loose: loose,
+                    has_item_paragraphs: paragraphs,
+                };
+                (open, line_start(text, item.start))
+            }
+            Block::Table { rows, .. } => {
+                let header = || Some(text[begin..].split_inclusive('\n').take(2).collect::<String>());
+                let Some(lead) = lead_or_else(before, header) else {
+                    return 0;
+                };
+                if before.is_none() {
+                    // After a definition the head of a table may look like the begin of an item or of code.
+                    parsed = lead.len();
+                    if !matches!(parse::parse_from(&lead, 0).blocks[..], [Block::Table { .. }]) {
+                        return parsed;
+                    }
+                }
+                (
+                    OpenContainer {
+                        kind: ContainerKind::Table,
+                        lead_text: lead,
+                        closed_length: kept + rows.len(),
+                        is_loose: false,
+                        has_item_paragraphs: false,
+                    },
+                    stop,
+                )
+            }
+            Block::Code {
+                info: Some(_),
+                text: code,
+            } => {
+                let first = || text[begin..].split_inclusive('\n').next().map(str::to_owned);
+                let Some(lead) = lead_or_else(before, first) else {
+                    return 0;
+                };
+                let after_lead = if before.is_some() { 0 } else { begin + lead.len() };
+                let tail = reading.code_end.unwrap_or(after_lead);
+                (
+                    OpenContainer {
+                        kind: ContainerKind::Fence,
+                        lead_text: lead,
+                        closed_length: kept + code.len(),
+                        is_loose: false,
+                        has_item_paragraphs: false,
+                    },
+                    tail,
+                )
+            }
+            _ => return 0,
+        };
+        self.open_container = Some(open);
+        self.tail_start = tail;
+        self.block_ends.push(Some(tail));
+        parsed
+    }
+}
+
+fn lead_or_else(before: Option<&OpenContainer>, new: impl FnOnce() -> Option<String>) -> Option<String> {
+    before.map(|open| open.lead_text.clone()).or_else(new)
+}
+
+/// Whether `next`, the block at `span`, is read the same if everything before `stop` is left out.
+///
+/// It is not if it begins before `stop` (`[^1]: [^2]: text`), nor if it would be code for its indent were it not for what
+/// comes before (a footnote indented under another).
+fn is_independent_of_previous(text: &str, stop: usize, span: &Range<usize>, next: &Block) -> bool {
+    let first = text[stop..]
+        .lines()
+        .find(|line| !is_blank(line))
+        .unwrap_or_default();
+    let code = matches!(next, Block::Code { info: None, .. });
+    stop <= span.start && (code || !is_indented_code(first))
+}
+
+/// Whether a line is indented as code is: by four columns.
+fn is_indented_code(line: &str) -> bool {
+    let indent = line.find(|c| c != ' ').unwrap_or(line.len());
+    indent >= 4 || line[indent..].starts_with('\t')
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |at| at + 1)
+}
+
+/// The begin of the first line that a block which ends at `end` has no part in.
+fn next_line_start(text: &str, end: usize) -> usize {
+    let start = line_start(text, end);
+    if is_blank(&text[start..end]) {
+        start
+    } else {
+        text[end..].find('\n').map_or(text.len(), |at| end + at + 1)
+    }
+}

@@ -1,0 +1,211 @@
+//! Completes the open tail of a growing text, so that what is shown of it does not flash its raw markup: what may
+//! become markup is held back, what is open is closed. This file looks at lines and blocks, [`repair`](super::repair)
+//! at the text in them.
+//!
+//! All of this is for showing only. Whatever is guessed wrong here is put right by the lines that follow, or by the end.
+
+use std::borrow::Cow;
+
+use super::inline_repair::{self, TextContext};
+use super::last_leaf::{LastLeaf, LeafKind};
+
+/// The tail as it is to be shown. `lead` is what the parser has to see before it. What is parsed is added to `parsed`.
+pub(super) fn complete_tail<'a>(lead: &str, tail: &'a str, parsed: &mut u64) -> Cow<'a, str> {
+    let whole = format!("{lead}{tail}");
+    *parsed += whole.len() as u64;
+    let leaf = LastLeaf::find(&whole);
+    let line = whole.rfind('\n').map_or(0, |at| at + 1);
+    let partial = &whole[line..];
+
+    let (mut text, leaf) = match leaf.kind {
+        LeafKind::Fence if leaf.span.start < line => {
+            // A line that may yet become the closing fence, or its indent.
+            let rest = partial.trim_start_matches([' ', '\t', '>']);
+            let fence = rest.trim_end();
+            let closing = fence.bytes().all(|byte| byte == b'`') || fence.bytes().all(|byte| byte == b'~');
+            return if closing && !partial.is_empty() {
+                cut_tail(&whole, lead, line)
+            } else {
+                tail.into()
+            };
+        }
+        LeafKind::Fence => {
+            let fence = whole[leaf.span.start..]
+                .chars()
+                .take_while(|c| matches!(c, '`' | '~'))
+                .count();
+            return cut_tail(&whole, lead, leaf.span.start + fence);
+        }
+        LeafKind::Code | LeafKind::Html => return tail.into(),
+        _ => match hold_back_position(&whole, line, &leaf) {
+            Some(at) => {
+                let held = whole[..at.max(lead.len())].to_owned();
+                *parsed += held.len() as u64;
+                let leaf = LastLeaf::find(&held);
+                (held, leaf)
+            }
+            None => (whole.clone(), leaf),
+        },
+    };
+    if let Some(at) = table_head_position(&text, partial, &leaf) {
+        text.truncate(at.max(lead.len()));
+        *parsed += text.len() as u64;
+        let leaf = LastLeaf::find(&text);
+        return repair_last_leaf(text, lead, &leaf, false);
+    }
+    let pipes_are_cells = could_be_table_head(&text, &leaf, partial);
+    repair_last_leaf(text, lead, &leaf, pipes_are_cells)
+}
+
+fn cut_tail<'a>(whole: &str, lead: &str, at: usize) -> Cow<'a, str> {
+    Cow::Owned(whole.get(lead.len()..at).unwrap_or_default().to_owned())
+}
+
+fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: bool) -> Cow<'a, str> {
+    let start = leaf.span.start;
+    let place = match leaf.kind {
+        _ if start < lead.len() => None,
+        LeafKind::Paragraph if !ends_with_blank_line(&text, leaf) => {
+            Some(TextContext::Paragraph { cut_at_pipe })
+        }
+        LeafKind::Heading if !text[start..].contains('\n') => Some(TextContext::Heading),
+        LeafKind::Cell if text[leaf.span.end..].is_empty() => Some(TextContext::Cell),
+        _ => None,
+    };
+    let tail = &text[lead.len()..];
+    Cow::Owned(match place {
+        Some(place) => {
+            let mut out = text[lead.len()..start].to_owned();
+            inline_repair::complete_inline(&text[start..], place, &mut out);
+            if place == TextContext::Cell {
+                // A row without a cell is not a row yet.
+                let line = out.rfind('\n').map_or(0, |at| at + 1);
+                if out[line..].chars().all(|c| matches!(c, '|' | ' ' | '\t' | '>')) {
+                    out.truncate(line);
+                }
+            }
+            out
+        }
+        None => tail.to_owned(),
+    })
+}
+
+/// Whether a blank line has ended the paragraph at the text's end.
+fn ends_with_blank_line(text: &str, leaf: &LastLeaf) -> bool {
+    let content = text[..leaf.span.end].trim_end_matches('\n').len();
+    text[content..].bytes().filter(|byte| *byte == b'\n').count() > 1
+}
+
+/// Where to cut a text whose last line (which begins at `line`) may yet become a marker of some block.
+fn hold_back_position(text: &str, line: usize, leaf: &LastLeaf) -> Option<usize> {
+    let partial = &text[line..];
+    if partial.is_empty() {
+        return None;
+    }
+    let rest = strip_markers(partial);
+    let content = rest.trim_end();
+    let begins_paragraph = leaf.kind != LeafKind::Paragraph || leaf.span.start >= line;
+    let in_table = leaf.kind == LeafKind::Cell;
+    let all = |set: &str| content.chars().all(|c| set.contains(c));
+    let hold = content.is_empty()
+        || all("#")
+        || all("=")
+        || all("-*_+ \t")
+        || all("`")
+        || all("~")
+        || could_be_list_number(content)
+        || (!in_table && all("|:- \t"))
+        || (content.starts_with('|') && (!in_table || all("| \t")))
+        || (begins_paragraph && could_be_definition(rest));
+    hold.then_some(line)
+}
+
+/// A line without the markers of quotes, items, checkboxes and footnotes before its text.
+fn strip_markers(line: &str) -> &str {
+    let mut rest = line;
+    loop {
+        let trimmed = rest.trim_start_matches([' ', '\t']);
+        let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
+        let after = if let Some(after) = trimmed.strip_prefix('>') {
+            Some(after)
+        } else if digits > 0 && digits < 10 {
+            trimmed[digits..]
+                .strip_prefix(['.', ')'])
+                .filter(|after| after.starts_with([' ', '\t']))
+        } else if let Some(after) = trimmed.strip_prefix(['-', '*', '+']) {
+            let checkbox = ["[ ] ", "[x] ", "[X] "];
+            let after = Some(after).filter(|after| after.starts_with([' ', '\t']));
+            after.map(|after| {
+                let item = after.trim_start_matches([' ', '\t']);
+                checkbox
+                    .iter()
+                    .find_map(|checkbox| item.strip_prefix(checkbox))
+                    .unwrap_or(after)
+            })
+        } else if trimmed.starts_with("[^") {
+            trimmed
+                .find("]:")
+                .map(|at| &trimmed[at + 2..])
+                .filter(|_| !trimmed.starts_with("[^]"))
+        } else {
+            None
+        };
+        match after {
+            Some(after) => rest = after,
+            None => return trimmed,
+        }
+    }
+}
+
+/// `12`, `12.` or `12)`: an item's number, maybe.
+fn could_be_list_number(content: &str) -> bool {
+    let digits = content.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0 && digits < 10 && matches!(&content[digits..], "" | "." | ")")
+}
+
+/// `[label`, `[label]`, `[label]: …`: the definition of a link or a footnote, maybe; or a checkbox.
+fn could_be_definition(rest: &str) -> bool {
+    let Some(label) = rest.strip_prefix('[') else {
+        return false;
+    };
+    match label.find([']', '[', '\n']) {
+        None => label.len() < inline_repair::MAX_HELD_BRACKET_BYTES,
+        Some(at) if label[at..].starts_with(']') => {
+            let after = &label[at + 1..];
+            after.is_empty() || after.starts_with(':') || (at <= 1 && after.trim().is_empty())
+        }
+        Some(_) => false,
+    }
+}
+
+/// Where to cut a text that ends in the begin of a table, of which only the head line and maybe half the next are here.
+fn table_head_position(text: &str, partial: &str, leaf: &LastLeaf) -> Option<usize> {
+    if leaf.kind != LeafKind::Paragraph
+        || !could_be_table_delimiter(partial)
+        || ends_with_blank_line(text, leaf)
+    {
+        return None;
+    }
+    let line = last_line_start(text);
+    let begins_with_pipe = strip_markers(&text[line..]).starts_with('|');
+    begins_with_pipe.then_some(line)
+}
+
+/// Whether the paragraph is one line so far that could be the head of a table without a pipe before it.
+fn could_be_table_head(text: &str, leaf: &LastLeaf, partial: &str) -> bool {
+    leaf.kind == LeafKind::Paragraph
+        && leaf.span.start >= last_line_start(text)
+        && (could_be_table_delimiter(partial) || !text.ends_with('\n'))
+}
+
+/// The begin of the last line that has anything in it.
+fn last_line_start(text: &str) -> usize {
+    text.trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1)
+}
+
+/// Whether a line may become the one between a table's head and its rows.
+fn could_be_table_delimiter(line: &str) -> bool {
+    line.trim_start_matches(['>', ' ', '\t'])
+        .bytes()
+        .all(|byte| b"|:- \t".contains(&byte))
+}

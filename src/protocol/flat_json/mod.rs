@@ -1,0 +1,160 @@
+//! Reading what is flat on the wire: an event or a message is one JSON object, with a word that says which kind it is.
+//!
+//! serde can derive that reading as well (`flatten` with a tagged enum), but what it derives keeps the object in a
+//! buffer of its own and reads from there with a second set of everything, and a plain struct of all fields that there may
+//! be has code for each of them as well. Both made the WASM larger. Here the object is taken apart into its fields as
+//! they stand, and the kind then reads those that it needs.
+
+mod objects;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor},
+};
+use uuid::Uuid;
+
+use super::{
+    AttachmentId, ConversationId, MemoryId, MessageId, Parameters, PayloadRef, Position, RawJson, RunError,
+    RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
+};
+
+/// Why an object is not one of ours.
+#[derive(Debug, thiserror::Error)]
+pub enum NotOurs {
+    #[error("the field `{0}` is missing")]
+    Missing(&'static str),
+    #[error("the field `{0}` can't be read")]
+    Unreadable(&'static str),
+    #[error("`{0}` is not known")]
+    Unknown(String),
+}
+
+/// The fields of an object that have not been read yet.
+pub struct Fields {
+    fields: Vec<(String, RawJson)>,
+    /// The first thing that was wrong.
+    first_error: Option<NotOurs>,
+}
+
+impl Fields {
+    /// All of them.
+    pub fn into_entries(self) -> Vec<(String, RawJson)> {
+        self.fields
+    }
+
+    /// Reads an optional field: `null` is the same as absent.
+    fn take<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
+        let value = self.remove(name)?;
+        (value.as_str() != "null").then(|| self.parse(name, &value))?
+    }
+
+    fn parse<T: DeserializeOwned>(&mut self, name: &'static str, value: &RawJson) -> Option<T> {
+        let read = json::parse(value.as_str().as_bytes());
+        if read.is_err() {
+            self.record_error(NotOurs::Unreadable(name));
+        }
+        read.ok()
+    }
+
+    /// Reads a field that must be there. If it isn't, something blank stands in its place until [`Self::finish`]: asking
+    /// after each field whether to go on made the WASM larger. `null` is a value: where any JSON may stand, it is kept.
+    fn need<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
+        let read = match self.remove(name) {
+            Some(value) => self.parse(name, &value),
+            None => {
+                self.record_error(NotOurs::Missing(name));
+                None
+            }
+        };
+        read.unwrap_or_else(T::blank)
+    }
+
+    fn remove(&mut self, name: &str) -> Option<RawJson> {
+        let index = self.fields.iter().position(|(of, _)| of == name)?;
+        Some(self.fields.swap_remove(index).1)
+    }
+
+    fn record_error(&mut self, fault: NotOurs) {
+        self.first_error.get_or_insert(fault);
+    }
+
+    /// What was read, if nothing was wrong.
+    fn finish<T>(self, read: T) -> Result<T, NotOurs> {
+        match self.first_error {
+            None => Ok(read),
+            Some(fault) => Err(fault),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields, M::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields {
+                    fields,
+                    first_error: None,
+                })
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// What stands in the place of a field that could not be read. Nobody gets to see it.
+trait Blank {
+    fn blank() -> Self;
+}
+
+macro_rules! blank {
+    ($($type:ty: $blank:expr,)*) => {
+        $(impl Blank for $type {
+            fn blank() -> Self {
+                $blank
+            }
+        })*
+    };
+}
+
+blank! {
+    bool: false,
+    usize: 0,
+    String: String::new(),
+    RawJson: RawJson::zero(),
+    Position: Position(0),
+    Timestamp: Timestamp(0),
+    ConversationId: ConversationId(Uuid::nil()),
+    MessageId: MessageId(Uuid::nil()),
+    AttachmentId: AttachmentId(Uuid::nil()),
+    MemoryId: MemoryId(Uuid::nil()),
+    TokenId: TokenId(Uuid::nil()),
+    RunStatus: RunStatus::Failed,
+    Verdict: Verdict::Rejected,
+    ToolStatus: ToolStatus::Unknown,
+    RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
+    PayloadRef: PayloadRef { payload_id: String::new(), kind: String::new(), summary: String::new() },
+    Parameters: Parameters::default(),
+}
+
+impl<T> Blank for Vec<T> {
+    fn blank() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,277 @@
+//! Which fields the kinds have, and how each is read.
+
+use super::{
+    super::{
+        ApiToken, AssistantMessage, Attachment, ConversationId, ConversationList, ConversationSummary, Event,
+        EventBody, Interaction, Memory, Message, MessageBody, OlderMessages, PageContext, Parameters, Part,
+        PayloadVerdict, PersonalData, RequestedCall, StreamNotice, ToolCall, ToolProgress, Transcript, Usage,
+        intent::StartedRun,
+        model_list::{ModelInfo, ModelList},
+        transcript::UnloadedAnswer,
+    },
+    Fields, NotOurs,
+};
+
+/// `fields!(flat => Kind { a, b; c } with d)`: the kind with these fields, of which only those after the semicolon may be
+/// missing. Those of `with` were read before.
+macro_rules! fields {
+    (
+        $flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? } $(with $($read:ident),+)?
+    ) => {
+        $($kind)::+ {
+            $($field: $flat.need(stringify!($field)),)*
+            $($($optional: $flat.take(stringify!($optional)),)*)?
+            $($($read,)+)?
+        }
+    };
+}
+
+/// Objects without kinds, which are larger when serde derives their reading.
+macro_rules! plain {
+    ($($kind:ident { $($field:ident),* $(; $($optional:ident),*)? } $(with $($default:ident),+)?;)*) => {
+        $(impl TryFrom<Fields> for $kind {
+            type Error = NotOurs;
+
+            fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+                $($(let $default = flat.take(stringify!($default)).unwrap_or_default();)+)?
+                let read = fields!(flat => Self { $($field),* $(; $($optional),*)? } $(with $($default),+)?);
+                flat.finish(read)
+            }
+        })*
+    };
+}
+
+plain! {
+    Transcript {
+        conversation_id, as_of, title, messages, elsewhere; model, earliest, active_leaf
+    } with deleted, verdicts, parameters;
+    OlderMessages { before, messages, elsewhere; earliest };
+    UnloadedAnswer { id, parent_id };
+    ConversationList { as_of, conversations, has_more };
+    ConversationSummary { id, title, updated_at, activity, waiting, unseen; active_run };
+    ModelList { models, problems; default } with can_search;
+    ModelInfo { id, name, endpoint };
+    StartedRun { conversation_id, user_message_id, assistant_message_id };
+    PageContext { current_page; active_tab, active_subtab, query, page, article_id, stream_id } with results;
+    PayloadVerdict { payload_id, verdict };
+    ToolProgress { stage, message; progress, data };
+    Parameters { ; temperature, thinking_level, max_completion_tokens };
+    Usage { input_tokens, output_tokens, estimate; window } with estimated;
+    Attachment { id, name, media_type, bytes };
+    PersonalData { instructions, instructions_bytes, remembers, memories, tokens };
+    Memory { id, text, created_at };
+    ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
+}
+
+impl TryFrom<Fields> for Event {
+    type Error = NotOurs;
+
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let kind: String = flat.need("type");
+        let body = match kind.as_str() {
+            "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
+            "conversation_renamed" => fields!(flat => EventBody::ConversationRenamed { title }),
+            "model_chosen" => fields!(flat => EventBody::ModelChosen { model }),
+            "parameters_chosen" => fields!(flat => EventBody::ParametersChosen { parameters }),
+            "conversation_read" => EventBody::ConversationRead,
+            "conversation_deleted" => EventBody::ConversationDeleted,
+            "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
+            "user_message_saved" => {
+                let interaction = read_interaction(&mut flat);
+                fields!(flat => EventBody::UserMessageSaved {
+                    user_message_id, expected_assistant_message_id, text, created_at; parent_id
+                } with interaction)
+            }
+            "run_started" => fields!(flat => EventBody::RunStarted { parent_id, model, created_at }),
+            "run_continued" => fields!(flat => EventBody::RunContinued { created_at }),
+            "status" => fields!(flat => EventBody::Status { message }),
+            "thinking" => fields!(flat => EventBody::Thinking { node, part, offset, text }),
+            "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
+            "text_was_thinking" => fields!(flat => EventBody::TextWasThinking { node }),
+            "complete" => {
+                let worked_ms = read_worked_ms(&mut flat);
+                fields!(flat => EventBody::Complete { ended_at; finish_reason } with worked_ms)
+            }
+            "cancelled" => {
+                let worked_ms = read_worked_ms(&mut flat);
+                fields!(flat => EventBody::Cancelled { ended_at } with worked_ms)
+            }
+            "error" => {
+                let worked_ms = read_worked_ms(&mut flat);
+                fields!(flat => EventBody::Error { status, error, message, ended_at; finish_reason } with worked_ms)
+            }
+            "approval_requested" => EventBody::ApprovalRequested(read_requested_call(&mut flat)),
+            "approval_answered" => {
+                fields!(flat => EventBody::ApprovalAnswered { index, tool_use_id, allowed })
+            }
+            "tool_start" => {
+                let call = read_requested_call(&mut flat);
+                fields!(flat => EventBody::ToolStart { started_at } with call)
+            }
+            "tool_progress" => {
+                let progress = ToolProgress {
+                    stage: flat.take("stage").unwrap_or_default(),
+                    message: flat.take("message").unwrap_or_default(),
+                    progress: flat.take("progress"),
+                    data: flat.take("data"),
+                };
+                fields!(flat => EventBody::ToolProgress { index, tool_use_id, tool } with progress)
+            }
+            "tool_complete" => {
+                let attachments = flat.take("attachments").unwrap_or_default();
+                fields!(flat => EventBody::ToolComplete {
+                    index, tool_use_id, tool, label, status, output, ended_at; payload
+                } with attachments)
+            }
+            "waiting" => EventBody::Waiting {
+                worked_ms: read_worked_ms(&mut flat),
+            },
+            "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
+            "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
+            "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
+            "action_taken" => fields!(flat => EventBody::ActionTaken { index }),
+            "payload_judged" => fields!(flat => EventBody::PayloadJudged { payload_id, verdict }),
+            "sources" => fields!(flat => EventBody::Sources { sources }),
+            "usage" => {
+                let estimated = flat.take("estimated").unwrap_or_default();
+                EventBody::Usage(fields!(flat => Usage {
+                    input_tokens, output_tokens, estimate; window
+                } with estimated))
+            }
+            "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
+            "settings_changed" => EventBody::SettingsChanged,
+            "empty" => EventBody::Empty,
+            "damaged" => EventBody::Damaged,
+            _ => {
+                flat.record_error(NotOurs::Unknown(kind));
+                EventBody::Empty
+            }
+        };
+        let conversation_id = match body {
+            EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
+            // What stood here may have been of none.
+            EventBody::Empty | EventBody::Damaged => {
+                flat.take("conversation_id").unwrap_or(ConversationId::NONE)
+            }
+            _ => flat.need("conversation_id"),
+        };
+        let event = fields!(flat => Self { position; message_id } with conversation_id, body);
+        flat.finish(event)
+    }
+}
+
+/// What older logs don't say.
+fn read_worked_ms(flat: &mut Fields) -> u64 {
+    flat.take("worked_ms").unwrap_or_default()
+}
+
+fn read_requested_call(flat: &mut Fields) -> RequestedCall {
+    fields!(flat => RequestedCall { node, part, index, tool_use_id, tool, input, label; detail })
+}
+
+impl TryFrom<Fields> for Message {
+    type Error = NotOurs;
+
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let body = read_message_body(&mut flat);
+        let message = fields!(flat => Self { id, created_at; parent_id } with body);
+        flat.finish(message)
+    }
+}
+
+impl TryFrom<Fields> for MessageBody {
+    type Error = NotOurs;
+
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let body = read_message_body(&mut flat);
+        flat.finish(body)
+    }
+}
+
+fn read_message_body(flat: &mut Fields) -> MessageBody {
+    let role: String = flat.need("role");
+    match role.as_str() {
+        "assistant" => {
+            let suggested_values = flat.take("suggested_values").unwrap_or_default();
+            let suggested_actions = flat.take("suggested_actions").unwrap_or_default();
+            let sources = flat.take("sources").unwrap_or_default();
+            let worked_ms = read_worked_ms(flat);
+            MessageBody::Assistant(fields!(flat => AssistantMessage {
+                model, status, nodes; activity, error, finish_reason, usage, ended_at
+            } with suggested_values, suggested_actions, sources, worked_ms))
+        }
+        "user" => {
+            let interaction = read_interaction(flat);
+            fields!(flat => MessageBody::User { text } with interaction)
+        }
+        "damaged" => MessageBody::Damaged,
+        _ => {
+            flat.record_error(NotOurs::Unknown(role));
+            MessageBody::User {
+                text: String::new(),
+                interaction: Interaction::TextInput,
+            }
+        }
+    }
+}
+
+impl TryFrom<Fields> for Interaction {
+    type Error = NotOurs;
+
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let interaction = read_interaction(&mut flat);
+        flat.finish(interaction)
+    }
+}
+
+/// Messages from before there were others say nothing of it: they were typed.
+fn read_interaction(flat: &mut Fields) -> Interaction {
+    let kind: Option<String> = flat.take("interaction_type");
+    match kind.as_deref() {
+        None | Some("text_input") => Interaction::TextInput,
+        Some("value_selected") => Interaction::ValueSelected,
+        Some("action_executed") => fields!(flat => Interaction::ActionExecuted { action; data }),
+        Some(_) => {
+            flat.record_error(NotOurs::Unknown(kind.unwrap_or_default()));
+            Interaction::TextInput
+        }
+    }
+}
+
+impl TryFrom<Fields> for Part {
+    type Error = NotOurs;
+
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let kind: String = flat.need("type");
+        let part = match kind.as_str() {
+            "thinking" => fields!(flat => Self::Thinking { text }),
+            "text" => fields!(flat => Self::Text { text }),
+            "payload" => fields!(flat => Self::Payload { payload }),
+            "tool_call" => {
+                let attachments = flat.take("attachments").unwrap_or_default();
+                Self::ToolCall(Box::new(fields!(flat => ToolCall {
+                    tool_use_id, index, tool, input, label, status;
+                    detail, progress, output, payload, started_at, ended_at
+                } with attachments)))
+            }
+            _ => {
+                flat.record_error(NotOurs::Unknown(kind));
+                Self::Text { text: String::new() }
+            }
+        };
+        flat.finish(part)
+    }
+}
+
+impl TryFrom<Fields> for StreamNotice {
+    type Error = NotOurs;
+
+    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+        let kind: String = flat.need("type");
+        match kind.as_str() {
+            "reset" => flat.finish(Self::Reset),
+            "unavailable" => flat.finish(Self::Unavailable),
+            _ => Err(NotOurs::Unknown(kind)),
+        }
+    }
+}

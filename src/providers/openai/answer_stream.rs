@@ -1,0 +1,134 @@
+//! An answer as it comes over the network, turned into events. Reads no faster than it is asked.
+
+use std::{collections::VecDeque, time::Duration};
+
+use reqwest::Response;
+
+use super::{
+    decoder::{DecodeError, Decoder},
+    http_errors,
+    transport::{Transport, media_type, read_error_body},
+};
+use crate::model::{ModelError, ModelEvent, ModelStream};
+
+/// How long the usage may still take, and the end, when the model has said why it stopped.
+const USAGE_TIMEOUT: Duration = Duration::from_secs(3);
+
+struct AnswerStream {
+    transport: Transport,
+    media_type: String,
+    /// An event was taken: what goes wrong now can't be mended by asking again.
+    has_sent_event: bool,
+    response: Response,
+    decoder: Decoder,
+    /// Decoded and not taken yet: what one read has brought.
+    ready_events: VecDeque<ModelEvent>,
+    failure: Option<ModelError>,
+    has_ended: bool,
+}
+
+/// The events of an answer whose status was fine.
+pub async fn stream_events(
+    transport: Transport,
+    response: Response,
+    max_frame: usize,
+) -> Result<ModelStream, ModelError> {
+    let media_type = media_type(&response);
+    // Servers call their event streams many things, but not these.
+    if media_type == "text/html" {
+        let body = read_error_body(response).await;
+        let json: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
+        return Err(match json.as_ref().and_then(|json| json.get("error")) {
+            Some(error) => http_errors::error_in_stream(&transport.endpoint, error),
+            None => transport.invalid_answer(format!(
+                "answered with {media_type} instead of a stream of events."
+            )),
+        });
+    }
+    let answer = AnswerStream {
+        transport,
+        media_type,
+        has_sent_event: false,
+        response,
+        decoder: Decoder::new(max_frame),
+        ready_events: VecDeque::new(),
+        failure: None,
+        has_ended: false,
+    };
+    Ok(Box::pin(futures::stream::unfold(
+        answer,
+        |mut answer| async move {
+            let event = answer.next().await?;
+            Some((event, answer))
+        },
+    )))
+}
+
+impl AnswerStream {
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+        loop {
+            if let Some(event) = self.ready_events.pop_front() {
+                self.has_sent_event = true;
+                return Some(Ok(event));
+            }
+            if let Some(failure) = self.failure.take() {
+                self.has_ended = true;
+                return Some(Err(failure));
+            }
+            if self.has_ended {
+                return None;
+            }
+            self.read().await;
+        }
+    }
+
+    async fn read(&mut self) {
+        let chunk = if self.decoder.is_ending() {
+            // The answer is whole: that its end is late, or broken, changes nothing.
+            let chunk = tokio::time::timeout(USAGE_TIMEOUT, self.response.chunk()).await;
+            chunk.ok().and_then(Result::ok).flatten()
+        } else {
+            match self.response.chunk().await {
+                Ok(chunk) => chunk,
+                Err(error) => {
+                    // Release what the decoder holds; that the answer is not whole is known.
+                    let _ = self.decoder.end(&mut self.ready_events);
+                    self.failure = Some(self.transport.connection_lost(Some(&error), self.has_begun()));
+                    return;
+                }
+            }
+        };
+        let result = match chunk {
+            Some(bytes) => self.decoder.push(&bytes, &mut self.ready_events),
+            None => self.decoder.end(&mut self.ready_events),
+        };
+        self.has_ended = self.decoder.has_ended();
+        self.failure = result.err().map(|fault| self.fault_error(fault));
+    }
+
+    /// Whether anything was understood.
+    fn has_begun(&self) -> bool {
+        self.has_sent_event || !self.ready_events.is_empty()
+    }
+
+    fn fault_error(&self, fault: DecodeError) -> ModelError {
+        let bad = |what: String| self.transport.invalid_part(what, self.has_begun());
+        match fault {
+            DecodeError::Incomplete => self.transport.connection_lost(None, self.has_begun()),
+            DecodeError::Empty => self.transport.empty_answer(),
+            DecodeError::UnsupportedProtocol(name) => self.transport.unsupported_protocol(name),
+            DecodeError::ServerError(error) => http_errors::error_in_stream(&self.transport.endpoint, &error),
+            DecodeError::NotAStream => self.transport.invalid_answer(match self.media_type.as_str() {
+                "application/json" => "answered with application/json that is no answer of a model.",
+                _ => "gave an answer that is not a stream of events.",
+            }),
+            DecodeError::InvalidFrame(data) => {
+                let data = self.transport.endpoint.quote(&data);
+                bad(format!("sent something that is not a part of an answer: {data}"))
+            }
+            DecodeError::FrameTooLong(limit) => bad(format!(
+                "sent a single event of more than {limit} bytes, the most that Parlor takes."
+            )),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Answers that are errors: what a status, a body or an error object in a stream means, in words for a person.
+
+#[cfg(test)]
+mod tests;
+
+use std::time::SystemTime;
+
+use reqwest::{StatusCode, header::HeaderMap};
+use serde_json::Value;
+
+use super::endpoint_info::EndpointInfo;
+use crate::{
+    http_client::parse_retry_after,
+    model::{
+        ModelError,
+        ModelErrorKind::{self, Refused, Unavailable},
+    },
+};
+
+/// An error as a server describes it. The shapes differ: `{"error": {message, type, code}}` (OpenAI), `{"error":
+/// "…"}` (LM Studio), `{"message": …, "code": …}` (vLLM, Mistral), `{"detail": …}` (FastAPI), or no JSON at all.
+#[derive(Debug, Default, PartialEq)]
+struct ServerErrorBody {
+    message: String,
+    /// `code` and `type`, whichever there are, in lower case.
+    code: String,
+}
+
+impl ServerErrorBody {
+    fn from_body(body: &[u8]) -> Self {
+        match serde_json::from_slice::<Value>(body) {
+            Ok(json) => Self::from_json(&json),
+            Err(_) => {
+                let text = String::from_utf8_lossy(body);
+                // A proxy's page says less than the status does.
+                let is_page = text.trim_start().starts_with('<');
+                Self {
+                    message: if is_page { String::new() } else { text.into_owned() },
+                    ..Self::default()
+                }
+            }
+        }
+    }
+
+    fn from_json(json: &Value) -> Self {
+        if let Some(error) = json.get("error").filter(|error| !error.is_null()) {
+            return Self::from_json(error);
+        }
+        let text = |key: &str| match json.get(key) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(other) => Some(other.to_string()),
+        };
+        let message = match json {
+            Value::String(text) => text.clone(),
+            _ => text("message")
+                .or_else(|| text("detail"))
+                .unwrap_or_else(|| json.to_string()),
+        };
+        let code = [text("code"), text("type")]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ");
+        Self {
+            message,
+            code: code.to_lowercase(),
+        }
+    }
+
+    fn contains_any(&self, words: &[&str]) -> bool {
+        let message = self.message.to_lowercase();
+        words
+            .iter()
+            .any(|word| message.contains(word) || self.code.contains(word))
+    }
+
+    fn is_unknown_model(&self) -> bool {
+        const CODES: [&str; 3] = ["model_not_found", "invalid_model", "model_not_exist"];
+        const WORDS: [&str; 7] = [
+            "not found",
+            "not exist",
+            "invalid model",
+            "not a valid model",
+            "unknown model",
+            "no such model",
+            "no model",
+        ];
+        CODES.iter().any(|code| self.code.contains(code))
+            || (self.message.to_lowercase().contains("model") && self.contains_any(&WORDS))
+    }
+
+    fn is_context_overflow(&self) -> bool {
+        self.contains_any(&[
+            "context_length_exceeded",
+            "exceed_context_size",
+            "maximum context length",
+            "context window",
+            "available context size",
+        ])
+    }
+}
+
+/// What an answer with a status other than 2xx means. `model` is what was asked for, if it was one.
+pub fn error_for_status(
+    facts: &EndpointInfo,
+    model: Option<&str>,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> ModelError {
+    let described = ServerErrorBody::from_body(body);
+    let said = facts.quote(&described.message);
+    let because = match said.as_str() {
+        "" => ".".into(),
+        said => format!(": {}", with_full_stop(said)),
+    };
+    let after = parse_retry_after(headers, SystemTime::now());
+    let unavailable = Unavailable { after };
+
+    match status.as_u16() {
+        300..=399 => {
+            let to = headers
+                .get("location")
+                .and_then(|to| to.to_str().ok())
+                .unwrap_or("another address");
+            let to = facts.quote(to.split('?').next().unwrap_or_default());
+            let what = format!("is somewhere else: it redirects to {to}, which Parlor does not follow.");
+            facts.error(Refused, "request_refused", what, wrong_address_hint(facts))
+        }
+        401 | 403 if facts.has_key => {
+            let what = format!("refused the API key ({}){because}", status.as_u16());
+            facts.error(Refused, "key_refused", what, facts.key_hint())
+        }
+        401 | 403 => {
+            let what = format!("wants an API key, and none is set ({}){because}", status.as_u16());
+            facts.error(Refused, "key_missing", what, facts.key_hint())
+        }
+        402 => no_credit_error(facts, &because),
+        429 if described.contains_any(&["insufficient_quota"]) => no_credit_error(facts, &because),
+        429 => {
+            let wait = after.map_or(String::new(), |after| {
+                format!(" It asks to wait {} s.", after.as_secs_f64().ceil())
+            });
+            let what = format!("takes no more requests for now (429){because}{wait}");
+            facts.error(unavailable, "rate_limited", what, "Wait a little, then retry.")
+        }
+        408 | 409 | 500.. => {
+            let what = format!("failed ({status}){because}");
+            facts.error(
+                unavailable,
+                "endpoint_failed",
+                what,
+                "Retry; if it stays so, see that server's own log.",
+            )
+        }
+        400 | 404 | 422 if model.is_some() && described.is_unknown_model() => {
+            let model = facts.quote(model.unwrap_or_default());
+            let what = format!("does not know the model “{model}”{because}");
+            facts.error(
+                Refused,
+                "model_unknown",
+                what,
+                "Choose another model in the picker at the composer.",
+            )
+        }
+        _ if described.is_context_overflow() => {
+            let what = format!("cannot take a conversation of this length{because}");
+            let hint = "Start a new chat, or choose a model with a larger context.";
+            facts.error(Refused, "context_too_long", what, hint)
+        }
+        404 | 405 => {
+            let what = format!("has no such address ({status}){because}");
+            facts.error(Refused, "request_refused", what, wrong_address_hint(facts))
+        }
+        _ => facts.error(
+            Refused,
+            "request_refused",
+            format!("refused the request ({status}){because}"),
+            "",
+        ),
+    }
+}
+
+/// What an error object inside a stream means.
+pub fn error_in_stream(facts: &EndpointInfo, error: &Value) -> ModelError {
+    const BUSY: [&str; 8] = [
+        "overloaded",
+        "rate_limit",
+        "rate limit",
+        "unavailable",
+        "429",
+        "502",
+        "503",
+        "529",
+    ];
+    let described = ServerErrorBody::from_json(error);
+    let kind: ModelErrorKind = if described.contains_any(&["insufficient_quota"]) {
+        Refused
+    } else if BUSY.iter().any(|word| described.code.contains(word)) || described.contains_any(&BUSY[..4]) {
+        Unavailable { after: None }
+    } else {
+        Refused
+    };
+    let said = match facts.quote(&described.message) {
+        said if said.is_empty() => "it does not say why".into(),
+        said => said,
+    };
+    facts.error(
+        kind,
+        "stream_error",
+        format!("reported an error in its answer: {}", with_full_stop(&said)),
+        "",
+    )
+}
+
+/// With an end, so that something can follow it.
+fn with_full_stop(words: &str) -> String {
+    let ends = words.ends_with(['.', '!', '?', '…']);
+    format!("{words}{}", if ends { "" } else { "." })
+}
+
+fn no_credit_error(facts: &EndpointInfo, because: &str) -> ModelError {
+    let hint = "Add credit to that account, or choose a model of another endpoint.";
+    facts.error(
+        Refused,
+        "no_credit",
+        format!("wants to be paid first{because}"),
+        hint,
+    )
+}
+
+fn wrong_address_hint(facts: &EndpointInfo) -> String {
+    let source = match facts.base_url_source.as_str() {
+        "" => "its base URL",
+        source => source,
+    };
+    format!("Check {source}; it usually ends with /v1.")
+}

@@ -1,0 +1,152 @@
+//! The list of an endpoint's models: read leniently, without those that cannot chat, newest first.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{model::ListedModels, protocol::model_list::ModelInfo};
+
+/// How long a list may take: a page waits for it.
+pub const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// The most models that are offered of one endpoint.
+const MAX_OFFERED_MODELS: usize = 500;
+
+/// The most entries of a list that are read.
+const MAX_LIST_ENTRIES: usize = 10_000;
+
+/// Parts of the names of models that are no chat models, though listed beside them.
+const NON_CHAT_NAME_PARTS: [&str; 14] = [
+    "babbage",
+    "dall-e",
+    "davinci",
+    "embed",
+    "gpt-image",
+    "moderation",
+    "ocr",
+    "realtime",
+    "rerank",
+    "sora",
+    "speech",
+    "transcribe",
+    "tts",
+    "whisper",
+];
+
+/// The models that the settings name, in their order.
+pub fn from_names(endpoint: &str, models: &[String]) -> ListedModels {
+    ListedModels {
+        selectable: models
+            .iter()
+            .map(|model| model_info(endpoint, model, None))
+            .collect(),
+        ids: models.to_vec(),
+    }
+}
+
+/// The models in an answer to `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
+/// array. `None` if it is none of these.
+pub fn parse_list(endpoint: &str, answer: &Value) -> Option<ListedModels> {
+    let places = [Some(answer), answer.get("data"), answer.get("models")];
+    let entries = places.into_iter().flatten().find_map(Value::as_array);
+    // Ollama with no model says `data: null`.
+    let entries = match entries {
+        None if answer.get("data").is_some_and(Value::is_null) => return Some(ListedModels::default()),
+        entries => entries?,
+    };
+    let mut ids = Vec::new();
+    let mut models: Vec<(i64, ModelInfo)> = entries
+        .iter()
+        .take(MAX_LIST_ENTRIES)
+        .filter_map(|entry| {
+            let text = |key: &str| {
+                entry
+                    .get(key)
+                    .and_then(Value::as_str)
+                    .filter(|text| !text.is_empty())
+            };
+            let id = entry.as_str().or_else(|| text("id")).or_else(|| text("name"))?;
+            let created = entry.get("created").and_then(Value::as_i64).unwrap_or(0);
+            ids.push(id.to_owned());
+            Some((created, model_info(endpoint, id, text("name"))))
+        })
+        .collect();
+    if models.iter().any(|(_, model)| is_chat_model(&model.id)) {
+        models.retain(|(_, model)| is_chat_model(&model.id));
+    }
+    models.sort_by(|(a_created, a), (b_created, b)| b_created.cmp(a_created).then_with(|| a.id.cmp(&b.id)));
+    models.dedup_by(|(_, a), (_, b)| a.id == b.id);
+    models.truncate(MAX_OFFERED_MODELS);
+    Some(ListedModels {
+        selectable: models.into_iter().map(|(_, model)| model).collect(),
+        ids,
+    })
+}
+
+fn model_info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
+    // llama.cpp calls a model by its file.
+    let file = model
+        .rsplit(['/', '\\'])
+        .next()
+        .and_then(|file| file.strip_suffix(".gguf"));
+    ModelInfo {
+        id: format!("{endpoint}/{model}"),
+        name: name.or(file).unwrap_or(model).to_owned(),
+        endpoint: endpoint.to_owned(),
+    }
+}
+
+fn is_chat_model(id: &str) -> bool {
+    let id = id.to_lowercase();
+    !NON_CHAT_NAME_PARTS.iter().any(|part| id.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ids(answer: Value) -> Option<Vec<String>> {
+        let offered = parse_list("e", &answer)?.selectable;
+        Some(offered.into_iter().map(|model| model.id).collect())
+    }
+
+    #[test]
+    fn parses_every_list_format() {
+        for answer in [
+            json!({"object": "list", "data": [{"id": "a"}, {"id": "b"}]}),
+            json!({"models": [{"name": "b"}, {"name": "a"}, {"no": 1}]}),
+            json!(["b", "a", "a"]),
+        ] {
+            assert_eq!(ids(answer).unwrap(), ["e/a", "e/b"]);
+        }
+        assert_eq!(ids(json!({"data": null})), Some(vec![]));
+        assert_eq!(ids(json!({"hello": "world"})), None);
+        assert_eq!(ids(json!("hello")), None);
+    }
+
+    #[test]
+    fn sorts_newest_first_and_drops_non_chat_models() {
+        let answer = json!({"data": [
+            {"id": "old", "created": 1}, {"id": "new", "created": 2}, {"id": "text-embedding-3", "created": 3},
+        ]});
+        assert_eq!(ids(answer).unwrap(), ["e/new", "e/old"]);
+        assert_eq!(
+            ids(json!({"data": [{"id": "embed-only"}]})).unwrap(),
+            ["e/embed-only"]
+        );
+    }
+
+    #[test]
+    fn shows_model_files_by_name() {
+        let answer = json!({"data": [{"id": "/srv/models/smol.gguf"}, {"id": "x/y", "name": "X: Y"}]});
+        let names: Vec<String> = parse_list("e", &answer)
+            .unwrap()
+            .selectable
+            .into_iter()
+            .map(|model| model.name)
+            .collect();
+        assert_eq!(names, ["smol", "X: Y"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! What names of models mean to the registry, and what somebody is told whose name means none.
+
+use std::sync::Arc;
+
+use super::{EndpointSlot, Inner, ModelListCache, UnknownModel};
+use crate::{
+    model::Endpoint,
+    protocol::RunError,
+    providers::{
+        model_names::{EndpointCatalogue, ModelMatch, resolve_name},
+        tour,
+    },
+};
+
+impl Inner {
+    /// The endpoint that a whole name begins with, and the rest of it.
+    pub(super) fn split_id(&self, id: &str) -> Option<(Arc<dyn Endpoint>, String)> {
+        let (name, model) = id.split_once('/').filter(|(_, model)| !model.is_empty())?;
+        let place = self.endpoint(name)?;
+        Some((place.endpoint.clone(), model.to_owned()))
+    }
+
+    /// Whether the endpoint of a whole name has no other models than it lists.
+    pub(super) fn lists_all(&self, id: &str) -> bool {
+        let name = id.split_once('/').map(|(name, _)| name);
+        name.and_then(|name| self.endpoint(name))
+            .is_some_and(|place| place.lists_all_models)
+    }
+
+    /// What a name means, as far as the endpoints have said by now.
+    pub(super) fn resolve_name(&self, name: &str) -> ModelMatch {
+        self.resolve_name_with(name, self.cached().as_ref())
+    }
+
+    pub(super) fn resolve_name_with(&self, name: &str, cached: Option<&ModelListCache>) -> ModelMatch {
+        let mut catalogues: Vec<EndpointCatalogue> = self
+            .endpoints
+            .iter()
+            .map(|place| place.catalogue(cached))
+            .collect();
+        let tour = [tour::MODEL.to_owned()];
+        if cached.is_some_and(|cached| cached.has_only_tour) {
+            catalogues.push(EndpointCatalogue {
+                endpoint: tour::ENDPOINT,
+                listed: Some(&tour),
+                is_complete: true,
+            });
+        }
+        resolve_name(name, &catalogues)
+    }
+
+    pub(super) fn unknown_model(&self, name: &str, meaning: ModelMatch) -> UnknownModel {
+        let known = || {
+            let models = self.cached().map(|cached| cached.list.models);
+            models.into_iter().flatten().map(|model| model.id).collect()
+        };
+        let (why, models, hint) = match meaning {
+            ModelMatch::Ambiguous(ids) => (
+                format!("Several endpoints have a model “{name}”."),
+                ids,
+                String::new(),
+            ),
+            ModelMatch::NotListed { endpoint } => (
+                format!("The endpoint “{endpoint}” has no model “{name}”."),
+                known(),
+                format!(
+                    "If “{endpoint}” takes names that it does not list, set lists_all_models = false for it."
+                ),
+            ),
+            ModelMatch::Listed(_) | ModelMatch::Unlisted(_) | ModelMatch::Unknown => (
+                format!("No endpoint in the settings offers the model “{name}”."),
+                known(),
+                self.silent_endpoints_hint(),
+            ),
+        };
+        UnknownModel { why, models, hint }
+    }
+
+    /// What to do about endpoints that have not said which models they have.
+    fn silent_endpoints_hint(&self) -> String {
+        let cached = self.cached();
+        let has_listed = |place: &EndpointSlot| place.catalogue(cached.as_ref()).listed.is_some();
+        let silent = self
+            .endpoints
+            .iter()
+            .filter(|place| !place.is_candidate && !has_listed(place));
+        let silent: Vec<String> = silent
+            .map(|place| format!("{}/model", place.endpoint.name()))
+            .collect();
+        match silent.is_empty() {
+            true => String::new(),
+            false => format!(
+                "Models of endpoints that can't list them now are named with the endpoint: {}.",
+                silent.join(", ")
+            ),
+        }
+    }
+
+    /// The problem of a default model that is none.
+    pub(super) fn invalid_default(&self, name: &str, meaning: ModelMatch) -> RunError {
+        let is_ambiguous = matches!(meaning, ModelMatch::Ambiguous(_));
+        let UnknownModel { why, models, hint } = self.unknown_model(name, meaning);
+        let others = match is_ambiguous {
+            true => format!("Name one of these: {}.", models.join(", ")),
+            false => hint,
+        };
+        RunError {
+            code: "model_unknown".into(),
+            message: format!("The default model can't be used. {why}"),
+            hint: format!("Correct models.default (or PARLOR_MODEL) and restart Parlor. {others}")
+                .trim_end()
+                .to_owned(),
+        }
+    }
+}
+
+impl EndpointSlot {
+    /// What is known of its models.
+    fn catalogue<'a>(&'a self, cached: Option<&'a ModelListCache>) -> EndpointCatalogue<'a> {
+        let endpoint = self.endpoint.name();
+        let listed = cached.and_then(|cached| cached.by_endpoint.get(endpoint));
+        let is_certain =
+            cached.is_some_and(|cached| cached.is_fresh() && cached.answered_endpoints.contains(endpoint));
+        EndpointCatalogue {
+            endpoint,
+            listed: listed.map(|listed| &*listed.ids),
+            is_complete: self.lists_all_models && is_certain,
+        }
+    }
+}

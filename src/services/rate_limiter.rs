@@ -1,0 +1,137 @@
+//! A pace that several callers keep together: so many requests a second and no more.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, sleep_until},
+};
+
+/// How long one should have to wait at most, if nothing pauses meanwhile: nobody has the patience for more.
+const MAX_QUEUE_WAIT: Duration = Duration::from_secs(20);
+
+/// Gives turns, one after the other, in the order in which they are asked for.
+#[derive(Debug)]
+pub struct RateLimiter {
+    interval: Duration,
+    next_turn: Mutex<Option<Instant>>,
+    /// Who has it has the next turn. It is given in the order in which it is asked for.
+    queue: tokio::sync::Mutex<()>,
+    /// For those who wait, and the one whose turn is next.
+    slots: Semaphore,
+}
+
+/// So many wait for their turn that there is no room for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueFull;
+
+impl RateLimiter {
+    pub fn new(between: Duration) -> Self {
+        let places = MAX_QUEUE_WAIT.as_millis() / between.as_millis().max(1);
+        let places = usize::try_from(places).unwrap_or(usize::MAX);
+        Self {
+            interval: between,
+            next_turn: Mutex::default(),
+            queue: tokio::sync::Mutex::default(),
+            slots: Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)),
+        }
+    }
+
+    /// Waits until it is the caller's turn. Who stops waiting uses none up.
+    pub async fn acquire(&self) -> Result<(), QueueFull> {
+        let _place = self.slots.try_acquire().map_err(|_| QueueFull)?;
+        let _first = self.queue.lock().await;
+        while let Some(next) = self.try_acquire() {
+            sleep_until(next).await;
+        }
+        Ok(())
+    }
+
+    /// Takes a turn, or says when there will be one: not before, and later if there is a pause meanwhile.
+    fn try_acquire(&self) -> Option<Instant> {
+        let mut next = self.lock_next_turn();
+        let now = Instant::now();
+        if next.is_some_and(|next| next > now) {
+            return *next;
+        }
+        *next = Some(now + self.interval);
+        None
+    }
+
+    /// Gives no turns for so long.
+    pub fn pause(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        let mut next = self.lock_next_turn();
+        *next = Some(next.map_or(until, |next| next.max(until)));
+    }
+
+    fn lock_next_turn(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.next_turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, future::join_all};
+
+    use super::*;
+
+    const INTERVAL: Duration = Duration::from_millis(350);
+
+    #[tokio::test(start_paused = true)]
+    async fn gives_turns_at_interval_and_after_pauses() {
+        let pace = RateLimiter::new(INTERVAL);
+        let start = Instant::now();
+        let turns = join_all((0..4).map(|_| pace.acquire())).await;
+        assert_eq!(turns, [Ok(()); 4]);
+        assert_eq!(start.elapsed(), 3 * INTERVAL, "the first is at once");
+        tokio::time::advance(Duration::from_secs(60)).await;
+        let start = Instant::now();
+        assert_eq!(pace.acquire().await, Ok(()));
+        assert_eq!(
+            start.elapsed(),
+            Duration::ZERO,
+            "who has not asked for long need not wait"
+        );
+        pace.pause(Duration::from_secs(3));
+        assert_eq!(pace.acquire().await, Ok(()));
+        assert_eq!(start.elapsed(), Duration::from_secs(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pause_delays_waiting_callers() {
+        let pace = RateLimiter::new(INTERVAL);
+        let start = Instant::now();
+        assert_eq!(pace.acquire().await, Ok(()));
+        let mut waiting = Box::pin(pace.acquire());
+        assert_eq!((&mut waiting).now_or_never(), None);
+        pace.pause(Duration::from_secs(3));
+        assert_eq!(waiting.await, Ok(()));
+        assert_eq!(start.elapsed(), Duration::from_secs(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn cancelled_wait_uses_no_turn_and_queue_is_bounded() {
+        let pace = RateLimiter::new(INTERVAL);
+        assert_eq!(pace.acquire().await, Ok(()));
+        let start = Instant::now();
+        let mut waiting: Vec<_> = (0..1000).map(|_| Box::pin(pace.acquire())).collect();
+        let results: Vec<_> = waiting
+            .iter_mut()
+            .filter_map(|turn| turn.now_or_never())
+            .collect();
+        let room = 1000 - results.len();
+        assert!(results.iter().all(|told| *told == Err(QueueFull)));
+        assert!(
+            INTERVAL * u32::try_from(room).unwrap() <= MAX_QUEUE_WAIT,
+            "{room} wait"
+        );
+        assert!(room > 50, "{room} wait");
+        drop(waiting);
+        assert_eq!(pace.acquire().await, Ok(()));
+        assert_eq!(start.elapsed(), INTERVAL);
+    }
+}

@@ -1,0 +1,167 @@
+//! What runs produce: their messages while they are at work and when they end.
+
+use sqlx::SqliteConnection;
+
+use super::{super::json, Batch, ChangeError, artifacts::delete_unshown};
+use crate::{
+    protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, RunStatus, UserId},
+    storage::{ChangeRejection, Outcome, RunKey, StorageError, damage::skip_damaged},
+};
+
+impl Batch {
+    /// Adds what a run has produced to its user's log, and gives the position of the last of it.
+    pub(super) async fn append_events(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+    ) -> Result<Position, StorageError> {
+        let (message, mut last) = (Some(run.message_id), Position(0));
+        for event in events {
+            last = self
+                .log_event(
+                    connection,
+                    run.user_id,
+                    run.conversation_id,
+                    message,
+                    event.clone(),
+                )
+                .await?;
+        }
+        Ok(last)
+    }
+
+    /// Stores what a run has come to. The log still has it, for those who follow it.
+    pub(super) async fn store_message(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        message: &AssistantMessage,
+    ) -> Result<Outcome, ChangeError> {
+        let position = self.last_position(&mut *connection, run.user_id).await?;
+        let stored = sqlx::query(
+            "UPDATE runs SET stored_position = ? WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(position.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if stored.rows_affected() == 0 {
+            Err(ChangeRejection::NotFound)?;
+        }
+        update_message(connection, run.user_id, run.message_id, message).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn end_run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+        message: &AssistantMessage,
+    ) -> Result<Outcome, ChangeError> {
+        let last = self.append_events(&mut *connection, run, events).await?;
+        let ended = sqlx::query(
+            "UPDATE runs SET status = ?, last_position = ? \
+             WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(message.status.as_str())
+        .bind(last.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if ended.rows_affected() == 0 {
+            Err(ChangeRejection::NotFound)?;
+        }
+        crash_point!("end::status");
+        store_final_message(&mut *connection, run, message).await?;
+        crash_point!("end::message");
+        // Of a damaged answer nobody knows what was shown.
+        if !message.is_damaged() {
+            delete_unshown(&mut *connection, run, message).await?;
+        }
+        sqlx::query("UPDATE conversations SET unseen = ? WHERE user_id = ? AND id = ?")
+            .bind(message.status.is_notifiable())
+            .bind(run.user_id.to_string())
+            .bind(run.conversation_id.to_string())
+            .execute(connection)
+            .await?;
+        crash_point!("end::conversation");
+        Ok(Outcome::Done)
+    }
+}
+
+impl Batch {
+    /// Ends a run. Without events nothing of the log is read or written, and none of its events is the run's end: so it says that it
+    /// ended before it began, and nobody waits for more.
+    pub(super) async fn abandon_run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+        status: RunStatus,
+        message: Option<&AssistantMessage>,
+    ) -> Result<Outcome, ChangeError> {
+        let last = match events {
+            [] => None,
+            events => Some(self.append_events(&mut *connection, run, events).await?),
+        };
+        let ended = sqlx::query(
+            "UPDATE runs SET status = ?, last_position = coalesce(?, first_position - 1) \
+             WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(status.as_str())
+        .bind(last.map(|last| last.0.cast_signed()))
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if ended.rows_affected() == 0 {
+            Err(ChangeRejection::NotFound)?;
+        }
+        if let Some(message) = message {
+            store_final_message(connection, run, message).await?;
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+/// Stores what a run has come to, unless that lacks something that may be in what is stored.
+async fn store_final_message(
+    connection: &mut SqliteConnection,
+    run: &RunKey,
+    message: &AssistantMessage,
+) -> Result<(), ChangeError> {
+    if !message.is_damaged() || is_message_readable(&mut *connection, run).await? {
+        update_message(connection, run.user_id, run.message_id, message).await?;
+    }
+    Ok(())
+}
+
+/// True if the stored message can be read. One that can't be is kept as it is: a later version may be able to.
+async fn is_message_readable(connection: &mut SqliteConnection, run: &RunKey) -> Result<bool, StorageError> {
+    let row = sqlx::query("SELECT body FROM messages WHERE user_id = ? AND id = ?")
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .fetch_one(connection)
+        .await?;
+    let body = json::<MessageBody>(&row, "body");
+    Ok(skip_damaged("messages", run.message_id, body)?.is_some())
+}
+
+pub(super) async fn update_message(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    id: MessageId,
+    answer: &AssistantMessage,
+) -> Result<(), ChangeError> {
+    sqlx::query("UPDATE messages SET body = ? WHERE user_id = ? AND id = ?")
+        .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
+        .bind(user_id.to_string())
+        .bind(id.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! What a run begins with, in as few queries as there may be: each is a way to another thread and back, and stands before the
+//! first token.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{json_array, literature, messages, opaque, parameters, text};
+use crate::{
+    protocol::{ConversationId, Message, MessageBody, MessageId},
+    storage::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged},
+};
+
+/// All that is short, and of which there is mostly nothing. What was forced belongs to the question, however often it is answered:
+/// it is kept with the run that was started with it.
+pub(super) const SELECT_CONTEXT: &str = "SELECT c.parameters, l.context, l.text, l.instructions, \
+     (SELECT i.text FROM instructions i WHERE i.user_id = ?1) AS person, \
+     (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
+         WHERE m.user_id = ?1 AND m.parent_id = ?3 AND r.force_tools IS NOT NULL LIMIT 1) AS forced, \
+     (SELECT json_group_array(a.tool) FROM allowed_tools a WHERE a.user_id = ?1 AND a.conversation_id = ?2) AS allowed, \
+     (SELECT json_group_array(json_array(s.message_id, s.text)) FROM summaries s \
+         WHERE s.user_id = ?1 AND s.conversation_id = ?2) AS summaries, \
+     (SELECT json_group_array(json_object('payload_id', v.payload_id, 'verdict', v.verdict) ORDER BY v.position) \
+         FROM payload_verdicts v WHERE v.user_id = ?1 AND v.conversation_id = ?2) AS verdicts \
+     FROM conversations c LEFT JOIN contexts l ON l.user_id = c.user_id AND l.message_id = ?3 WHERE c.user_id = ?1 AND c.id = ?2";
+
+/// Takes a connection whose transaction makes it one consistent picture.
+pub(super) async fn run_context(
+    connection: &mut SqliteConnection,
+    run: RunKey,
+) -> Result<Option<RunContext>, StorageError> {
+    let message = messages::message(&mut *connection, run.user_id, run.message_id).await?;
+    let Some((
+        conversation_id,
+        Message {
+            body: MessageBody::Assistant(answer),
+            parent_id: Some(question),
+            ..
+        },
+    )) = message
+    else {
+        return Ok(None);
+    };
+    let whose = (run.user_id, conversation_id);
+    let history = messages::read_branch(&mut *connection, whose, question, PageSize::UNLIMITED, None).await?;
+    let opaque = opaque::opaque_of_branch(&mut *connection, run, &history).await?;
+    let row = sqlx::query(SELECT_CONTEXT)
+        .bind(run.user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(question.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(RunContext {
+        answer,
+        history,
+        opaque,
+        context_snapshot: literature::read_context_snapshot(&row, question)?,
+        verdicts: json_array(&row, "verdicts", "payload_verdicts")?,
+        instructions: text(&row, "person")?,
+        allowed_tools: json_array(&row, "allowed", "allowed_tools")?,
+        options: read_options(&row, conversation_id, question)?,
+    }))
+}
+
+fn read_options(
+    row: &SqliteRow,
+    conversation_id: ConversationId,
+    question: MessageId,
+) -> Result<RunOptions, StorageError> {
+    let summaries: Vec<(MessageId, String)> = json_array(row, "summaries", "summaries")?;
+    let forced = || match row.try_get::<Option<&str>, _>("forced")? {
+        Some(tools) => Ok(serde_json::from_str(tools)?),
+        None => Ok(Vec::new()),
+    };
+    Ok(RunOptions {
+        parameters: parameters::read_parameters(row, conversation_id)?,
+        force_tools: skip_damaged("runs", format_args!("that answers {question}"), forced())?
+            .unwrap_or_default(),
+        summaries: summaries
+            .into_iter()
+            .map(|(reaches, text)| HistorySummary {
+                last_message_id: reaches,
+                text,
+            })
+            .collect(),
+    })
+}

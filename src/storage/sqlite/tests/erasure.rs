@@ -1,0 +1,151 @@
+//! What is deleted leaves the files too.
+
+use super::*;
+use crate::{
+    protocol::{
+        Attachment, AttachmentId, Opaque, PlacedOpaque, RawJson,
+        literature::{Article, SavedArticle},
+    },
+    test_log::CapturedLog,
+};
+
+const SECRET_WORD: &str = "Rumpelstilzchen";
+
+/// The files in a folder that contain the secret.
+fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
+    let paths = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let contains = |path: &std::path::PathBuf| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes
+            .windows(SECRET_WORD.len())
+            .any(|bytes| bytes == SECRET_WORD.as_bytes())
+    };
+    paths.filter(contains).collect()
+}
+
+/// Says a secret, within a page and on pages of its own; deletes it.
+async fn store_and_delete_secret(storage: &SqliteStorage) {
+    for text in [SECRET_WORD.to_owned(), SECRET_WORD.repeat(2000)] {
+        let (send, run) = send_change(&text);
+        let said = EventBody::TextDelta {
+            node: 0,
+            part: 0,
+            offset: 0,
+            text: text.clone(),
+        };
+        let attachment = StoredAttachment {
+            attachment: Attachment {
+                id: AttachmentId::new(),
+                name: text.clone(),
+                media_type: "image/png".into(),
+                bytes: text.len(),
+            },
+            data: text.clone().into(),
+        };
+        let (user_id, conversation_id) = (run.user_id, run.conversation_id);
+        let delete = Change::DeleteConversation {
+            user_id,
+            conversation_id,
+        };
+        let events = vec![said];
+        let attach = Change::StoreAttachment { run, attachment };
+        let placed = PlacedOpaque {
+            node: 0,
+            part: None,
+            endpoint: "x".into(),
+            data: Opaque {
+                kind: "openai".into(),
+                field: "extra_content".into(),
+                value: RawJson::parse_or_quote(&text),
+            },
+        };
+        let keep = Change::StoreOpaque { run, placed };
+        for change in [send, keep, Change::AppendEvents { run, events }, attach, delete] {
+            let done = storage.commit(NOON, &[change]).await.unwrap();
+            assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
+        }
+        save_and_remove_secret(storage, &text).await;
+    }
+}
+
+/// Writes a secret about an article, and something else over it; one of its own, and removes that.
+async fn save_and_remove_secret(storage: &SqliteStorage, secret: &str) {
+    let user_id = UserId::LOCAL;
+    let save = |pmid: &str| Change::SaveArticle {
+        user_id,
+        article: SavedArticle {
+            article: Article {
+                pmid: pmid.into(),
+                ..Article::default()
+            },
+            note: secret.into(),
+            saved_at: NOON,
+        },
+        summary: None,
+        limit: 9,
+    };
+    let note = Change::SetArticleNote {
+        user_id,
+        pmid: "1".into(),
+        note: "Nothing.".into(),
+        replaces: vec![secret.into()],
+    };
+    let remove = |pmid: &str| Change::RemoveArticle {
+        user_id,
+        pmid: pmid.into(),
+    };
+    for change in [save("1"), note, save("2"), remove("2"), remove("1")] {
+        let done = storage.commit(NOON, &[change]).await.unwrap();
+        assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
+    }
+}
+
+#[tokio::test]
+async fn deleted_data_soon_leaves_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    // Once, and once more.
+    for _ in 0..2 {
+        store_and_delete_secret(&storage).await;
+        assert!(!files_with_secret(folder.path()).is_empty(), "it was there");
+        wait_until(|| files_with_secret(folder.path()).is_empty()).await;
+    }
+    store_and_delete_secret(&storage).await;
+    storage.close().await.unwrap();
+    assert!(files_with_secret(folder.path()).is_empty());
+}
+
+#[tokio::test]
+async fn deletion_during_a_read_is_erased_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    let (log, _listening) = CapturedLog::capture();
+    let mut reader = storage.readers.begin().await.unwrap();
+    queries::last_log_position(&mut reader, UserId::LOCAL)
+        .await
+        .unwrap();
+    store_and_delete_secret(&storage).await;
+    wait_until(|| log.contains("somebody reads")).await;
+    assert!(!files_with_secret(folder.path()).is_empty(), "it is still there");
+    reader.rollback().await.unwrap();
+    wait_until(|| files_with_secret(folder.path()).is_empty()).await;
+}
+
+#[tokio::test]
+async fn deletion_before_a_crash_is_erased_after_restart() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    store_and_delete_secret(&storage).await;
+    // What a process that is killed would leave.
+    for name in [DATABASE_FILE_NAME.to_owned(), format!("{DATABASE_FILE_NAME}-wal")] {
+        std::fs::copy(folder.path().join(&name), other.path().join(&name)).unwrap();
+    }
+    assert!(!files_with_secret(other.path()).is_empty(), "it is there");
+    let _storage = SqliteStorage::open(other.path()).await.unwrap();
+    wait_until(|| files_with_secret(other.path()).is_empty()).await;
+}

@@ -1,0 +1,78 @@
+//! What the assistant proposes for this page, and can have it do when the person presses a button.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use serde::Deserialize;
+
+use super::{search::QUERY_INPUT, state::LiteratureState};
+use crate::{
+    protocol::{
+        PanelView, json,
+        literature::{LiteratureLocation, LiteratureTab},
+        panel::PanelBody,
+    },
+    ui::{
+        actions::{PageAction, PressedAction},
+        browser,
+        page_registry::use_page_registry,
+        panel::{handlers::PayloadHandler, use_panel},
+        tray::use_tray,
+    },
+};
+
+/// What goes with the action `open_article`.
+#[derive(Deserialize)]
+struct OpenArticleData {
+    pmid: String,
+}
+
+/// As long as the page is shown.
+pub fn register(desk: LiteratureState) {
+    let (page, panel, tray) = (use_page_registry(), use_panel(), use_tray());
+    page.handlers.register(PayloadHandler {
+        accept: Some(Callback::new(move |view: Arc<PanelView>| {
+            run_suggested_query(desk, &view);
+            panel.close();
+            tray.close_if_covering();
+            browser::on_next_frame(|| browser::focus_selector(QUERY_INPUT));
+        })),
+        ..PayloadHandler::new("query_suggestion", "Suggested query", 420)
+    });
+    page.actions.register(PageAction {
+        name: "open_article",
+        perform: Callback::new(move |pressed: PressedAction| {
+            let data = pressed.data.unwrap_or_default();
+            let Ok(OpenArticleData { pmid }) = json::parse(data.as_bytes()) else {
+                return false;
+            };
+            let here = desk.address.get_untracked();
+            desk.go_to(&LiteratureLocation {
+                article: Some(pmid),
+                ..here
+            });
+            tray.close_if_covering();
+            true
+        }),
+    });
+    page.actions.register(PageAction {
+        name: "close_chat",
+        perform: Callback::new(move |_| {
+            tray.close();
+            true
+        }),
+    });
+}
+
+/// Puts a query into the box, and searches.
+fn run_suggested_query(desk: LiteratureState, view: &PanelView) {
+    if let PanelBody::Query(suggestion) = &view.body {
+        let here = desk.address.get_untracked();
+        desk.go_to(&LiteratureLocation {
+            tab: LiteratureTab::Search,
+            query: suggestion.query.clone(),
+            sort: here.sort,
+            ..LiteratureLocation::default()
+        });
+    }
+}

@@ -1,0 +1,101 @@
+//! The page as the chat beside it is told of it: what is on the screen, and what one may ask about it.
+
+use leptos::prelude::*;
+
+use super::state::{LiteratureState, Remote};
+use crate::{
+    protocol::{
+        ErrorCode, PageContext,
+        literature::{self, Article, LiteratureTab},
+    },
+    ui::state::SidePage,
+};
+
+/// Questions about an article, about a list (the last about its query), and about no more than the page.
+const ARTICLE_QUESTIONS: &[&str] = &[
+    "What is this about?",
+    "How sound are its methods?",
+    "What should I read beside it?",
+];
+const LIST_QUESTIONS: &[&str] = &[
+    "What do these have in common?",
+    "Which of these should I read first?",
+    "Suggest a better query",
+];
+const GENERAL_QUESTIONS: &[&str] = &["Help me to find a good query", "What have I saved so far?"];
+
+/// The most articles that the model is told of: no more are on the screen.
+const MAX_CONTEXT_ARTICLES: usize = 50;
+
+fn pmids<'a>(articles: impl Iterator<Item = &'a Article>) -> Vec<String> {
+    articles
+        .take(MAX_CONTEXT_ARTICLES)
+        .map(|article| article.pmid.clone())
+        .collect()
+}
+
+/// The page, as the chat beside it knows it.
+pub fn side_page(desk: LiteratureState) -> SidePage {
+    SidePage {
+        context: Callback::new(move |()| desk.context()),
+        about: "The assistant sees what is open on this page: the query, what was found, and the article.",
+        suggested_questions: Callback::new(move |()| desk.questions()),
+    }
+}
+
+impl LiteratureState {
+    /// The context of a message: what is on the screen.
+    fn context(self) -> PageContext {
+        let mut address = self.address.get_untracked();
+        // What is not there is not open: a mistyped address is no reason not to talk.
+        let is_missing = matches!(
+            &*self.article.read_untracked(),
+            Remote::Failed(error) if error.code == ErrorCode::NotFound
+        );
+        address.article = address
+            .article
+            .filter(|pmid| !is_missing && literature::is_pmid(pmid));
+        // One that is deleted is not open.
+        address.stream = untrack(|| self.open_stream()).map(|stream| stream.id);
+        let results = match address.tab {
+            LiteratureTab::Search => match &*self.results.read_untracked() {
+                Remote::Ready(found) => pmids(found.articles.iter()),
+                _ => Vec::new(),
+            },
+            LiteratureTab::Saved => untrack(|| {
+                self.with_library(|library| {
+                    let shown = library
+                        .articles
+                        .iter()
+                        .filter(|saved| saved.matches(&address.query));
+                    pmids(shown.map(|saved| &saved.article))
+                })
+            }),
+        };
+        address.to_page_context(results)
+    }
+
+    /// Questions about what is open.
+    fn questions(self) -> &'static [&'static str] {
+        let address = self.address.get();
+        if address.article.is_some() {
+            let is_open = self.article.with(|article| matches!(article, Remote::Ready(_)));
+            return if is_open {
+                ARTICLE_QUESTIONS
+            } else {
+                GENERAL_QUESTIONS
+            };
+        }
+        let is_found = self
+            .results
+            .with(|found| matches!(found, Remote::Ready(found) if !found.articles.is_empty()));
+        let is_saved = self.with_library(|library| !library.articles.is_empty());
+        match address.tab {
+            LiteratureTab::Search if self.search_problem().is_some() => &GENERAL_QUESTIONS[1..],
+            LiteratureTab::Search if is_found => LIST_QUESTIONS,
+            LiteratureTab::Search if !address.query.is_empty() => &LIST_QUESTIONS[2..],
+            LiteratureTab::Saved if is_saved => &LIST_QUESTIONS[..2],
+            _ => GENERAL_QUESTIONS,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Whether the person wants to be notified of long answers. The wish is kept in this browser; the permission is the
+//! browser's, and asked for only when the switch is pressed.
+
+use leptos::prelude::*;
+
+use super::{
+    browser::{self, NotificationPermission},
+    icons,
+    state::use_live,
+};
+
+const STORAGE_KEY: &str = "parlor-notify";
+const LABEL: &str = "Notify me when a long answer is finished";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum NotifySetting {
+    #[default]
+    Off,
+    On,
+    /// The person, or the browser by itself, has said no.
+    Blocked,
+    /// There are no notifications here.
+    Unsupported,
+}
+
+impl NotifySetting {
+    fn current() -> Self {
+        match browser::notification_permission() {
+            NotificationPermission::Unsupported => Self::Unsupported,
+            NotificationPermission::Denied => Self::Blocked,
+            NotificationPermission::Granted if browser::storage_get(STORAGE_KEY).is_some() => Self::On,
+            NotificationPermission::Granted | NotificationPermission::Undecided => Self::Off,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::On => "Notify me when a long answer is finished: on",
+            Self::Off | Self::Unsupported => "Notify me when a long answer is finished: off",
+            Self::Blocked => "Notify me when a long answer is finished: blocked by the browser",
+        }
+    }
+}
+
+/// Whether the person wants notifications, and the browser shows them.
+pub fn is_enabled() -> bool {
+    NotifySetting::current() == NotifySetting::On
+}
+
+/// A bell that is on or off.
+#[component]
+pub fn NotifySwitch() -> impl IntoView {
+    let live = use_live();
+    let wish = RwSignal::new(NotifySetting::default());
+    // It may have been changed in another tab, or in the browser's settings.
+    Effect::new(move |_| {
+        live.is_visible.track();
+        wish.set(NotifySetting::current());
+    });
+    let press = move |_| match wish.get_untracked() {
+        NotifySetting::On => {
+            browser::storage_set(STORAGE_KEY, None);
+            wish.set(NotifySetting::current());
+        }
+        NotifySetting::Off => {
+            let answered = move |permission| {
+                if permission == NotificationPermission::Granted {
+                    browser::storage_set(STORAGE_KEY, Some("on"));
+                }
+                let now = match permission {
+                    NotificationPermission::Unsupported => NotifySetting::Unsupported,
+                    _ => NotifySetting::current(),
+                };
+                wish.set(now);
+                if now != NotifySetting::Off {
+                    live.toasts.show(announcement(now));
+                }
+            };
+            match browser::notification_permission() {
+                NotificationPermission::Undecided => browser::request_notification_permission(answered),
+                permission => answered(permission),
+            }
+        }
+        blocked => live.toasts.show(announcement(blocked)),
+    };
+    let on = move || wish.get() == NotifySetting::On;
+    view! {
+        <button
+            type="button"
+            class="icon-button needs-script"
+            aria-label=LABEL
+            title=move || wish.get().title()
+            aria-pressed=move || on().to_string()
+            on:click=press
+        >
+            {move || if on() { icons::bell() } else { icons::bell_off() }}
+        </button>
+    }
+}
+
+/// What came of a press.
+fn announcement(wish: NotifySetting) -> &'static str {
+    match wish {
+        NotifySetting::On => "You will be notified when a long answer is finished and you look elsewhere.",
+        NotifySetting::Blocked => {
+            "The browser blocks notifications from Parlor. Allow them in its settings for this site, then press again."
+        }
+        NotifySetting::Off | NotifySetting::Unsupported => "This browser shows no notifications of pages.",
+    }
+}

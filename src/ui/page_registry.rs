@@ -1,0 +1,109 @@
+//! What the page that is shown has of its own: presentations of what is made for the panel, and actions that it performs. They
+//! are there as long as what has registered them is.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use leptos::prelude::*;
+
+use super::{actions::PageAction, panel::handlers::PayloadHandler};
+
+/// All that pages register. There is one.
+#[derive(Clone)]
+pub struct PageRegistry {
+    pub handlers: Registry<PayloadHandler>,
+    pub actions: Registry<PageAction>,
+}
+
+impl PageRegistry {
+    /// There is nothing.
+    pub fn new() -> Self {
+        let changed = RwSignal::new(false);
+        Self {
+            handlers: Registry::new(changed),
+            actions: Registry::new(changed),
+        }
+    }
+}
+
+/// What the page has of its own.
+pub fn use_page_registry() -> PageRegistry {
+    expect_context()
+}
+
+/// Things of one kind, the latest last. Clones are the same list.
+pub struct Registry<T> {
+    entries: Arc<Mutex<Vec<(usize, T)>>>,
+    /// Another value whenever there is another thing.
+    changed: RwSignal<bool>,
+}
+
+// Whether the things can be cloned does not matter.
+impl<T> Clone for Registry<T> {
+    fn clone(&self) -> Self {
+        Self {
+            entries: self.entries.clone(),
+            changed: self.changed,
+        }
+    }
+}
+
+impl<T: Copy + Send + 'static> Registry<T> {
+    pub fn new(changed: RwSignal<bool>) -> Self {
+        Self {
+            entries: Arc::default(),
+            changed,
+        }
+    }
+
+    /// It is there from now on, as long as what is being rendered is.
+    pub fn register(&self, thing: T) {
+        let number = {
+            let mut things = self.lock_entries();
+            let number = things.last().map_or(0, |(last, _)| last + 1);
+            things.push((number, thing));
+            number
+        };
+        self.mark_changed();
+        let own = self.clone();
+        on_cleanup(move || {
+            own.lock_entries().retain(|(known, _)| *known != number);
+            own.mark_changed();
+        });
+    }
+
+    /// The latest that fits. Follows what there is.
+    pub fn find(&self, fits: impl Fn(&T) -> bool) -> Option<T> {
+        self.changed.track();
+        let things = self.lock_entries();
+        let found = things.iter().rev().find(|(_, thing)| fits(thing));
+        found.map(|(_, thing)| *thing)
+    }
+
+    fn mark_changed(&self) {
+        // The page may be gone as a whole.
+        let _ = self.changed.try_update(|changed| *changed = !*changed);
+    }
+
+    fn lock_entries(&self) -> MutexGuard<'_, Vec<(usize, T)>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latest_entry_wins_until_its_owner_ends() {
+        let owner = Owner::new();
+        owner.set();
+        let own = Registry::new(RwSignal::new(false));
+        own.register("first");
+        let child = owner.child();
+        child.with(|| own.register("second"));
+        assert_eq!(own.find(|_| true), Some("second"));
+        assert_eq!(own.find(|thing| *thing == "first"), Some("first"));
+        child.cleanup();
+        assert_eq!(own.find(|_| true), Some("first"));
+    }
+}

@@ -1,0 +1,362 @@
+//! Following the server's log: the stream, its timers, and what to do when the log cannot be followed.
+
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{
+    ConversationPhase, LiteratureUpdate, Live,
+    reconnect::{ConnectionEffect, ConnectionEvent, ConnectionStatus, Ms, ReconnectPolicy},
+    unrecorded::find_unrecorded,
+};
+use crate::{
+    api::rpc,
+    protocol::{
+        ApiError, ConversationId, ConversationList, ErrorCode, Event, EventBody, PayloadRef, Position,
+        StreamNotice, Transcript, json, sse,
+    },
+    ui::{
+        browser::{self, PresenceEvent, StreamEvent},
+        clock::Clock,
+        route::Route,
+    },
+};
+
+/// The server's limit for one event is far below it.
+const MAX_FRAME_BYTES: usize = 16 << 20;
+/// Who of the hidden tabs has it goes on following.
+const HIDDEN_TAB_LOCK: &str = "parlor-hidden";
+
+/// What belongs to the connection.
+#[derive(Default)]
+pub struct EventConnection {
+    policy: ReconnectPolicy,
+    /// Counts the streams, so that what an old one still says is not taken for the new one's.
+    generation: u32,
+    /// Closes its stream when it is dropped.
+    stream: Option<browser::EventStream>,
+    decoder: Option<sse::SseDecoder>,
+    /// Wakes the link at its deadline, or before: then it just asks again.
+    timer: Option<(Ms, browser::Timer)>,
+    is_resyncing: bool,
+    /// While the page is hidden: asks to be the one hidden tab that goes on.
+    lock: Option<browser::Lock>,
+}
+
+impl Live {
+    /// The browser takes over.
+    pub fn start(self) {
+        self.with_state(|state| state.is_hydrated = true);
+        self.clock.set(Clock::local());
+        browser::on_presence(move |presence| match presence {
+            PresenceEvent::Visible => {
+                self.is_visible.set(true);
+                self.with_state(|state| state.connection.lock = None);
+                self.step_connection(ConnectionEvent::Visible);
+                self.update_clock();
+            }
+            PresenceEvent::Hidden => self.on_hidden(),
+            PresenceEvent::Offline => self.step_connection(ConnectionEvent::Offline),
+            PresenceEvent::Online => {
+                self.step_connection(ConnectionEvent::Online);
+                self.load_route(self.chat_route.get_untracked());
+            }
+        });
+        if browser::is_page_hidden() {
+            self.on_hidden();
+        }
+        self.step_connection(ConnectionEvent::Start);
+        self.resume_outbox();
+    }
+
+    fn on_hidden(self) {
+        self.is_visible.set(false);
+        self.step_connection(ConnectionEvent::Hidden);
+        let lock = browser::wait_for_lock(HIDDEN_TAB_LOCK, move || {
+            self.step_connection(ConnectionEvent::LockGranted)
+        });
+        self.with_state(|state| state.connection.lock = lock);
+    }
+
+    /// Days pass while a page is open.
+    fn update_clock(self) {
+        let clock = Clock::local();
+        if self.clock.get_untracked() != clock {
+            self.clock.set(clock);
+        }
+    }
+
+    pub(super) fn step_connection(self, input: ConnectionEvent) {
+        let now = browser::monotonic_ms();
+        let (effect, status) = self.with_state(|state| {
+            let link = &mut state.connection.policy;
+            (link.step(input, now, browser::random()), link.status())
+        });
+        match effect {
+            Some(ConnectionEffect::Connect) => self.connect(),
+            Some(ConnectionEffect::Disconnect) => self.with_state(|state| state.connection.stream = None),
+            None => {}
+        }
+        let before = self.status.get_untracked();
+        // Loading everything again keeps the sign that is there.
+        if before != status && !self.with_state(|state| state.connection.is_resyncing) {
+            self.status.set(status);
+            if status == ConnectionStatus::Connected {
+                self.load_route(self.chat_route.get_untracked());
+                self.retry_held();
+            }
+        }
+        self.set_timer(now);
+    }
+
+    fn set_timer(self, now: Ms) {
+        self.with_state(|state| {
+            let follow = &mut state.connection;
+            let Some(deadline) = follow.policy.deadline() else {
+                follow.timer = None;
+                return;
+            };
+            if follow.timer.as_ref().is_some_and(|(at, _)| *at <= deadline) {
+                return;
+            }
+            let wake = move || {
+                self.with_state(|state| state.connection.timer = None);
+                self.step_connection(ConnectionEvent::Tick);
+            };
+            follow.timer = Some((deadline, browser::set_timeout((deadline - now).max(0.0), wake)));
+        });
+    }
+
+    fn connect(self) {
+        self.with_state(|state| {
+            let cursor = state.replica.cursor();
+            let follow = &mut state.connection;
+            follow.generation += 1;
+            follow.decoder = Some(sse::SseDecoder::new(MAX_FRAME_BYTES));
+            let number = follow.generation;
+            let mut url = String::from("/rpc/events?after=");
+            url.push_str(&cursor.0.to_string());
+            // The old stream is closed before there is a new one.
+            follow.stream = None;
+            follow.stream = Some(browser::open_event_stream(&url, move |event| {
+                self.on_stream_event(number, event)
+            }));
+        });
+    }
+
+    fn on_stream_event(self, number: u32, event: StreamEvent) {
+        if self.with_state(|state| state.connection.generation != number || state.connection.stream.is_none())
+        {
+            return;
+        }
+        match event {
+            StreamEvent::Opened => self.step_connection(ConnectionEvent::Opened),
+            StreamEvent::Ended => self.step_connection(ConnectionEvent::Closed),
+            StreamEvent::Bytes(bytes) => {
+                self.step_connection(ConnectionEvent::Received);
+                self.apply_bytes(&bytes);
+            }
+        }
+    }
+
+    fn apply_bytes(self, bytes: &[u8]) {
+        let mut frames = Vec::new();
+        let decoded = self.with_state(|state| match &mut state.connection.decoder {
+            Some(decoder) => decoder.push(bytes, &mut frames).is_ok(),
+            None => true,
+        });
+        let mut changes = Vec::new();
+        let mut created = Vec::new();
+        let mut lost = !decoded;
+        for frame in frames {
+            match json::parse::<Event>(frame.data.as_bytes()) {
+                Ok(event) => {
+                    self.with_state(|state| state.replica.apply(&event, &mut changes));
+                    if matches!(event.body, EventBody::ConversationCreated { .. }) {
+                        created.push(event.conversation_id);
+                    }
+                    if let EventBody::LiteratureChanged { change } = &event.body {
+                        self.notify_literature(Some((event.position, change.clone())));
+                    }
+                    if matches!(event.body, EventBody::SettingsChanged) {
+                        self.note_settings_change();
+                    }
+                    if event.body == EventBody::Damaged {
+                        let id = event.position.0.to_string();
+                        self.toasts
+                            .show(["A change is damaged and can't be shown. Id ", &id].concat());
+                        lost = true;
+                    }
+                    if let Some(payload) = event_payload(event.body) {
+                        self.latest_payload.set(Some((event.conversation_id, payload)));
+                    }
+                }
+                // Just now the server cannot read its log; the stream ends, and the link tries again.
+                Err(_) if is_unavailable(&frame.data) => {}
+                Err(_) => lost = true,
+            }
+            if lost {
+                break;
+            }
+        }
+        self.apply_changes(changes);
+        for id in created {
+            self.retry_missing(id);
+        }
+        if lost {
+            self.resync();
+        }
+    }
+
+    fn notify_literature(self, change: LiteratureUpdate) {
+        if let Some(reader) = self.literature_listener.get_value() {
+            reader.run(change);
+        }
+    }
+
+    fn note_settings_change(self) {
+        self.settings_version.update(|changes| *changes += 1);
+    }
+
+    /// A conversation has begun. Its page may have been opened before: one whose first message was on its way, say.
+    fn retry_missing(self, id: ConversationId) {
+        let missing = self.with_state(|state| {
+            let view = state.find_view(id).cloned();
+            view.filter(|view| {
+                view.phase
+                    .with_untracked(|phase| *phase == ConversationPhase::Missing)
+            })
+        });
+        if let Some(view) = missing {
+            view.phase.set(ConversationPhase::Loading);
+            self.load_route(Route::Conversation(id));
+        }
+    }
+
+    /// The log cannot be followed from here: loads the snapshots again and goes on from them.
+    pub(super) fn resync(self) {
+        if self.with_state(|state| std::mem::replace(&mut state.connection.is_resyncing, true)) {
+            return;
+        }
+        self.step_connection(ConnectionEvent::Pause);
+        spawn_local(async move {
+            let mut tries = 0;
+            loop {
+                let place = self.chat_route.get_untracked();
+                let known = match place.conversation_id() {
+                    Some(id) => self.with_state(|state| state.known_intents(id)),
+                    None => Vec::new(),
+                };
+                let (list, transcript) = self.load_snapshots(place).await;
+                // What is on the screen is given up only for what the server really says.
+                let answered = !matches!(&transcript, Some(Err(error))
+                    if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable));
+                if let (Ok(list), true) = (list, answered) {
+                    self.with_state(|state| state.forget_intents(&known));
+                    self.replace_snapshots(place, list, transcript);
+                    self.notify_literature(None);
+                    break;
+                }
+                self.status.set(ConnectionStatus::Disconnected);
+                tries += 1;
+                browser::sleep(f64::from(tries.min(15)) * (500.0 + 500.0 * browser::random())).await;
+            }
+            self.with_state(|state| state.connection.is_resyncing = false);
+            self.step_connection(ConnectionEvent::Start);
+        });
+    }
+
+    async fn load_snapshots(
+        self,
+        place: Route,
+    ) -> (
+        Result<ConversationList, ApiError>,
+        Option<Result<Transcript, ApiError>>,
+    ) {
+        let transcript = async {
+            match place.conversation_id() {
+                Some(id) => {
+                    let reach = self.with_state(|state| state.replica.transcripts.first_shown(id));
+                    Some(self.call(rpc::conversation(id, reach)).await)
+                }
+                None => None,
+            }
+        };
+        futures::join!(self.call(rpc::conversations(None)), transcript)
+    }
+
+    /// Takes new snapshots for the old.
+    fn replace_snapshots(
+        self,
+        place: Route,
+        list: ConversationList,
+        transcript: Option<Result<Transcript, ApiError>>,
+    ) {
+        let here = place.conversation_id();
+        let (transcript, error) = match transcript {
+            Some(Ok(transcript)) => {
+                self.keep_unrecorded(transcript.conversation_id, list.as_of, Some(&transcript));
+                (Some(transcript), None)
+            }
+            Some(Err(error)) => {
+                let gone = here.filter(|_| error.code == ErrorCode::NotFound);
+                match gone.and_then(|id| self.keep_unrecorded(id, list.as_of, None)) {
+                    Some(rest) => (Some(rest), None),
+                    None => (None, Some(error)),
+                }
+            }
+            None => (None, None),
+        };
+        // The person may have gone elsewhere meanwhile; the stream's start loads what is there.
+        let shown = self.chat_route.get_untracked().conversation_id();
+        self.with_state(|state| {
+            let dropped = state.replica.restart(list, transcript);
+            state
+                .views
+                .retain(|view| !dropped.contains(&view.id) || Some(view.id) == shown);
+            state.dirty.is_list_dirty = true;
+            if let Some(id) = here {
+                state.dirty.mark_conversation(id);
+            }
+        });
+        if let (Some(id), Some(error)) = (here, &error) {
+            self.fail_load(id, error);
+        }
+        // What happened in between is not known.
+        self.note_settings_change();
+        self.flush();
+    }
+
+    /// Positions only grow: if the log now ends before one that was here already, the server's data were replaced by
+    /// older ones, and what is on the screen may be nowhere else. It stays; gives the conversation without it.
+    fn keep_unrecorded(
+        self,
+        id: ConversationId,
+        head: Position,
+        now: Option<&Transcript>,
+    ) -> Option<Transcript> {
+        if self.with_state(|state| state.replica.cursor() <= head) {
+            return None;
+        }
+        let (found, rest) = self.with_transcript(id, |held| {
+            let mut rest = Transcript::new(id);
+            rest.as_of = head;
+            rest.title.clone_from(&held.title);
+            rest.model.clone_from(&held.model);
+            (find_unrecorded(held, now), rest)
+        })?;
+        self.view(id).add_unrecorded(found?);
+        Some(rest)
+    }
+}
+
+/// What an event brings for the panel.
+fn event_payload(event: EventBody) -> Option<PayloadRef> {
+    match event {
+        EventBody::ToolComplete { payload, .. } => payload,
+        EventBody::PayloadMade { payload, .. } => Some(payload),
+        _ => None,
+    }
+}
+
+fn is_unavailable(data: &str) -> bool {
+    matches!(json::parse(data.as_bytes()), Ok(StreamNotice::Unavailable))
+}

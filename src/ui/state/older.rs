@@ -1,0 +1,78 @@
+//! The older messages of a conversation: put before what is here page by page, and let go of when nobody looks.
+
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{Live, loading::load_error_text};
+use crate::{
+    api::rpc,
+    protocol::ConversationId,
+    ui::{browser, route::Route},
+};
+
+/// Where the loading of older messages stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum OlderState {
+    #[default]
+    Idle,
+    Loading,
+    /// It failed: the words for the person. It is tried again when they ask for it, or when the connection is back.
+    Failed(String),
+}
+
+impl Live {
+    /// The person comes near to the first message that is here: what is before it is loaded. After a failure that is up
+    /// to them.
+    pub fn load_older_near_start(self, id: ConversationId) {
+        if self.is_hydrated()
+            && self
+                .view(id)
+                .older
+                .with_untracked(|older| *older == OlderState::Idle)
+        {
+            self.load_older(id);
+        }
+    }
+
+    /// Loads the page of messages before the first that is here.
+    pub fn load_older(self, id: ConversationId) {
+        let view = self.view(id);
+        let before = self
+            .with_transcript(id, |transcript| transcript.earliest)
+            .flatten();
+        let Some(before) = before else { return };
+        if view.older.with_untracked(|older| *older == OlderState::Loading) {
+            return;
+        }
+        view.older.set(OlderState::Loading);
+        spawn_local(async move {
+            let loaded = match self.call(rpc::older_messages(id, before)).await {
+                Ok(older) => {
+                    let change = self.with_state(|state| state.replica.prepend(id, older));
+                    self.apply_changes(change);
+                    self.flush();
+                    OlderState::Idle
+                }
+                Err(error) => OlderState::Failed(load_error_text(&error)),
+            };
+            view.older.set(loaded);
+        });
+    }
+
+    /// The person has gone elsewhere: once that is on the screen, a conversation is cut down to its newest page, so that
+    /// coming back is as fast as opening it.
+    pub fn trim_after_leaving(self, place: Route) {
+        let Some(id) = place.conversation_id() else { return };
+        browser::on_next_frame(move || {
+            if self.chat_route.get_untracked() == place {
+                return;
+            }
+            let settled = self.with_state(|state| {
+                let trimmed = state.replica.transcripts.trim(id);
+                trimmed.then(|| state.sync(id, Some(id))).flatten()
+            });
+            if let Some(settled) = settled {
+                self.apply_outbox_update(settled);
+            }
+        });
+    }
+}

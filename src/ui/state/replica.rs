@@ -1,0 +1,282 @@
+//! All that this browser holds of the server's state, and its one cursor: pure, no signals, no requests.
+
+use super::{
+    list_cache::ListCache,
+    run_end::RunEnd,
+    transcript_cache::{CacheOutcome, TranscriptCache},
+};
+use crate::protocol::{
+    ConversationId, ConversationList, Event, EventBody, OlderMessages, Position, Transcript,
+    conversation_list::ListUpdate, transcript::TranscriptUpdate,
+};
+
+/// What has to be done after an event or a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplicaChange {
+    /// The list is another one.
+    List,
+    /// Something happened in a conversation that is not in the loaded part of the list: ask for the newest page.
+    LoadList,
+    /// A conversation on the shelf is another one.
+    Conversation(ConversationId, TranscriptUpdate),
+    /// All of a conversation is new.
+    Replaced(ConversationId),
+    /// Ask for a conversation's snapshot.
+    LoadConversation(ConversationId),
+    /// A conversation cannot be shown: its snapshots and its events contradict each other.
+    Broken(ConversationId),
+    /// A run has come to an end that is news for who was not looking.
+    RunEnded(RunEnd),
+    /// Positions are missing from the stream, or what stands there can't be read: load everything again.
+    Resync,
+}
+
+/// The state.
+#[derive(Debug, Default)]
+pub struct ServerReplica {
+    pub list_cache: ListCache,
+    pub transcripts: TranscriptCache,
+}
+
+impl ServerReplica {
+    /// Starts from snapshots. They may be of different positions: the stream starts after the oldest, and
+    /// each skips what it includes already.
+    pub fn new(list: ConversationList, transcript: Option<Transcript>) -> Self {
+        let mut session = Self::default();
+        session.restart(list, transcript);
+        session
+    }
+
+    /// Starts again, from new snapshots. Gives the conversations that were dropped.
+    pub fn restart(&mut self, list: ConversationList, transcript: Option<Transcript>) -> Vec<ConversationId> {
+        self.transcripts.cursor = transcript
+            .as_ref()
+            .map_or(list.as_of, |transcript| transcript.as_of.min(list.as_of));
+        self.list_cache.restart(list);
+        let keep = transcript.as_ref().map(|transcript| transcript.conversation_id);
+        let dropped = self.transcripts.retain_only(keep);
+        if let Some(transcript) = transcript {
+            self.transcripts.insert(transcript);
+        }
+        dropped
+    }
+
+    /// The last position that was applied: the stream goes on after it.
+    pub fn cursor(&self) -> Position {
+        self.transcripts.cursor
+    }
+
+    /// Applies an event of the stream.
+    pub fn apply(&mut self, event: &Event, changes: &mut Vec<ReplicaChange>) {
+        if event.position <= self.cursor() {
+            return;
+        }
+        if event.position != self.cursor().next() {
+            changes.push(ReplicaChange::Resync);
+            return;
+        }
+        self.transcripts.cursor = event.position;
+        if event.body == EventBody::Damaged {
+            // Nobody knows what it was. Snapshots have what came of it, and go on after it.
+            changes.push(ReplicaChange::Resync);
+            return;
+        }
+        changes.extend(self.run_end(event).map(ReplicaChange::RunEnded));
+        match self.list_cache.apply(event) {
+            ListUpdate::Unchanged => {}
+            ListUpdate::Changed => changes.push(ReplicaChange::List),
+            ListUpdate::UnknownConversation(_) => changes.push(ReplicaChange::LoadList),
+        }
+        let outcome = self.transcripts.apply(event);
+        changes.extend(change_from_outcome(event.conversation_id, outcome));
+    }
+
+    /// The end that an event is, before the list hears of it.
+    fn run_end(&self, event: &Event) -> Option<RunEnd> {
+        let (EventBody::Complete { ended_at, .. } | EventBody::Error { ended_at, .. }) = event.body else {
+            return None;
+        };
+        let mut listed = self.list_cache.conversations().iter();
+        let listed = listed.find(|conversation| conversation.id == event.conversation_id)?;
+        Some(RunEnd {
+            conversation_id: event.conversation_id,
+            run_id: listed.active_run.filter(|run| Some(*run) == event.message_id)?,
+            // Nothing else happens in a conversation while it is being answered.
+            started_at: listed.updated_at,
+            ended_at,
+        })
+    }
+
+    /// A conversation's snapshot arrived.
+    pub fn apply_snapshot(&mut self, snapshot: Transcript) -> Option<ReplicaChange> {
+        let id = snapshot.conversation_id;
+        change_from_outcome(id, self.transcripts.apply_snapshot(snapshot))
+    }
+
+    /// A page of older messages arrived.
+    pub fn prepend(&mut self, id: ConversationId, older: OlderMessages) -> Option<ReplicaChange> {
+        change_from_outcome(id, self.transcripts.prepend(id, older))
+    }
+}
+
+fn change_from_outcome(id: ConversationId, outcome: CacheOutcome) -> Option<ReplicaChange> {
+    match outcome {
+        CacheOutcome::Unchanged => None,
+        CacheOutcome::Touched(touched) => Some(ReplicaChange::Conversation(id, touched)),
+        CacheOutcome::Replaced => Some(ReplicaChange::Replaced(id)),
+        CacheOutcome::NeedsSnapshot => Some(ReplicaChange::LoadConversation(id)),
+        CacheOutcome::Broken => Some(ReplicaChange::Broken(id)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::state::story::Story;
+
+    fn list_at(position: u64) -> ConversationList {
+        ConversationList {
+            as_of: Position(position),
+            ..ConversationList::default()
+        }
+    }
+
+    #[test]
+    fn stream_starts_after_the_older_snapshot() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let cases = [(5, 2, 2), (2, 5, 2), (3, 3, 3)];
+        for (list, transcript, cursor) in cases {
+            let mut session = ServerReplica::new(list_at(list), Some(story.after(transcript)));
+            assert_eq!(session.cursor(), Position(cursor));
+            let mut changes = Vec::new();
+            for event in &story.events[cursor as usize..] {
+                session.apply(event, &mut changes);
+            }
+            assert_eq!(
+                session.transcripts.get(story.conversation_id),
+                Some(&story.after(6))
+            );
+            assert!(!changes.contains(&ReplicaChange::Resync));
+        }
+    }
+
+    #[test]
+    fn applies_a_repeated_event_once() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let mut session = ServerReplica::new(list_at(0), Some(story.after(0)));
+        let mut changes = Vec::new();
+        for event in &story.events {
+            session.apply(event, &mut changes);
+        }
+        changes.clear();
+        for event in &story.events {
+            session.apply(event, &mut changes);
+        }
+        assert_eq!(changes, []);
+        assert_eq!(
+            session.transcripts.get(story.conversation_id),
+            Some(&story.after(6))
+        );
+    }
+
+    #[test]
+    fn missing_position_triggers_a_resync() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let mut session = ServerReplica::new(list_at(0), None);
+        let mut changes = Vec::new();
+        session.apply(&story.events[0], &mut changes);
+        changes.clear();
+        session.apply(&story.events[2], &mut changes);
+        assert_eq!(changes, [ReplicaChange::Resync]);
+        assert_eq!(session.cursor(), Position(1), "nothing was applied");
+        session.restart(list_at(6), Some(story.after(6)));
+        assert_eq!(session.cursor(), Position(6));
+    }
+
+    #[test]
+    fn skips_a_damaged_event_once() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let mut session = ServerReplica::new(list_at(2), Some(story.after(2)));
+        let mut damaged = story.events[2].clone();
+        damaged.body = EventBody::Damaged;
+        let mut changes = Vec::new();
+        session.apply(&damaged, &mut changes);
+        session.apply(&damaged, &mut changes);
+        assert_eq!(changes, [ReplicaChange::Resync]);
+        assert_eq!(session.cursor(), Position(3));
+        session.restart(list_at(3), Some(story.after(3)));
+        changes.clear();
+        for event in &story.events[3..] {
+            session.apply(event, &mut changes);
+        }
+        assert!(!changes.contains(&ReplicaChange::Resync));
+        assert_eq!(
+            session.transcripts.get(story.conversation_id),
+            Some(&story.after(6))
+        );
+    }
+
+    fn run_end_changes(story: &Story) -> Vec<ReplicaChange> {
+        let mut session = ServerReplica::new(list_at(0), None);
+        let mut changes = Vec::new();
+        for event in story.events.iter().chain(&story.events) {
+            session.apply(event, &mut changes);
+        }
+        changes.retain(|change| matches!(change, ReplicaChange::RunEnded(_)));
+        changes
+    }
+
+    #[test]
+    fn reports_a_run_end_once_unless_stopped() {
+        let mut story = Story::new("Hello", &["one"]);
+        let Some(Event {
+            body: EventBody::Complete { ended_at, .. },
+            ..
+        }) = story.events.last_mut()
+        else {
+            panic!("a story ends")
+        };
+        let began_at = *ended_at;
+        ended_at.0 += 31_000;
+        let ended_at = *ended_at;
+        let ended = RunEnd {
+            conversation_id: story.conversation_id,
+            run_id: story.answer,
+            started_at: began_at,
+            ended_at,
+        };
+        assert_eq!(run_end_changes(&story), [ReplicaChange::RunEnded(ended)]);
+        if let Some(last) = story.events.last_mut() {
+            last.body = EventBody::Cancelled {
+                ended_at,
+                worked_ms: 0,
+            };
+        }
+        assert_eq!(run_end_changes(&story), []);
+    }
+
+    #[test]
+    fn fast_switching_keeps_each_snapshot_apart() {
+        let (first, second) = (Story::new("First", &["a"]), Story::new("Second", &["b"]));
+        let mut session = ServerReplica::new(list_at(5), None);
+        assert!(session.transcripts.open(first.conversation_id));
+        assert!(session.transcripts.open(second.conversation_id));
+        // The answers come in the other order.
+        assert_eq!(
+            session.apply_snapshot(second.after(5)),
+            Some(ReplicaChange::Replaced(second.conversation_id))
+        );
+        assert_eq!(
+            session.apply_snapshot(first.after(5)),
+            Some(ReplicaChange::Replaced(first.conversation_id))
+        );
+        assert_eq!(
+            session.transcripts.get(second.conversation_id),
+            Some(&second.after(5))
+        );
+        assert_eq!(
+            session.transcripts.get(first.conversation_id),
+            Some(&first.after(5))
+        );
+    }
+}

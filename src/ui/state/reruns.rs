@@ -1,0 +1,163 @@
+//! Runs that a person asked for without a message (*Regenerate*, *Continue*), until the stream tells of them:
+//! pure state.
+
+use crate::protocol::{
+    AssistantMessage, ConversationId, IntentId, Message, MessageId, Timestamp, Transcript,
+};
+
+#[derive(Debug)]
+struct Rerun {
+    intent_id: IntentId,
+    conversation_id: ConversationId,
+    /// When the answer that goes on had ended; what has no such time does not go on, but begins.
+    ended_at: Option<Timestamp>,
+    /// The run, once the server has said which it is.
+    run_id: Option<MessageId>,
+    /// The person pressed *Stop* before there was a run to stop.
+    is_stop_requested: bool,
+}
+
+/// The runs that were asked for.
+#[derive(Debug, Default)]
+pub struct Reruns(Vec<Rerun>);
+
+impl Reruns {
+    /// A run is being asked for. For an answer that goes on, `ended_at` is when it had ended.
+    pub fn add(&mut self, conversation_id: ConversationId, ended_at: Option<Timestamp>) -> IntentId {
+        let intent_id = IntentId::new();
+        self.0.push(Rerun {
+            intent_id,
+            conversation_id,
+            ended_at,
+            run_id: None,
+            is_stop_requested: false,
+        });
+        intent_id
+    }
+
+    /// Whether one is asked for in a conversation.
+    pub fn is_pending(&self, id: ConversationId) -> bool {
+        self.0.iter().any(|rerun| rerun.conversation_id == id)
+    }
+
+    /// The person wants no answer any more: the run to stop, if it is known already.
+    pub fn stop(&mut self, id: ConversationId) -> Option<MessageId> {
+        let rerun = self.0.iter_mut().find(|rerun| rerun.conversation_id == id)?;
+        rerun.is_stop_requested = true;
+        rerun.run_id
+    }
+
+    /// The server has started it: the run to stop, if the person wanted that already.
+    pub fn mark_started(&mut self, intent_id: IntentId, run: MessageId) -> Option<MessageId> {
+        let rerun = self.0.iter_mut().find(|rerun| rerun.intent_id == intent_id)?;
+        rerun.run_id = Some(run);
+        rerun.is_stop_requested.then_some(run)
+    }
+
+    /// It could not be started.
+    pub fn remove(&mut self, intent_id: IntentId) {
+        self.0.retain(|rerun| rerun.intent_id != intent_id);
+    }
+
+    /// What the server has started in a conversation.
+    pub fn known_intents(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
+        let known = self.0.iter().filter(|rerun| rerun.run_id.is_some());
+        known
+            .filter(move |rerun| rerun.conversation_id == id)
+            .map(|rerun| rerun.intent_id)
+    }
+
+    /// A snapshot is here that the server gave when it had these: they are in it, or on another branch.
+    pub fn forget_intents(&mut self, known: &[IntentId]) {
+        self.0.retain(|rerun| !known.contains(&rerun.intent_id));
+    }
+
+    /// Forgets those that a transcript tells of.
+    pub fn reconcile(&mut self, transcript: &Transcript) {
+        self.0.retain(|rerun| {
+            rerun.conversation_id != transcript.conversation_id
+                || !(transcript.deleted || rerun.appears_in(transcript))
+        });
+    }
+}
+
+impl Rerun {
+    fn appears_in(&self, transcript: &Transcript) -> bool {
+        let message = self.run_id.and_then(|run| transcript.message(run));
+        let answer: Option<&AssistantMessage> = message.and_then(Message::assistant);
+        answer.is_some_and(|answer| self.ended_at.is_none() || answer.ended_at != self.ended_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::state::story::Story;
+
+    #[test]
+    fn rerun_is_pending_until_the_stream_shows_it() {
+        let story = Story::new("Hello", &["Hi"]);
+        let id = story.conversation_id;
+        let mut reruns = Reruns::default();
+        let intent = reruns.add(id, None);
+        reruns.reconcile(&story.after(2));
+        assert!(reruns.is_pending(id));
+        assert_eq!(reruns.mark_started(intent, story.answer), None);
+        reruns.reconcile(&story.after(2));
+        assert!(reruns.is_pending(id), "the server has it, the stream does not");
+        reruns.reconcile(&story.after(3));
+        assert!(!reruns.is_pending(id));
+    }
+
+    #[test]
+    fn continued_answer_differs_from_its_earlier_end() {
+        let story = Story::new("Hello", &["Hi"]);
+        let ended = story.after(5);
+        let ended_at = ended
+            .message(story.answer)
+            .and_then(Message::assistant)
+            .and_then(|answer| answer.ended_at);
+        let mut reruns = Reruns::default();
+        let intent = reruns.add(story.conversation_id, ended_at);
+        reruns.mark_started(intent, story.answer);
+        reruns.reconcile(&ended);
+        assert!(reruns.is_pending(story.conversation_id));
+        reruns.reconcile(&story.after(4));
+        assert!(!reruns.is_pending(story.conversation_id));
+    }
+
+    #[test]
+    fn drops_a_rerun_missing_from_later_snapshot() {
+        let story = Story::new("Hello", &["Hi"]);
+        let id = story.conversation_id;
+        let mut reruns = Reruns::default();
+        let intent = reruns.add(id, None);
+        assert_eq!(reruns.known_intents(id).count(), 0);
+        reruns.mark_started(intent, MessageId::new());
+        let known: Vec<_> = reruns.known_intents(id).collect();
+        assert_eq!(known, [intent]);
+        // Somebody has chosen the other answer meanwhile.
+        reruns.reconcile(&story.after(5));
+        assert!(reruns.is_pending(id), "the snapshot may be older");
+        reruns.forget_intents(&known);
+        assert!(!reruns.is_pending(id));
+    }
+
+    #[test]
+    fn keeps_stop_whenever_it_is_pressed() {
+        let id = ConversationId::new();
+        let run = MessageId::new();
+        let mut reruns = Reruns::default();
+        let early = reruns.add(id, None);
+        assert_eq!(reruns.stop(id), None);
+        assert_eq!(reruns.mark_started(early, run), Some(run));
+
+        let mut reruns = Reruns::default();
+        let late = reruns.add(id, None);
+        assert_eq!(reruns.mark_started(late, run), None);
+        assert_eq!(reruns.stop(id), Some(run));
+
+        reruns.remove(late);
+        assert!(!reruns.is_pending(id));
+    }
+}

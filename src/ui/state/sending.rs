@@ -1,0 +1,226 @@
+//! Sending messages: each is shown at once, kept until the server has it, and there once.
+
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{
+    Live,
+    outbox::{MessageOptions, OutboxUpdate, OutgoingMessage},
+    outbox_storage,
+};
+use crate::{
+    api::rpc,
+    protocol::{ApiError, ConversationId, ErrorCode, Interaction, MessageId, intent::SendMessage},
+    ui::{backoff::backoff_ms, browser, drafts, route::Route},
+};
+
+impl Live {
+    /// Sends what the person has written where they are. A new conversation begins with it.
+    pub fn send(self, from: Route, text: String, model: Option<String>) {
+        self.send_interaction(from, text, model, Interaction::default());
+    }
+
+    /// Sends a message, whether the person wrote it or not. What is wanted of the next message is wanted of this one, and what the
+    /// person is looking at goes with it.
+    pub fn send_interaction(
+        self,
+        from: Route,
+        text: String,
+        model: Option<String>,
+        interaction: Interaction,
+    ) {
+        let mut extras = MessageOptions {
+            interaction,
+            ..MessageOptions::default()
+        };
+        self.next_message.apply_to(from, &mut extras);
+        self.send_errors
+            .update(|unsent| unsent.retain(|(place, _)| *place != from));
+        let beside = self.side_page.get_untracked();
+        extras.context = beside.map(|beside| untrack(|| beside.context.run(())));
+        let sending = self.with_state(|state| {
+            let sending = state.outbox.enqueue(from, text, model, extras);
+            outbox_storage::store(&sending);
+            let id = sending.intent.conversation_id;
+            if let Some(begun) = sending.provisional_transcript()
+                && state.replica.transcripts.get(id).is_none()
+            {
+                state.replica.transcripts.insert(begun);
+            }
+            state.dirty.mark_conversation(id);
+            sending
+        });
+        self.flush();
+        if from == Route::New {
+            self.navigate
+                .run((Route::Conversation(sending.intent.conversation_id), true));
+        }
+        self.post(sending.intent);
+    }
+
+    /// Takes up what an earlier page had not brought to its end.
+    pub(super) fn resume_outbox(self) {
+        let begun = self.with_state(|state| {
+            for sending in outbox_storage::load_all() {
+                state.dirty.mark_conversation(sending.intent.conversation_id);
+                state.outbox.restore(sending);
+            }
+            state
+                .outbox
+                .provisional_transcript(self.chat_route.get_untracked())
+        });
+        if let Some(begun) = begun {
+            self.show_provisional(begun);
+        }
+        self.flush();
+        self.retry_held();
+    }
+
+    /// Tries again whatever waits for the connection.
+    pub(super) fn retry_held(self) {
+        for message in self.with_state(|state| state.outbox.held()) {
+            self.deliver(message);
+        }
+    }
+
+    fn deliver(self, message: MessageId) {
+        let intent = self.with_state(|state| {
+            // What another tab took back, or saw arrive, is not to be sent.
+            if !outbox_storage::contains(message) {
+                let dropped = state.outbox.mark_failed(message, false)?;
+                state.dirty.mark_conversation(dropped.intent.conversation_id);
+                return None;
+            }
+            let intent = state.outbox.retry(message)?;
+            state.dirty.mark_conversation(intent.conversation_id);
+            Some(intent)
+        });
+        self.flush();
+        if let Some(intent) = intent {
+            self.post(intent);
+        }
+    }
+
+    fn post(self, intent: SendMessage) {
+        spawn_local(async move {
+            let (id, message) = (intent.conversation_id, intent.user_message_id);
+            match self.call(rpc::send_message(intent)).await {
+                Ok(started) => {
+                    outbox_storage::remove(message);
+                    if let Some(run) = self.with_state(|state| state.outbox.mark_started(&started)) {
+                        self.stop_run(run);
+                    }
+                    self.reload_if_missing(id, message);
+                }
+                Err(error) if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable) => {
+                    self.retry_later(message);
+                }
+                Err(error) => self.on_rejected(message, &error),
+            }
+        });
+    }
+
+    /// The server has a message that it may have had for long: then the stream, which goes on from later, does
+    /// not tell of it.
+    fn reload_if_missing(self, id: ConversationId, message: MessageId) {
+        let missed = self.with_state(|state| {
+            let shelf = &mut state.replica.transcripts;
+            let known = shelf
+                .get(id)
+                .is_none_or(|transcript| transcript.message(message).is_some());
+            !known && shelf.request_reload(id)
+        });
+        if missed {
+            self.load_conversation(id);
+        }
+    }
+
+    /// A message waits until the server can be reached.
+    fn retry_later(self, message: MessageId) {
+        let Some(tries) = self.with_state(|state| {
+            let tries = state.outbox.hold(message)?;
+            let id = state.outbox.conversation_id(message)?;
+            state.dirty.mark_conversation(id);
+            Some(tries)
+        }) else {
+            return;
+        };
+        self.flush();
+        browser::set_timeout(backoff_ms(tries), move || self.deliver(message)).detach();
+    }
+
+    /// A message was refused: it goes back to where it was written.
+    fn on_rejected(self, message: MessageId, error: &ApiError) {
+        let perhaps = error.code == ErrorCode::Internal;
+        let Some(sending) = self.with_state(|state| {
+            let sending = state.outbox.mark_failed(message, perhaps)?;
+            state.dirty.mark_conversation(sending.intent.conversation_id);
+            Some(sending)
+        }) else {
+            return;
+        };
+        outbox_storage::remove(message);
+        // Nobody has written what a button says.
+        if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
+            self.next_message.restore(&sending);
+            self.toasts.show(error.message.clone());
+            return self.flush();
+        }
+        self.restore_draft(&sending);
+        self.send_errors
+            .update(|unsent| unsent.push((sending.from, error.message.clone())));
+        // Takes both back if the stream has brought the message already: it did get through.
+        self.flush();
+        let is_unsent = self
+            .send_errors
+            .with_untracked(|unsent| unsent.iter().any(|(place, _)| *place == sending.from));
+        if is_unsent {
+            self.return_to_new_chat(sending.intent.conversation_id, sending.from);
+        }
+    }
+
+    /// A message is a draft again.
+    fn restore_draft(self, sending: &OutgoingMessage) {
+        drafts::restore(sending.from, &sending.intent.text);
+        self.next_message.restore(sending);
+    }
+
+    /// The person wants a message back that waits for the connection: it is a draft again.
+    pub fn withdraw_message(self, id: ConversationId) {
+        let Some(sending) = self.with_state(|state| {
+            let sending = state.outbox.withdraw(id)?;
+            state.dirty.mark_conversation(id);
+            Some(sending)
+        }) else {
+            return;
+        };
+        outbox_storage::remove(sending.intent.user_message_id);
+        self.restore_draft(&sending);
+        // Has the box show the draft.
+        self.send_errors
+            .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+        self.flush();
+        self.return_to_new_chat(id, sending.from);
+        browser::focus_selector("#message");
+    }
+
+    /// A conversation that does not begin after all is left for the new chat.
+    fn return_to_new_chat(self, id: ConversationId, from: Route) {
+        if from == Route::New && self.chat_route.get_untracked() == Route::Conversation(id) {
+            self.navigate.run((Route::New, true));
+        }
+    }
+
+    /// Does what follows from what became of a conversation's messages.
+    pub(super) fn apply_outbox_update(self, settled: OutboxUpdate) {
+        settled.delivered.into_iter().for_each(outbox_storage::remove);
+        if let Some(sending) = settled.recovered {
+            drafts::remove_sent(sending.from, &sending.intent.text);
+            self.next_message.clear_sent(&sending);
+            self.send_errors
+                .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+        }
+        if let Some(run) = settled.run_to_stop {
+            self.stop_run(run);
+        }
+    }
+}

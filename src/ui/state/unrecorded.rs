@@ -1,0 +1,124 @@
+//! What a page shows and the server has no record of: its data were replaced by older ones.
+
+use crate::protocol::{Message, MessageBody, MessageId, Part, Transcript};
+
+/// Messages that are on the screen and nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnrecordedMessages {
+    /// The message on the server after which they stood; `None` if they were the first.
+    pub after: Option<MessageId>,
+    pub messages: Vec<Message>,
+}
+
+/// What `held`, which is on the screen, has and the server's `now` has not. Without `now` there is no such
+/// conversation any more. An answer of which the server has only the beginning is lost too.
+pub fn find_unrecorded(held: &Transcript, now: Option<&Transcript>) -> Option<UnrecordedMessages> {
+    let known = |message: &Message| now.and_then(|now| now.message(message.id));
+    // What is older than a snapshot's first message may just not be in it.
+    let begins = now.and_then(|now| now.messages.first().map(|first| first.created_at));
+    let is_lost = |message: &&Message| {
+        begins.is_none_or(|begins| message.created_at >= begins)
+            && message_length(message) > known(message).map_or(0, message_length)
+    };
+    let branch = held.shown_branch();
+    let messages: Vec<Message> = branch.iter().copied().filter(&is_lost).cloned().collect();
+    let first = branch.iter().position(&is_lost)?;
+    let after = branch[..=first]
+        .iter()
+        .rev()
+        .find(|message| known(message).is_some());
+    Some(UnrecordedMessages {
+        after: after.map(|message| message.id),
+        messages,
+    })
+}
+
+/// How much there is to read.
+fn message_length(message: &Message) -> usize {
+    match &message.body {
+        MessageBody::User { text, .. } => text.len(),
+        MessageBody::Damaged => 0,
+        MessageBody::Assistant(assistant) => {
+            let parts = assistant.nodes.iter().flat_map(|node| &node.parts);
+            parts.map(part_length).sum()
+        }
+    }
+}
+
+fn part_length(part: &Part) -> usize {
+    match part {
+        Part::Thinking { text } | Part::Text { text } => text.len(),
+        Part::Payload { .. } => 1,
+        Part::ToolCall(call) => 1 + call.output.as_ref().map_or(0, String::len),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::state::story::Story;
+
+    fn ids(held: &Transcript, from: usize) -> Vec<MessageId> {
+        held.shown_branch()[from..]
+            .iter()
+            .map(|message| message.id)
+            .collect()
+    }
+
+    fn find_ids(held: &Transcript, now: Option<&Transcript>) -> Option<(Option<MessageId>, Vec<MessageId>)> {
+        let lost = find_unrecorded(held, now)?;
+        Some((
+            lost.after,
+            lost.messages.iter().map(|message| message.id).collect(),
+        ))
+    }
+
+    #[test]
+    fn ignores_messages_the_server_has() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let whole = story.after(story.events.len());
+        assert_eq!(find_ids(&whole, Some(&whole)), None);
+        assert_eq!(
+            find_ids(&story.after(5), Some(&whole)),
+            None,
+            "there is more of it by now"
+        );
+        assert_eq!(
+            find_ids(&story.after(3), None).map(|(_, lost)| lost.len()),
+            Some(1),
+            "an answer without a word is nothing"
+        );
+    }
+
+    #[test]
+    fn finds_messages_only_the_page_has() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let whole = story.after(story.events.len());
+        let all = ids(&whole, 0);
+        assert_eq!(find_ids(&whole, None), Some((None, all.clone())));
+        // The server has the question, and then the beginning of the answer.
+        let (question, answer) = (all[0], all[1]);
+        assert_eq!(
+            find_ids(&whole, Some(&story.after(2))),
+            Some((Some(question), vec![answer]))
+        );
+        assert_eq!(
+            find_ids(&whole, Some(&story.after(4))),
+            Some((Some(answer), vec![answer]))
+        );
+    }
+
+    #[test]
+    fn ignores_messages_older_than_the_snapshot() {
+        let story = Story::new("Hello", &["one ", "two"]);
+        let whole = story.after(story.events.len());
+        let mut page = whole.clone();
+        page.messages.remove(0);
+        for message in &mut page.messages {
+            message.created_at.0 += 1;
+        }
+        let mut held = whole;
+        held.messages[1].created_at.0 += 1;
+        assert_eq!(find_ids(&held, Some(&page)), None);
+    }
+}

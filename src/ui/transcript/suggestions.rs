@@ -1,0 +1,130 @@
+//! What an answer offers beside its text: what to say and to do next, and where it has it from.
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
+
+use super::buttons::action_buttons;
+use crate::{
+    protocol::{CitedSource, ConversationId, Interaction, MessageId, SuggestedValue},
+    ui::{
+        EXTERNAL_LINK_REL,
+        erase::Erase,
+        icons,
+        lazy::{LazyView, LoadError, lazy_part},
+        route::Route,
+        state::{AnswerExtras, AnswerRow, use_live},
+    },
+};
+
+/// What the person may want to say or to have done next. Shown with the last answer only: whatever is said comes after it.
+pub fn suggestions(
+    conversation_id: ConversationId,
+    row: AnswerRow,
+    // Something is being answered already.
+    busy: Memo<bool>,
+) -> impl IntoView {
+    let rows = use_live().view(conversation_id).rows;
+    let (id, offers, run) = (row.id, row.extras, row.run);
+    let is_open = {
+        let offers = offers.clone();
+        Memo::new(move |_| {
+            let is_last = rows.with(|rows| {
+                let last = rows.iter().rfind(|row| row.is_recorded());
+                last.is_some_and(|last| last.id() == id)
+            });
+            let any = offers.with(|offers| !offers.values.is_empty() || !offers.actions.is_empty());
+            any && is_last && !busy.get() && run.with(|run| run.status.is_terminal())
+        })
+    };
+    move || {
+        let offers = offers.clone();
+        is_open
+            .get()
+            .then(|| lazy_part(move || offer(conversation_id, id, offers.clone())))
+    }
+}
+
+#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_suggestions))]
+pub fn offer(
+    conversation_id: ConversationId,
+    message_id: MessageId,
+    offers: ArcRwSignal<AnswerExtras>,
+) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || {
+        let offers = offers.clone();
+        // The buttons follow by themselves what was taken: they stay, and so does the focus.
+        let offered = {
+            let offers = offers.clone();
+            Memo::new(move |_| {
+                let mut offers = offers.get();
+                offers.actions.iter_mut().for_each(|action| action.taken = false);
+                offers
+            })
+        };
+        let shown = move || {
+            let AnswerExtras { values, actions, .. } = offered.get();
+            let of = (conversation_id, message_id, &offers);
+            view! {
+                {(!values.is_empty()).then(|| suggested_replies(conversation_id, &values))}
+                {(!actions.is_empty()).then(|| action_buttons(of, &actions))}
+            }
+        };
+        shown.erase()
+    }))
+}
+
+/// What to say next: a click says it.
+fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue]) -> AnyView {
+    let live = use_live();
+    let chip = move |SuggestedValue { label, value }| {
+        let say = move |_| {
+            let model = live.view(conversation_id).model.get_untracked();
+            let place = Route::Conversation(conversation_id);
+            live.send_interaction(place, value.clone(), model, Interaction::ValueSelected);
+        };
+        view! { <button type="button" class="button chip" on:click=say>{label}</button> }.erase()
+    };
+    let chips: Vec<_> = values.iter().cloned().map(chip).collect();
+    view! {
+        <div class="suggestions needs-script" role="group" aria-label="Suggestions" data-lazy="suggestions">
+            {chips}
+        </div>
+    }
+    .erase()
+}
+
+/// Where the answer has it from, behind a globe.
+pub fn sources(sources: Vec<CitedSource>) -> AnyView {
+    lazy_part(move || list(sources.clone()))
+}
+
+#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_sources))]
+pub fn list(sources: Vec<CitedSource>) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || {
+        let item = |CitedSource { number, title, url }: CitedSource| {
+            let title = if title.is_empty() { url.clone() } else { title };
+            let host = url.split('/').nth(2).unwrap_or_default().to_owned();
+            view! {
+                <li value=number>
+                    <a href=url target="_blank" rel=EXTERNAL_LINK_REL>{title}</a>
+                    " "
+                    <span class="source-host">{host}</span>
+                </li>
+            }
+            .erase()
+        };
+        let name = match sources.len() {
+            1 => "1 source".to_owned(),
+            count => [&count.to_string(), " sources"].concat(),
+        };
+        let items: Vec<_> = sources.iter().cloned().map(item).collect();
+        view! {
+            <details class="sources fold" data-lazy="sources">
+                <summary>{icons::globe()} <span>{name}</span></summary>
+                <ol>{items}</ol>
+            </details>
+        }
+        .erase()
+    }))
+}

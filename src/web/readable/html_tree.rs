@@ -1,0 +1,279 @@
+//! HTML to a tree: not the browsers' one, but near enough for reading, and never larger or deeper than it may be.
+//!
+//! The tree is a list of nodes in the order of the page; an element knows where what is in it ends. So a subtree is a
+//! range, and walking takes no recursion. Elements deeper than [`MAX_DEPTH`] become siblings, as in browsers.
+
+use std::collections::BTreeMap;
+
+use html5gum::{DefaultEmitter, EndTag, HtmlString, StartTag, Token, Tokenizer};
+
+use super::{
+    attributes::{attribute_bytes, attribute_text, is_hidden, role_tag},
+    page_metadata::{self, PageMetadata},
+    tag::Tag,
+};
+
+/// Browsers stop at 512.
+const MAX_DEPTH: usize = 256;
+
+/// More than any page has that somebody reads.
+const MAX_NODES: usize = 400_000;
+
+/// What is open outside these stays open, whatever begins or ends inside.
+const SCOPE_BOUNDARIES: &[Tag] = &[Tag::Table, Tag::Td, Tag::Th];
+
+/// A page.
+#[derive(Debug, Default)]
+pub struct Document {
+    pub nodes: Vec<Node>,
+    pub metadata: PageMetadata,
+    /// Whether the page had more nodes than the limit.
+    pub is_cut: bool,
+}
+
+#[derive(Debug)]
+pub enum Node {
+    Text(Box<str>),
+    Element(Element),
+}
+
+#[derive(Debug)]
+pub struct Element {
+    pub tag: Tag,
+    /// The index of the first node that is not in it any more.
+    pub end: usize,
+    /// Where a link leads, what an image shows, where an ordered list begins.
+    pub attribute: Option<Box<str>>,
+    /// A table only for the layout: it has tables in it.
+    pub is_layout: bool,
+}
+
+/// What of a page is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepMode {
+    /// What belongs to the text and is shown.
+    VisibleOnly,
+    /// Navigation and what is hidden as well.
+    WithHidden,
+}
+
+impl Document {
+    pub fn parse(html: &str, keep: KeepMode) -> Self {
+        let mut emitter = DefaultEmitter::default();
+        emitter.naively_switch_states(true);
+        let mut builder = HtmlTreeBuilder::new(keep);
+        for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
+            match token {
+                Token::StartTag(tag) => builder.start_tag(&tag),
+                Token::EndTag(tag) => builder.end_tag(&tag),
+                Token::String(text) => builder.add_text(&text),
+                Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
+            }
+            if builder.document.nodes.len() >= MAX_NODES {
+                builder.document.is_cut = true;
+                break;
+            }
+        }
+        builder.finish()
+    }
+
+    /// The text of the first `h1`.
+    pub fn first_heading(&self) -> Option<String> {
+        let (start, end) = self
+            .nodes
+            .iter()
+            .enumerate()
+            .find_map(|(index, node)| match node {
+                Node::Element(element) if element.tag == Tag::Heading(1) => Some((index, element.end)),
+                _ => None,
+            })?;
+        let text = self.nodes[start..end].iter().filter_map(|node| match node {
+            Node::Text(text) => Some(&**text),
+            Node::Element(_) => None,
+        });
+        page_metadata::short_line(&text.collect::<String>())
+    }
+}
+
+struct HtmlTreeBuilder {
+    document: Document,
+    keep: KeepMode,
+    open: Vec<OpenElement>,
+    /// Where in `open` each tag is. Looking through it for every tag would take the time that a hostile page wants.
+    open_by_tag: BTreeMap<Tag, Vec<usize>>,
+    /// The place in `open` of what is left out with all that is in it.
+    skipped_from: Option<usize>,
+    /// Elements too deep to be opened, whose end tags are still to come.
+    too_deep: BTreeMap<Tag, usize>,
+    /// How many elements began that say that they are what the page is about.
+    articles: usize,
+}
+
+struct OpenElement {
+    tag: Tag,
+    /// Its node, if it has one.
+    node: Option<usize>,
+}
+
+impl HtmlTreeBuilder {
+    fn new(keep: KeepMode) -> Self {
+        Self {
+            document: Document::default(),
+            keep,
+            open: Vec::new(),
+            open_by_tag: BTreeMap::new(),
+            skipped_from: None,
+            too_deep: BTreeMap::new(),
+            articles: 0,
+        }
+    }
+
+    fn start_tag(&mut self, start: &StartTag<()>) {
+        let tag = Tag::from_name(&start.name);
+        if tag == Tag::Void {
+            return self.document.metadata.read_element(start);
+        }
+        self.close_implied(tag);
+        let is_left_out = self.is_skipped(tag, start);
+        let node = (!is_left_out && self.skipped_from.is_none())
+            .then(|| self.add_node(role_tag(start).unwrap_or(tag), start))
+            .flatten();
+        if tag.is_void() || (start.self_closing && tag == Tag::Inline) {
+            return;
+        }
+        let begins_left_out = is_left_out && self.skipped_from.is_none();
+        // What is left out is opened however deep it is: what is in it must not be taken for text.
+        if self.open.len() < MAX_DEPTH || begins_left_out {
+            if begins_left_out {
+                self.skipped_from = Some(self.open.len());
+            }
+            self.open_by_tag.entry(tag).or_default().push(self.open.len());
+            self.open.push(OpenElement { tag, node });
+        } else {
+            *self.too_deep.entry(tag).or_default() += 1;
+        }
+    }
+
+    /// Makes the node of an element, if it needs one.
+    fn add_node(&mut self, tag: Tag, start: &StartTag<()>) -> Option<usize> {
+        match tag {
+            Tag::Inline => return None,
+            Tag::Table => self.mark_layout(),
+            Tag::Article | Tag::Main => self.articles += 1,
+            _ => {}
+        }
+        let index = self.document.nodes.len();
+        self.document.nodes.push(Node::Element(Element {
+            tag,
+            end: index + 1,
+            attribute: match tag {
+                Tag::A => attribute_text(start, "href"),
+                Tag::Img => attribute_text(start, "alt"),
+                Tag::Ol => attribute_text(start, "start"),
+                _ => None,
+            },
+            is_layout: attribute_bytes(start, "role") == Some(b"presentation"),
+        }));
+        Some(index)
+    }
+
+    /// A table in a table makes the outer ones layout.
+    fn mark_layout(&mut self) {
+        for open in self.open.iter().filter(|open| open.tag == Tag::Table) {
+            if let Some(Node::Element(table)) = open.node.and_then(|node| self.document.nodes.get_mut(node)) {
+                table.is_layout = true;
+            }
+        }
+    }
+
+    fn is_skipped(&self, tag: Tag, start: &StartTag<()>) -> bool {
+        match tag {
+            Tag::NoText | Tag::Title => true,
+            _ if self.keep == KeepMode::WithHidden => false,
+            Tag::Aside => true,
+            // Below, it is the heading of what has begun.
+            Tag::Header if self.articles == 0 => true,
+            _ => is_hidden(start),
+        }
+    }
+
+    /// Some elements end where others begin, without saying so.
+    fn close_implied(&mut self, begins: Tag) {
+        match begins {
+            Tag::A => self.close_nearest(&[Tag::A], SCOPE_BOUNDARIES),
+            Tag::Li => self.close_nearest(&[Tag::Li], &[SCOPE_BOUNDARIES, &[Tag::Ul, Tag::Ol]].concat()),
+            Tag::Dt | Tag::Dd => {
+                self.close_nearest(&[Tag::Dt, Tag::Dd], &[SCOPE_BOUNDARIES, &[Tag::Dl]].concat())
+            }
+            Tag::Tr => self.close_nearest(&[Tag::Tr], &[Tag::Table]),
+            Tag::Td | Tag::Th => self.close_nearest(&[Tag::Td, Tag::Th], &[Tag::Table, Tag::Tr]),
+            _ => {}
+        }
+        if begins.is_block() {
+            self.close_nearest(&[Tag::P], SCOPE_BOUNDARIES);
+        }
+    }
+
+    fn end_tag(&mut self, end: &EndTag<()>) {
+        let tag = Tag::from_name(&end.name);
+        if let Some(count) = self.too_deep.get_mut(&tag)
+            && *count > 0
+        {
+            *count -= 1;
+            return;
+        }
+        match tag {
+            Tag::Table => self.close_nearest(&[tag], &[]),
+            Tag::Tr | Tag::Td | Tag::Th => self.close_nearest(&[tag], &[Tag::Table]),
+            _ => self.close_nearest(&[tag], SCOPE_BOUNDARIES),
+        }
+    }
+
+    /// Closes the innermost open element that is one of `closes`, with all that is in it, unless one of `stops` is.
+    fn close_nearest(&mut self, closes: &[Tag], stops: &[Tag]) {
+        let Some(place) = self.nearest_open(closes) else {
+            return;
+        };
+        if self.nearest_open(stops).is_none_or(|stop| stop < place) {
+            self.close_to(place);
+        }
+    }
+
+    /// Where in `open` the innermost of some tags is.
+    fn nearest_open(&self, tags: &[Tag]) -> Option<usize> {
+        tags.iter()
+            .filter_map(|tag| self.open_by_tag.get(tag)?.last().copied())
+            .max()
+    }
+
+    fn close_to(&mut self, depth: usize) {
+        // They were inside.
+        self.too_deep.clear();
+        let end = self.document.nodes.len();
+        for open in self.open.drain(depth..) {
+            self.open_by_tag.get_mut(&open.tag).and_then(Vec::pop);
+            if let Some(Node::Element(element)) = open.node.and_then(|node| self.document.nodes.get_mut(node))
+            {
+                element.end = end;
+            }
+        }
+        if self.skipped_from.is_some_and(|index| index >= depth) {
+            self.skipped_from = None;
+        }
+    }
+
+    fn add_text(&mut self, text: &HtmlString) {
+        let text = String::from_utf8_lossy(text);
+        if self.open.last().is_some_and(|open| open.tag == Tag::Title) {
+            self.document.metadata.set_title(&text);
+        }
+        if self.skipped_from.is_none() {
+            self.document.nodes.push(Node::Text(text.into()));
+        }
+    }
+
+    fn finish(mut self) -> Document {
+        self.close_to(0);
+        self.document
+    }
+}
