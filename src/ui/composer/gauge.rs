@@ -5,12 +5,11 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use crate::{
-    protocol::{Usage, number_format::group_digits},
+    protocol::Usage,
+    protocol::number_format::group_digits,
     ui::{
-        erase::Erase,
-        lazy::{LazyView, LoadError, lazy_optional},
-        state::use_live,
-        when::When,
+        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
+        runtime::lazy::lazy_optional, runtime::when::When, state::use_live,
     },
 };
 

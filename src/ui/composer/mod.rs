@@ -13,16 +13,10 @@ use self::{
     picker::{EndpointProblems, ModelPicker},
     search::SearchToggle,
 };
-use super::{
-    browser, drafts,
-    erase::Erase,
-    icons,
-    models::Models,
-    route::Route,
-    snapshot::FormIds,
-    state::{ConversationPhase, Live, use_live},
-    tray::use_tray,
-    when::When,
+use super::{browser, state::ConversationPhase, state::Live, state::use_live, tray::use_tray};
+use crate::ui::{
+    components::icons, runtime::erase::Erase, runtime::when::When, state::drafts, state::models::Models,
+    state::route::Route, state::snapshot::FormIds,
 };
 
 /// The box, the model, and *Send*, which is *Stop* while this conversation is being answered.

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use crate::{
-    protocol::{ParameterInput, Parameters, ThinkingLevel},
+    protocol::ParameterInput,
+    protocol::Parameters,
+    protocol::ThinkingLevel,
     ui::{
-        confirm::{self, use_modal},
-        erase::Erase,
-        icons,
-        lazy::{LazyView, LoadError, lazy_part},
-        state::{Live, use_live},
-        when::When,
+        components::confirm, components::confirm::use_modal, components::icons, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When,
+        state::Live, state::use_live,
     },
 };
 

@@ -5,10 +5,8 @@ use leptos::{ev, html, prelude::*};
 use crate::{
     protocol::RunError,
     ui::{
-        browser, icons,
-        models::{Models, by_endpoint, is_tool_problem},
-        state::use_live,
-        when::When,
+        browser, components::icons, runtime::when::When, state::models::Models, state::models::by_endpoint,
+        state::models::is_tool_problem, state::use_live,
     },
 };
 

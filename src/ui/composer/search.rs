@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::{icons, models::Models, state::use_live, when::When};
+use crate::ui::{components::icons, runtime::when::When, state::models::Models, state::use_live};
 
 /// Has the web searched for the next message, where anything can search it.
 #[component]

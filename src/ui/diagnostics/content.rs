@@ -8,18 +8,14 @@ use super::{BUTTON, DiagnosticsDialog};
 
 use crate::{
     api::rpc,
-    protocol::{
-        MessageId,
-        diagnostics::{DiagnosticsBlock, DiagnosticsFact, DiagnosticsSection, DiagnosticsView},
-    },
+    protocol::MessageId,
+    protocol::diagnostics::DiagnosticsBlock,
+    protocol::diagnostics::DiagnosticsFact,
+    protocol::diagnostics::DiagnosticsSection,
+    protocol::diagnostics::DiagnosticsView,
     ui::{
-        browser,
-        confirm::use_modal,
-        copy::CopyButton,
-        details,
-        erase::Erase,
-        icons,
-        lazy::{LazyView, LoadError},
+        browser, components::confirm::use_modal, components::copy::CopyButton, components::details,
+        components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
         state::Live,
     },
 };

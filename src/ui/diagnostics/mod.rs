@@ -7,8 +7,9 @@ mod content;
 
 use leptos::prelude::*;
 
-use super::{erase::Erase, icons, lazy::lazy_part, state::Live};
+use super::state::Live;
 use crate::protocol::MessageId;
+use crate::ui::{components::icons, runtime::erase::Erase, runtime::lazy::lazy_part};
 
 /// What opens the dialog, for what gives the focus back.
 const BUTTON: &str = "diagnostics-button";

@@ -10,8 +10,8 @@ use super::{
     render_html, wire,
 };
 use crate::{
-    protocol::{MessageBody, Node, Part, RawJson},
-    ui::snapshot::PageSnapshot,
+    protocol::MessageBody, protocol::Node, protocol::Part, protocol::RawJson,
+    ui::state::snapshot::PageSnapshot,
 };
 
 /// The generator's seed: each run tests the same pages.

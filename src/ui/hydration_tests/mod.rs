@@ -15,7 +15,7 @@ use std::sync::Arc;
 use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
-use super::{chat, snapshot::PageSnapshot};
+use crate::ui::{layout::chat, state::snapshot::PageSnapshot};
 
 /// Runs `make` as the server runs what renders a page.
 fn run_as_server(make: impl FnOnce() -> String) -> String {

@@ -6,7 +6,7 @@ use futures::{StreamExt, executor::block_on};
 use hydration_context::{SharedContext, SsrSharedContext};
 use leptos::server::codee::{Decoder, Encoder};
 
-use crate::ui::snapshot::{PageCodec, PageSnapshot};
+use crate::ui::{state::snapshot::PageCodec, state::snapshot::PageSnapshot};
 
 /// The script that Leptos writes into the page for some encoded data.
 pub fn encode_script(encoded: String) -> String {

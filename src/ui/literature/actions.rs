@@ -7,17 +7,14 @@ use serde::Deserialize;
 
 use super::{search::QUERY_INPUT, state::LiteratureState};
 use crate::{
-    protocol::{
-        PanelView, json,
-        literature::{LiteratureLocation, LiteratureTab},
-        panel::PanelBody,
-    },
+    protocol::PanelView,
+    protocol::json,
+    protocol::literature::LiteratureLocation,
+    protocol::literature::LiteratureTab,
+    protocol::panel::PanelBody,
     ui::{
-        actions::{PageAction, PressedAction},
-        browser,
-        page_registry::use_page_registry,
-        panel::{handlers::PayloadHandler, use_panel},
-        tray::use_tray,
+        browser, panel::handlers::PayloadHandler, panel::use_panel, state::page_registry::use_page_registry,
+        transcript::actions::PageAction, transcript::actions::PressedAction, tray::use_tray,
     },
 };
 

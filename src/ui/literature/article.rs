@@ -9,11 +9,12 @@ use super::{
     state::{LiteratureState, Remote},
 };
 use crate::{
-    protocol::{
-        ErrorCode,
-        literature::{Article, ArticleWithAbstract, LiteratureLocation, doi_url},
-    },
-    ui::{EXTERNAL_LINK_REL, browser, erase::Erase, icons},
+    protocol::ErrorCode,
+    protocol::literature::Article,
+    protocol::literature::ArticleWithAbstract,
+    protocol::literature::LiteratureLocation,
+    protocol::literature::doi_url,
+    ui::{browser, components::icons, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase},
 };
 
 pub fn article_view(desk: LiteratureState, pmid: String) -> AnyView {

@@ -4,8 +4,9 @@ use leptos::prelude::*;
 
 use super::state::LiteratureState;
 use crate::{
-    protocol::literature::{Article, LiteratureLocation},
-    ui::{erase::Erase, icons},
+    protocol::literature::Article,
+    protocol::literature::LiteratureLocation,
+    ui::{components::icons, runtime::erase::Erase},
 };
 
 /// How many authors are named.

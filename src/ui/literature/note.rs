@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::state::LiteratureState;
 use crate::{
     api::rpc,
-    protocol::{ErrorCode, json},
-    ui::{browser, erase::Erase, when::When},
+    protocol::ErrorCode,
+    protocol::json,
+    ui::{browser, runtime::erase::Erase, runtime::when::When},
 };
 
 /// What is written, and what was saved when it was begun.

@@ -8,8 +8,9 @@ use super::{
     state::{LiteratureState, Remote},
 };
 use crate::{
-    protocol::literature::{LITERATURE_PATH, SavedArticle},
-    ui::{each::Each, erase::Erase},
+    protocol::literature::LITERATURE_PATH,
+    protocol::literature::SavedArticle,
+    ui::{runtime::each::Each, runtime::erase::Erase},
 };
 
 /// How many are shown at first.

@@ -8,11 +8,13 @@ use super::{
     streams,
 };
 use crate::{
-    protocol::{
-        ApiError,
-        literature::{ArticleSearchResults, ArticleSort, LITERATURE_PATH, LiteratureLocation, LiteratureTab},
-    },
-    ui::{browser, erase::Erase, icons, when::When},
+    protocol::ApiError,
+    protocol::literature::ArticleSearchResults,
+    protocol::literature::ArticleSort,
+    protocol::literature::LITERATURE_PATH,
+    protocol::literature::LiteratureLocation,
+    protocol::literature::LiteratureTab,
+    ui::{browser, components::icons, runtime::erase::Erase, runtime::when::When},
 };
 
 /// The box, for what moves the focus.

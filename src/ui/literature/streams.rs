@@ -5,11 +5,10 @@ use leptos::{ev, html, prelude::*};
 use super::{search::QUERY_INPUT, state::LiteratureState};
 use crate::{
     api::rpc,
-    protocol::{
-        StreamId,
-        literature::{LiteratureLocation, ResearchStream},
-    },
-    ui::{browser, confirm, erase::Erase, icons},
+    protocol::StreamId,
+    protocol::literature::LiteratureLocation,
+    protocol::literature::ResearchStream,
+    ui::{browser, components::confirm, components::icons, runtime::erase::Erase},
 };
 
 /// The query that is on the screen, as a new stream.

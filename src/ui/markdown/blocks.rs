@@ -12,7 +12,7 @@ use super::{
     node::{InlineNode, ItemNode, Node, NodeKind, Nodes, TableNode, TableRow},
     scroll::tab_stop_while_wider,
 };
-use crate::{markdown::Alignment, protocol::CitedSource, ui::erase::Erase};
+use crate::{markdown::Alignment, protocol::CitedSource, ui::runtime::erase::Erase};
 
 /// What the views of one text share.
 #[derive(Clone)]

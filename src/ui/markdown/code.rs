@@ -9,10 +9,8 @@ use super::{
     scroll::tab_stop_while_wider,
 };
 use crate::ui::{
-    copy::CopyButton,
-    erase::Erase,
-    highlight::MAX_HIGHLIGHTED_BYTES,
-    lazy::{LazyView, when_loaded},
+    components::copy::CopyButton, components::highlight::MAX_HIGHLIGHTED_BYTES, runtime::erase::Erase,
+    runtime::lazy::LazyView, runtime::lazy::when_loaded,
 };
 
 /// A code block with the name of its language and a button that copies it. It has colours once it has ended.

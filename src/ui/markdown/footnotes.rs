@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     markdown::label_key,
-    ui::{browser, erase::Erase, when::When},
+    ui::{browser, runtime::erase::Erase, runtime::when::When},
 };
 
 /// The nodes that have an id, by the key of their label.

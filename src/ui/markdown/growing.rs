@@ -6,7 +6,7 @@
 use leptos::prelude::*;
 
 use super::text_node::TextNode;
-use crate::ui::{each::Each, erase::Erase};
+use crate::ui::{runtime::each::Each, runtime::erase::Erase};
 
 /// How many items are in a chunk of a list.
 const MAX_CHUNK_ITEMS: usize = 64;

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use leptos::{html, prelude::*, wasm_split::wasm_split};
 
 use crate::ui::{
-    browser,
-    erase::Erase,
-    highlight::highlighted,
-    lazy::{LazyView, LoadError},
+    browser, components::highlight::highlighted, runtime::erase::Erase, runtime::lazy::LazyView,
+    runtime::lazy::LoadError,
 };
 
 /// A code block of which all is here.

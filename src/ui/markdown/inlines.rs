@@ -12,7 +12,7 @@ use super::{
 use crate::{
     markdown::citation_text,
     protocol::CitedSource,
-    ui::{EXTERNAL_LINK_REL, erase::Erase},
+    ui::{components::link::EXTERNAL_LINK_REL, runtime::erase::Erase},
 };
 
 /// Text that can grow.

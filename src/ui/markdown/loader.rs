@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{prose::ParsedText, state::MarkdownState};
-use crate::ui::lazy::{LoadError, retry_until_loaded};
+use crate::ui::{runtime::lazy::LoadError, runtime::lazy::retry_until_loaded};
 
 /// Reads a text, of which that is all or that may grow.
 pub type ParseText = fn(text: &str, ended: bool) -> Arc<dyn ParsedText>;

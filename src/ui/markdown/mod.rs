@@ -35,7 +35,7 @@ pub use self::{
     loader::{MarkdownLoader, ParseText, load_markdown},
     prose::Prose,
 };
-use super::erase::Erase;
+use crate::ui::runtime::erase::Erase;
 
 /// Shows a text, finished or growing; until what reads it is here, the text as it was written.
 ///

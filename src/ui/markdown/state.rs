@@ -12,8 +12,10 @@ use super::{
     prose::ParsedText,
 };
 use crate::{
-    markdown::{MarkdownDocument, Patch, parse},
-    ui::{erase::Erase, more::more},
+    markdown::MarkdownDocument,
+    markdown::Patch,
+    markdown::parse,
+    ui::{components::more::more, runtime::erase::Erase},
 };
 
 /// A Markdown text and the nodes that show it.

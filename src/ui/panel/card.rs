@@ -6,11 +6,12 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::use_panel;
 use crate::{
-    protocol::{ConversationId, PayloadRef, Verdict},
+    protocol::ConversationId,
+    protocol::PayloadRef,
+    protocol::Verdict,
     ui::{
-        erase::Erase,
-        icons,
-        lazy::{LazyView, LoadError, lazy_part},
+        components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
+        runtime::lazy::lazy_part,
     },
 };
 

@@ -9,13 +9,11 @@ use leptos::{
 use super::{Panel, ShownPayload, body, handlers, verdict::verdict_buttons, width};
 use crate::{
     api::rpc,
-    protocol::{ApiError, PanelView},
+    protocol::ApiError,
+    protocol::PanelView,
     ui::{
-        browser,
-        erase::Erase,
-        icons,
-        lazy::{LazyView, LoadError},
-        page_registry::use_page_registry,
+        browser, components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
+        state::page_registry::use_page_registry,
     },
 };
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{PanelView, literature::LiteratureLocation, panel::PanelBody},
-    ui::page_registry::PageRegistry,
+    protocol::PanelView, protocol::literature::LiteratureLocation, protocol::panel::PanelBody,
+    ui::state::page_registry::PageRegistry,
 };
 
 /// What a page does with a proposal.

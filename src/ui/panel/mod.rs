@@ -20,14 +20,9 @@ use leptos::{html, prelude::*};
 #[cfg(test)]
 pub use self::body::body;
 pub use self::card::{load_card, payload_card};
-use super::{
-    browser, icons,
-    lazy::lazy_view,
-    route::Route,
-    state::{ConversationPhase, Live},
-    when::When,
-};
+use super::{browser, state::ConversationPhase, state::Live};
 use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};
+use crate::ui::{components::icons, runtime::lazy::lazy_view, runtime::when::When, state::route::Route};
 
 /// The frame, for what moves the focus.
 const FRAME_SELECTOR: &str = "#panel";

@@ -7,8 +7,9 @@ use leptos::prelude::*;
 
 use super::{Panel, ShownPayload, handlers::PayloadHandler};
 use crate::{
-    protocol::{PanelView, Verdict},
-    ui::{browser, erase::Erase, icons, tray::use_tray},
+    protocol::PanelView,
+    protocol::Verdict,
+    ui::{browser, components::icons, runtime::erase::Erase, tray::use_tray},
 };
 
 /// The buttons, or which of them was pressed.

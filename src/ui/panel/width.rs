@@ -3,7 +3,7 @@
 use leptos::{ev, prelude::*};
 
 use super::{Panel, handlers::PayloadHandler};
-use crate::ui::{browser, erase::Erase};
+use crate::ui::{browser, runtime::erase::Erase};
 
 /// The narrowest that it can be, as the style sheet has it.
 const MIN_WIDTH: u32 = 320;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     api::personal,
-    ui::{browser, erase::Erase, when::When},
+    ui::{browser, runtime::erase::Erase, runtime::when::When},
 };
 
 /// Where what is not saved is kept.

@@ -7,15 +7,12 @@ use leptos::prelude::*;
 use super::{heading, state::SettingsState};
 use crate::{
     api::personal,
-    protocol::{Memory, MemoryId, sorted_vec},
+    protocol::Memory,
+    protocol::MemoryId,
+    protocol::sorted_vec,
     ui::{
-        browser,
-        clock::Time,
-        confirm::{Confirm, ConfirmRequest},
-        each::Each,
-        erase::Erase,
-        icons,
-        when::When,
+        browser, components::confirm::Confirm, components::confirm::ConfirmRequest, components::icons,
+        components::time::Time, runtime::each::Each, runtime::erase::Erase, runtime::when::When,
     },
 };
 

@@ -13,15 +13,12 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::state::{SettingsPhase, SettingsState};
-use super::{
-    browser,
-    confirm::Confirm,
-    erase::Erase,
-    icons,
-    lazy::{LazyView, LoadError, lazy_view},
-    state::Live,
-};
+use super::{browser, state::Live};
 use crate::protocol::RawJson;
+use crate::ui::{
+    components::confirm::Confirm, components::icons, runtime::erase::Erase, runtime::lazy::LazyView,
+    runtime::lazy::LoadError, runtime::lazy::lazy_view,
+};
 
 /// What the page came with, if this is where it began: a [`Personal`](crate::protocol::Personal) that only this page reads.
 #[derive(Clone)]

@@ -7,15 +7,12 @@ use leptos::{ev, html, prelude::*, task::spawn_local};
 use super::{heading, state::SettingsState};
 use crate::{
     api::personal,
-    protocol::{ApiToken, TokenId},
+    protocol::ApiToken,
+    protocol::TokenId,
     ui::{
-        browser,
-        clock::Time,
-        confirm::{Confirm, ConfirmRequest},
-        copy::CopyButton,
-        each::Each,
-        erase::Erase,
-        when::When,
+        browser, components::confirm::Confirm, components::confirm::ConfirmRequest,
+        components::copy::CopyButton, components::time::Time, runtime::each::Each, runtime::erase::Erase,
+        runtime::when::When,
     },
 };
 

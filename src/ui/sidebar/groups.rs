@@ -2,10 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::{
-    clock::{Clock, DateGroup},
-    state::ListRow,
-};
+use crate::ui::{state::ListRow, state::clock::Clock, state::clock::DateGroup};
 
 /// The conversations of one heading.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,12 +5,8 @@ use leptos::{ev, html, prelude::*};
 use crate::{
     protocol::ConversationId,
     ui::{
-        browser,
-        deletion::Deletion,
-        erase::Erase,
-        icons,
-        route::Route,
-        state::{ListRow, use_live},
+        browser, components::icons, runtime::erase::Erase, sidebar::deletion::Deletion, state::ListRow,
+        state::route::Route, state::use_live,
     },
 };
 

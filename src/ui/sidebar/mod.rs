@@ -1,6 +1,7 @@
 //! The list of conversations. Beside the conversation where there is room, a drawer where there is not: the
 //! platform's own popover, so that it opens and closes without scripts too.
 
+pub mod deletion;
 mod groups;
 mod item;
 
@@ -8,18 +9,12 @@ use leptos::{ev, html, prelude::*};
 
 pub use self::item::link_selector;
 use self::{groups::group_by_day, item::ConversationItem};
-use super::{
-    browser,
-    deletion::Deletion,
-    each::Each,
-    erase::Erase,
-    icons,
-    panel::use_panel,
-    route::Route,
-    state::{ListError, use_live},
-    when::When,
-};
+use super::{browser, panel::use_panel, state::ListError, state::use_live};
 use crate::protocol::literature::LITERATURE_PATH;
+use crate::ui::{
+    components::icons, runtime::each::Each, runtime::erase::Erase, runtime::when::When,
+    sidebar::deletion::Deletion, state::route::Route,
+};
 
 /// Brand, *New chat*, and the conversations by day.
 #[component]

@@ -5,11 +5,17 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{Live, outbox::PendingSend, outbox_storage};
 use crate::{
     api::rpc,
-    protocol::{
-        ApiError, ConversationId, IntentId, MessageId, ParameterInput, RunStatus, Timestamp, Transcript,
-        intent::{self, StartedRun},
-    },
-    ui::{browser, drafts, route::Route},
+    protocol::ApiError,
+    protocol::ConversationId,
+    protocol::IntentId,
+    protocol::MessageId,
+    protocol::ParameterInput,
+    protocol::RunStatus,
+    protocol::Timestamp,
+    protocol::Transcript,
+    protocol::intent,
+    protocol::intent::StartedRun,
+    ui::{browser, state::drafts, state::route::Route},
 };
 
 impl Live {

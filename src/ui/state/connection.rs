@@ -9,15 +9,19 @@ use super::{
 };
 use crate::{
     api::rpc,
-    protocol::{
-        ApiError, ConversationId, ConversationList, ErrorCode, Event, EventBody, PayloadRef, Position,
-        StreamNotice, Transcript, json, sse,
-    },
-    ui::{
-        browser::{self, PresenceEvent, StreamEvent},
-        clock::Clock,
-        route::Route,
-    },
+    protocol::ApiError,
+    protocol::ConversationId,
+    protocol::ConversationList,
+    protocol::ErrorCode,
+    protocol::Event,
+    protocol::EventBody,
+    protocol::PayloadRef,
+    protocol::Position,
+    protocol::StreamNotice,
+    protocol::Transcript,
+    protocol::json,
+    protocol::sse,
+    ui::{browser, browser::PresenceEvent, browser::StreamEvent, state::clock::Clock, state::route::Route},
 };
 
 /// The server's limit for one event is far below it.

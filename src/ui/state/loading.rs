@@ -5,8 +5,11 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{ConversationPhase, ListError, Live, OlderState};
 use crate::{
     api::rpc,
-    protocol::{ApiError, ConversationId, ErrorCode, Transcript},
-    ui::{backoff::backoff_ms, browser, route::Route},
+    protocol::ApiError,
+    protocol::ConversationId,
+    protocol::ErrorCode,
+    protocol::Transcript,
+    ui::{browser, runtime::backoff::backoff_ms, state::route::Route},
 };
 
 impl Live {

@@ -5,24 +5,31 @@
 //! [`list_rows`], which the views read, up to them, once a frame.
 
 mod actions;
+pub mod clock;
 mod connection;
+pub mod drafts;
 mod list_cache;
 mod list_rows;
 mod loading;
+pub mod models;
 mod next_message;
+pub mod notifications;
 mod older;
 mod outbox;
 mod outbox_storage;
+pub mod page_registry;
 mod part;
 mod preview_line;
 mod reconnect;
 mod replica;
 mod request;
 mod reruns;
+pub mod route;
 mod rows;
 mod run_end;
 mod sending;
-mod state;
+pub mod snapshot;
+mod store;
 #[cfg(test)]
 mod story;
 mod suggestions;
@@ -45,10 +52,13 @@ pub use self::{
 use self::{
     next_message::NextMessageOptions,
     replica::{ReplicaChange, ServerReplica},
-    state::LiveState,
+    store::LiveState,
 };
-use super::{browser, clock::Clock, route::Route, snapshot::PageSnapshot, toast::Toasts};
+use super::browser;
 use crate::protocol::{ConversationId, PageContext, PayloadRef, Position, RawJson, Transcript};
+use crate::ui::{
+    components::toast::Toasts, state::clock::Clock, state::route::Route, state::snapshot::PageSnapshot,
+};
 
 /// The handle that the views hold. There is one, for as long as the page lives.
 #[derive(Clone, Copy)]

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use super::outbox::{MessageOptions, OutgoingMessage};
 use crate::{
-    protocol::{ParameterInput, intent::SendMessage, model_list::WEB_SEARCH},
-    ui::route::Route,
+    protocol::ParameterInput, protocol::intent::SendMessage, protocol::model_list::WEB_SEARCH,
+    ui::state::route::Route,
 };
 
 /// What the person has set for what they send next.

@@ -6,7 +6,7 @@ use super::{Live, loading::load_error_text};
 use crate::{
     api::rpc,
     protocol::ConversationId,
-    ui::{browser, route::Route},
+    ui::{browser, state::route::Route},
 };
 
 /// Where the loading of older messages stands.

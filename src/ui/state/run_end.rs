@@ -5,8 +5,13 @@ use leptos::{prelude::GetUntracked, task::spawn_local};
 use super::{Live, preview_line::first_line};
 use crate::{
     api::rpc,
-    protocol::{ConversationId, Message, MessageId, RunStatus, Timestamp, Transcript},
-    ui::{browser, notifications, route::Route},
+    protocol::ConversationId,
+    protocol::Message,
+    protocol::MessageId,
+    protocol::RunStatus,
+    protocol::Timestamp,
+    protocol::Transcript,
+    ui::{browser, state::notifications, state::route::Route},
 };
 
 /// Whoever has the conversation on the screen, in whichever tab or on whichever machine, tells the server so within this

@@ -9,8 +9,13 @@ use super::{
 };
 use crate::{
     api::rpc,
-    protocol::{ApiError, ConversationId, ErrorCode, Interaction, MessageId, intent::SendMessage},
-    ui::{backoff::backoff_ms, browser, drafts, route::Route},
+    protocol::ApiError,
+    protocol::ConversationId,
+    protocol::ErrorCode,
+    protocol::Interaction,
+    protocol::MessageId,
+    protocol::intent::SendMessage,
+    ui::{browser, runtime::backoff::backoff_ms, state::drafts, state::route::Route},
 };
 
 impl Live {

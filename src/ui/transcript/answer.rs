@@ -13,14 +13,13 @@ use super::{
     trace::trace,
 };
 use crate::{
-    protocol::{ConversationId, MessageId, RunStatus},
+    protocol::ConversationId,
+    protocol::MessageId,
+    protocol::RunStatus,
     ui::{
-        each::Each,
-        erase::Erase,
-        markdown::{CitationLookup, MarkdownView},
-        more::more,
-        panel::payload_card,
-        state::{AnswerRow, PartKind, PartRow, use_live},
+        components::more::more, markdown::CitationLookup, markdown::MarkdownView, panel::payload_card,
+        runtime::each::Each, runtime::erase::Erase, state::AnswerRow, state::PartKind, state::PartRow,
+        state::use_live,
     },
 };
 

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{ActionHandler, ActionStyle, ConversationId, Interaction, MessageId, SuggestedAction},
+    protocol::ActionHandler,
+    protocol::ActionStyle,
+    protocol::ConversationId,
+    protocol::Interaction,
+    protocol::MessageId,
+    protocol::SuggestedAction,
     ui::{
-        actions::{self, PressedAction},
-        browser,
-        confirm::{Confirm, ConfirmRequest},
-        erase::Erase,
-        icons,
-        page_registry::use_page_registry,
-        panel::use_panel,
-        route::Route,
-        state::{AnswerExtras, Live, use_live},
+        browser, components::confirm::Confirm, components::confirm::ConfirmRequest, components::icons,
+        panel::use_panel, runtime::erase::Erase, state::AnswerExtras, state::Live,
+        state::page_registry::use_page_registry, state::route::Route, state::use_live, transcript::actions,
+        transcript::actions::PressedAction,
     },
 };
 

@@ -3,15 +3,16 @@
 use leptos::{html, prelude::*};
 
 use crate::{
-    protocol::{AssistantMessage, ConversationId, Message, MessageId, RunStatus, Transcript},
+    protocol::AssistantMessage,
+    protocol::ConversationId,
+    protocol::Message,
+    protocol::MessageId,
+    protocol::RunStatus,
+    protocol::Transcript,
     ui::{
-        browser,
-        clock::Time,
-        copy::CopyButton,
-        diagnostics,
-        erase::Erase,
-        icons, models,
-        state::{AnswerRow, Live, Siblings, use_live},
+        browser, components::copy::CopyButton, components::icons, components::time::Time, diagnostics,
+        runtime::erase::Erase, state::AnswerRow, state::Live, state::Siblings, state::models,
+        state::use_live,
     },
 };
 

@@ -1,5 +1,6 @@
 //! A conversation on the screen.
 
+pub mod actions;
 mod answer;
 mod buttons;
 mod footer;
@@ -21,19 +22,15 @@ use leptos::{html, prelude::*};
 
 use self::{answer::Answer, footer::SiblingStep, older::OlderMessages, scroll::EndFollower};
 use super::{
-    browser,
-    clock::Time,
-    copy::CopyButton,
-    drafts,
-    each::Each,
-    erase::Erase,
-    icons,
-    not_found::not_found_notice,
-    route::Route,
-    state::{ConversationPhase, ConversationView, PendingSend, Row, UserRow, use_live},
-    when::When,
+    browser, state::ConversationPhase, state::ConversationView, state::PendingSend, state::Row,
+    state::UserRow, state::use_live,
 };
 use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus};
+use crate::ui::{
+    components::copy::CopyButton, components::icons, components::not_found::not_found_notice,
+    components::time::Time, runtime::each::Each, runtime::erase::Erase, runtime::when::When, state::drafts,
+    state::route::Route,
+};
 
 /// A conversation, or why it is not there.
 #[component]

@@ -3,10 +3,8 @@
 use leptos::prelude::*;
 
 use crate::ui::{
-    browser,
-    erase::Erase,
-    route::Route,
-    state::{ConversationView, OlderState, use_live},
+    browser, runtime::erase::Erase, state::ConversationView, state::OlderState, state::route::Route,
+    state::use_live,
 };
 
 /// A link that loads the page before; without scripts, it leads to a page that has both. Who scrolls up need not press it.

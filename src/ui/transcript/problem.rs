@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{ConversationId, FinishReason, MessageId, RunError, RunStatus},
-    ui::{
-        erase::Erase,
-        icons,
-        state::{Live, RunView, use_live},
-    },
+    protocol::ConversationId,
+    protocol::FinishReason,
+    protocol::MessageId,
+    protocol::RunError,
+    protocol::RunStatus,
+    ui::{components::icons, runtime::erase::Erase, state::Live, state::RunView, state::use_live},
 };
 
 /// How the run ended, if it was not as it should: in a few words, and in more.

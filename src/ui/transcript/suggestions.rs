@@ -6,14 +6,15 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::buttons::action_buttons;
 use crate::{
-    protocol::{CitedSource, ConversationId, Interaction, MessageId, SuggestedValue},
+    protocol::CitedSource,
+    protocol::ConversationId,
+    protocol::Interaction,
+    protocol::MessageId,
+    protocol::SuggestedValue,
     ui::{
-        EXTERNAL_LINK_REL,
-        erase::Erase,
-        icons,
-        lazy::{LazyView, LoadError, lazy_part},
-        route::Route,
-        state::{AnswerExtras, AnswerRow, use_live},
+        components::icons, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, state::AnswerExtras,
+        state::AnswerRow, state::route::Route, state::use_live,
     },
 };
 

@@ -8,13 +8,12 @@ use super::{
     parts::Shown,
 };
 use crate::{
-    protocol::{RunStatus, ToolCall, ToolStatus},
+    protocol::RunStatus,
+    protocol::ToolCall,
+    protocol::ToolStatus,
     ui::{
-        clock, details,
-        each::Each,
-        erase::Erase,
-        markdown::MarkdownView,
-        state::{AnswerRow, PartKind, PartRow},
+        components::details, markdown::MarkdownView, runtime::each::Each, runtime::erase::Erase,
+        state::AnswerRow, state::PartKind, state::PartRow, state::clock,
     },
 };
 

@@ -4,13 +4,14 @@ use leptos::prelude::*;
 
 use super::icons;
 use crate::{
-    protocol::{AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind},
+    protocol::AssistantMessage,
+    protocol::Message,
+    protocol::MessageBody,
+    protocol::MessagePiece,
+    protocol::MessagePieceKind,
     ui::{
-        clock::Time,
-        copy::CopyButton,
-        erase::Erase,
-        markdown::{MarkdownView, Prose},
-        state::UnrecordedRow,
+        components::copy::CopyButton, components::time::Time, markdown::MarkdownView, markdown::Prose,
+        runtime::erase::Erase, state::UnrecordedRow,
     },
 };
 

@@ -10,18 +10,10 @@ use super::{NARROW_QUERY, use_tray};
 use crate::{
     protocol::ConversationId,
     ui::{
-        browser,
-        composer::Composer,
-        each::Each,
-        erase::Erase,
-        icons,
-        lazy::{LazyView, LoadError},
-        models::Models,
-        panel::use_panel,
-        route::Route,
-        state::{ConversationPhase, Live, SidePage},
+        browser, components::icons, composer::Composer, panel::use_panel, runtime::each::Each,
+        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::when::When,
+        state::ConversationPhase, state::Live, state::SidePage, state::models::Models, state::route::Route,
         transcript::Conversation,
-        when::When,
     },
 };
 

@@ -5,18 +5,12 @@ use leptos::{ev, prelude::*, task::spawn_local};
 use super::{empty_notice, expandable_list, link};
 use crate::{
     api::rpc,
-    protocol::{
-        ErrorCode,
-        literature::LITERATURE_PATH,
-        panel::{ArticleListView, ArticleView, LinkedText},
-    },
-    ui::{
-        browser,
-        erase::Erase,
-        icons,
-        panel::{Panel, use_panel},
-        tray::use_tray,
-    },
+    protocol::ErrorCode,
+    protocol::literature::LITERATURE_PATH,
+    protocol::panel::ArticleListView,
+    protocol::panel::ArticleView,
+    protocol::panel::LinkedText,
+    ui::{browser, components::icons, panel::Panel, panel::use_panel, runtime::erase::Erase, tray::use_tray},
 };
 
 /// How many are shown at first.

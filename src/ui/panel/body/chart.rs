@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use super::table;
 use crate::{
-    protocol::panel::{AxisLabel, ChartView, Series, SeriesMarks},
-    ui::erase::Erase,
+    protocol::panel::AxisLabel, protocol::panel::ChartView, protocol::panel::Series,
+    protocol::panel::SeriesMarks, ui::runtime::erase::Erase,
 };
 
 /// From the top to the bottom, and from the left to the right.

@@ -6,12 +6,11 @@ use leptos::{ev, prelude::*};
 
 use super::empty_notice;
 use crate::{
-    protocol::panel::{DiffLine, DocumentVersion, DocumentView, LineChange},
-    ui::{
-        copy::CopyButton,
-        erase::Erase,
-        markdown::{MarkdownView, Prose},
-    },
+    protocol::panel::DiffLine,
+    protocol::panel::DocumentVersion,
+    protocol::panel::DocumentView,
+    protocol::panel::LineChange,
+    ui::{components::copy::CopyButton, markdown::MarkdownView, markdown::Prose, runtime::erase::Erase},
 };
 
 /// A document: its newest version at first.

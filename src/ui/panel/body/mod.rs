@@ -11,8 +11,9 @@ mod tree;
 use leptos::prelude::*;
 
 use crate::{
-    protocol::panel::{PanelBody, PanelView},
-    ui::{EXTERNAL_LINK_REL, browser, erase::Erase},
+    protocol::panel::PanelBody,
+    protocol::panel::PanelView,
+    ui::{browser, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase},
 };
 
 /// A payload.

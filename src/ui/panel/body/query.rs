@@ -4,11 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     protocol::panel::QuerySuggestion,
-    ui::{
-        copy::CopyButton,
-        erase::Erase,
-        markdown::{MarkdownView, Prose},
-    },
+    ui::{components::copy::CopyButton, markdown::MarkdownView, markdown::Prose, runtime::erase::Erase},
 };
 
 /// The query and why. What the person can do with it, Accept and Reject, is up to a page that takes queries; it stands

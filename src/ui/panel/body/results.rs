@@ -3,10 +3,7 @@
 use leptos::prelude::*;
 
 use super::{empty_notice, expandable_list, link};
-use crate::{
-    protocol::panel::{WebResult, WebResults},
-    ui::erase::Erase,
-};
+use crate::{protocol::panel::WebResult, protocol::panel::WebResults, ui::runtime::erase::Erase};
 
 /// How many are shown at first.
 const MAX_INITIAL_RESULTS: usize = 50;

@@ -3,10 +3,7 @@
 use leptos::prelude::*;
 
 use super::{empty_notice, expandable_list};
-use crate::{
-    protocol::panel::{TableColumn, TableView},
-    ui::erase::Erase,
-};
+use crate::{protocol::panel::TableColumn, protocol::panel::TableView, ui::runtime::erase::Erase};
 
 /// How many rows are shown at first.
 const MAX_INITIAL_ROWS: usize = 100;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::{protocol::panel::TreeNode, ui::erase::Erase};
+use crate::{protocol::panel::TreeNode, ui::runtime::erase::Erase};
 
 /// How deep it is open at first.
 const INITIAL_OPEN_DEPTH: usize = 2;

@@ -7,11 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    protocol::{
-        ConversationId, IntentId, Interaction, MessageId, PageContext, ParameterInput, Transcript,
-        intent::{self, SendMessage, StartedRun},
-    },
-    ui::route::Route,
+    protocol::ConversationId, protocol::IntentId, protocol::Interaction, protocol::MessageId,
+    protocol::PageContext, protocol::ParameterInput, protocol::Transcript, protocol::intent,
+    protocol::intent::SendMessage, protocol::intent::StartedRun, ui::state::route::Route,
 };
 
 /// A message between the press of *Send* and the start of its run. It is kept in the browser as it is here.

@@ -3,12 +3,11 @@
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{ToolCall, json},
+    protocol::ToolCall,
+    protocol::json,
     ui::{
-        copy::CopyButton,
-        erase::Erase,
-        highlight::highlighted,
-        markdown::{MarkdownView, Prose},
+        components::copy::CopyButton, components::highlight::highlighted, markdown::MarkdownView,
+        markdown::Prose, runtime::erase::Erase,
     },
 };
 

@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{Attachment, attachment::AttachmentDisplay},
-    ui::{erase::Erase, icons},
+    protocol::Attachment,
+    protocol::attachment::AttachmentDisplay,
+    ui::{components::icons, runtime::erase::Erase},
 };
 
 /// All of them, if there are any.

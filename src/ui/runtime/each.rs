@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use serde::Serialize;
 
-use super::{clock::DateGroup, erase::Erase};
 use crate::protocol::{ConversationId, MemoryId, MessageId, StreamId, TokenId};
+use crate::ui::runtime::erase::Erase;
 
 /// What tells the items of one list from each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-pub struct Key(u64, u64);
+pub struct Key(pub u64, pub u64);
 
 /// Shows items that come and go; an item keeps its view as long as it has its key.
 ///
@@ -100,17 +100,5 @@ impl From<TokenId> for Key {
     fn from(id: TokenId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
-    }
-}
-
-impl From<DateGroup> for Key {
-    fn from(group: DateGroup) -> Self {
-        match group {
-            DateGroup::Today => Self(0, 0),
-            DateGroup::Yesterday => Self(0, 1),
-            DateGroup::Week => Self(0, 2),
-            // No year is 0.
-            DateGroup::Month { year, month } => Self(year.cast_unsigned(), u64::from(month)),
-        }
     }
 }

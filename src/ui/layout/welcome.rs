@@ -2,8 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::{erase::Erase, models::Models, route::Route, state::use_live, when::When};
 use crate::protocol::RunError;
+use crate::ui::{
+    runtime::erase::Erase, runtime::when::When, state::models::Models, state::route::Route, state::use_live,
+};
 
 const MODEL_SUGGESTIONS: [&str; 4] = [
     "Explain how a suspension bridge carries its load",

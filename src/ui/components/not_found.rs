@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use super::{
-    erase::Erase,
-    lazy::{LazyView, LoadError, lazy_view},
+use crate::ui::{
+    runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
 };
 
 /// Says kindly that something is not there, and where to go from here.

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::browser;
+use crate::ui::browser;
 
 /// [`IntoAny`] that makes a smaller WASM.
 pub trait Erase {

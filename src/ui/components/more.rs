@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erase::Erase;
+use crate::ui::runtime::erase::Erase;
 
 /// A button that shows the next piece.
 pub fn more(press: impl Fn() + Send + Sync + 'static) -> AnyView {

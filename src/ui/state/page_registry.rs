@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use leptos::prelude::*;
 
-use super::{actions::PageAction, panel::handlers::PayloadHandler};
+use crate::ui::{panel::handlers::PayloadHandler, transcript::actions::PageAction};
 
 /// All that pages register. There is one.
 #[derive(Clone)]

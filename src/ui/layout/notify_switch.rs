@@ -1,51 +1,17 @@
-//! Whether the person wants to be notified of long answers. The wish is kept in this browser; the permission is the
-//! browser's, and asked for only when the switch is pressed.
+//! The switch for notifications of long answers.
 
 use leptos::prelude::*;
 
-use super::{
+use crate::ui::{
     browser::{self, NotificationPermission},
-    icons,
-    state::use_live,
+    components::icons,
+    state::{
+        notifications::{NotifySetting, STORAGE_KEY},
+        use_live,
+    },
 };
 
-const STORAGE_KEY: &str = "parlor-notify";
 const LABEL: &str = "Notify me when a long answer is finished";
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum NotifySetting {
-    #[default]
-    Off,
-    On,
-    /// The person, or the browser by itself, has said no.
-    Blocked,
-    /// There are no notifications here.
-    Unsupported,
-}
-
-impl NotifySetting {
-    fn current() -> Self {
-        match browser::notification_permission() {
-            NotificationPermission::Unsupported => Self::Unsupported,
-            NotificationPermission::Denied => Self::Blocked,
-            NotificationPermission::Granted if browser::storage_get(STORAGE_KEY).is_some() => Self::On,
-            NotificationPermission::Granted | NotificationPermission::Undecided => Self::Off,
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::On => "Notify me when a long answer is finished: on",
-            Self::Off | Self::Unsupported => "Notify me when a long answer is finished: off",
-            Self::Blocked => "Notify me when a long answer is finished: blocked by the browser",
-        }
-    }
-}
-
-/// Whether the person wants notifications, and the browser shows them.
-pub fn is_enabled() -> bool {
-    NotifySetting::current() == NotifySetting::On
-}
 
 /// A bell that is on or off.
 #[component]

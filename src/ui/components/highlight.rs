@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::erase::Erase;
 use crate::highlight::{self, TokenKind};
+use crate::ui::runtime::erase::Erase;
 
 /// Longer texts stay plain: each piece is a node of the page, and a thousand lines have ten thousand of them.
 pub const MAX_HIGHLIGHTED_BYTES: usize = 32 << 10;

@@ -2,29 +2,15 @@
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
-use super::{
-    browser,
-    composer::Composer,
-    deletion::Deletion,
-    diagnostics::{self, DiagnosticsDialog},
-    erase::Erase,
-    header::Header,
-    literature::literature_page,
-    markdown::MarkdownLoader,
-    models::Models,
-    not_found::not_found_notice,
-    page_registry::PageRegistry,
-    panel::{Panel, PanelFrame, use_panel},
-    route::Route,
-    settings::{SettingsSnapshot, settings_page},
-    sidebar::Sidebar,
-    snapshot::{PageCodec, PageSnapshot},
-    state::{ListRow, Live, Navigation},
-    toast::ToastArea,
-    transcript::Conversation,
-    tray::{Tray, tray, use_tray},
-    welcome::Welcome,
-    when::When,
+use crate::ui::{
+    browser, components::not_found::not_found_notice, components::toast::ToastArea, composer::Composer,
+    diagnostics, diagnostics::DiagnosticsDialog, layout::header::Header, layout::welcome::Welcome,
+    literature::literature_page, markdown::MarkdownLoader, panel::Panel, panel::PanelFrame, panel::use_panel,
+    runtime::erase::Erase, runtime::when::When, settings::SettingsSnapshot, settings::settings_page,
+    sidebar::Sidebar, sidebar::deletion::Deletion, state::ListRow, state::Live, state::Navigation,
+    state::models::Models, state::page_registry::PageRegistry, state::route::Route,
+    state::snapshot::PageCodec, state::snapshot::PageSnapshot, transcript::Conversation, tray::Tray,
+    tray::tray, tray::use_tray,
 };
 
 /// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
@@ -51,7 +37,7 @@ pub fn Chat() -> impl IntoView {
 }
 
 /// The place of the person, with what is there as long as the page is.
-pub(super) fn create_navigation(address: String) -> Navigation {
+pub(in crate::ui) fn create_navigation(address: String) -> Navigation {
     let address = RwSignal::new(address);
     let page = Memo::new(move |_| address.with(|address| Route::parse(address)));
     let tray = Tray::new();
@@ -75,7 +61,7 @@ pub(super) fn create_navigation(address: String) -> Navigation {
 }
 
 /// The page of some snapshots.
-pub(super) fn render_snapshot(page: PageSnapshot, places: Navigation) -> AnyView {
+pub(in crate::ui) fn render_snapshot(page: PageSnapshot, places: Navigation) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
     let place = places.chat_route;

@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{browser, route::Route, snapshot::PageSnapshot, state::Live};
+use crate::ui::{browser, state::Live, state::route::Route, state::snapshot::PageSnapshot};
 use crate::{
     api::rpc,
     protocol::{

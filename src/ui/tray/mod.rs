@@ -9,7 +9,8 @@ mod content;
 use leptos::prelude::*;
 
 pub use self::content::load;
-use super::{browser, lazy::lazy_part, route::Route, state::Live};
+use super::{browser, state::Live};
+use crate::ui::{runtime::lazy::lazy_part, state::route::Route};
 
 /// Where there is no room for it beside the page.
 const NARROW_QUERY: &str = "(width < 48rem)";

@@ -2,7 +2,7 @@
 
 use leptos::{children::TypedChildrenFn, prelude::*};
 
-use super::erase::Erase;
+use crate::ui::runtime::erase::Erase;
 
 /// Shows its children while `when` is true.
 ///

@@ -1,6 +1,6 @@
 //! How long to wait before something that failed is tried again.
 
-use super::browser;
+use crate::ui::browser;
 
 const MIN_BACKOFF_MS: f64 = 1000.0;
 const MAX_BACKOFF_MS: f64 = 15_000.0;

@@ -1,6 +1,6 @@
 //! Drafts: what is written and not sent yet, kept in this browser for each place.
 
-use super::{browser, route::Route};
+use crate::ui::{browser, state::route::Route};
 
 /// Stands between a message that came back and what was written since.
 const SEPARATOR: &str = "\n\n";

@@ -21,15 +21,12 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::state::LiteratureState;
-use super::{
-    browser,
-    erase::Erase,
-    icons,
-    lazy::{LazyView, LoadError, lazy_view},
-    not_found::not_found_notice,
-    state::Live,
-};
+use super::{browser, state::Live};
 use crate::protocol::literature::{LiteratureLocation, LiteratureTab};
+use crate::ui::{
+    components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
+    runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
+};
 
 /// The page, whatever is open on it.
 pub fn literature_page(live: Live) -> AnyView {

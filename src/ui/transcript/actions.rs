@@ -5,8 +5,10 @@
 
 use leptos::prelude::*;
 
-use super::{browser, page_registry::PageRegistry, panel::Panel, route::Route, state::Live};
 use crate::protocol::{AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json};
+use crate::ui::{
+    browser, panel::Panel, state::Live, state::page_registry::PageRegistry, state::route::Route,
+};
 
 /// An action that was pressed.
 #[derive(Clone, Debug)]

@@ -19,7 +19,7 @@
 //! have the file. [`lazy`] shows the view, or says so. Without `fallible` such a call would be a panic and the page dead,
 //! and so it is with Leptos's own `#[lazy]`.
 //!
-//! The server has all code and renders the view at once. [`prepare`] has the browser load that code before it takes the
+//! The server has all code and renders the view at once. [`prepare`](crate::ui::prepare) has the browser load that code before it takes the
 //! page over; it must know each view here that a page may begin with.
 
 use std::{
@@ -30,9 +30,9 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
-use super::{
-    backoff::backoff_ms, browser, erase::Erase, literature, markdown, not_found, panel, settings, transcript,
-    tray,
+use crate::ui::{
+    browser,
+    runtime::{backoff::backoff_ms, erase::Erase},
 };
 
 /// Makes a view, once it is here.
@@ -173,30 +173,5 @@ impl Lazy {
             </div>
         }
         .erase()
-    }
-}
-
-/// Loads the code of what the server has rendered. Without it the page stays as the server rendered it, as it does
-/// without the first file.
-pub async fn prepare() {
-    let mut tries = 0;
-    loop {
-        // One after the other: most of them come in the same file.
-        let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
-        let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
-            && (!is_there("settings") || settings::load().await.is_ok())
-            && (!is_there("markdown") || markdown::load_markdown().await.is_ok())
-            && (!is_there("tool") || transcript::load_tool().await.is_ok())
-            && (!is_there("colours") || markdown::load_colours().await.is_ok())
-            && (!is_there("payload") || panel::load_card().await.is_ok())
-            && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
-            && (!is_there("literature") || literature::load().await.is_ok())
-            && (!is_there("tray") || tray::load().await.is_ok())
-            && (!is_there("sources") || transcript::load_sources().await.is_ok());
-        if are_here {
-            return;
-        }
-        tries += 1;
-        browser::sleep(backoff_ms(tries)).await;
     }
 }

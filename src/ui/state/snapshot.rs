@@ -4,10 +4,7 @@
 use leptos::server::codee::{Decoder, Encoder};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    browser,
-    route::{self, Route},
-};
+use crate::ui::{browser, state::route, state::route::Route};
 use crate::{
     api::rpc,
     protocol::{

@@ -3,19 +3,10 @@
 //! The server knows no time zone but UTC, and the browser must render the same first page: so the first
 //! clock is the server's, sent with the page. After that the browser's own takes over.
 
-use leptos::prelude::*;
-
-use super::{browser, state::use_live};
 use crate::protocol::{Timestamp, time};
+use crate::ui::{browser, runtime::each::Key};
 
 const MS_PER_DAY: i64 = 86_400_000;
-
-/// A time: first as the server writes it, then as the person does.
-#[component]
-pub fn Time(at: Timestamp) -> impl IntoView {
-    let clock = use_live().clock;
-    view! { <time datetime=at.to_rfc3339()>{move || clock.get().format_time(at)}</time> }
-}
 
 /// Whose days count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +96,18 @@ impl DateGroup {
                 label.push_str(&year.to_string());
                 label
             }
+        }
+    }
+}
+
+impl From<DateGroup> for Key {
+    fn from(group: DateGroup) -> Self {
+        match group {
+            DateGroup::Today => Key(0, 0),
+            DateGroup::Yesterday => Key(0, 1),
+            DateGroup::Week => Key(0, 2),
+            // No year is 0.
+            DateGroup::Month { year, month } => Key(year.cast_unsigned(), u64::from(month)),
         }
     }
 }

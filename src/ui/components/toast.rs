@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{browser, each::Each, icons};
+use crate::ui::{browser, components::icons, runtime::each::Each};
 
 const TOAST_DURATION_MS: f64 = 6000.0;
 

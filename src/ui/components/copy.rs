@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{browser, icons, toast::Toasts};
+use crate::ui::{browser, components::icons, components::toast::Toasts};
 
 /// How long the button says that something was copied.
 const COPIED_NOTICE_MS: f64 = 2000.0;

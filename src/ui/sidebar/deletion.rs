@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{
-    browser,
-    confirm::{Confirm, ConfirmRequest},
-    sidebar::link_selector,
+use crate::protocol::ConversationId;
+use crate::ui::{
+    browser, components::confirm::Confirm, components::confirm::ConfirmRequest, sidebar::link_selector,
     state::Live,
 };
-use crate::protocol::ConversationId;
 
 /// The question about the conversation that is to be deleted.
 #[derive(Clone, Copy)]

@@ -8,14 +8,16 @@ use leptos::{ev, prelude::*, wasm_split::wasm_split};
 use self::{call_details::CallDetails, files::file_list};
 use super::answer::Dots;
 use crate::{
-    protocol::{ConversationId, MessageId, ToolCall, ToolProgress, ToolStatus, intent::ApprovalAnswer},
+    protocol::ConversationId,
+    protocol::MessageId,
+    protocol::ToolCall,
+    protocol::ToolProgress,
+    protocol::ToolStatus,
+    protocol::intent::ApprovalAnswer,
     ui::{
-        clock, details,
-        erase::Erase,
-        icons,
-        lazy::{LazyView, LoadError, lazy_part},
-        panel::payload_card,
-        state::{PartRow, RunView, use_live},
+        components::details, components::icons, panel::payload_card, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, state::PartRow,
+        state::RunView, state::clock, state::use_live,
     },
 };
 

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::erase::Erase;
+use crate::ui::runtime::erase::Erase;
 
 fn icon(path: &'static str) -> AnyView {
     view! {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 
-use super::{browser, erase::Erase};
+use crate::ui::{browser, runtime::erase::Erase};
 
 /// What the person is asked.
 #[derive(Clone)]

@@ -2,13 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::{
-    erase::Erase,
-    icons,
-    notifications::NotifySwitch,
-    route::Route,
-    state::{ConnectionStatus, ConversationPhase, use_live},
-    theme::ThemeSwitch,
+use crate::ui::{
+    components::icons, layout::notify_switch::NotifySwitch, layout::theme::ThemeSwitch,
+    runtime::erase::Erase, state::ConnectionStatus, state::ConversationPhase, state::route::Route,
+    state::use_live,
 };
 
 /// Where one is, and whether what is shown is up to date.

@@ -4,7 +4,7 @@
 
 use leptos::prelude::*;
 
-use super::{browser, icons};
+use crate::ui::{browser, components::icons};
 
 const STORAGE_KEY: &str = "parlor-theme";
 

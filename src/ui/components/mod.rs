@@ -1,0 +1,12 @@
+//! Small views that every feature uses. None of them is about one feature.
+
+pub mod confirm;
+pub mod copy;
+pub mod details;
+pub mod highlight;
+pub mod icons;
+pub mod link;
+pub mod more;
+pub mod not_found;
+pub mod time;
+pub mod toast;

@@ -1,0 +1,12 @@
+//! A time on the page.
+
+use leptos::prelude::*;
+
+use crate::{protocol::Timestamp, ui::state::use_live};
+
+/// A time: first as the server writes it, then as the person does.
+#[component]
+pub fn Time(at: Timestamp) -> impl IntoView {
+    let clock = use_live().clock;
+    view! { <time datetime=at.to_rfc3339()>{move || clock.get().format_time(at)}</time> }
+}
