@@ -29,7 +29,7 @@ pub(super) enum ContainerKind {
 
 impl OpenContainer {
     /// The same container with nothing closed.
-    pub fn from_start(&self) -> Self {
+    pub fn state_at_start(&self) -> Self {
         OpenContainer {
             kind: self.kind,
             lead_text: String::new(),

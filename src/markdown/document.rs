@@ -172,7 +172,7 @@ impl MarkdownDocument {
                 .as_ref()
                 .filter(|_| index == closing.closed_blocks)
             {
-                let begin = within.get_or_insert_with(|| open.from_start());
+                let begin = within.get_or_insert_with(|| open.state_at_start());
                 block = truncate_children(block, open.closed_length - begin.closed_length);
                 rest = ExtraChildren::Keep;
             }

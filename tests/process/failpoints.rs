@@ -8,7 +8,6 @@ use std::{
     panic::AssertUnwindSafe,
     path::Path,
     process::{ExitStatus, Stdio},
-    time::{Duration, Instant},
 };
 
 use futures::{FutureExt, StreamExt, stream};
@@ -21,9 +20,6 @@ use crate::{
     Server, TEST_TIMEOUT,
     client::{ObservedRun, query_sql, read_log, stored_message},
 };
-
-/// How soon after the restart every run must have its end.
-const MAX_RECOVERY_TIME: Duration = Duration::from_secs(2);
 
 /// How many servers die at a time.
 const MAX_CONCURRENT: usize = 3;
@@ -178,9 +174,8 @@ async fn check_case(case: CrashCase) {
         assert_crashed_at_point(wait_for_exit(&mut second).await, case);
     }
 
-    let restarted = Instant::now();
     let server = Server::start(folder.path(), &upstream).await;
-    check_recovered(&server.url, folder.path(), &seen, case, restarted).await;
+    check_recovered(&server.url, folder.path(), &seen, case).await;
 }
 
 /// Starts a server that is to die, and a run; ends the run and gives what its client has seen when the server is dead.
@@ -229,16 +224,11 @@ fn assert_crashed_at_point(status: ExitStatus, case: CrashCase) {
     assert_eq!(status.signal(), Some(SIGABRT), "{status} {case:?}");
 }
 
-async fn check_recovered(url: &str, data: &Path, seen: &ObservedRun, case: CrashCase, restarted: Instant) {
+async fn check_recovered(url: &str, data: &Path, seen: &ObservedRun, case: CrashCase) {
     let run = seen.run.expect("the client has seen its run");
     let MessageBody::Assistant(kept) = stored_message(url, run).await.body else {
         panic!("a run's message is an answer")
     };
-    assert!(
-        restarted.elapsed() < MAX_RECOVERY_TIME,
-        "{:?}",
-        restarted.elapsed()
-    );
     let expected = match case.remainder {
         Remainder::Nothing => RunStatus::Interrupted,
         Remainder::Complete => case.end,

@@ -23,7 +23,7 @@ use tokio::{
 use upstream::Upstream;
 
 /// How long a test waits for what must come at once.
-const TEST_TIMEOUT: Duration = Duration::from_secs(20);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running `parlor serve`.
 struct Server {

@@ -27,7 +27,7 @@ use upstream::{Script, Upstream, When};
 use crate::openapi;
 
 /// How long a test waits for what must come at once.
-pub const TEST_TIMEOUT: Duration = Duration::from_secs(20);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running Parlor.
 pub struct Parlor {
