@@ -29,7 +29,7 @@ const LANGUAGES: [&str; 20] = [
     "Rust,ignore",
 ];
 
-/// What in a text is not plain.
+/// The tokens of a text that are not plain.
 fn non_plain_tokens<'a>(text: &'a str, language: &str) -> Vec<(TokenKind, &'a str)> {
     let mut pieces = highlight(text, language);
     pieces.retain(|(kind, _)| *kind != Plain);
@@ -181,7 +181,7 @@ fn unfinished_tokens_end_with_line_or_text() {
 }
 
 thread_local! {
-    /// How many bytes searches have gone through in this thread.
+    /// The number of bytes that searches have read in this thread.
     pub static SCANNED_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -197,7 +197,8 @@ fn work_is_linear() {
             let before = SCANNED_BYTES.get();
             let pieces = highlight(&text, language).len();
             let looked = SCANNED_BYTES.get() - before;
-            // Each byte by what takes it, by what looks at its line, and by what looks behind itself for it.
+            // Each byte is read at most three times: by the search that consumes it, by one through its line,
+            // and by one that looks ahead from an earlier token.
             assert!(
                 looked <= 3 * text.len(),
                 "{begin:?} as {language}: {looked} bytes for {}, {pieces} pieces",

@@ -1,9 +1,9 @@
-//! Reading what is flat on the wire: an event or a message is one JSON object, with a word that says which kind it is.
+//! Reading of flat JSON: an event or a message is one object, with a field that names its kind.
 //!
-//! serde can derive that reading as well (`flatten` with a tagged enum), but what it derives keeps the object in a
-//! buffer of its own and reads from there with a second set of everything, and a plain struct of all fields that there may
-//! be has code for each of them as well. Both made the WASM larger. Here the object is taken apart into its fields as
-//! they stand, and the kind then reads those that it needs.
+//! serde can derive this (`flatten` with a tagged enum), but the derived code buffers the object and reads
+//! from the buffer with a second set of deserializers. A plain struct of all possible fields has code for
+//! each of them as well. Both made the WASM larger. Here the object is split into raw fields, and each kind
+//! then parses those that it needs.
 
 mod objects;
 #[cfg(test)]
@@ -22,7 +22,7 @@ use super::{
     RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
 };
 
-/// Why an object is not one of ours.
+/// The error of an object that can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum NotOurs {
     #[error("the field `{0}` is missing")]
@@ -36,12 +36,12 @@ pub enum NotOurs {
 /// The fields of an object that have not been read yet.
 pub struct Fields {
     fields: Vec<(String, RawJson)>,
-    /// The first thing that was wrong.
+    /// The first error.
     first_error: Option<NotOurs>,
 }
 
 impl Fields {
-    /// All of them.
+    /// Returns all fields.
     pub fn into_entries(self) -> Vec<(String, RawJson)> {
         self.fields
     }
@@ -60,8 +60,9 @@ impl Fields {
         read.ok()
     }
 
-    /// Reads a field that must be there. If it isn't, something blank stands in its place until [`Self::finish`]: asking
-    /// after each field whether to go on made the WASM larger. `null` is a value: where any JSON may stand, it is kept.
+    /// Reads a required field. If it is missing, a blank value takes its place until [`Self::finish`] returns
+    /// the error: an early return after each field made the WASM larger. `null` is a value: it is kept where
+    /// any JSON is allowed.
     fn need<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
         let read = match self.remove(name) {
             Some(value) => self.parse(name, &value),
@@ -82,7 +83,7 @@ impl Fields {
         self.first_error.get_or_insert(fault);
     }
 
-    /// What was read, if nothing was wrong.
+    /// Returns the value, or the first error.
     fn finish<T>(self, read: T) -> Result<T, NotOurs> {
         match self.first_error {
             None => Ok(read),
@@ -118,7 +119,7 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// What stands in the place of a field that could not be read. Nobody gets to see it.
+/// A placeholder for a field that could not be read. It never leaves this module.
 trait Blank {
     fn blank() -> Self;
 }

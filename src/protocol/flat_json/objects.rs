@@ -1,4 +1,4 @@
-//! Which fields the kinds have, and how each is read.
+//! The fields of each kind of object, and their parsing.
 
 use super::{
     super::{
@@ -12,8 +12,8 @@ use super::{
     Fields, NotOurs,
 };
 
-/// `fields!(flat => Kind { a, b; c } with d)`: the kind with these fields, of which only those after the semicolon may be
-/// missing. Those of `with` were read before.
+/// `fields!(flat => Kind { a, b; c } with d)`: the kind with these fields. Those after the semicolon are
+/// optional. Those of `with` were read before.
 macro_rules! fields {
     (
         $flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? } $(with $($read:ident),+)?
@@ -26,7 +26,7 @@ macro_rules! fields {
     };
 }
 
-/// Objects without kinds, which are larger when serde derives their reading.
+/// Objects without kinds, for which serde's derived code would be larger.
 macro_rules! plain {
     ($($kind:ident { $($field:ident),* $(; $($optional:ident),*)? } $(with $($default:ident),+)?;)*) => {
         $(impl TryFrom<Fields> for $kind {
@@ -149,7 +149,7 @@ impl TryFrom<Fields> for Event {
         };
         let conversation_id = match body {
             EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
-            // What stood here may have been of none.
+            // The event in its place may have belonged to no conversation.
             EventBody::Empty | EventBody::Damaged => {
                 flat.take("conversation_id").unwrap_or(ConversationId::NONE)
             }
@@ -160,7 +160,7 @@ impl TryFrom<Fields> for Event {
     }
 }
 
-/// What older logs don't say.
+/// Older logs do not have the field.
 fn read_worked_ms(flat: &mut Fields) -> u64 {
     flat.take("worked_ms").unwrap_or_default()
 }
@@ -224,7 +224,7 @@ impl TryFrom<Fields> for Interaction {
     }
 }
 
-/// Messages from before there were others say nothing of it: they were typed.
+/// Older messages do not have the field: they were all typed.
 fn read_interaction(flat: &mut Fields) -> Interaction {
     let kind: Option<String> = flat.take("interaction_type");
     match kind.as_deref() {
