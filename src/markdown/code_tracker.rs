@@ -231,13 +231,13 @@ fn open_block_head(text: &str, lines: usize, span: Range<usize>) -> Option<&str>
         .map(str::len)
         .sum();
     let head = &text[start..start + end];
-    let goes_on = match lines {
+    let is_open = match lines {
         1 => ends_in_code(text, SAMPLE_WORDS, false),
         _ => LastLeaf::find(&format!("{text}{SAMPLE_WORDS}")).kind == LeafKind::Cell,
     };
     // After a definition, the head of a table may look like the beginning of an item or of code.
     let stands_alone = head.starts_with(['`', '~', '|']);
-    (goes_on && stands_alone).then_some(head)
+    (is_open && stands_alone).then_some(head)
 }
 
 fn is_line_start(text: &str, at: usize) -> bool {

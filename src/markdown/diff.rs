@@ -17,7 +17,7 @@ pub(super) fn diff_children(
 ) {
     let mut path = vec![index];
     let kept = open.closed_length;
-    let mut anew = false;
+    let mut is_replaced = false;
     match (&mut *old, new) {
         (
             Block::List {
@@ -49,7 +49,7 @@ pub(super) fn diff_children(
             diff_rows(&path, old, kept, new, rest, out);
             if open.lead_text.is_empty() && *header != newer {
                 *header = newer;
-                anew = true;
+                is_replaced = true;
             }
         }
         (Block::Code { text: old, .. }, Block::Code { text: new, .. }) => {
@@ -61,12 +61,12 @@ pub(super) fn diff_children(
             } else if !is_there {
                 old.truncate(kept);
                 old.push_str(&new);
-                anew = true;
+                is_replaced = true;
             }
         }
         _ => {}
     }
-    if anew {
+    if is_replaced {
         out.push(Patch::Replace {
             path,
             block: old.clone(),

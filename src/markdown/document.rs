@@ -156,22 +156,22 @@ impl MarkdownDocument {
             self.parse_context(before.as_ref()),
         );
         self.parsed_bytes += bytes as u64;
-        let (closing, bytes) = SettledLines::from_reading(&reading, text, before.as_ref());
+        let (settled, bytes) = SettledLines::from_reading(&reading, text, before.as_ref());
         self.parsed_bytes += bytes as u64;
 
         let (start, first) = (self.tail_start, self.closed_blocks);
-        let fresh = self.parts_with_mentions.len();
+        let first_new = self.parts_with_mentions.len();
         let blocks = std::mem::take(&mut reading.blocks);
         let mut from = (start, 0);
         let mut first_within = None;
-        for (index, (block, &stop)) in blocks.into_iter().zip(&closing.block_ends).enumerate() {
+        for (index, (block, &stop)) in blocks.into_iter().zip(&settled.block_ends).enumerate() {
             let mut within = before.clone().filter(|_| index == 0);
             let mut block = block;
             let mut rest = ExtraChildren::Drop;
-            if let Some(open) = closing
+            if let Some(open) = settled
                 .open_container
                 .as_ref()
-                .filter(|_| index == closing.closed_blocks)
+                .filter(|_| index == settled.closed_blocks)
             {
                 let begin = within.get_or_insert_with(|| open.from_start());
                 block = truncate_children(block, open.closed_length - begin.closed_length);
@@ -184,17 +184,17 @@ impl MarkdownDocument {
                 self.record_part(source..start + stop, first + part, first_within.take());
             }
         }
-        self.closed_blocks += closing.closed_blocks;
-        self.open_container = closing.open_container;
-        self.tail_start = start + closing.tail_start;
+        self.closed_blocks += settled.closed_blocks;
+        self.open_container = settled.open_container;
+        self.tail_start = start + settled.tail_start;
 
         // The blocks that were just closed were parsed with all definitions in sight, including those of the
         // open tail, which may still change. Their final form must not use those.
-        let unsure = unsettled_definitions(&reading, closing.tail_start);
-        self.reparse_mentions(patches, fresh, |mentions| {
-            unsure.iter().any(|key| mentions.links.contains(key))
+        let unsettled = unsettled_definitions(&reading, settled.tail_start);
+        self.reparse_mentions(patches, first_new, |mentions| {
+            unsettled.iter().any(|key| mentions.links.contains(key))
         });
-        let new = self.add_definitions(reading, closing.tail_start);
+        let new = self.add_definitions(reading, settled.tail_start);
         self.reparse_mentions(patches, 0, |mentions| new.intersects(mentions));
     }
 

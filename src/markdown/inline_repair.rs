@@ -26,8 +26,8 @@ pub(super) enum TextContext {
 }
 
 /// Appends the repaired `text` to `out`.
-pub(super) fn complete_inline(text: &str, place: TextContext, out: &mut String) {
-    let text = match place {
+pub(super) fn complete_inline(text: &str, context: TextContext, out: &mut String) {
+    let text = match context {
         // `# Title #`: the possible closing sequence of a heading is not part of its text.
         TextContext::Heading => {
             let title = text.trim_end().trim_end_matches('#');
@@ -40,7 +40,7 @@ pub(super) fn complete_inline(text: &str, place: TextContext, out: &mut String) 
     let mut scan = InlineScanner {
         text,
         bytes: text.as_bytes(),
-        cut_at_pipe: place == TextContext::Paragraph { cut_at_pipe: true },
+        cut_at_pipe: context == TextContext::Paragraph { cut_at_pipe: true },
         trimmed_end: text.trim_end().len(),
         end: text.len(),
         ..InlineScanner::default()

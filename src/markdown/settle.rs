@@ -28,51 +28,51 @@ impl SettledLines {
         text: &str,
         before: Option<&OpenContainer>,
     ) -> (Self, usize) {
-        let mut closing = SettledLines::default();
+        let mut settled = SettledLines::default();
         let (Some(last), Some((&end, earlier))) = (reading.blocks.last(), reading.block_ends.split_last())
         else {
             // Only link definitions: a blank line ends the last one.
             if text.lines().next_back().is_some_and(is_blank) {
-                closing.tail_start = text.len();
+                settled.tail_start = text.len();
             }
-            return (closing, 0);
+            return (settled, 0);
         };
         let nexts = reading.block_spans.iter().zip(&reading.blocks).skip(1);
         let stops = earlier.iter().map(|&end| next_line_start(text, end)).zip(nexts);
         let stops = stops.map(|(stop, (span, next))| {
             Some(stop).filter(|&stop| is_independent_of_previous(text, stop, span, next))
         });
-        closing.block_ends = stops.collect();
+        settled.block_ends = stops.collect();
 
         let stop = next_line_start(text, end);
         let next = text[stop..].lines().next();
         let ends_itself = matches!(last, Block::Heading { .. } | Block::Rule);
-        let goes_on = matches!(
+        let can_continue = matches!(
             last,
             Block::List { .. } | Block::Footnote { .. } | Block::Code { info: None, .. }
         );
-        if ends_itself || !goes_on && next.is_some_and(is_blank) {
+        if ends_itself || !can_continue && next.is_some_and(is_blank) {
             let blank = if ends_itself {
                 0
             } else {
                 text[stop..].find('\n').map_or(0, |at| at + 1)
             };
-            closing.tail_start = stop + blank;
-            closing.block_ends.push(Some(closing.tail_start));
-            closing.closed_blocks = closing.block_ends.len();
-            return (closing, 0);
+            settled.tail_start = stop + blank;
+            settled.block_ends.push(Some(settled.tail_start));
+            settled.closed_blocks = settled.block_ends.len();
+            return (settled, 0);
         }
-        while closing.block_ends.last().is_some_and(Option::is_none) {
-            closing.block_ends.pop();
+        while settled.block_ends.last().is_some_and(Option::is_none) {
+            settled.block_ends.pop();
         }
-        closing.closed_blocks = closing.block_ends.len();
-        closing.tail_start = closing.block_ends.last().copied().flatten().unwrap_or(0);
-        if closing.closed_blocks < earlier.len() {
-            return (closing, 0);
+        settled.closed_blocks = settled.block_ends.len();
+        settled.tail_start = settled.block_ends.last().copied().flatten().unwrap_or(0);
+        if settled.closed_blocks < earlier.len() {
+            return (settled, 0);
         }
         let before = before.filter(|_| earlier.is_empty());
-        let parsed = closing.close_partially(last, reading, text, stop, before);
-        (closing, parsed)
+        let parsed = settled.close_partially(last, reading, text, stop, before);
+        (settled, parsed)
     }
 
     fn close_partially(

@@ -64,7 +64,7 @@ fn cut_tail<'a>(whole: &str, lead: &str, at: usize) -> Cow<'a, str> {
 
 fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: bool) -> Cow<'a, str> {
     let start = leaf.span.start;
-    let place = match leaf.kind {
+    let context = match leaf.kind {
         _ if start < lead.len() => None,
         LeafKind::Paragraph if !ends_with_blank_line(&text, leaf) => {
             Some(TextContext::Paragraph { cut_at_pipe })
@@ -74,11 +74,11 @@ fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: 
         _ => None,
     };
     let tail = &text[lead.len()..];
-    Cow::Owned(match place {
-        Some(place) => {
+    Cow::Owned(match context {
+        Some(context) => {
             let mut out = text[lead.len()..start].to_owned();
-            inline_repair::complete_inline(&text[start..], place, &mut out);
-            if place == TextContext::Cell {
+            inline_repair::complete_inline(&text[start..], context, &mut out);
+            if context == TextContext::Cell {
                 // A row without a cell is not a row yet.
                 let line = out.rfind('\n').map_or(0, |at| at + 1);
                 if out[line..].chars().all(|c| matches!(c, '|' | ' ' | '\t' | '>')) {

@@ -136,8 +136,8 @@ impl ApiError {
     pub fn unreachable() -> Self {
         Self::new(
             ErrorCode::Unreachable,
-            "The server could not be reached, or its answer got lost: it is not known whether this arrived. Doing it \
-             again is safe.",
+            "The server could not be reached, or its answer was lost. Your request may have arrived. You can safely \
+             try again.",
         )
     }
 
@@ -146,7 +146,7 @@ impl ApiError {
         Self::new(
             ErrorCode::BadRequest,
             [
-                "What was sent could not be read (",
+                "The data that was sent could not be read (",
                 &excerpt(&cause.to_string()),
                 "). If this is Parlor's own page, reload it.",
             ]

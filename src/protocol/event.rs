@@ -227,7 +227,7 @@ impl EventBody {
             (status @ (RunStatus::Failed | RunStatus::Interrupted), error) => {
                 let error = error.unwrap_or_else(|| RunError {
                     code: status.as_str().into(),
-                    message: "The answer broke off.".into(),
+                    message: "The answer is incomplete.".into(),
                     hint: String::new(),
                 });
                 Self::Error {

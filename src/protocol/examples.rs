@@ -247,10 +247,10 @@ fn action(data: Option<String>) -> SuggestedAction {
 }
 
 fn parameters() -> Parameters {
-    let asked = ParameterInput {
+    let input = ParameterInput {
         temperature: "0.7".into(),
         thinking_level: "low".into(),
         max_completion_tokens: "1000".into(),
     };
-    Parameters::parse(&asked).expect("they can be")
+    Parameters::parse(&input).expect("the example parameters are valid")
 }

@@ -217,7 +217,11 @@ mod tests {
             Position(3),
             LibraryChange::ArticleSaved(noted.clone()),
         );
-        assert_eq!(pmids(&library), ["12", "11"], "what is noted stays where it is");
+        assert_eq!(
+            pmids(&library),
+            ["12", "11"],
+            "an article keeps its place when its note changes"
+        );
         assert_eq!(library.saved_article("11"), Some(&noted));
         apply(
             &mut library,

@@ -159,9 +159,9 @@ pub enum RunStatus {
 pub struct RunError {
     /// Stable and machine-readable, such as `key_refused`.
     pub code: String,
-    /// What happened, naming the endpoint.
+    /// The event that ended the run, naming the endpoint.
     pub message: String,
-    /// What to do about it, naming the setting; empty when trying again is the only remedy.
+    /// The remedy, naming the setting; empty when trying again is the only one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
 }
@@ -234,7 +234,7 @@ impl AssistantMessage {
     pub fn pieces(&self) -> Vec<MessagePiece<'_>> {
         let mut pieces: Vec<MessagePiece<'_>> = Vec::new();
         for (node_index, node) in self.nodes.iter().enumerate() {
-            let mut broken_off = node_index
+            let mut cut_off = node_index
                 .checked_sub(1)
                 .and_then(|before| self.nodes[before].parts.last())
                 .filter(|last| matches!(last, Part::Text { .. }))
@@ -250,14 +250,14 @@ impl AssistantMessage {
                     Part::ToolCall(call) => MessagePieceKind::ToolCall(call),
                     Part::Payload { payload } => MessagePieceKind::Payload(payload),
                 };
-                match broken_off {
+                match cut_off {
                     Some(index) if kind == MessagePieceKind::Text => {
                         pieces[index].texts.push(part.text());
-                        broken_off = None;
+                        cut_off = None;
                         continue;
                     }
                     // A text after a tool call is a new one.
-                    Some(_) if kind != MessagePieceKind::Thinking => broken_off = None,
+                    Some(_) if kind != MessagePieceKind::Thinking => cut_off = None,
                     _ => {}
                 }
                 pieces.push(MessagePiece {

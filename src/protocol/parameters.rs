@@ -69,16 +69,16 @@ impl Parameters {
     /// # Errors
     ///
     /// A message for the person that names the invalid input.
-    pub fn parse(asked: &ParameterInput) -> Result<Self, String> {
+    pub fn parse(input: &ParameterInput) -> Result<Self, String> {
         let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(Self {
-            temperature: set(&asked.temperature)
+            temperature: set(&input.temperature)
                 .map(|text| {
                     Temperature::parse(&text)
                         .ok_or_else(|| format!("The temperature is a number from 0 to 2, not “{text}”."))
                 })
                 .transpose()?,
-            thinking_level: set(&asked.thinking_level)
+            thinking_level: set(&input.thinking_level)
                 .map(|text| {
                     let level = ThinkingLevel::ALL
                         .into_iter()
@@ -88,7 +88,7 @@ impl Parameters {
                     })
                 })
                 .transpose()?,
-            max_completion_tokens: set(&asked.max_completion_tokens)
+            max_completion_tokens: set(&input.max_completion_tokens)
                 .map(|text| {
                     let tokens = text.parse().ok();
                     tokens
@@ -219,8 +219,8 @@ mod tests {
             (parameter_input("", "", "1.5"), "longest answer"),
             (parameter_input("", "", "99999999999999999999"), "longest answer"),
         ] {
-            let said = Parameters::parse(&wrong).unwrap_err();
-            assert!(said.contains(what), "{said}");
+            let error = Parameters::parse(&wrong).unwrap_err();
+            assert!(error.contains(what), "{error}");
         }
     }
 }

@@ -24,7 +24,7 @@ use super::{
 
 /// The error of an object that can't be read.
 #[derive(Debug, thiserror::Error)]
-pub enum NotOurs {
+pub enum ObjectError {
     #[error("the field `{0}` is missing")]
     Missing(&'static str),
     #[error("the field `{0}` can't be read")]
@@ -37,7 +37,7 @@ pub enum NotOurs {
 pub struct Fields {
     fields: Vec<(String, RawJson)>,
     /// The first error.
-    first_error: Option<NotOurs>,
+    first_error: Option<ObjectError>,
 }
 
 impl Fields {
@@ -53,41 +53,41 @@ impl Fields {
     }
 
     fn parse<T: DeserializeOwned>(&mut self, name: &'static str, value: &RawJson) -> Option<T> {
-        let read = json::parse(value.as_str().as_bytes());
-        if read.is_err() {
-            self.record_error(NotOurs::Unreadable(name));
+        let parsed = json::parse(value.as_str().as_bytes());
+        if parsed.is_err() {
+            self.record_error(ObjectError::Unreadable(name));
         }
-        read.ok()
+        parsed.ok()
     }
 
     /// Reads a required field. If it is missing, a blank value takes its place until [`Self::finish`] returns
     /// the error: an early return after each field made the WASM larger. `null` is a value: it is kept where
     /// any JSON is allowed.
     fn need<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
-        let read = match self.remove(name) {
+        let parsed = match self.remove(name) {
             Some(value) => self.parse(name, &value),
             None => {
-                self.record_error(NotOurs::Missing(name));
+                self.record_error(ObjectError::Missing(name));
                 None
             }
         };
-        read.unwrap_or_else(T::blank)
+        parsed.unwrap_or_else(T::blank)
     }
 
     fn remove(&mut self, name: &str) -> Option<RawJson> {
-        let index = self.fields.iter().position(|(of, _)| of == name)?;
+        let index = self.fields.iter().position(|(key, _)| key == name)?;
         Some(self.fields.swap_remove(index).1)
     }
 
-    fn record_error(&mut self, fault: NotOurs) {
-        self.first_error.get_or_insert(fault);
+    fn record_error(&mut self, error: ObjectError) {
+        self.first_error.get_or_insert(error);
     }
 
     /// Returns the value, or the first error.
-    fn finish<T>(self, read: T) -> Result<T, NotOurs> {
+    fn finish<T>(self, value: T) -> Result<T, ObjectError> {
         match self.first_error {
-            None => Ok(read),
-            Some(fault) => Err(fault),
+            None => Ok(value),
+            Some(error) => Err(error),
         }
     }
 }

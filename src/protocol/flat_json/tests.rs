@@ -169,10 +169,10 @@ fuzzing::properties! {
     #[test]
     fn accepts_any_json_as_tool_input(json in any_json()) {
         let input = RawJson::parse_or_quote(&json);
-        let asked = RequestedCall { input: input.clone(), ..requested_call(None) };
+        let request = RequestedCall { input: input.clone(), ..requested_call(None) };
         for body in [
-            EventBody::ApprovalRequested(asked.clone()),
-            EventBody::ToolStart { call: asked, started_at: Timestamp(1) },
+            EventBody::ApprovalRequested(request.clone()),
+            EventBody::ToolStart { call: request, started_at: Timestamp(1) },
         ] {
             prop_assert_eq!(read_event(body.clone()), body);
         }

@@ -52,20 +52,20 @@ impl LiteratureLocation {
     pub fn parse(address: &str) -> Option<Self> {
         let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
         let rest = path.strip_prefix(LITERATURE_PATH)?.trim_end_matches('/');
-        let mut place = Self::default();
+        let mut location = Self::default();
         match rest {
             "" => {}
-            SAVED_PATH => place.tab = LiteratureTab::Saved,
+            SAVED_PATH => location.tab = LiteratureTab::Saved,
             rest => {
                 let pmid = rest.strip_prefix(ARTICLES_PATH).filter(|pmid| !pmid.is_empty())?;
-                place.article = Some(percent_decode(pmid));
+                location.article = Some(percent_decode(pmid));
             }
         }
         for parameter in parameters.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            place.set_query_field(name, percent_decode(value));
+            location.set_query_field(name, percent_decode(value));
         }
-        Some(place)
+        Some(location)
     }
 
     fn set_query_field(&mut self, name: &str, value: String) {
@@ -136,12 +136,12 @@ impl LiteratureLocation {
 
 /// The URL of a DOI; `None` if it is not a DOI, or has path segments that leave the DOI's path (`..`).
 pub fn doi_url(doi: &str) -> Option<String> {
-    let is_one = doi.starts_with("10.") && !doi.split('/').any(|part| matches!(part, "." | ".."));
+    let is_doi = doi.starts_with("10.") && !doi.split('/').any(|part| matches!(part, "." | ".."));
     let parts: Vec<_> = doi
         .split('/')
         .map(|part| percent_encode(part).replace('+', "%20"))
         .collect();
-    is_one.then(|| ["https://doi.org/", &parts.join("/")].concat())
+    is_doi.then(|| ["https://doi.org/", &parts.join("/")].concat())
 }
 
 /// Percent-encodes a text.
@@ -219,12 +219,12 @@ mod tests {
                 ..LiteratureLocation::default()
             },
         ];
-        for place in places {
+        for location in places {
             assert_eq!(
-                LiteratureLocation::parse(&place.to_address()),
-                Some(place.clone()),
+                LiteratureLocation::parse(&location.to_address()),
+                Some(location.clone()),
                 "{}",
-                place.to_address()
+                location.to_address()
             );
         }
         let by_query = LiteratureLocation::parse("/literature/?article=11&page=0&q=%zz%").unwrap();

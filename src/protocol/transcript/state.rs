@@ -223,10 +223,10 @@ impl Transcript {
             answers.any(|answer| answer.parent_id == Some(other.parent_id))
                 && messages.iter().all(|message| message.id != other.id)
         });
-        let goes_on = |first: &MessageId| {
+        let has_parent = |first: &MessageId| {
             self.message(*first)
                 .is_some_and(|first| first.parent_id.is_some())
         };
-        self.earliest = first.filter(goes_on);
+        self.earliest = first.filter(has_parent);
     }
 }

@@ -62,12 +62,12 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
 /// Sets a call in its place, whether it was there before or not.
 fn upsert_call(
     run: &mut AssistantMessage,
-    asked: &RequestedCall,
+    request: &RequestedCall,
     status: ToolStatus,
     started_at: Option<Timestamp>,
 ) -> Option<RunUpdate> {
-    let (node, part) = (asked.node, asked.part);
-    let call = asked.to_tool_call(status, started_at);
+    let (node, part) = (request.node, request.part);
+    let call = request.to_tool_call(status, started_at);
     if is_next_part(run, node, part)? {
         push_part(run, node, Part::ToolCall(Box::new(call)));
     } else {

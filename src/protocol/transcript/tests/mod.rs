@@ -25,7 +25,7 @@ fn usage_is_the_last_answers_for_chosen_model() {
     assert_eq!(
         state.window_usage(),
         Some(usage(20)),
-        "the second has not been counted"
+        "the second answer has no usage yet"
     );
     state.model = Some("x/other".into());
     let window = None;
@@ -208,7 +208,7 @@ properties! {
             prop_assert_ne!(state.earliest, Some(before));
             let once = state.clone();
             state.prepend(older);
-            prop_assert_eq!(&state, &once, "a page that comes twice is taken once");
+            prop_assert_eq!(&state, &once, "a repeated page is added once");
         }
         prop_assert_eq!(state.shown_branch(), whole.shown_branch());
         for answer in whole.shown_branch().into_iter().filter(|message| message.assistant().is_some()) {

@@ -84,11 +84,11 @@ pub fn usage(input_tokens: usize) -> Usage {
 }
 
 fn parameters_with(temperature: &str) -> Parameters {
-    let asked = ParameterInput {
+    let input = ParameterInput {
         temperature: temperature.into(),
         ..ParameterInput::default()
     };
-    Parameters::parse(&asked).unwrap()
+    Parameters::parse(&input).unwrap()
 }
 
 /// The payload of the event with this number.
