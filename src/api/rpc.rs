@@ -285,7 +285,7 @@ pub async fn keep_stream(stream: ResearchStream) -> Result<(), ApiError> {
     caller.set_error_status(caller.app.literature.save_stream(caller.user_id, stream).await)
 }
 
-/// Deletes a research stream. Its saved articles stay.
+/// Deletes a research stream. Saved articles stay.
 #[server(prefix = "/rpc", endpoint = "delete_stream", protocol = PageProtocol<Json>)]
 pub async fn delete_stream(stream_id: StreamId) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
