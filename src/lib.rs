@@ -3,8 +3,8 @@
 //! An event flows provider → agent → journal → hub → stream → reducer → view. An intent flows the other way,
 //! through `api`. `ARCHITECTURE.md` has the picture.
 //!
-//! Compiled for both halves: [`protocol`] (what they say to each other), [`api`] (what the page asks),
-//! `markdown`, [`highlight`], [`ui`]. The rest is the server's.
+//! Compiled for the server and the browser: [`protocol`] (the types that both exchange), [`api`] (the page's
+//! requests), [`markdown`], [`highlight`], [`ui`]. Everything else is server code.
 #![recursion_limit = "256"]
 
 #[cfg(feature = "ssr")]
@@ -72,13 +72,13 @@ pub mod web;
 #[cfg(feature = "ssr")]
 mod web_link;
 
-/// The browser's entry: takes over the page that the server rendered.
+/// The browser's entry point: hydrates the page that the server rendered.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    // What was rendered as one text may have become several nodes: Chromium's parser begins a new one after 65,536
-    // characters. Leptos looks for one.
+    // Leptos expects one text node for each text that it rendered. Chromium's parser starts a new node after
+    // 65,536 characters, so the nodes are joined first.
     if let Some(body) = leptos::prelude::document().body() {
         body.normalize();
     }

@@ -1,4 +1,4 @@
-//! How the page asks, and how answers travel.
+//! The transport of server functions: the protocol of a request and the encoding of its response.
 
 use std::{marker::PhantomData, pin::Pin};
 
@@ -19,10 +19,11 @@ use crate::protocol::{
     json::{self, JsonError},
 };
 
-/// JSON that the server writes and only the page reads, with a reader that suits it.
+/// The encoding of responses: JSON that the server writes and only the page reads, with the page's small
+/// reader.
 pub struct PageJson;
 
-/// An answer as the output of a server function.
+/// A response as the output of a server function.
 pub type PageJsonEncoding = Post<PageJson>;
 
 impl ContentType for PageJson {
@@ -49,8 +50,8 @@ impl<T: DeserializeOwned> Decodes<T> for PageJson {
     }
 }
 
-/// [`Http`] with answers as [`Answered`]. What the page does is the same for all functions but for the reading of the answer,
-/// and is there once: having it for each of them made the WASM larger.
+/// [`Http`] with [`PageJson`] responses. The client's part is the same for all functions except for the
+/// parsing of the response, so `fetch_response` exists once: one copy for each function made the WASM larger.
 pub struct PageProtocol<In>(PhantomData<In>);
 
 impl<In, Input, Output, C, S> Protocol<Input, Output, C, S, ApiError> for PageProtocol<In>
@@ -82,7 +83,8 @@ where
 
 type ResponseFuture = Pin<Box<dyn Future<Output = Result<Bytes, ApiError>> + Send>>;
 
-/// Sends a request and waits for the answer, whatever that is about.
+/// Sends a request and waits for the response. Not generic over the type of the response, so that it is
+/// compiled once.
 fn fetch_response<C: Client<ApiError>>(request: Result<C::Request, ApiError>) -> ResponseFuture {
     Box::pin(async move {
         let response = C::send(request?).await?;
@@ -102,9 +104,9 @@ impl FromServerFnError for ApiError {
                 ErrorCode::BadRequest,
                 ["The request could not be read: ", &excerpt(&cause), "."].concat(),
             ),
-            // The server could not read a request, or the page an answer.
+            // Either the server could not parse a request, or the page could not parse a response.
             ServerFnErrorErr::Deserialization(cause) => Self::unreadable(cause),
-            // The cause is for the log, not for the person.
+            // The cause is for the log, not for the user.
             _ => Self::new(
                 ErrorCode::Internal,
                 "Something went wrong in Parlor. Its log says what.",

@@ -1,7 +1,8 @@
-//! What the page asks of the server: typed intents and queries, and their errors. Compiled for both halves.
+//! The page's server functions: typed intents and queries, and their errors. Compiled for the server and the
+//! browser.
 //!
-//! It only translates: what is done is done in `runs` and `journal`. The contract for everybody else is in
-//! `http`.
+//! This module only translates: the work is done in `app`, `runs` and `journal`. The public contract for
+//! other clients is in `http`.
 
 mod codec;
 pub mod personal;

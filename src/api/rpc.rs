@@ -1,6 +1,6 @@
 //! The page's own intents and queries, as typed server functions under `/rpc`.
 //!
-//! A body is compiled for the server alone, which is why it names the server's parts by their full paths.
+//! The bodies are compiled for the server only, so they name the server's modules by full paths.
 
 use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
@@ -16,7 +16,7 @@ use crate::protocol::{
     model_list::ModelList,
 };
 
-/// Sends a message and has it answered.
+/// Sends a message and starts the run that answers it.
 #[server(prefix = "/rpc", endpoint = "send_message", protocol = PageProtocol<Json>)]
 pub async fn send_message(intent: intent::SendMessage) -> Result<StartedRun, ApiError> {
     let caller = crate::app::current_caller()?;
@@ -24,7 +24,7 @@ pub async fn send_message(intent: intent::SendMessage) -> Result<StartedRun, Api
     caller.set_error_status(crate::app::turns::send(&caller, intent, fingerprint).await)
 }
 
-/// Answers a message once more.
+/// Generates another answer to a message.
 #[server(prefix = "/rpc", endpoint = "regenerate", protocol = PageProtocol<Json>)]
 pub async fn regenerate(intent: intent::Regenerate) -> Result<StartedRun, ApiError> {
     let caller = crate::app::current_caller()?;
@@ -32,7 +32,7 @@ pub async fn regenerate(intent: intent::Regenerate) -> Result<StartedRun, ApiErr
     caller.set_error_status(crate::app::turns::regenerate(&caller, intent, fingerprint).await)
 }
 
-/// Goes on with an answer that was stopped, failed or interrupted.
+/// Continues an answer that was stopped, failed or interrupted.
 #[server(prefix = "/rpc", endpoint = "continue_run", protocol = PageProtocol<Json>)]
 pub async fn continue_run(intent: intent::ContinueRun) -> Result<StartedRun, ApiError> {
     let caller = crate::app::current_caller()?;
@@ -46,14 +46,14 @@ pub async fn continue_run(intent: intent::ContinueRun) -> Result<StartedRun, Api
     )
 }
 
-/// Stops a run. Stopping one that has ended changes nothing. Gives the status that the run has then.
+/// Stops a run and returns its status. Stopping a run that has ended changes nothing.
 #[server(prefix = "/rpc", endpoint = "stop_run", protocol = PageProtocol<Json>)]
 pub async fn stop_run(message_id: MessageId) -> Result<RunStatus, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.require_found(caller.app.runs.stop(caller.user_id, message_id).await)
 }
 
-/// Answers whether a tool call may begin, for a run that asks. The first answer counts.
+/// Allows or denies a tool call that waits for approval. The first answer counts.
 #[server(prefix = "/rpc", endpoint = "answer_approval", protocol = PageProtocol<Json>)]
 pub async fn answer_approval(
     message_id: MessageId,
@@ -69,7 +69,7 @@ pub async fn answer_approval(
     caller.set_error_status(caller.app.runs.answer_approval(caller.user_id, approval).await)
 }
 
-/// Gives a conversation another title.
+/// Renames a conversation.
 #[server(prefix = "/rpc", endpoint = "rename_conversation", protocol = PageProtocol<Json>)]
 pub async fn rename_conversation(conversation_id: ConversationId, title: String) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
@@ -84,7 +84,7 @@ pub async fn rename_conversation(conversation_id: ConversationId, title: String)
         .await
 }
 
-/// Somebody has looked at a conversation: what has happened in it is no news any more.
+/// Marks a conversation as read, so that its news is not shown as unseen.
 #[server(prefix = "/rpc", endpoint = "mark_read", protocol = PageProtocol<Json>)]
 pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
@@ -97,21 +97,21 @@ pub async fn mark_read(conversation_id: ConversationId) -> Result<(), ApiError> 
         .await
 }
 
-/// Deletes a conversation with all that is in it, and stops its run.
+/// Deletes a conversation with everything in it and stops its run.
 #[server(prefix = "/rpc", endpoint = "delete_conversation", protocol = PageProtocol<Json>)]
 pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(caller.app.runs.delete(caller.user_id, conversation_id).await)
 }
 
-/// Has a conversation answered by another model from now on.
+/// Sets the model that answers a conversation from now on.
 #[server(prefix = "/rpc", endpoint = "choose_model", protocol = PageProtocol<Json>)]
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(crate::app::turns::choose_model(&caller, conversation_id, &model).await)
 }
 
-/// Has a conversation's model asked in another way from now on.
+/// Sets the parameters of a conversation's model from now on.
 #[server(prefix = "/rpc", endpoint = "set_parameters", protocol = PageProtocol<Json>)]
 pub async fn set_parameters(intent: intent::SetParameters) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
@@ -119,7 +119,7 @@ pub async fn set_parameters(intent: intent::SetParameters) -> Result<(), ApiErro
     caller.set_error_status(crate::app::parameters::set(&caller, intent, fingerprint).await)
 }
 
-/// Shows another branch of a conversation: the one that was last grown through a message.
+/// Shows another branch of a conversation: of those through a message, the one that grew last.
 #[server(prefix = "/rpc", endpoint = "select_branch", protocol = PageProtocol<Json>)]
 pub async fn select_branch(conversation_id: ConversationId, through: MessageId) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
@@ -133,7 +133,7 @@ pub async fn select_branch(conversation_id: ConversationId, through: MessageId) 
         .await
 }
 
-/// A conversation as it stands now: its newest messages, back at least to `reach` if that is given.
+/// Returns a conversation as it stands now: its newest messages, back at least to `reach` if that is given.
 #[server(prefix = "/rpc", endpoint = "conversation", protocol = PageProtocol<GetUrl>)]
 pub async fn conversation(
     conversation_id: ConversationId,
@@ -149,7 +149,7 @@ pub async fn conversation(
     )
 }
 
-/// A page of the messages that lead up to `before`.
+/// Returns a page of the messages that lead up to `before`.
 #[server(name = LoadOlderMessages, prefix = "/rpc", endpoint = "older_messages", protocol = PageProtocol<GetUrl>)]
 pub async fn older_messages(
     conversation_id: ConversationId,
@@ -165,21 +165,21 @@ pub async fn older_messages(
     )
 }
 
-/// What the panel shows of a payload.
+/// Returns the panel's view of a payload.
 #[server(prefix = "/rpc", endpoint = "payload", protocol = PageProtocol<GetUrl>)]
 pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Result<PanelView, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(crate::app::payloads::view(&caller, conversation_id, &payload_id).await)
 }
 
-/// Accepts or rejects what was proposed. Gives the verdict that counts: the first.
+/// Accepts or rejects a proposed payload. Returns the verdict that counts, which is the first one.
 #[server(prefix = "/rpc", endpoint = "judge_payload", protocol = PageProtocol<Json>)]
 pub async fn judge_payload(intent: intent::JudgePayload) -> Result<Verdict, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(crate::app::payloads::judge(&caller, intent).await)
 }
 
-/// Notes that a suggested action was taken on the page.
+/// Records that a suggested action was performed in the page.
 #[server(prefix = "/rpc", endpoint = "take_action", protocol = PageProtocol<Json>)]
 pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
@@ -194,14 +194,14 @@ pub async fn take_action(intent: intent::TakeAction) -> Result<(), ApiError> {
         .await
 }
 
-/// How an answer was made.
+/// Returns the diagnostics of an answer.
 #[server(prefix = "/rpc", endpoint = "diagnostics", protocol = PageProtocol<GetUrl>)]
 pub async fn diagnostics(message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(crate::app::diagnostics::view(&caller, message_id).await)
 }
 
-/// A page of the list of conversations: the newest ones, or those after `before`.
+/// Returns a page of the conversation list: the newest conversations, or those after `before`.
 #[server(prefix = "/rpc", endpoint = "conversations", protocol = PageProtocol<Json>)]
 pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
     let caller = crate::app::current_caller()?;
@@ -215,28 +215,30 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
     )
 }
 
-/// The models that can be chosen now.
+/// Returns the models that can be chosen now.
 #[server(prefix = "/rpc", endpoint = "models", protocol = PageProtocol<GetUrl>)]
 pub async fn models() -> Result<ModelList, ApiError> {
     let app = crate::app::current_caller()?.app;
     Ok(crate::app::models::list(&app).await)
 }
 
-/// What the page *Literature* begins with at an address, as [`Opened`](crate::protocol::literature::Opened). It is read by those who show it.
+/// Returns the initial data of the page *Literature* at an address: a
+/// [`LiteraturePageData`](crate::protocol::literature::LiteraturePageData) as JSON, which the page's own code
+/// parses.
 #[server(prefix = "/rpc", endpoint = "open_literature", protocol = PageProtocol<GetUrl>)]
 pub async fn open_literature(address: String) -> Result<Raw, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(crate::app::literature::open(&caller, &address).await)
 }
 
-/// What a person keeps of the literature.
+/// Returns the user's saved articles and research streams.
 #[server(name = LoadLibrary, prefix = "/rpc", endpoint = "library", protocol = PageProtocol<GetUrl>)]
 pub async fn library() -> Result<Library, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(caller.app.literature.library(caller.user_id).await)
 }
 
-/// A page of what PubMed has for a query, counted from 1.
+/// Returns a page of PubMed's results for a query. Pages count from 1.
 #[server(prefix = "/rpc", endpoint = "search_articles", protocol = PageProtocol<GetUrl>)]
 pub async fn search_articles(
     query: String,
@@ -247,28 +249,28 @@ pub async fn search_articles(
     caller.set_error_status(caller.app.literature.search(&query, sort, page).await)
 }
 
-/// An article with its abstract.
+/// Returns an article with its abstract.
 #[server(prefix = "/rpc", endpoint = "article", protocol = PageProtocol<GetUrl>)]
 pub async fn article(pmid: String) -> Result<ArticleWithAbstract, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(caller.app.literature.full_article(caller.user_id, &pmid).await)
 }
 
-/// Keeps an article. With a note and a time, it is put back as it was, unless it has another note by now.
+/// Saves an article. With a note and a time, it is restored as it was, unless it has another note by then.
 #[server(prefix = "/rpc", endpoint = "save_article", protocol = PageProtocol<Json>)]
 pub async fn save_article(pmid: String, note: String, saved_at: Option<Timestamp>) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
     crate::app::literature::save(&caller, &pmid, &note, saved_at).await
 }
 
-/// Keeps an article no more. One that is not kept stays so.
+/// Removes a saved article. Removing one that is not saved changes nothing.
 #[server(prefix = "/rpc", endpoint = "remove_article", protocol = PageProtocol<Json>)]
 pub async fn remove_article(pmid: String) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(caller.app.literature.remove(caller.user_id, pmid).await)
 }
 
-/// Writes something about an article that is kept, in place of one of the notes that the page knows.
+/// Sets the note of a saved article if its current note is one of `replaces`, the notes that the page knows.
 #[server(prefix = "/rpc", endpoint = "note_article", protocol = PageProtocol<Json>)]
 pub async fn note_article(pmid: String, note: String, replaces: Vec<String>) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
@@ -276,14 +278,14 @@ pub async fn note_article(pmid: String, note: String, replaces: Vec<String>) -> 
     caller.set_error_status(literature.set_note(caller.user_id, pmid, &note, replaces).await)
 }
 
-/// Keeps a stream of research, or makes one that is kept another one.
+/// Creates a research stream, or updates the one with the same id.
 #[server(prefix = "/rpc", endpoint = "keep_stream", protocol = PageProtocol<Json>)]
 pub async fn keep_stream(stream: ResearchStream) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(caller.app.literature.save_stream(caller.user_id, stream).await)
 }
 
-/// Deletes a stream of research. What is saved stays.
+/// Deletes a research stream. Saved articles stay.
 #[server(prefix = "/rpc", endpoint = "delete_stream", protocol = PageProtocol<Json>)]
 pub async fn delete_stream(stream_id: StreamId) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;

@@ -1,35 +1,35 @@
-//! What is known of languages.
+//! The languages' syntaxes, as far as the highlighter knows them.
 
-/// How a text is read.
+/// The way in which a text is tokenized.
 #[derive(Clone, Copy)]
 pub enum Syntax {
     Plain,
     Code(&'static CodeSyntax),
-    /// HTML and its kin.
+    /// HTML and related languages.
     Markup,
     /// Keys and values, line by line: YAML, TOML.
     Settings,
     Diff,
 }
 
-/// What a programming language looks like.
+/// The lexical syntax of a programming language.
 pub struct CodeSyntax {
-    /// What a comment begins with that ends with its line.
+    /// The prefixes of comments that end with their line.
     pub line_comments: &'static [&'static str],
-    /// Whether there are `/* comments */`.
+    /// True if there are `/* comments */`.
     pub has_block_comments: bool,
-    /// What texts stand in.
+    /// The characters that enclose strings.
     pub quotes: &'static str,
-    /// Whether three quotes begin a text of many lines.
+    /// True if three quotes begin a multi-line string.
     pub has_triple_quotes: bool,
-    /// Whether a single quote may stand alone, as in Rust's `&'a`.
+    /// True if a single quote can stand alone, as in Rust's `&'a`.
     pub has_lifetimes: bool,
-    /// With spaces between.
+    /// Separated by spaces.
     pub keywords: &'static str,
     pub ignores_case: bool,
-    /// Whether what stands before a colon is a name.
+    /// True if a word before a colon is a name.
     pub has_keys: bool,
-    /// What a variable begins with.
+    /// The prefix of variables.
     pub sigil: Option<char>,
 }
 
@@ -71,7 +71,7 @@ const JAVASCRIPT: CodeSyntax = CodeSyntax {
     ..C_LIKE
 };
 
-/// Java, C#, Kotlin, Swift, Scala, Dart, PHP: what is a word in one of them is seldom a name in another.
+/// Java, C#, Kotlin, Swift, Scala, Dart, PHP: a keyword of one is seldom a name in another.
 const JAVA_LIKE: CodeSyntax = CodeSyntax {
     has_triple_quotes: true,
     keywords: "abstract as async await base bool boolean break byte case catch char class companion const continue data def default \
@@ -144,7 +144,7 @@ const JSON: CodeSyntax = CodeSyntax {
     ..C_LIKE
 };
 
-/// What is asked of a search engine.
+/// Queries of search engines.
 const SEARCH_QUERY: CodeSyntax = CodeSyntax {
     line_comments: &[],
     has_block_comments: false,
@@ -154,7 +154,7 @@ const SEARCH_QUERY: CodeSyntax = CodeSyntax {
     ..C_LIKE
 };
 
-/// The syntax of a language, by any of its names.
+/// Returns the syntax of a language, by any of its names.
 pub fn for_language(language: &str) -> Syntax {
     let is_in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-');
     let end = language.find(|c| !is_in_name(c)).unwrap_or(language.len());

@@ -1,5 +1,5 @@
-//! Cuts a text into pieces. Each step takes at least one character and looks no further than what it takes, but for the spaces
-//! behind it: the time is that of one pass.
+//! The lexer: splits a text into tokens. Each step consumes at least one character and looks no further than
+//! it consumes, except at the spaces that follow, so the time is that of one pass.
 
 use super::{
     TokenKind,
@@ -8,9 +8,9 @@ use super::{
 
 pub struct Lexer<'a> {
     text: &'a str,
-    /// How far it has got.
+    /// The position of the next byte to read.
     position: usize,
-    /// Each piece's kind, and where it ends.
+    /// Each token's kind and end.
     tokens: Vec<(TokenKind, usize)>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Lexer<'a> {
         &self.text[self.position..]
     }
 
-    /// Takes so many bytes of the rest.
+    /// Consumes this number of bytes as a token.
     fn push_token(&mut self, kind: TokenKind, length: usize) {
         if length == 0 {
             return;
@@ -56,7 +56,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads code up to `end`.
+    /// Tokenizes code up to `end`.
     fn tokenize_code(&mut self, code: &CodeSyntax, end: usize) {
         while let Some(first) = self.text[self.position..end].chars().next() {
             let rest = &self.text[self.position..end];
@@ -83,7 +83,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `#` stands in the middle of words, too: `$#`, `a#b`.
+    /// `#` can also stand inside a word: `$#`, `a#b`.
     fn can_begin_comment(&self, begin: &str) -> bool {
         begin != "#"
             || self.text[..self.position]
@@ -150,7 +150,7 @@ impl<'a> Lexer<'a> {
         while let Some(first) = self.rest().chars().next() {
             let rest = self.rest();
             match first {
-                // Another one begins: this was none, or is not finished.
+                // Another tag begins: this was not a tag, or it is not finished.
                 '<' => return,
                 '>' => return self.push_token(TokenKind::Plain, 1),
                 '"' | '\'' => {
@@ -226,35 +226,37 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// A search has gone through so many bytes, which the test of the work counts. All searches are told of here.
+/// Counts the bytes of a search, for the test of linear time. Every search calls it.
 fn count_scanned(bytes: usize) -> usize {
     #[cfg(test)]
     super::tests::SCANNED_BYTES.set(super::tests::SCANNED_BYTES.get() + bytes);
     bytes
 }
 
-/// How long the beginning of a text is that consists of these characters.
+/// The length of the prefix that consists of these characters.
 fn prefix_length(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     count_scanned(text.find(|c| !is_part(c)).unwrap_or(text.len()))
 }
 
-/// Whether one of these comes next, behind spaces.
+/// True if one of these characters is next, after spaces.
 fn is_followed_by(text: &str, characters: &[char]) -> bool {
     text[prefix_length(text, char::is_whitespace)..].starts_with(characters)
 }
 
-/// How long the first line is, without its end.
+/// The length of the first line, without its end.
 fn line_length(text: &str) -> usize {
     prefix_length(text, |c| c != '\n')
 }
 
-/// How long it is up to an end that comes after so many bytes, with that; all of it, if there is no end.
+/// The length up to and including the first `end` after this number of bytes; the whole length if there is
+/// none.
 fn length_through(text: &str, after: usize, end: &str) -> usize {
     let found = text[after..].find(end);
     count_scanned(found.map_or(text.len(), |at| after + at + end.len()))
 }
 
-/// How long what stands in quotes is, with them. It ends with its line if nothing else ends it, save between backticks.
+/// The length of a string with its quotes. It ends with its line if nothing else ends it, except between
+/// backticks.
 fn quoted_length(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -269,7 +271,7 @@ fn quoted_length(text: &str, quote: char) -> usize {
     count_scanned(text.len())
 }
 
-/// Whether a single quote begins a character, as against a lifetime.
+/// True if a single quote begins a character literal and not a lifetime.
 fn is_char_literal(text: &str) -> bool {
     let mut characters = text.chars().skip(1);
     match characters.next() {

@@ -1,32 +1,34 @@
-//! Code in colours: which pieces of a text are its comments, words, texts and numbers.
+//! Syntax highlighting: the comments, keywords, strings and numbers of a text.
 //!
-//! No grammar, but what most languages share: enough to read by, in a few kilobytes, in the time of one pass. A text that is not of
-//! the language it is said to be comes out with odd colours and every character in its place.
+//! It has no grammar, only the lexical rules that most languages share: enough for reading, in a few
+//! kilobytes and one pass. A text in another language than stated gets odd colours, but keeps every character
+//! in its place.
 
 mod language;
 mod lexer;
 
 use self::lexer::Lexer;
 
-/// What a piece of code is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     Plain,
     Comment,
     /// A word of the language itself.
     Keyword,
-    /// What stands in quotes.
+    /// A quoted string.
     Text,
     Number,
-    /// What something is called: a function, a key, a tag.
+    /// A name: of a function, a key, a tag.
     Name,
-    /// A line that came, or went.
+    /// An added line of a diff.
     Added,
+    /// A removed line of a diff.
     Removed,
 }
 
 impl TokenKind {
-    /// The class that gives it its colour.
+    /// The CSS class of its colour.
     pub fn class(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -41,8 +43,8 @@ impl TokenKind {
     }
 }
 
-/// The pieces of a text, in order: joined, they are the text. No two in a row are of the same kind. `language` is what stands
-/// behind a fence; in one that is not known, all is plain.
+/// Splits a text into its tokens, in order: joined, they are the text. No two adjacent ones have the same
+/// kind. `language` is the name after an opening fence; in an unknown language all is plain.
 pub fn highlight<'a>(text: &'a str, language: &str) -> Vec<(TokenKind, &'a str)> {
     let mut lexer = Lexer::new(text);
     lexer.tokenize(language::for_language(language));

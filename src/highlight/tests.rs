@@ -29,11 +29,11 @@ const LANGUAGES: [&str; 20] = [
     "Rust,ignore",
 ];
 
-/// What in a text is not plain.
+/// The tokens of a text that are not plain.
 fn non_plain_tokens<'a>(text: &'a str, language: &str) -> Vec<(TokenKind, &'a str)> {
-    let mut pieces = highlight(text, language);
-    pieces.retain(|(kind, _)| *kind != Plain);
-    pieces
+    let mut tokens = highlight(text, language);
+    tokens.retain(|(kind, _)| *kind != Plain);
+    tokens
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn unfinished_tokens_end_with_line_or_text() {
 }
 
 thread_local! {
-    /// How many bytes searches have gone through in this thread.
+    /// The number of bytes that searches have read in this thread.
     pub static SCANNED_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -195,12 +195,13 @@ fn work_is_linear() {
         for language in LANGUAGES {
             let text = begin.repeat(40_000 / begin.len());
             let before = SCANNED_BYTES.get();
-            let pieces = highlight(&text, language).len();
-            let looked = SCANNED_BYTES.get() - before;
-            // Each byte by what takes it, by what looks at its line, and by what looks behind itself for it.
+            let tokens = highlight(&text, language).len();
+            let scanned = SCANNED_BYTES.get() - before;
+            // Each byte is read at most three times: by the search that consumes it, by one through its line,
+            // and by one that looks ahead from an earlier token.
             assert!(
-                looked <= 3 * text.len(),
-                "{begin:?} as {language}: {looked} bytes for {}, {pieces} pieces",
+                scanned <= 3 * text.len(),
+                "{begin:?} as {language}: {scanned} bytes for {}, {tokens} tokens",
                 text.len()
             );
         }
@@ -225,10 +226,10 @@ properties! {
 
     #[test]
     fn joined_tokens_equal_the_text(text in code_like_text(), language in prop::sample::select(LANGUAGES.to_vec())) {
-        let pieces = highlight(&text, language);
-        let joined: String = pieces.iter().map(|(_, piece)| *piece).collect();
+        let tokens = highlight(&text, language);
+        let joined: String = tokens.iter().map(|(_, token)| *token).collect();
         prop_assert_eq!(&joined, &text);
-        prop_assert!(pieces.iter().all(|(_, piece)| !piece.is_empty()));
-        prop_assert!(pieces.windows(2).all(|pair| pair[0].0 != pair[1].0));
+        prop_assert!(tokens.iter().all(|(_, token)| !token.is_empty()));
+        prop_assert!(tokens.windows(2).all(|pair| pair[0].0 != pair[1].0));
     }
 }

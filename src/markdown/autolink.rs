@@ -1,12 +1,12 @@
-//! Addresses that stand bare in a text, linked by the rules of GitHub's Markdown ("extended autolinks").
+//! Bare addresses in a text, linked by the rules of GitHub's Markdown ("extended autolinks").
 
 use super::blocks::Inline;
 use super::link_policy;
 
-/// How a bare address begins, and what its link is to begin with besides.
+/// The prefixes of bare addresses. The second text of each is prepended to the link's address.
 const ADDRESS_PREFIXES: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
 
-/// Links the bare addresses in running text that is in no link itself.
+/// Links the bare addresses in running text that is not in a link itself.
 pub(super) fn link_bare_addresses(inlines: &mut Vec<Inline>) {
     let bare = |inline: &Inline| match inline {
         Inline::Text(text) => text.contains("://") || text.contains("www."),
@@ -19,7 +19,7 @@ pub(super) fn link_bare_addresses(inlines: &mut Vec<Inline>) {
     for inline in inlines.drain(..) {
         let after = match linked.last() {
             None | Some(Inline::HardBreak) => None,
-            // What ends an emphasis may stand before an address.
+            // An address may follow the end of an emphasis.
             Some(Inline::Emphasis(_) | Inline::Strong(_) | Inline::Strikethrough(_)) => Some('*'),
             Some(_) => Some('`'),
         };
@@ -65,13 +65,14 @@ fn split_addresses(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) 
     }
 }
 
-/// Scripts that put no space between words are not GitHub's concern, but ours.
+/// True if an address may follow this character. GitHub's rule is extended for scripts that put no space
+/// between words.
 fn can_precede_address(before: Option<char>) -> bool {
     before
         .is_none_or(|char| char.is_whitespace() || matches!(char, '*' | '_' | '~' | '(') || !char.is_ascii())
 }
 
-/// How long the address is with which `text` begins, and what its link begins with besides.
+/// Returns the length of the address at the beginning of `text`, and the prefix of its link.
 fn match_address(text: &str) -> Option<(usize, &'static str)> {
     let (beginning, scheme) = ADDRESS_PREFIXES.into_iter().find(|(beginning, _)| {
         text.get(..beginning.len())
@@ -88,7 +89,7 @@ fn match_address(text: &str) -> Option<(usize, &'static str)> {
     (length > beginning.len()).then_some((length, scheme))
 }
 
-/// Whether a text begins with a host: no underscore in its last two labels.
+/// True if a text begins with a host: no underscore in its last two labels.
 fn starts_with_host(text: &str) -> bool {
     let end = text
         .find(|char: char| !(char.is_alphanumeric() || matches!(char, '-' | '_' | '.')))
@@ -97,7 +98,7 @@ fn starts_with_host(text: &str) -> bool {
     host.starts_with(char::is_alphanumeric) && !host.rsplit('.').take(2).any(|label| label.contains('_'))
 }
 
-/// How long the address is without what belongs to the sentence around it.
+/// Returns the length of the address without the punctuation of the sentence around it.
 fn length_without_punctuation(address: &str) -> usize {
     let mut address = address;
     while let Some(last) = address.chars().next_back() {

@@ -4,7 +4,7 @@ use super::autolink;
 use super::blocks::{Alignment, Block, Inline, ListItem, TableCell};
 use super::citation;
 
-/// What a frame will become when it ends.
+/// The element that a frame will become when it ends.
 pub(super) enum FrameKind {
     Root,
     Paragraph,
@@ -25,7 +25,7 @@ pub(super) enum FrameKind {
     Image { href: String, title: Option<String> },
 }
 
-/// A block or an inline that has begun. Which of its lists are in use follows from its kind.
+/// A block or an inline that has begun. Its kind decides which of its lists are used.
 pub(super) struct BlockFrame {
     pub kind: FrameKind,
     pub blocks: Vec<Block>,
@@ -51,7 +51,8 @@ impl BlockFrame {
         }
     }
 
-    /// Inlines that stand in a container itself are a paragraph: this is how the parser gives a tight list.
+    /// Makes a paragraph of the inlines that stand directly in a container: the parser emits tight lists in
+    /// this form.
     pub fn close_paragraph(&mut self) {
         if !self.inlines.is_empty() && self.is_container() {
             autolink::link_bare_addresses(&mut self.inlines);

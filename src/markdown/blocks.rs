@@ -1,4 +1,4 @@
-//! The tree: what a Markdown text means, without how it is shown.
+//! The tree: the meaning of a Markdown text, without its presentation.
 
 /// A block, from a rule to a list of lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,8 @@ pub enum Block {
         text: String,
     },
     Quote(Vec<Block>),
-    /// `start` is the first number of an ordered list. The paragraphs of a tight list are shown without space between.
+    /// `start` is the first number of an ordered list. The paragraphs of a tight list are shown without space
+    /// between.
     List {
         start: Option<u64>,
         tight: bool,
@@ -31,14 +32,14 @@ pub enum Block {
         label: String,
         blocks: Vec<Block>,
     },
-    /// A block of raw HTML, to be shown as the text that it is.
+    /// A block of raw HTML, shown as its source text.
     Html(String),
 }
 
-/// What one table cell holds.
+/// The content of a table cell.
 pub type TableCell = Vec<Inline>;
 
-/// An item of a list; `task` says whether it has a checkbox, and whether that is checked.
+/// An item of a list. `task` is the state of its checkbox, if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListItem {
     pub task: Option<bool>,
@@ -53,7 +54,8 @@ pub enum Alignment {
     Right,
 }
 
-/// A piece of running text. Neighbouring texts are always one `Text`; a line break of the source is a `\n` in it.
+/// A piece of running text. Neighbouring texts are always one `Text`; a line break of the source is a `\n` in
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inline {
     Text(String),
@@ -61,7 +63,7 @@ pub enum Inline {
     Emphasis(Vec<Inline>),
     Strong(Vec<Inline>),
     Strikethrough(Vec<Inline>),
-    /// The address has passed the allow list. No link stands in a link.
+    /// A link. Its address has passed the allow list. Links are never nested.
     Link {
         href: String,
         title: Option<String>,
@@ -74,19 +76,19 @@ pub enum Inline {
         alt: String,
     },
     FootnoteReference(String),
-    /// `[1]`: the number of a source, if there is such a one.
+    /// `[1]`: the number of a source, if there is one with it.
     Citation(usize),
     HardBreak,
 }
 
-/// The text of inlines without their markup.
+/// Returns the text of inlines without their markup.
 pub fn plain_text(inlines: &[Inline]) -> String {
     let mut text = String::new();
     collect_text(inlines, &mut text);
     text
 }
 
-/// A citation as it stands in the text.
+/// The source text of a citation.
 pub fn citation_text(number: usize) -> String {
     ["[", &number.to_string(), "]"].concat()
 }

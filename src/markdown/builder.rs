@@ -1,4 +1,4 @@
-//! Folds `pulldown-cmark`'s events into the tree.
+//! The conversion of `pulldown-cmark`'s events into the tree.
 
 use std::ops::Range;
 
@@ -11,15 +11,16 @@ use super::citation;
 use super::link_policy;
 use super::parse::ParsedMarkdown;
 
-/// How deep quotes and lists may stand in each other, and emphasis in emphasis. What is deeper is shown at this depth:
-/// neither our recursion nor a browser's should depend on what a model writes.
+/// The maximum nesting of quotes and lists, and of emphasis. Deeper elements are shown at this depth, so that
+/// neither the recursion here nor the browser's depends on the model's output.
 const MAX_DEPTH: usize = 32;
 
-/// Takes the events of a text, one after the other.
+/// A builder of the tree, which consumes the events of a text one after the other.
 pub(super) struct MarkdownBuilder {
     skip: usize,
     frames: Vec<BlockFrame>,
-    /// For each start event without its end: whether it made a frame. One that stands too deep makes none.
+    /// For each start event without its end: true if it made a frame. One that is nested too deeply makes
+    /// none.
     has_frame: Vec<bool>,
     inline_depth: usize,
     links: usize,
@@ -27,7 +28,7 @@ pub(super) struct MarkdownBuilder {
 }
 
 impl MarkdownBuilder {
-    /// Leaves out the blocks that begin before `skip`.
+    /// Creates a builder that leaves out the blocks that begin before `skip`.
     pub fn new(skip: usize) -> Self {
         MarkdownBuilder {
             skip,
@@ -39,7 +40,7 @@ impl MarkdownBuilder {
         }
     }
 
-    /// What was read, but for the definitions: they are no events.
+    /// Returns the result without the definitions, which are not events.
     pub fn finish(mut self) -> ParsedMarkdown {
         if let Some(mut root) = self.frames.pop() {
             root.close_paragraph();
@@ -50,7 +51,8 @@ impl MarkdownBuilder {
 
     pub fn push_event(&mut self, event: Event<'_>, span: Range<usize>) {
         if span.start < self.skip && self.frames.len() == 1 {
-            // Context: nothing is kept of it, but a block that it is part of must not be entered halfway.
+            // Context before `skip`: none of it is kept, but a block that began in it must not be entered
+            // halfway.
             match event {
                 Event::Start(_) => self.has_frame.push(false),
                 Event::End(_) => {
@@ -117,7 +119,8 @@ impl MarkdownBuilder {
         }
     }
 
-    /// To be called before any block: ends an open paragraph and notes the place of an outermost block.
+    /// Ends an open paragraph and records the span of an outermost block. It must be called before every
+    /// block.
     fn begin_block(&mut self, span: &Range<usize>) {
         self.current_frame().close_paragraph();
         if self.frames.len() == 1 {
@@ -222,7 +225,7 @@ impl MarkdownBuilder {
                 href: dest_url.to_string(),
                 title: non_empty_title(title),
             },
-            // Nothing else is switched on.
+            // No other extension is enabled.
             _ => return None,
         };
         if self.inline_depth >= MAX_DEPTH {
@@ -233,7 +236,7 @@ impl MarkdownBuilder {
         Some(kind)
     }
 
-    /// A paragraph that is said to be one, right in an item, is what tells a loose list.
+    /// Marks a list as loose. The parser emits a paragraph directly in an item only for loose lists.
     fn mark_list_loose(&mut self) {
         if let [
             ..,
@@ -260,7 +263,7 @@ impl MarkdownBuilder {
             return;
         };
         frame.close_paragraph();
-        // A link in a link is not possible.
+        // A link inside a link is not possible.
         if self.links == 0 {
             autolink::link_bare_addresses(&mut frame.inlines);
             citation::extract_citations(&mut frame.inlines);
@@ -321,7 +324,7 @@ impl MarkdownBuilder {
             }
             FrameKind::Image { href, title } => {
                 let alt = plain_text(&frame.inlines);
-                // A link in a link is not possible: there the picture is its description.
+                // A link inside a link is not possible: there the picture is replaced by its description.
                 if self.links == 0 && link_policy::is_allowed(&href) {
                     self.end_inline(Inline::Image { href, title, alt });
                 } else {

@@ -1,12 +1,12 @@
-//! Citations: a number in brackets, `[1]`, by which a model refers to one of its sources. Which source that is, and whether there
-//! is one, whoever shows it knows: without one it is the text that it was.
+//! Citations: a number in brackets, `[1]`, by which a model refers to one of its sources. The view resolves
+//! the number; if there is no such source, it shows the original text.
 
 use super::blocks::Inline;
 
-/// Sources have no more digits than this.
+/// The maximum number of digits of a source's number.
 const MAX_CITATION_DIGITS: usize = 2;
 
-/// Takes the citations out of the texts of running text that is in no link.
+/// Extracts the citations from running text that is not in a link.
 pub(super) fn extract_citations(inlines: &mut Vec<Inline>) {
     let may_cite = |inline: &Inline| matches!(inline, Inline::Text(text) if next_citation(text).is_some());
     if !inlines.iter().any(may_cite) {
@@ -35,7 +35,7 @@ fn split_citations(mut text: &str, out: &mut Vec<Inline>) {
     }
 }
 
-/// The first citation, with what is before and after it.
+/// Returns the first citation, with the text before and after it.
 fn next_citation(text: &str) -> Option<(&str, usize, &str)> {
     for (start, _) in text.match_indices('[') {
         let rest = &text[start + 1..];

@@ -1,4 +1,4 @@
-//! Parts of a growing text: reading one alone as if it stood in the whole.
+//! Closed parts of a growing text, each parsed alone as if it stood in the whole.
 
 use std::ops::Range;
 
@@ -6,17 +6,18 @@ use super::blocks::{Block, ListItem};
 use super::parse::{self, ParsedMarkdown};
 use super::references::{LabelMentions, ReferenceTable};
 
-/// A list, table or fence whose begin is closed.
+/// A list, table or fence of which the beginning is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OpenContainer {
     pub kind: ContainerKind,
-    /// What, put before the rest of it, makes the parser read the rest as its continuation. Empty if the part to be
-    /// read begins with the container's own begin.
+    /// The text that is put before the rest of the container, so that the parser reads the rest as its
+    /// continuation. Empty if the part to be parsed has the container's own beginning.
     pub lead_text: String,
-    /// How many items or rows, or how many bytes of code, are closed.
+    /// The number of closed items or rows, or of closed bytes of code.
     pub closed_length: usize,
-    /// For a list: whether its closed items make it a loose one, and whether they have paragraphs that show it.
+    /// For a list: true if its closed items make it a loose one.
     pub is_loose: bool,
+    /// For a list: true if its closed items have paragraphs, which show that it is loose.
     pub has_item_paragraphs: bool,
 }
 
@@ -39,7 +40,7 @@ impl OpenContainer {
         }
     }
 
-    /// Whether `new` is the rest of this container, and `old` the container.
+    /// True if `new` is the rest of this container, and `old` the container.
     pub fn continues(&self, old: &Block, new: &Block) -> bool {
         let begins_here = self.lead_text.is_empty();
         match (old, new) {
@@ -51,7 +52,8 @@ impl OpenContainer {
     }
 }
 
-/// Whether one of `items` has a paragraph of its own. A list without any is tight: there is nothing to tell by.
+/// True if one of `items` has a paragraph of its own. A list without any counts as tight, since looseness is
+/// visible in paragraphs only.
 pub(super) fn has_paragraphs(items: &[ListItem]) -> bool {
     items
         .iter()
@@ -59,29 +61,30 @@ pub(super) fn has_paragraphs(items: &[ListItem]) -> bool {
         .any(|block| matches!(block, Block::Paragraph(_)))
 }
 
-/// A closed part of the text that mentions something: one outermost block, or some items or rows of it. It is read
-/// again if a definition comes.
+/// A closed part of the text with mentions: one outermost block, or some items or rows of it. It is parsed
+/// again if one of its mentions is defined later.
 #[derive(Debug)]
 pub(super) struct ClosedPart {
     pub source: Range<usize>,
     pub mentions: LabelMentions,
-    /// The index of the block, or of the first of blocks that can only be read together.
+    /// The index of the block, or of the first of several blocks that can only be parsed together.
     pub block: usize,
-    /// The container as it was where the part begins, if the part is only some children of it.
+    /// The state of the container at the part's beginning, if the part is only some children of it.
     pub container: Option<OpenContainer>,
 }
 
-/// Text put before a part for the parser to read it in.
+/// The text that is put before a part when it is parsed.
 pub(super) struct PartContext<'a> {
     pub references: &'a ReferenceTable,
-    /// See [`References::context`].
+    /// See [`ReferenceTable::definitions_for`].
     pub assume_footnotes: bool,
     pub container: Option<&'a OpenContainer>,
 }
 
-/// A part's reading, with places counted in the part, and how many bytes had to be parsed for it.
+/// Parses a part. Returns the result, with positions counted from the part's beginning, and the number of
+/// bytes parsed.
 ///
-/// A list that goes on has only its further items.
+/// A list that continues has only its further items.
 pub(super) fn parse_part(
     text: &str,
     mentions: &LabelMentions,
@@ -118,8 +121,8 @@ pub(super) fn parse_part(
     (reading, offset + text.len())
 }
 
-/// What makes the parser see a list's next item as such: an item of the same kind, so far to the right that no later
-/// item can be nested in it, with a paragraph that tells whether the list is loose.
+/// Returns the lead text for a list's next item: an item of the same kind, indented so far that no later item
+/// can be nested in it, with a paragraph that shows whether the list is loose.
 pub(super) fn list_lead(item: &str) -> Option<String> {
     let item = item.trim_start();
     let marker = item.find(|c: char| !c.is_ascii_digit())?;

@@ -1,5 +1,5 @@
-//! Whether what comes next in a growing text is code, for those who read something out of a text and must leave its code
-//! alone. Only as much of the text is kept as is needed to know that.
+//! Tracking of code in a growing text, for callers that search the text and must ignore its code. Only the
+//! part of the text that the answer depends on is kept.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,28 +9,29 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use super::last_leaf::{LastLeaf, LeafKind};
 use super::parse::{parser_options, push_normalized};
 
-/// Stands for what comes next: words, which neither begin a block nor complete a definition.
+/// A sample of the text that may follow: words that neither begin a block nor complete a definition.
 const SAMPLE_WORDS: &str = "x y";
 
-/// A growing text, of which it can be asked whether it ends in code.
+/// A growing text, with a test for being in code at its end.
 #[derive(Clone, Debug)]
 pub struct CodeTracker {
-    /// The end of the text, normalised, from a place on from which it is read like the whole.
+    /// The end of the text, normalized, from a position from which it is parsed like the whole.
     text: String,
     ends_with_cr: bool,
-    /// The length at which closed blocks are left out.
+    /// The length at which closed blocks are dropped.
     compact_at: usize,
     limit: usize,
-    /// The text begins with a stand-in for a long paragraph, of whose code spans nothing is known.
+    /// True if the text begins with a stand-in for a long paragraph, of whose code spans nothing is known.
     is_cut: bool,
-    /// A single block was longer than what may be kept: it is not known any more what it contains.
+    /// True if a single block was longer than the limit, so that its content is no longer known.
     is_unknown: bool,
     parsed_bytes: u64,
 }
 
 impl CodeTracker {
-    /// Keeps not much more than twice `limit` bytes. In a longer paragraph everything counts as code, and after any other
-    /// block so long, unless it is a fence, a list or a table, all that follows.
+    /// Creates a tracker that keeps not much more than twice `limit` bytes. In a longer paragraph everything
+    /// counts as code. After any other block of that length, except a fence, a list or a table, all further
+    /// text counts as code.
     pub fn new(limit: usize) -> Self {
         Self {
             text: String::new(),
@@ -43,22 +44,22 @@ impl CodeTracker {
         }
     }
 
-    /// How many bytes the parser has been given so far: a measure of the work done.
+    /// The number of bytes parsed so far: a measure of the work.
     pub fn parsed_bytes(&self) -> u64 {
         self.parsed_bytes
     }
 
-    /// Whether too much was left out to be sure, so that there may be less code than it says.
+    /// True if so much was dropped that text outside code may count as code.
     pub fn is_uncertain(&self) -> bool {
         self.is_unknown || self.is_cut
     }
 
-    /// How many bytes are kept: a measure of the memory used.
+    /// The number of bytes kept: a measure of the memory.
     pub fn kept_bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// Adds text.
+    /// Appends text.
     pub fn push(&mut self, mut delta: &str) {
         while !self.is_unknown && !delta.is_empty() {
             let end = delta.ceil_char_boundary(self.limit / 2 + 1);
@@ -82,12 +83,13 @@ impl CodeTracker {
             self.is_unknown = cut.is_none();
             self.text = cut.unwrap_or_default();
         }
-        // Not before as much again has come, so that the work stays in proportion to the text.
+        // The next compaction waits until as much text has come again, so that the work is linear in the
+        // text.
         self.compact_at = self.limit.max(self.text.len() + self.limit / 2);
     }
 
-    /// Whether `next`, which comes after the text and `more`, stands in code, or may turn out to: after a backtick that
-    /// nothing has closed yet, it is not known. A fence that `next` begins itself does not count.
+    /// Returns true if `next`, which comes after the text and `more`, stands in code or may turn out to:
+    /// after an unclosed backtick it is not known. A fence that `next` begins itself does not count.
     pub fn is_code(&mut self, more: &str, next: &str) -> bool {
         if self.is_unknown {
             return true;
@@ -101,7 +103,7 @@ impl CodeTracker {
 
 fn ends_in_code(text: &str, next: &str, is_cut: bool) -> bool {
     let at = text.len();
-    // With words behind it, it is no definition.
+    // The words after it keep it from being a definition.
     let text = format!("{text}{next} {SAMPLE_WORDS}");
     let leaf = LastLeaf::find(&text);
     match leaf.kind {
@@ -113,7 +115,7 @@ fn ends_in_code(text: &str, next: &str, is_cut: bool) -> bool {
     }
 }
 
-/// Whether this place in running text may be in a code span.
+/// True if this position in running text may be in a code span.
 fn can_be_in_code_span(text: &str, at: usize, leaf: &LastLeaf) -> bool {
     let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
     let mut end = leaf.span.start;
@@ -123,7 +125,7 @@ fn can_be_in_code_span(text: &str, at: usize, leaf: &LastLeaf) -> bool {
         }
         match event {
             Event::Text(_) => {
-                // The parser leaves out a backslash that escapes what comes after it.
+                // The parser leaves out a backslash that escapes the next character.
                 let is_escaped = text[end.min(span.start)..span.start].ends_with('\\');
                 let open = &text[span.start..span.end.min(at)];
                 let open = open.strip_prefix('`').filter(|_| is_escaped).unwrap_or(open);
@@ -132,7 +134,8 @@ fn can_be_in_code_span(text: &str, at: usize, leaf: &LastLeaf) -> bool {
                 }
                 end = span.end;
             }
-            // A delimiter row may come and make a table's head of this line: then the pipe parts what is one span now.
+            // If a delimiter row follows, this line becomes a table's head, and the pipe splits the present
+            // span.
             Event::Code(code)
                 if leaf.kind == LeafKind::Paragraph && span.end > line && code.contains('|') =>
             {
@@ -145,14 +148,15 @@ fn can_be_in_code_span(text: &str, at: usize, leaf: &LastLeaf) -> bool {
     false
 }
 
-/// Returns a shorter paragraph in place of a long one that may go on, if the text is one. Its last two lines are kept where
-/// they are short enough: the one may be a table's head, and the other may yet be anything.
+/// Returns a shorter paragraph in place of a long one that may continue; `None` if the text is not such a
+/// paragraph. Its last two lines are kept if they are short enough: the first may be a table's head, and the
+/// second may become anything.
 fn shorten_paragraph(text: &str, limit: usize) -> Option<String> {
     let leaf = LastLeaf::find(&format!("{text}{SAMPLE_WORDS}"));
     if leaf.kind != LeafKind::Paragraph || !text[..leaf.span.start].trim().is_empty() {
         return None;
     }
-    // Blank lines before it are no lines of it.
+    // Blank lines before it are not part of it.
     let text = &text[text[..leaf.span.start].rfind('\n').map_or(0, |at| at + 1)..];
     if text.len() <= limit {
         return Some(text.to_owned());
@@ -170,17 +174,18 @@ fn shorten_paragraph(text: &str, limit: usize) -> Option<String> {
     if text.len() - partial <= limit {
         return Some(format!("{SAMPLE_WORDS}\n{}", &text[partial..]));
     }
-    // A pipe may come in this line. Only a paragraph's first line can become a table's head then, and not if it is escaped.
+    // A pipe may follow in this line. Then only a paragraph's first line can become a table's head, and only
+    // if the pipe is not escaped.
     let before = if partial == 0 { "" } else { "x\n" };
     let backslashes = text.len() - text.trim_end_matches('\\').len();
     let escape = if backslashes % 2 == 1 { "\\" } else { "" };
     Some(format!("{before}{SAMPLE_WORDS}{escape}"))
 }
 
-/// A shorter text after which everything is read as it would be after `text`: without the blocks, items, rows and lines
-/// of code that are closed. It is `text` itself if there is no such thing, as in a long paragraph.
+/// Returns a shorter text after which everything is parsed as after `text`: without its closed blocks, items,
+/// rows and lines of code. It is `text` itself if nothing is closed, as in a long paragraph.
 fn drop_closed_blocks(text: &str) -> Cow<'_, str> {
-    // Only whole lines close anything.
+    // Only complete lines close anything.
     let whole = text.rfind('\n').map_or(0, |at| at + 1);
     let mut depth = 0;
     let mut keep = 0;
@@ -208,7 +213,7 @@ fn drop_closed_blocks(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The lines at a block's begin that say what its further lines are.
+/// The number of lines at a block's beginning that determine how its further lines are parsed.
 fn head_line_count(tag: &Tag<'_>) -> Option<usize> {
     match tag {
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) => Some(1),
@@ -217,7 +222,7 @@ fn head_line_count(tag: &Tag<'_>) -> Option<usize> {
     }
 }
 
-/// The head of the block at `span`, if it is still open and has more than that.
+/// Returns the head of the block at `span`, if it is still open and longer than its head.
 fn open_block_head(text: &str, lines: usize, span: Range<usize>) -> Option<&str> {
     let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let end: usize = text[start..]
@@ -226,20 +231,21 @@ fn open_block_head(text: &str, lines: usize, span: Range<usize>) -> Option<&str>
         .map(str::len)
         .sum();
     let head = &text[start..start + end];
-    let goes_on = match lines {
+    let is_open = match lines {
         1 => ends_in_code(text, SAMPLE_WORDS, false),
         _ => LastLeaf::find(&format!("{text}{SAMPLE_WORDS}")).kind == LeafKind::Cell,
     };
-    // After a definition the head of a table may look like the begin of an item or of code.
+    // After a definition, the head of a table may look like the beginning of an item or of code.
     let stands_alone = head.starts_with(['`', '~', '|']);
-    (goes_on && stands_alone).then_some(head)
+    (is_open && stands_alone).then_some(head)
 }
 
 fn is_line_start(text: &str, at: usize) -> bool {
     at == 0 || text[..at].ends_with('\n')
 }
 
-/// Whether a blank line stands before this place. Without one, what begins here might yet become the end of a definition.
+/// True if a blank line precedes this position. Without one, the block that begins here may become the end of
+/// a definition.
 fn follows_blank(text: &str, at: usize) -> bool {
     match text[..at].strip_suffix('\n') {
         Some(before) => before.rsplit('\n').next().unwrap_or_default().trim().is_empty(),

@@ -1,4 +1,4 @@
-//! Makes a tree equal to a newer one and says what was changed, in patches as small as the change.
+//! Tree diff: updates a tree to a newer one and returns the minimal patches.
 //!
 //! The trees compared are small: the open tail of a document before and after a push.
 
@@ -6,7 +6,7 @@ use super::blocks::{Block, Inline, ListItem, TableCell};
 use super::closed_part::{self, OpenContainer};
 use super::patch::{BlockPath, Patch};
 
-/// Makes the children of `old`, a container that is closed in part, equal to those of `new`, its rest.
+/// Updates the children of `old`, a partly closed container, to those of `new`, its rest.
 pub(super) fn diff_children(
     index: usize,
     old: &mut Block,
@@ -17,7 +17,7 @@ pub(super) fn diff_children(
 ) {
     let mut path = vec![index];
     let kept = open.closed_length;
-    let mut anew = false;
+    let mut is_replaced = false;
     match (&mut *old, new) {
         (
             Block::List {
@@ -49,7 +49,7 @@ pub(super) fn diff_children(
             diff_rows(&path, old, kept, new, rest, out);
             if open.lead_text.is_empty() && *header != newer {
                 *header = newer;
-                anew = true;
+                is_replaced = true;
             }
         }
         (Block::Code { text: old, .. }, Block::Code { text: new, .. }) => {
@@ -61,12 +61,12 @@ pub(super) fn diff_children(
             } else if !is_there {
                 old.truncate(kept);
                 old.push_str(&new);
-                anew = true;
+                is_replaced = true;
             }
         }
         _ => {}
     }
-    if anew {
+    if is_replaced {
         out.push(Patch::Replace {
             path,
             block: old.clone(),
@@ -74,14 +74,14 @@ pub(super) fn diff_children(
     }
 }
 
-/// What happens to the children of the older tree that come after those that are compared.
+/// The treatment of the older tree's children after those that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExtraChildren {
     Keep,
     Drop,
 }
 
-/// Makes `old[from..]` equal to `new`, or with [`Rest::Keep`] its begin.
+/// Updates `old[from..]` to `new`, or with [`ExtraChildren::Keep`] only its beginning.
 pub(super) fn diff_blocks(
     path: &mut BlockPath,
     old: &mut Vec<Block>,
@@ -104,7 +104,8 @@ pub(super) fn diff_blocks(
     }
 }
 
-/// Makes the blocks of `old` that have a counterpart in `new` equal to it and returns those of `new` that have none.
+/// Updates the blocks of `old` that have a counterpart in `new`, and returns the blocks of `new` that have
+/// none.
 fn diff_common_blocks(
     path: &mut BlockPath,
     old: &mut [Block],
@@ -122,7 +123,7 @@ fn diff_common_blocks(
     new.collect()
 }
 
-/// Makes `old` equal to `new`.
+/// Updates `old` to `new`.
 pub(super) fn diff_block(path: &mut BlockPath, old: &mut Block, new: Block, out: &mut Vec<Patch>) {
     if *old == new {
         return;
@@ -209,7 +210,7 @@ pub(super) fn set_tight(path: &BlockPath, old: &mut bool, new: bool, out: &mut V
     }
 }
 
-/// As [`blocks`]. From an item whose checkbox changed on, all are made anew.
+/// Updates items, as [`diff_blocks`] does. From an item whose checkbox changed on, all are replaced.
 pub(super) fn diff_items(
     path: &mut BlockPath,
     old: &mut Vec<ListItem>,
@@ -245,7 +246,8 @@ pub(super) fn diff_items(
     }
 }
 
-/// As [`blocks`]; rows are small, so that a changed one is made anew with all that follow.
+/// Updates rows, as [`diff_blocks`] does. Rows are small, so a changed one is replaced together with all that
+/// follow.
 pub(super) fn diff_rows(
     path: &BlockPath,
     old: &mut Vec<Vec<TableCell>>,

@@ -1,9 +1,10 @@
-//! A text that grows, and the tree that grows with it.
+//! A growing text, and the tree that grows with it.
 //!
-//! The text is in two parts. What comes before `tail` is *closed*: no later line can change how it was read, save that
-//! a definition may come which one of its brackets refers to. The rest is the *open tail*, which is parsed again at
-//! every push: the last outermost block, or of a list the last item, of a table the last row and of a fence the last
-//! line. Only whole lines close anything, because half a line may still become something else.
+//! The text has two parts. The part before `tail_start` is *closed*: no later line can change how it is
+//! parsed, except a definition to which one of its brackets refers. The rest is the *open tail*, which is
+//! parsed again at every push: the last outermost block, or of a list the last item, of a table the last row
+//! and of a fence the last line. Only complete lines close anything, because an incomplete line may still
+//! become something else.
 
 use std::ops::Range;
 
@@ -19,22 +20,22 @@ use super::tail_repair;
 /// Markdown that is still arriving.
 #[derive(Debug, Default)]
 pub struct MarkdownDocument {
-    /// All that was pushed, normalised as `parse` does it.
+    /// All text that was pushed, normalized as in `parse`.
     source: String,
     ends_with_cr: bool,
-    /// What is shown: closed blocks, then those of the open tail.
+    /// The shown blocks: the closed ones, then those of the open tail.
     blocks: Vec<Block>,
-    /// How many of `blocks` are closed.
+    /// The number of closed blocks in `blocks`.
     closed_blocks: usize,
-    /// Set if the first open block is closed in part.
+    /// Set if the first open block is partly closed.
     open_container: Option<OpenContainer>,
-    /// Where in `source` the open tail begins; always at a line's begin.
+    /// The position in `source` at which the open tail begins; always at the beginning of a line.
     tail_start: usize,
-    /// Up to where `source` has been looked at for something to close.
+    /// The end of the part of `source` that was examined for text to close.
     settled_end: usize,
-    /// What the closed part defines.
+    /// The definitions of the closed part.
     references: ReferenceTable,
-    /// The closed parts that a definition to come could change.
+    /// The closed parts that a later definition could change.
     parts_with_mentions: Vec<ClosedPart>,
     is_finished: bool,
     parsed_bytes: u64,
@@ -45,27 +46,27 @@ impl MarkdownDocument {
         Self::default()
     }
 
-    /// All that was pushed, normalised.
+    /// All text that was pushed, normalized.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// What is to be shown now.
+    /// The blocks to show now.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// How many bytes the parser has been given so far: a measure of the work done.
+    /// The number of bytes parsed so far: a measure of the work.
     pub fn parsed_bytes(&self) -> u64 {
         self.parsed_bytes
     }
 
-    /// Whether nothing that is shown can grow any more: what comes next begins something of its own.
+    /// True if no shown block can grow any more: more text begins a new block.
     pub fn is_closed(&self) -> bool {
         self.closed_blocks == self.blocks.len()
     }
 
-    /// Adds text and returns what that changed.
+    /// Appends text and returns the changes of the tree.
     pub fn push(&mut self, delta: &str) -> Vec<Patch> {
         let mut patches = Vec::new();
         if delta.is_empty() {
@@ -80,7 +81,7 @@ impl MarkdownDocument {
         patches
     }
 
-    /// Ends the text: what was shown ahead of its time is now shown as it really stands there.
+    /// Ends the text. Provisional blocks are replaced by the final ones.
     pub fn finish(&mut self) -> Vec<Patch> {
         let mut patches = Vec::new();
         if !self.is_finished {
@@ -94,8 +95,8 @@ impl MarkdownDocument {
         patches
     }
 
-    /// For more text after the end, whose definitions counted as complete: begins anew with the text so far. The
-    /// blocks shown stay; what is read now is compared with them.
+    /// Starts again with the text so far, for more text after the end, whose definitions counted as complete.
+    /// The shown blocks stay and are compared with the new result.
     fn reopen(&mut self) {
         *self = MarkdownDocument {
             source: std::mem::take(&mut self.source),
@@ -106,7 +107,7 @@ impl MarkdownDocument {
         };
     }
 
-    /// Shows the open tail, ahead of its time unless the text is finished.
+    /// Renders the open tail, provisionally unless the text is finished.
     fn render_tail(&mut self, patches: &mut Vec<Patch>) -> ParsedMarkdown {
         let open = self.open_container.clone();
         let text = &self.source[self.tail_start..];
@@ -140,7 +141,7 @@ impl MarkdownDocument {
         reading
     }
 
-    /// Closes what the whole lines that have come allow to close.
+    /// Closes as much as the complete lines allow.
     fn settle(&mut self, patches: &mut Vec<Patch>) {
         let end = self.source.rfind('\n').map_or(0, |at| at + 1);
         if end <= self.settled_end {
@@ -155,22 +156,22 @@ impl MarkdownDocument {
             self.parse_context(before.as_ref()),
         );
         self.parsed_bytes += bytes as u64;
-        let (closing, bytes) = SettledLines::from_reading(&reading, text, before.as_ref());
+        let (settled, bytes) = SettledLines::from_reading(&reading, text, before.as_ref());
         self.parsed_bytes += bytes as u64;
 
         let (start, first) = (self.tail_start, self.closed_blocks);
-        let fresh = self.parts_with_mentions.len();
+        let first_new = self.parts_with_mentions.len();
         let blocks = std::mem::take(&mut reading.blocks);
         let mut from = (start, 0);
         let mut first_within = None;
-        for (index, (block, &stop)) in blocks.into_iter().zip(&closing.block_ends).enumerate() {
+        for (index, (block, &stop)) in blocks.into_iter().zip(&settled.block_ends).enumerate() {
             let mut within = before.clone().filter(|_| index == 0);
             let mut block = block;
             let mut rest = ExtraChildren::Drop;
-            if let Some(open) = closing
+            if let Some(open) = settled
                 .open_container
                 .as_ref()
-                .filter(|_| index == closing.closed_blocks)
+                .filter(|_| index == settled.closed_blocks)
             {
                 let begin = within.get_or_insert_with(|| open.state_at_start());
                 block = truncate_children(block, open.closed_length - begin.closed_length);
@@ -183,17 +184,17 @@ impl MarkdownDocument {
                 self.record_part(source..start + stop, first + part, first_within.take());
             }
         }
-        self.closed_blocks += closing.closed_blocks;
-        self.open_container = closing.open_container;
-        self.tail_start = start + closing.tail_start;
+        self.closed_blocks += settled.closed_blocks;
+        self.open_container = settled.open_container;
+        self.tail_start = start + settled.tail_start;
 
-        // What was closed now has been read with all definitions in sight, also with those of the open tail, which may
-        // yet change: it must not have used those.
-        let unsure = unsettled_definitions(&reading, closing.tail_start);
-        self.reparse_mentions(patches, fresh, |mentions| {
-            unsure.iter().any(|key| mentions.links.contains(key))
+        // The blocks that were just closed were parsed with all definitions in sight, including those of the
+        // open tail, which may still change. Their final form must not use those.
+        let unsettled = unsettled_definitions(&reading, settled.tail_start);
+        self.reparse_mentions(patches, first_new, |mentions| {
+            unsettled.iter().any(|key| mentions.links.contains(key))
         });
-        let new = self.add_definitions(reading, closing.tail_start);
+        let new = self.add_definitions(reading, settled.tail_start);
         self.reparse_mentions(patches, 0, |mentions| new.intersects(mentions));
     }
 
@@ -205,7 +206,7 @@ impl MarkdownDocument {
         }
     }
 
-    /// Remembers a part that was closed, if a definition could change it.
+    /// Records a closed part if a definition could change it.
     fn record_part(&mut self, source: Range<usize>, block: usize, within: Option<OpenContainer>) {
         let fence = within
             .as_ref()
@@ -225,7 +226,7 @@ impl MarkdownDocument {
         }
     }
 
-    /// Takes over the definitions that end before `tail` and returns the new ones.
+    /// Adds the definitions that end before `tail` and returns the new ones.
     fn add_definitions(&mut self, reading: ParsedMarkdown, tail: usize) -> LabelMentions {
         let mut new = LabelMentions::default();
         for (definition, _) in reading.definitions.into_iter().filter(|(_, end)| *end <= tail) {
@@ -239,7 +240,7 @@ impl MarkdownDocument {
         new
     }
 
-    /// Reads those closed parts again (from the one with this index on) whose mentions ask for it.
+    /// Parses again the closed parts (from the one with this index on) that have wanted mentions.
     fn reparse_mentions(
         &mut self,
         patches: &mut Vec<Patch>,
@@ -260,7 +261,7 @@ impl MarkdownDocument {
         self.parts_with_mentions = parts;
     }
 
-    /// Makes the block at `index`, or if it is closed in part what comes after that part, equal to `new`.
+    /// Updates the block at `index`, or if it is partly closed the rest of it, to `new`.
     fn replace_block(
         &mut self,
         index: usize,
@@ -286,7 +287,7 @@ impl MarkdownDocument {
     }
 }
 
-/// A list or table with only its first `count` items or rows.
+/// Returns a list or table with only its first `count` items or rows.
 fn truncate_children(mut block: Block, count: usize) -> Block {
     match &mut block {
         Block::List { items, .. } => items.truncate(count),

@@ -1,4 +1,4 @@
-//! Which runs of `*`, `_` and `~~` are open, by the rules of CommonMark.
+//! The open runs of `*`, `_` and `~~`, by the rules of CommonMark.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use std::collections::HashMap;
 pub(super) struct DelimiterRun {
     pub at: usize,
     byte: u8,
-    /// How many of the run, from `at` on, are not closed.
+    /// The number of delimiters of the run, from `at` on, that are not closed.
     pub open: usize,
-    /// How long the run was.
+    /// The length of the whole run.
     length: usize,
-    /// Whether it could close as well.
+    /// True if it can close as well.
     can_close: bool,
 }
 
@@ -20,7 +20,7 @@ impl DelimiterRun {
         self.at + self.open
     }
 
-    /// Writes what closes it.
+    /// Writes the delimiters that close it.
     pub fn write_closer(&self, out: &mut String) {
         for _ in 0..self.open {
             out.push(char::from(self.byte));
@@ -32,7 +32,8 @@ impl DelimiterRun {
 #[derive(Debug, Default)]
 pub(super) struct EmphasisStack {
     openers: Vec<DelimiterRun>,
-    /// Below which opener there is none for a closer of this kind: looking there again and again would take long.
+    /// For each kind of closer, the height of the stack below which no opener matches it. Without it,
+    /// repeated searches would take long.
     bottoms: HashMap<(u8, bool, usize), usize>,
 }
 
@@ -41,12 +42,12 @@ impl EmphasisStack {
         &self.openers
     }
 
-    /// Takes the run that stands at `at`, between `before` and `after`.
+    /// Adds the run that stands at `at`, between `before` and `after`.
     pub fn push_run(&mut self, at: usize, run: &str, before: &str, after: &str) {
         let Some(&byte) = run.as_bytes().first() else {
             return;
         };
-        // A single tilde is mostly "about".
+        // A single tilde mostly means "about".
         if byte == b'~' && run.len() != 2 {
             return;
         }
@@ -68,7 +69,7 @@ impl EmphasisStack {
         }
     }
 
-    /// Matches a closing run with the openers before it and returns how much of the run is left.
+    /// Matches a closing run with the openers before it and returns the rest of the run's length.
     fn match_closer(&mut self, byte: u8, length: usize, both: bool) -> usize {
         let mut left = length;
         let key = (byte, both, length % 3);
@@ -103,13 +104,13 @@ impl EmphasisStack {
         left
     }
 
-    /// Forgets the innermost open run.
+    /// Removes the innermost open run.
     pub fn pop(&mut self) {
         self.openers.pop();
     }
 }
 
-/// Whether a run between these texts can open and can close.
+/// Returns two flags for a run between these texts: it can open, and it can close.
 fn can_open_and_close(byte: u8, before: &str, after: &str) -> (bool, bool) {
     let punctuation = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
     let before = before.chars().next_back().unwrap_or(' ');

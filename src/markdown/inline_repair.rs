@@ -1,8 +1,8 @@
-//! Completes running text that breaks off: `**bol` becomes `**bol**`, `[text](htt` becomes `text`, a lone `*` or `[` at
-//! the end is left out until it is known what it is.
+//! Repair of running text that is cut off: `**bol` becomes `**bol**`, `[text](htt` becomes `text`, a lone `*`
+//! or `[` at the end is left out until its meaning is known.
 //!
-//! One pass over the text, in time linear in it. It need not agree with the parser in every corner, for its result is
-//! only shown until more text comes.
+//! One pass over the text, in linear time. It need not agree with the parser in every corner, since its
+//! result is only shown until more text comes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,13 +10,14 @@ use std::ops::Range;
 use super::emphasis::EmphasisStack;
 use super::link_destination::{LinkDestination, parse_destination};
 
-/// How long an open bracket is held back. What is longer will hardly become a link.
+/// The maximum length of text that is held back after an open bracket. A longer one will hardly become a
+/// link.
 pub(super) const MAX_HELD_BRACKET_BYTES: usize = 300;
 
-/// Where the text stands.
+/// The kind of block that has the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextContext {
-    /// With `cut_at_pipe`, the paragraph may turn out to be a table's head: it is shown up to the first pipe.
+    /// With `cut_at_pipe`, the paragraph may become a table's head and is shown up to the first pipe.
     Paragraph {
         cut_at_pipe: bool,
     },
@@ -24,22 +25,22 @@ pub(super) enum TextContext {
     Cell,
 }
 
-/// Appends `text` to `out`, completed.
-pub(super) fn complete_inline(text: &str, place: TextContext, out: &mut String) {
-    let text = match place {
-        // `# Title #`: what may close the heading is not its text.
+/// Appends the repaired `text` to `out`.
+pub(super) fn complete_inline(text: &str, context: TextContext, out: &mut String) {
+    let text = match context {
+        // `# Title #`: the possible closing sequence of a heading is not part of its text.
         TextContext::Heading => {
             let title = text.trim_end().trim_end_matches('#');
             if title.ends_with([' ', '\t']) { title } else { text }
         }
-        // It may be the half of an escaped pipe, even in code.
+        // It may be half of an escaped pipe, even in code.
         TextContext::Cell => text.strip_suffix('\\').unwrap_or(text),
         TextContext::Paragraph { .. } => text,
     };
     let mut scan = InlineScanner {
         text,
         bytes: text.as_bytes(),
-        cut_at_pipe: place == TextContext::Paragraph { cut_at_pipe: true },
+        cut_at_pipe: context == TextContext::Paragraph { cut_at_pipe: true },
         trimmed_end: text.trim_end().len(),
         end: text.len(),
         ..InlineScanner::default()
@@ -53,19 +54,19 @@ struct InlineScanner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     cut_at_pipe: bool,
-    /// Where the space at the text's end begins.
+    /// The position of the white space at the text's end.
     trimmed_end: usize,
-    /// What comes from here on is not shown.
+    /// The end of the shown text.
     end: usize,
     emphasis: EmphasisStack,
-    /// Where `[` and `![` stand that are not closed.
+    /// The positions of `[` and `![` that are not closed.
     brackets: Vec<usize>,
-    /// Brackets of links whose address breaks off: markup that is left out.
+    /// The brackets of a link whose address is cut off: markup that is left out.
     dropped: Option<Range<usize>>,
 }
 
 impl InlineScanner<'_> {
-    /// Looks through the text. Returns where a code span begins that is not closed.
+    /// Scans the text. Returns the position of a code span that is not closed.
     fn scan(&mut self) -> Option<usize> {
         let last_of_run = self.backtick_runs();
         let mut at = 0;
@@ -105,7 +106,7 @@ impl InlineScanner<'_> {
         None
     }
 
-    /// Holds back what follows an open bracket, if there is one and it is not too long ago.
+    /// Holds back the text after an open bracket, if there is one and it is near enough to the end.
     fn hold_back_bracket(&mut self) -> bool {
         let reach = self.text.len().saturating_sub(MAX_HELD_BRACKET_BYTES);
         let open = self
@@ -125,7 +126,7 @@ impl InlineScanner<'_> {
             .count()
     }
 
-    /// Where the last run of backticks of each length begins.
+    /// The position of the last run of backticks of each length.
     fn backtick_runs(&self) -> HashMap<usize, usize> {
         let mut runs = HashMap::new();
         let mut at = 0;
@@ -138,7 +139,7 @@ impl InlineScanner<'_> {
         runs
     }
 
-    /// The end of the code span that the run at `at` opens. There is one.
+    /// The end of the code span that the run at `at` opens. The span must be closed.
     fn code_span_end(&self, at: usize, length: usize) -> usize {
         let mut at = at + length;
         while let Some(next) = self.text[at..].find('`') {
@@ -152,7 +153,7 @@ impl InlineScanner<'_> {
         self.text.len()
     }
 
-    /// Takes a run of delimiters and returns where it ends.
+    /// Scans a run of delimiters and returns its end.
     fn scan_delimiters(&mut self, at: usize) -> usize {
         let run = &self.text[at..at + self.run_length(at)];
         let after = at + run.len();
@@ -165,7 +166,7 @@ impl InlineScanner<'_> {
         after
     }
 
-    /// `[^label`: returns where it ends, or leaves it out if it breaks off.
+    /// Scans `[^label`. Returns its end, or leaves it out if it is cut off.
     fn scan_footnote(&mut self, at: usize) -> usize {
         match self.text[at + 1..].find([']', '[', '\n']) {
             Some(end) => at + 1 + end + usize::from(self.bytes[at + 1 + end] == b']'),
@@ -178,13 +179,13 @@ impl InlineScanner<'_> {
         }
     }
 
-    /// `]`: returns where what follows from it ends.
+    /// Scans `]`. Returns the end of the construct that it closes.
     fn scan_closing_bracket(&mut self, at: usize) -> usize {
         let Some(open) = self.brackets.pop() else {
             return at + 1;
         };
         match self.bytes.get(at + 1) {
-            // It may still be followed by an address.
+            // An address may still follow.
             None => {
                 if at - open < MAX_HELD_BRACKET_BYTES {
                     self.end = open;
@@ -213,7 +214,7 @@ impl InlineScanner<'_> {
         }
     }
 
-    /// `<`: an address or a tag, maybe.
+    /// Scans `<`, which may begin an address or a tag.
     fn scan_angle(&mut self, at: usize) -> usize {
         let rest = &self.text[at + 1..];
         if !rest.is_empty()
@@ -231,7 +232,7 @@ impl InlineScanner<'_> {
         }
     }
 
-    /// Whether `&` begins an entity that breaks off.
+    /// True if `&` begins an entity that is cut off.
     fn is_incomplete_entity(&self, at: usize) -> bool {
         let rest = &self.bytes[at + 1..];
         rest.len() < 33
@@ -240,14 +241,14 @@ impl InlineScanner<'_> {
                 .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
     }
 
-    /// Writes what is to be shown. `code` is where an open code span begins.
+    /// Writes the text to show. `code` is the position of an open code span.
     fn write_repaired(&mut self, code: Option<usize>, out: &mut String) {
         let mut tail = String::new();
         if let Some(at) = code {
             let length = self.run_length(at);
             let body = self.text[at + length..].trim_end_matches('`').trim();
             if !body.is_empty() {
-                // Spaces keep backticks of the code apart from those around it, and are not part of it.
+                // Spaces separate backticks in the code from those around it. They are not part of the code.
                 let pad = if body.starts_with('`') || body.ends_with('`') {
                     " "
                 } else {
@@ -281,7 +282,7 @@ impl InlineScanner<'_> {
         }
     }
 
-    /// Leaves out space and openers at the end: nothing stands in them yet.
+    /// Removes white space and openers at the end, which enclose nothing yet.
     fn trim_end(&mut self) {
         loop {
             self.end = self.text[..self.end].trim_end().len();

@@ -1,4 +1,4 @@
-//! The last piece of a text: what it is that is still open.
+//! The last block of a text, which is still open.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub(super) struct LastLeaf {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LeafKind {
-    /// A container without anything in it, or a rule.
+    /// A container without content, or a rule.
     None,
     Paragraph,
     Heading,
@@ -31,8 +31,8 @@ impl LastLeaf {
             kind: LeafKind::None,
             span: 0..0,
         };
-        // Whether events belong to a block that was begun, and if not, whether to a paragraph that has no begin of its
-        // own, as those of tight lists.
+        // `begun` is true in a block with a start event, `bare` in a paragraph without one, as in tight
+        // lists.
         let mut begun = false;
         let mut bare = false;
         for (event, span) in Parser::new_ext(text, parser_options()).into_offset_iter() {
@@ -46,7 +46,7 @@ impl LastLeaf {
                 _ => None,
             };
             match kind {
-                // The parser fills up short rows.
+                // The parser adds empty cells to short rows.
                 Some(LeafKind::Cell) if span.is_empty() => {}
                 Some(kind) => {
                     begun = kind != LeafKind::None;
@@ -68,7 +68,7 @@ impl LastLeaf {
     }
 }
 
-/// What begins with a tag, if that is a block.
+/// The kind of leaf that begins with a tag, if that is a block.
 fn kind_of_tag(tag: &Tag<'_>) -> Option<LeafKind> {
     Some(match tag {
         Tag::Paragraph => LeafKind::Paragraph,

@@ -1,15 +1,15 @@
-//! The part of a link in parentheses, as far as it is there.
+//! The destination of an inline link, in parentheses, which may be incomplete.
 
 pub(super) enum LinkDestination {
-    /// It is whole and this long, parentheses included.
+    /// It is complete and has this length, parentheses included.
     Complete(usize),
-    /// It breaks off.
+    /// It is cut off.
     Open,
-    /// It is none.
+    /// The text is not a destination.
     None,
 }
 
-/// Reads `(href "title")` at the begin of `text`.
+/// Parses `(href "title")` at the beginning of `text`.
 pub(super) fn parse_destination(text: &str) -> LinkDestination {
     let bytes = text.as_bytes();
     let space = |at: usize| {

@@ -1,25 +1,27 @@
-//! The check of every link's address. What does not pass is shown as the plain text of the link.
+//! The check of every link's address. A link that fails is shown as its plain text.
 
 use super::unseen::is_unseen;
 
-/// Schemes with a host that a link may name.
+/// Schemes with a host that a link may have.
 const WEB_SCHEMES: [&str; 2] = ["http", "https"];
 const MAIL_SCHEME: &str = "mailto";
 
-/// Whether a link to `href` may be made. `href` is the address as it would stand in the attribute: escapes and entities
-/// are already decoded.
+/// True if a link to `href` is allowed. `href` is the address as it would stand in the attribute: escapes and
+/// entities are already decoded.
 ///
-/// A link leads to a host of the web that is written out, to a mailbox, or to this very site, on which no GET changes anything.
-/// Browsers drop tabs and line breaks anywhere in an address and control characters around it, read `\` as `/`, and take `https:x`,
-/// `//x` and `/\x` for other hosts. So an address with a control character is refused, a relative one may not begin with two
-/// slashes of either kind, `http` and `https` need exactly two, no backslash may end the host, and whatever stands before a `:` in
-/// the first segment counts as a scheme, even where a stricter reader would call it a relative path. A name before the host (`https://bank.example@evil.example/`) only makes it
-/// look like another host, as invisible and reordering characters in it do.
+/// A link leads to a web host that is written out, to a mailbox, or to this site, on which no GET request
+/// changes anything. Browsers drop tabs and line breaks anywhere in an address and control characters around
+/// it, read `\` as `/`, and take `https:x`, `//x` and `/\x` for other hosts. So an address with a control
+/// character is refused, a relative one may not begin with two slashes of either kind, `http` and `https`
+/// need exactly two, no backslash may end the host, and any text before a `:` in the first segment counts as
+/// a scheme, even where a stricter parser would read a relative path. User information before the host
+/// (`https://bank.example@evil.example/`) is refused, since it makes the address look like another host; so
+/// are invisible and reordering characters in the host.
 pub fn is_allowed(href: &str) -> bool {
     if href.chars().any(char::is_control) {
         return false;
     }
-    // As browsers do: other white space is a part of the address.
+    // As in browsers: other white space is part of the address.
     let href = href.trim_matches(' ');
     match href.find([':', '/', '\\', '?', '#']) {
         Some(end) if href[end..].starts_with(':') => {
@@ -38,7 +40,8 @@ pub fn is_allowed(href: &str) -> bool {
     }
 }
 
-/// Whether `//host/…`, the part of an address behind its scheme, begins with a host and nothing that hides it.
+/// True if `//host/…`, the part of an address after its scheme, begins with a host and nothing that disguises
+/// it.
 fn starts_with_host(rest: &str) -> bool {
     let Some(rest) = rest.strip_prefix("//") else {
         return false;

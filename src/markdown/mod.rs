@@ -1,19 +1,22 @@
-//! Markdown: text to a tree of typed blocks, whole or while it is still arriving.
+//! Markdown: parses text into a tree of typed blocks, either whole or while it is still arriving.
 //!
-//! - [`parse`] reads a finished text.
-//! - [`Document`] reads a text that grows. Each [`Document::push`] returns the [`Patch`]es that bring a mirror of the
-//!   tree (the views on the page) up to date, and parses only the open tail again: what is closed keeps its place and
-//!   its views. After [`Document::finish`] its blocks equal `parse` of the whole text, however the text was cut.
-//! - While a text grows, its unfinished end is shown as what it is about to become: `**bol` is bold already and
-//!   half a table is held back ([`tail`], [`repair`]). `finish` shows the plain truth.
-//! - [`CodeTracker`] follows a growing text only to say whether it ends in code.
+//! - [`parse`] parses a finished text.
+//! - [`MarkdownDocument`] parses a growing text. Each [`MarkdownDocument::push`] returns the [`Patch`]es that
+//!   update a mirror of the tree (the views on the page), and parses only the open tail again: closed blocks keep
+//!   their place and their views. After [`MarkdownDocument::finish`] its blocks equal `parse` of the whole text,
+//!   however the text was cut.
+//! - While a text grows, its unfinished end is shown as its probable result: `**bol` is bold already and half a
+//!   table is held back ([`tail_repair`], [`inline_repair`]). `finish` shows the text as it is.
+//! - [`CodeTracker`] follows a growing text only to decide whether it ends in code.
 //!
-//! There is no HTML here, neither in (raw HTML is text) nor out (views are made in `ui::markdown`), and no Leptos: the
-//! module is compiled for the server and the browser alike and depends on nothing of ours.
+//! There is no HTML here, neither as input (raw HTML is text) nor as output (views are made in `ui::markdown`),
+//! and no Leptos: the module is compiled for the server and the browser and depends on no other module of
+//! Parlor.
 //!
-//! `pulldown-cmark` does the parsing; this module decides what of a growing text it has to see again. Two of its limits
-//! against abuse count over a whole text (100 KB of expanded reference links, 262,144 cells that a table's short rows
-//! lack); past those a text that was streamed may differ from the same text parsed at once.
+//! `pulldown-cmark` does the parsing; this module decides which part of a growing text has to be parsed again.
+//! Two of the parser's limits against abuse count over a whole text (100 KB of expanded reference links, 262,144
+//! cells that a table's short rows lack). Past those, a streamed text may differ from the same text parsed at
+//! once.
 
 mod autolink;
 mod block_frame;

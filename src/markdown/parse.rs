@@ -1,4 +1,4 @@
-//! Text to blocks, in one go.
+//! Parsing of a whole text into blocks.
 
 use std::ops::Range;
 
@@ -8,17 +8,18 @@ use super::blocks::Block;
 use super::builder::MarkdownBuilder;
 use super::references::LinkDefinition;
 
-/// The blocks of a finished text.
+/// Returns the blocks of a finished text.
 pub fn parse(text: &str) -> Vec<Block> {
     let mut normal = String::with_capacity(text.len());
     push_normalized(&mut normal, text, &mut false);
     parse_from(&normal, 0).blocks
 }
 
-/// Appends `text` with one kind of line end and without NUL (CommonMark asks for the replacement character).
+/// Appends `text` with one kind of line end and without NUL, for which CommonMark demands the replacement
+/// character.
 ///
-/// `after_cr` says, between calls, that the text so far ended with a carriage return, so that a `\r\n` that was cut in
-/// two is still one line end.
+/// `after_cr` keeps the state between calls: true if the text so far ended with a carriage return, so that a
+/// `\r\n` that was split is still one line end.
 pub(super) fn push_normalized(out: &mut String, text: &str, after_cr: &mut bool) {
     for c in text.chars() {
         match c {
@@ -31,26 +32,27 @@ pub(super) fn push_normalized(out: &mut String, text: &str, after_cr: &mut bool)
     }
 }
 
-/// What a text was read as, with the places in it that incremental reading needs.
+/// The result of parsing a text, with the positions that incremental parsing needs.
 #[derive(Default)]
 pub(super) struct ParsedMarkdown {
     pub blocks: Vec<Block>,
-    /// Where each of `blocks` stands in the text.
+    /// The position of each of `blocks` in the text.
     pub block_spans: Vec<Range<usize>>,
-    /// Where each of `blocks` ends; a list with its last item, for its span may go on to what follows it.
+    /// The end of each of `blocks`. For a list it is the end of its last item, since its span may include
+    /// text that belongs to the next block.
     pub block_ends: Vec<usize>,
-    /// Where the last block's items or rows stand, if it is a list or a table.
+    /// The positions of the last block's items or rows, if it is a list or a table.
     pub child_spans: Vec<Range<usize>>,
-    /// Where the last block's code ends, if it is code and not empty.
+    /// The end of the last block's code, if it is code and not empty.
     pub code_end: Option<usize>,
-    /// The link definitions, with where each ends, in no particular order.
+    /// The link definitions, each with its end, in no particular order.
     pub definitions: Vec<(LinkDefinition, usize)>,
-    /// The labels of the footnotes that are defined, with where each begins.
+    /// The labels of the footnotes that are defined, each with its start.
     pub footnotes: Vec<(String, usize)>,
 }
 
 impl ParsedMarkdown {
-    /// Counts all places from `offset` on instead of from the text's begin.
+    /// Counts all positions from `offset` instead of from the text's beginning.
     pub fn shift_positions(&mut self, offset: usize) {
         if offset == 0 {
             return;
@@ -78,7 +80,7 @@ pub(super) fn parser_options() -> Options {
         | Options::ENABLE_TASKLISTS
 }
 
-/// Reads `text`, leaving out the blocks and definitions that begin before `skip`: those are there for context only.
+/// Parses `text`, leaving out the blocks and definitions that begin before `skip`: those are only context.
 pub(super) fn parse_from(text: &str, skip: usize) -> ParsedMarkdown {
     let parser = Parser::new_ext(text, parser_options());
     let definitions = parser

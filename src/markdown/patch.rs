@@ -1,24 +1,24 @@
-//! What changed in a tree, for a mirror of it.
+//! Changes of a tree, for updating a mirror of it.
 
 use super::blocks::{Block, Inline, ListItem, TableCell};
 
-/// Where a block is: its index among the outermost blocks, then for each level down the index of a child. A list has
-/// two indices, of the item and of the block in it. The empty path is the document itself.
+/// The position of a block: its index among the outermost blocks, then for each level down the index of a
+/// child. A list has two indices, of the item and of the block in it. The empty path is the document itself.
 pub type BlockPath = Vec<usize>;
 
-/// One change. Patches are to be applied in the order in which they came.
+/// One change. Patches must be applied in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Patch {
-    /// In the container at `path` (the document, a quote, a footnote, an item of a list) the blocks from index `from`
-    /// on give way to `blocks`.
+    /// In the container at `path` (the document, a quote, a footnote, an item of a list), `blocks` replace
+    /// the blocks from index `from` on.
     Blocks {
         path: BlockPath,
         from: usize,
         blocks: Vec<Block>,
     },
-    /// The block at `path` gives way to `block`.
+    /// `block` replaces the block at `path`.
     Replace { path: BlockPath, block: Block },
-    /// In the list at `path` the items from index `from` on give way to `items`.
+    /// In the list at `path`, `items` replace the items from index `from` on.
     Items {
         path: BlockPath,
         from: usize,
@@ -26,23 +26,24 @@ pub enum Patch {
     },
     /// The list at `path` became tight or loose.
     Tight { path: BlockPath, tight: bool },
-    /// In the table at `path` the rows from index `from` on give way to `rows`.
+    /// In the table at `path`, `rows` replace the rows from index `from` on.
     Rows {
         path: BlockPath,
         from: usize,
         rows: Vec<Vec<TableCell>>,
     },
-    /// In the paragraph or heading at `path` the inlines from index `from` on give way to `inlines`.
+    /// In the paragraph or heading at `path`, `inlines` replace the inlines from index `from` on.
     Inlines {
         path: BlockPath,
         from: usize,
         inlines: Vec<Inline>,
     },
-    /// The text that ends the block at `path` grew: its code, its raw HTML, or the text that is its last inline.
+    /// The text that ends the block at `path` grew: its code, its raw HTML, or the text that is its last
+    /// inline.
     Append { path: BlockPath, text: String },
 }
 
-/// Brings `blocks`, a mirror of a document's blocks, up to date.
+/// Updates `blocks`, a mirror of a document's blocks.
 ///
 /// A patch that does not fit the mirror changes nothing: it can only come from another document.
 pub fn apply(blocks: &mut Vec<Block>, patch: &Patch) {

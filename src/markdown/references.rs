@@ -1,7 +1,8 @@
-//! What one part of a text says about another: link and footnote definitions, and the brackets that may refer to them.
+//! References between parts of a text: link and footnote definitions, and the brackets that may refer to
+//! them.
 //!
-//! Parts of a growing text are parsed alone. What they may refer to elsewhere is put before them as *context*: the
-//! definitions that match one of their brackets, followed by a rule that keeps the two apart.
+//! Parts of a growing text are parsed alone. The definitions that match one of a part's brackets are put
+//! before it as *context*, followed by a rule that separates the two.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +17,7 @@ pub(super) struct LinkDefinition {
 }
 
 impl LinkDefinition {
-    /// Writes the definition so that it reads back as itself.
+    /// Writes the definition so that it is parsed to the same value.
     fn write_to(&self, out: &mut String) {
         out.push('[');
         out.push_str(&self.label);
@@ -45,14 +46,14 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// A key under which labels that mean the same are equal. Some that don't may be equal too: the key only chooses what
-/// the parser gets to see, and the parser compares the labels themselves.
+/// Returns a key that is equal for equivalent labels. Other labels may have equal keys too: the key only
+/// selects the parser's input, and the parser compares the labels themselves.
 pub fn label_key(label: &str) -> String {
     let bare: String = label
         .chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, '>' | '\\'))
         .collect();
-    // As the parser does it, whose tables are there anyway.
+    // Same as in the parser, whose tables are linked in anyway.
     UniCase::unicode(bare).to_folded_case()
 }
 
@@ -61,13 +62,13 @@ pub fn label_key(label: &str) -> String {
 pub(super) struct LabelMentions {
     /// Keys of labels.
     pub links: HashSet<String>,
-    /// Labels of footnotes by their keys, `^` left out.
+    /// Labels of footnotes by their keys, without `^`.
     pub footnotes: HashMap<String, String>,
 }
 
 impl LabelMentions {
-    /// All that the parser might take for a label, and some more: it honours backslashes before brackets, but not
-    /// always, so both readings are mentions.
+    /// Finds all texts that the parser might take for a label, and some more: it honours backslashes before
+    /// brackets, but not always, so both readings are mentions.
     pub fn find(text: &str) -> Self {
         let mut mentions = LabelMentions::default();
         mentions.find_brackets(text, true);
@@ -114,7 +115,7 @@ impl LabelMentions {
         }
     }
 
-    /// Whether one of `others` is among these.
+    /// True if one of `others` is among these.
     pub fn intersects(&self, others: &LabelMentions) -> bool {
         self.links.iter().any(|key| others.links.contains(key))
             || self
@@ -128,7 +129,7 @@ impl LabelMentions {
     }
 }
 
-/// What the closed part of a text has defined.
+/// The definitions of the closed part of a text.
 #[derive(Debug, Default)]
 pub(super) struct ReferenceTable {
     /// By key, in the order of the text: of two with the same label the first counts.
@@ -159,8 +160,8 @@ impl ReferenceTable {
         Some(key)
     }
 
-    /// The text to put before a part with these mentions. With `assume_footnotes` those not defined yet count as
-    /// defined: while a text grows its notes stand at an end that has not come.
+    /// Returns the text to put before a part with these mentions. With `assume_footnotes`, undefined ones
+    /// count as defined: in a growing text, the footnotes stand at the end, which has not come.
     pub fn definitions_for(&self, mentions: &LabelMentions, assume_footnotes: bool) -> String {
         let mut context = String::new();
         for definition in mentions

@@ -1,4 +1,4 @@
-//! Decides how much of the open tail's whole lines no later line can change.
+//! The part of the open tail's complete lines that no later line can change.
 
 use std::ops::Range;
 
@@ -6,73 +6,73 @@ use super::blocks::Block;
 use super::closed_part::{self, ContainerKind, OpenContainer};
 use super::parse::{self, ParsedMarkdown};
 
-/// What of a tail is closed. All places are counted from the tail's begin.
+/// The closed part of a tail. All positions are counted from the tail's beginning.
 #[derive(Debug, Default)]
 pub(super) struct SettledLines {
-    /// How many of the tail's blocks are closed.
+    /// The number of closed blocks in the tail.
     pub closed_blocks: usize,
-    /// Set if the block after those is closed in part.
+    /// Set if the block after those is partly closed.
     pub open_container: Option<OpenContainer>,
-    /// For each block that is closed, or closed in part, where the text of that ends. `None` if the next block would
-    /// not be read the same without it.
+    /// For each block that is closed or partly closed, the end of the closed text. `None` if the next block
+    /// would be parsed differently without it.
     pub block_ends: Vec<Option<usize>>,
-    /// Where the rest, the next open tail, begins.
+    /// The beginning of the rest, which is the next open tail.
     pub tail_start: usize,
 }
 
 impl SettledLines {
-    /// `text` is the tail's whole lines, `reading` what they say, `before` the container that the tail goes on with.
-    /// Also returns how many bytes had to be parsed to find out.
+    /// Computes the closed part. `text` is the tail's complete lines, `reading` their parsed form, `before`
+    /// the container that the tail continues. Also returns the number of bytes parsed for it.
     pub fn from_reading(
         reading: &ParsedMarkdown,
         text: &str,
         before: Option<&OpenContainer>,
     ) -> (Self, usize) {
-        let mut closing = SettledLines::default();
+        let mut settled = SettledLines::default();
         let (Some(last), Some((&end, earlier))) = (reading.blocks.last(), reading.block_ends.split_last())
         else {
-            // Nothing but link definitions: a blank line ends the last one.
+            // Only link definitions: a blank line ends the last one.
             if text.lines().next_back().is_some_and(is_blank) {
-                closing.tail_start = text.len();
+                settled.tail_start = text.len();
             }
-            return (closing, 0);
+            return (settled, 0);
         };
         let nexts = reading.block_spans.iter().zip(&reading.blocks).skip(1);
         let stops = earlier.iter().map(|&end| next_line_start(text, end)).zip(nexts);
         let stops = stops.map(|(stop, (span, next))| {
             Some(stop).filter(|&stop| is_independent_of_previous(text, stop, span, next))
         });
-        closing.block_ends = stops.collect();
+        settled.block_ends = stops.collect();
 
         let stop = next_line_start(text, end);
         let next = text[stop..].lines().next();
         let ends_itself = matches!(last, Block::Heading { .. } | Block::Rule);
-        let goes_on = matches!(
+        let can_continue = matches!(
             last,
             Block::List { .. } | Block::Footnote { .. } | Block::Code { info: None, .. }
         );
-        if ends_itself || !goes_on && next.is_some_and(is_blank) {
+        if ends_itself || !can_continue && next.is_some_and(is_blank) {
             let blank = if ends_itself {
                 0
             } else {
                 text[stop..].find('\n').map_or(0, |at| at + 1)
             };
-            closing.tail_start = stop + blank;
-            closing.block_ends.push(Some(closing.tail_start));
-            closing.closed_blocks = closing.block_ends.len();
-            return (closing, 0);
+            settled.tail_start = stop + blank;
+            settled.block_ends.push(Some(settled.tail_start));
+            settled.closed_blocks = settled.block_ends.len();
+            return (settled, 0);
         }
-        while closing.block_ends.last().is_some_and(Option::is_none) {
-            closing.block_ends.pop();
+        while settled.block_ends.last().is_some_and(Option::is_none) {
+            settled.block_ends.pop();
         }
-        closing.closed_blocks = closing.block_ends.len();
-        closing.tail_start = closing.block_ends.last().copied().flatten().unwrap_or(0);
-        if closing.closed_blocks < earlier.len() {
-            return (closing, 0);
+        settled.closed_blocks = settled.block_ends.len();
+        settled.tail_start = settled.block_ends.last().copied().flatten().unwrap_or(0);
+        if settled.closed_blocks < earlier.len() {
+            return (settled, 0);
         }
         let before = before.filter(|_| earlier.is_empty());
-        let parsed = closing.close_partially(last, reading, text, stop, before);
-        (closing, parsed)
+        let parsed = settled.close_partially(last, reading, text, stop, before);
+        (settled, parsed)
     }
 
     fn close_partially(
@@ -102,7 +102,8 @@ impl SettledLines {
                     return 0;
                 };
                 if before.is_none() && !loose {
-                    // Items without a paragraph of their own don't tell whether their list is loose; the lead has one.
+                    // Items without a paragraph of their own don't show whether their list is loose; the lead
+                    // has one.
                     let probe = format!("{lead}{}", &text[begin..]);
                     parsed = probe.len();
                     loose = matches!(
@@ -128,7 +129,8 @@ impl SettledLines {
                     return 0;
                 };
                 if before.is_none() {
-                    // After a definition the head of a table may look like the begin of an item or of code.
+                    // After a definition, the head of a table may look like the beginning of an item or of
+                    // code.
                     parsed = lead.len();
                     if !matches!(parse::parse_from(&lead, 0).blocks[..], [Block::Table { .. }]) {
                         return parsed;
@@ -179,10 +181,10 @@ fn lead_or_else(before: Option<&OpenContainer>, new: impl FnOnce() -> Option<Str
     before.map(|open| open.lead_text.clone()).or_else(new)
 }
 
-/// Whether `next`, the block at `span`, is read the same if everything before `stop` is left out.
+/// True if `next`, the block at `span`, is parsed the same without all text before `stop`.
 ///
-/// It is not if it begins before `stop` (`[^1]: [^2]: text`), nor if it would be code for its indent were it not for what
-/// comes before (a footnote indented under another).
+/// It is not if it begins before `stop` (`[^1]: [^2]: text`), nor if its indent would make it code without
+/// the preceding text (a footnote indented under another).
 fn is_independent_of_previous(text: &str, stop: usize, span: &Range<usize>, next: &Block) -> bool {
     let first = text[stop..]
         .lines()
@@ -192,7 +194,7 @@ fn is_independent_of_previous(text: &str, stop: usize, span: &Range<usize>, next
     stop <= span.start && (code || !is_indented_code(first))
 }
 
-/// Whether a line is indented as code is: by four columns.
+/// True if a line is indented as code is: by four columns.
 fn is_indented_code(line: &str) -> bool {
     let indent = line.find(|c| c != ' ').unwrap_or(line.len());
     indent >= 4 || line[indent..].starts_with('\t')
@@ -206,7 +208,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |at| at + 1)
 }
 
-/// The begin of the first line that a block which ends at `end` has no part in.
+/// The beginning of the first line after a block that ends at `end`.
 fn next_line_start(text: &str, end: usize) -> usize {
     let start = line_start(text, end);
     if is_blank(&text[start..end]) {

@@ -1,15 +1,16 @@
-//! Completes the open tail of a growing text, so that what is shown of it does not flash its raw markup: what may
-//! become markup is held back, what is open is closed. This file looks at lines and blocks, [`repair`](super::repair)
-//! at the text in them.
+//! Repair of the open tail of a growing text, so that its raw markup does not flash: possible markup is held
+//! back, open markup is closed. This file examines lines and blocks, [`inline_repair`](super::inline_repair)
+//! the text in them.
 //!
-//! All of this is for showing only. Whatever is guessed wrong here is put right by the lines that follow, or by the end.
+//! The result is only for display. Wrong guesses are corrected by the lines that follow, or by the end.
 
 use std::borrow::Cow;
 
 use super::inline_repair::{self, TextContext};
 use super::last_leaf::{LastLeaf, LeafKind};
 
-/// The tail as it is to be shown. `lead` is what the parser has to see before it. What is parsed is added to `parsed`.
+/// Returns the tail as it is to be shown. `lead` is the text that the parser needs before it. The number of
+/// bytes parsed is added to `parsed`.
 pub(super) fn complete_tail<'a>(lead: &str, tail: &'a str, parsed: &mut u64) -> Cow<'a, str> {
     let whole = format!("{lead}{tail}");
     *parsed += whole.len() as u64;
@@ -19,7 +20,7 @@ pub(super) fn complete_tail<'a>(lead: &str, tail: &'a str, parsed: &mut u64) -> 
 
     let (mut text, leaf) = match leaf.kind {
         LeafKind::Fence if leaf.span.start < line => {
-            // A line that may yet become the closing fence, or its indent.
+            // A line that may become the closing fence, or its indent.
             let rest = partial.trim_start_matches([' ', '\t', '>']);
             let fence = rest.trim_end();
             let closing = fence.bytes().all(|byte| byte == b'`') || fence.bytes().all(|byte| byte == b'~');
@@ -63,7 +64,7 @@ fn cut_tail<'a>(whole: &str, lead: &str, at: usize) -> Cow<'a, str> {
 
 fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: bool) -> Cow<'a, str> {
     let start = leaf.span.start;
-    let place = match leaf.kind {
+    let context = match leaf.kind {
         _ if start < lead.len() => None,
         LeafKind::Paragraph if !ends_with_blank_line(&text, leaf) => {
             Some(TextContext::Paragraph { cut_at_pipe })
@@ -73,11 +74,11 @@ fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: 
         _ => None,
     };
     let tail = &text[lead.len()..];
-    Cow::Owned(match place {
-        Some(place) => {
+    Cow::Owned(match context {
+        Some(context) => {
             let mut out = text[lead.len()..start].to_owned();
-            inline_repair::complete_inline(&text[start..], place, &mut out);
-            if place == TextContext::Cell {
+            inline_repair::complete_inline(&text[start..], context, &mut out);
+            if context == TextContext::Cell {
                 // A row without a cell is not a row yet.
                 let line = out.rfind('\n').map_or(0, |at| at + 1);
                 if out[line..].chars().all(|c| matches!(c, '|' | ' ' | '\t' | '>')) {
@@ -90,13 +91,14 @@ fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: 
     })
 }
 
-/// Whether a blank line has ended the paragraph at the text's end.
+/// True if a blank line has ended the paragraph at the text's end.
 fn ends_with_blank_line(text: &str, leaf: &LastLeaf) -> bool {
     let content = text[..leaf.span.end].trim_end_matches('\n').len();
     text[content..].bytes().filter(|byte| *byte == b'\n').count() > 1
 }
 
-/// Where to cut a text whose last line (which begins at `line`) may yet become a marker of some block.
+/// The position at which to cut a text whose last line (which begins at `line`) may become a marker of some
+/// block.
 fn hold_back_position(text: &str, line: usize, leaf: &LastLeaf) -> Option<usize> {
     let partial = &text[line..];
     if partial.is_empty() {
@@ -157,13 +159,14 @@ fn strip_markers(line: &str) -> &str {
     }
 }
 
-/// `12`, `12.` or `12)`: an item's number, maybe.
+/// True for `12`, `12.` or `12)`, which may be an item's number.
 fn could_be_list_number(content: &str) -> bool {
     let digits = content.bytes().take_while(u8::is_ascii_digit).count();
     digits > 0 && digits < 10 && matches!(&content[digits..], "" | "." | ")")
 }
 
-/// `[label`, `[label]`, `[label]: …`: the definition of a link or a footnote, maybe; or a checkbox.
+/// True for `[label`, `[label]` and `[label]: …`, which may be the definition of a link or a footnote, or a
+/// checkbox.
 fn could_be_definition(rest: &str) -> bool {
     let Some(label) = rest.strip_prefix('[') else {
         return false;
@@ -178,7 +181,8 @@ fn could_be_definition(rest: &str) -> bool {
     }
 }
 
-/// Where to cut a text that ends in the begin of a table, of which only the head line and maybe half the next are here.
+/// The position at which to cut a text that ends in the beginning of a table, with only the head line and
+/// perhaps half of the next.
 fn table_head_position(text: &str, partial: &str, leaf: &LastLeaf) -> Option<usize> {
     if leaf.kind != LeafKind::Paragraph
         || !could_be_table_delimiter(partial)
@@ -191,19 +195,20 @@ fn table_head_position(text: &str, partial: &str, leaf: &LastLeaf) -> Option<usi
     begins_with_pipe.then_some(line)
 }
 
-/// Whether the paragraph is one line so far that could be the head of a table without a pipe before it.
+/// True if the paragraph has only one line so far, and this could be the head of a table without a pipe
+/// before it.
 fn could_be_table_head(text: &str, leaf: &LastLeaf, partial: &str) -> bool {
     leaf.kind == LeafKind::Paragraph
         && leaf.span.start >= last_line_start(text)
         && (could_be_table_delimiter(partial) || !text.ends_with('\n'))
 }
 
-/// The begin of the last line that has anything in it.
+/// The beginning of the last line that is not blank.
 fn last_line_start(text: &str) -> usize {
     text.trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1)
 }
 
-/// Whether a line may become the one between a table's head and its rows.
+/// True if a line may become the delimiter row between a table's head and its rows.
 fn could_be_table_delimiter(line: &str) -> bool {
     line.trim_start_matches(['>', ' ', '\t'])
         .bytes()

@@ -1,7 +1,7 @@
-//! Characters that nobody sees.
+//! Invisible characters.
 
-/// Returns true for a character that is not seen, or has others shown in another order than they are in. Control characters and white
-/// space have tests of their own.
+/// Returns true for a character that is invisible or changes the order in which others are shown. Control
+/// characters and white space have tests of their own.
 pub fn is_unseen(c: char) -> bool {
     matches!(
         c,

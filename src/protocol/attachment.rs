@@ -1,33 +1,34 @@
-//! Attachments: files that tools give beside their text.
+//! Attachments: files that tools return besides their text.
 
 use serde::{Deserialize, Serialize};
 
 use super::{AttachmentId, flat_json::Fields};
 
-/// A file as messages know it. What is in it is loaded from `/api/attachments/{id}`, by the page from [`Attachment::address`].
+/// A file as messages refer to it. Its content is loaded from `/api/attachments/{id}`, or by the page from
+/// [`Attachment::url`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct Attachment {
     pub id: AttachmentId,
-    /// What it is called when it is saved.
+    /// The file name used when it is saved.
     pub name: String,
-    /// Such as `image/png`. One that browsers show has been checked against what is in the file.
+    /// The media type, such as `image/png`. A type that browsers display was checked against the content.
     pub media_type: String,
-    /// How long it is.
+    /// The size in bytes.
     pub bytes: usize,
 }
 
-/// How a file is shown.
+/// The way in which a file is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachmentDisplay {
     Image,
     Audio,
-    /// Not at all, since it might be a page with scripts in it, or anything: it can be saved.
+    /// Download only: the file could be a page with scripts, or anything else.
     Download,
 }
 
 impl AttachmentDisplay {
-    /// How files of a type are shown.
+    /// Returns the display of files of a media type.
     pub fn for_media_type(media_type: &str) -> Self {
         match media_type {
             "image/png" | "image/jpeg" | "image/gif" | "image/webp" => Self::Image,
@@ -39,7 +40,7 @@ impl AttachmentDisplay {
 }
 
 impl Attachment {
-    /// Where the page has it from.
+    /// The URL from which the page loads the file.
     pub fn url(&self) -> String {
         ["/rpc/attachments/", &self.id.to_string()].concat()
     }

@@ -1,12 +1,12 @@
-//! What a person is looking at while they ask: which page, and what is open on it.
+//! The page context of a message: the page that the person looks at, and what is open there.
 //!
-//! It names things and does not have them: what is in them is loaded by the server, which knows whose they are.
+//! It has only ids. The server loads the data itself and checks to whom it belongs.
 
 use serde::{Deserialize, Serialize};
 
 use super::{StreamId, flat_json::Fields};
 
-/// A page and what is open on it. Fields that nobody knows are passed over.
+/// A page and what is open on it. Unknown fields are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct PageContext {
@@ -16,25 +16,25 @@ pub struct PageContext {
     pub active_tab: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_subtab: Option<String>,
-    /// What is searched for.
+    /// The search query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// The page of what was found, from 1.
+    /// The page of the search results, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<usize>,
-    /// The articles on the screen, by their PMIDs.
+    /// The PMIDs of the articles on the screen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<String>,
-    /// The article that is open, by its PMID.
+    /// The PMID of the open article.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub article_id: Option<String>,
-    /// The stream of research that is open.
+    /// The open research stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_id: Option<StreamId>,
 }
 
 impl PageContext {
-    /// A page with nothing open.
+    /// Creates the context of a page with nothing open.
     pub fn for_page(page: &str) -> Self {
         Self {
             current_page: page.into(),

@@ -1,4 +1,4 @@
-//! The list of conversations, and the reducer that keeps it true.
+//! The list of conversations, and the reducer that keeps it up to date.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +10,17 @@ use super::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, fl
 pub struct ConversationSummary {
     pub id: ConversationId,
     pub title: String,
-    /// When something last happened in it.
+    /// The time of its last activity.
     pub updated_at: Timestamp,
-    /// Where in the log that stands: the list's order. Unlike times, positions never tie.
+    /// The log position of its last activity, by which the list is sorted. Unlike times, positions are never
+    /// equal.
     pub activity: Position,
-    /// The run that works on it now.
+    /// The active run.
     pub active_run: Option<MessageId>,
-    /// Whether that run waits for a person.
+    /// True if the active run waits for a person.
     pub waiting: bool,
-    /// Whether a run has ended in it, other than by a person's stop, or waits for a person, and nobody has opened it since.
+    /// True if nobody has opened the conversation since a run in it ended (other than by a person's stop) or
+    /// began to wait for a person.
     pub unseen: bool,
 }
 
@@ -26,22 +28,22 @@ pub struct ConversationSummary {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct ConversationList {
-    /// Every event up to here is in this state; [`apply`] skips them.
+    /// The last position that this state includes; [`apply`] skips events up to it.
     pub as_of: Position,
     /// Newest activity first.
     pub conversations: Vec<ConversationSummary>,
-    /// Whether there are older conversations than the last one here.
+    /// True if there are conversations older than the last one here.
     pub has_more: bool,
 }
 
-/// Where the next page of the list begins: before this activity.
+/// The start of the next page of the list: the conversations before this activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListCursor {
     pub activity: Position,
 }
 
 impl ConversationList {
-    /// Where the next page begins, if there is one.
+    /// Returns the cursor of the next page, if there is one.
     pub fn next_cursor(&self) -> Option<ListCursor> {
         let last = self.conversations.last().filter(|_| self.has_more)?;
         Some(ListCursor {
@@ -49,7 +51,8 @@ impl ConversationList {
         })
     }
 
-    /// Adds an older page. What moved up since the page was asked for is there already and stays.
+    /// Appends an older page. A conversation that moved up since the request is in the list already and stays
+    /// there.
     pub fn append_page(&mut self, page: ConversationList) {
         for older in page.conversations {
             if self.get(older.id).is_none() {
@@ -59,7 +62,7 @@ impl ConversationList {
         self.has_more = page.has_more;
     }
 
-    /// The conversation with this id, if it is in the part of the list that is loaded.
+    /// Returns the conversation with this id if it is in the loaded part of the list.
     pub fn get(&self, id: ConversationId) -> Option<&ConversationSummary> {
         self.conversations
             .iter()
@@ -74,7 +77,7 @@ impl ConversationList {
             .is_some()
     }
 
-    /// Puts a conversation where its last activity belongs: at the top.
+    /// Moves a conversation to the top, where the latest activity belongs.
     fn move_to_top(&mut self, id: ConversationId, activity: Position, at: Timestamp) -> bool {
         let Some(index) = self
             .conversations
@@ -91,14 +94,14 @@ impl ConversationList {
     }
 }
 
-/// What the reducer could make of an event.
+/// The effect of an event on the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListUpdate {
-    /// The list is as it was.
+    /// Nothing changed.
     Unchanged,
     Changed,
-    /// Something happened in a conversation that is not in the loaded part of the list: it belongs at the
-    /// top now, and its summary has to be asked for.
+    /// The event is about a conversation outside the loaded part of the list. It belongs at the top now, and
+    /// the caller has to request its summary.
     UnknownConversation(ConversationId),
 }
 
@@ -129,7 +132,7 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
             true
         }
         EventBody::ConversationRenamed { title } => {
-            // A title far down the list is loaded with its page.
+            // A conversation outside the loaded part gets its title when its page is loaded.
             return update_if(list.update(id, |conversation| conversation.title.clone_from(title)));
         }
         EventBody::ConversationDeleted => {

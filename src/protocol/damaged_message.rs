@@ -1,9 +1,9 @@
-//! What stands in place of messages that are stored and can't be read.
+//! Placeholders for stored messages that can't be read.
 
 use super::{AssistantMessage, MessageId, RunError, RunStatus};
 
 impl AssistantMessage {
-    /// An answer that is stored and can't be read, whose run has this status.
+    /// Creates the placeholder of a stored answer that can't be read. Its run has this status.
     pub fn damaged(id: MessageId, status: RunStatus) -> Self {
         let mut damaged = Self::new("");
         damaged.status = status;
@@ -11,7 +11,7 @@ impl AssistantMessage {
         damaged
     }
 
-    /// Whether the answer, or a part of it, can't be read.
+    /// True if the answer, or a part of it, can't be read.
     pub fn is_damaged(&self) -> bool {
         self.error.as_ref().is_some_and(RunError::is_damage)
     }
@@ -20,7 +20,7 @@ impl AssistantMessage {
 impl RunError {
     const DAMAGED_CODE: &str = "damaged_message";
 
-    /// What stands in place of an answer, or of a part of it, that is stored and can't be read.
+    /// Creates the error of a stored answer of which the whole or a part can't be read.
     pub fn damaged(id: MessageId) -> Self {
         Self {
             code: Self::DAMAGED_CODE.into(),
@@ -34,7 +34,7 @@ impl RunError {
     }
 }
 
-/// The words in place of a message that can't be read.
+/// The text shown in place of a message that can't be read.
 pub fn damaged_message_text(id: MessageId) -> String {
     ["This message is damaged and can't be shown. Id ", &id.to_string()].concat()
 }

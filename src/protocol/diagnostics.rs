@@ -1,41 +1,41 @@
-//! How an answer was made, as the page shows it: prepared by the server, ready to be drawn.
+//! The diagnostics of an answer as the page shows them: prepared by the server, ready to be rendered.
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of how an answer was made.
+/// The diagnostics of one answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticsView {
-    /// The run is at work: there will be more.
+    /// The run is active: more will follow.
     pub at_work: bool,
-    /// The short facts: model, tokens, times.
+    /// Short facts: model, tokens, times.
     pub summary: Vec<DiagnosticsFact>,
     pub sections: Vec<DiagnosticsSection>,
-    /// All of it, for the clipboard.
+    /// Everything, as JSON for the clipboard.
     pub json: String,
 }
 
-/// A name and what it stands for, as words.
+/// A name and its value, as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticsFact {
     pub name: String,
     pub value: String,
 }
 
-/// A part that opens and closes.
+/// A section that can be expanded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticsSection {
     pub title: String,
-    /// How much is in it: "3 messages".
+    /// The amount of its content, as text: "3 messages".
     pub count: String,
-    /// Whether the texts are single lines.
+    /// True if the texts are single lines.
     pub lines: bool,
     pub blocks: Vec<DiagnosticsBlock>,
 }
 
-/// A text and what it is.
+/// A text and its label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticsBlock {
-    /// Who says it, or when it happened. Empty if there is only one.
+    /// The role or the time of the text. Empty if there is only one.
     pub label: String,
     pub text: String,
 }

@@ -1,23 +1,23 @@
-//! What a request gets when it cannot be done: a stable code, and words for the person.
+//! The error of a request: a stable code and a message for the person.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest message of an error. It has words for a person, and some repeat what was sent.
+/// The maximum length of an error message. Some messages repeat what was sent.
 const MAX_ERROR_MESSAGE_BYTES: usize = 8 << 10;
 
-/// How much of what was sent, or of another's words, an error repeats.
+/// The maximum length of a quotation in an error message, from the request or from another server.
 const MAX_EXCERPT_BYTES: usize = 500;
 
-/// The beginning of a text, for an error that says what it was.
+/// Returns the beginning of a text, for quoting it in an error message.
 pub fn excerpt(text: &str) -> String {
     let end = text.floor_char_boundary(MAX_EXCERPT_BYTES);
     let more = if end < text.len() { "…" } else { "" };
     [&text[..end], more].concat()
 }
 
-/// Says what happened, what was kept and what to do next.
+/// An error of a request. The message says what happened, what was kept and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ApiError {
@@ -25,45 +25,45 @@ pub struct ApiError {
     pub message: String,
 }
 
-/// The stable, machine-readable cause. Each stands for one HTTP status.
+/// The stable, machine-readable cause. Each maps to one HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
-    /// 400: the request is not of the form that is asked for.
+    /// 400: the request is malformed.
     BadRequest,
-    /// 401: the token is not one that is taken.
+    /// 401: the token is not valid.
     Unauthorized,
     /// 403: the request came from another site.
     Forbidden,
-    /// 404: there is no such thing, or it is somebody else's.
+    /// 404: the resource does not exist, or belongs to somebody else.
     NotFound,
     /// 405: this address takes another method.
     WrongMethod,
     /// 408: the request's body came too slowly.
     RequestTimeout,
-    /// 409: a run is at work on this conversation already.
+    /// 409: this conversation has an active run already.
     RunActive,
-    /// 409: this answer has come to its end, or the conversation has gone on since.
+    /// 409: this answer is complete, or the conversation has newer messages.
     NotContinuable,
     /// 409: this intent's id was used before, for something else.
     IntentReused,
-    /// 409: this action was taken already, or is offered no more.
+    /// 409: this action was taken already, or is no longer offered.
     ActionSpent,
-    /// 409: another note than was known stands there.
+    /// 409: the note was changed meanwhile.
     NoteChanged,
     /// 413: the request is longer than a limit.
     TooLarge,
-    /// 415: the body is not said to be what is read here.
+    /// 415: the body's content type is not supported.
     UnsupportedMediaType,
-    /// 422: a tool is wanted that there is not.
+    /// 422: a requested tool does not exist.
     UnknownTool,
-    /// 422: a model is wanted that there is not.
+    /// 422: the requested model does not exist.
     UnknownModel,
-    /// 422: a model can't be asked like that.
+    /// 422: the model does not support these parameters.
     InvalidParameters,
-    /// 422: what the person is said to look at is not there.
+    /// 422: the page context names something that does not exist.
     InvalidContext,
-    /// 500: a fault of Parlor.
+    /// 500: a bug in Parlor.
     Internal,
     /// 503: storage does not work, or the server is stopping.
     Unavailable,
@@ -72,7 +72,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// The HTTP status that goes with the code.
+    /// The HTTP status of the code.
     pub fn status(self) -> u16 {
         match self {
             Self::BadRequest => 400,
@@ -94,7 +94,7 @@ impl ErrorCode {
         }
     }
 
-    /// The code as it is on the wire.
+    /// The code's name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadRequest => "bad_request",
@@ -122,7 +122,7 @@ impl ErrorCode {
 }
 
 impl ApiError {
-    /// An error with a code and words for the person. A message that is longer than anybody reads is cut.
+    /// Creates an error. A message over 8 KiB is cut.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let mut message = message.into();
         if message.len() > MAX_ERROR_MESSAGE_BYTES {
@@ -132,21 +132,21 @@ impl ApiError {
         Self { code, message }
     }
 
-    /// No answer came. That says nothing about whether the request did.
+    /// No response arrived. The request may have been processed nevertheless.
     pub fn unreachable() -> Self {
         Self::new(
             ErrorCode::Unreachable,
-            "The server could not be reached, or its answer got lost: it is not known whether this arrived. Doing it \
-             again is safe.",
+            "The server could not be reached, or its answer was lost. Your request may have arrived. You can safely \
+             try again.",
         )
     }
 
-    /// A request came to the server, or an answer to the page, that it does not understand.
+    /// The server could not parse a request, or the page could not parse a response.
     pub fn unreadable(cause: impl fmt::Display) -> Self {
         Self::new(
             ErrorCode::BadRequest,
             [
-                "What was sent could not be read (",
+                "The data that was sent could not be read (",
                 &excerpt(&cause.to_string()),
                 "). If this is Parlor's own page, reload it.",
             ]

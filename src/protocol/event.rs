@@ -8,7 +8,7 @@ use super::{
     ToolStatus, Usage, Verdict, flat_json::Fields,
 };
 
-/// A place in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
+/// A position in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Position(pub u64);
@@ -25,33 +25,33 @@ impl Position {
 #[serde(try_from = "Fields")]
 pub struct Event {
     pub position: Position,
-    /// [`ConversationId::NONE`] for what concerns the person and no conversation.
+    /// The conversation, or [`ConversationId::NONE`] if the event is about the user and no conversation.
     #[serde(skip_serializing_if = "ConversationId::is_none")]
     pub conversation_id: ConversationId,
-    /// The run that the event belongs to; `None` for what concerns the conversation as a whole.
+    /// The run that the event belongs to; `None` if it is about the whole conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
     #[serde(flatten)]
     pub body: EventBody,
 }
 
-/// What happened.
+/// The kind of an event, with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
-    /// A conversation came to be, with its first message.
+    /// A conversation was created, with its first message.
     ConversationCreated { title: String, created_at: Timestamp },
-    /// A conversation has another title.
+    /// A conversation was renamed.
     ConversationRenamed { title: String },
-    /// A conversation will be answered by another model from now on.
+    /// Another model will answer the conversation from now on.
     ModelChosen { model: String },
-    /// A conversation's model will be asked in another way from now on.
+    /// The conversation's model will be called with other parameters from now on.
     ParametersChosen { parameters: Parameters },
-    /// Somebody has looked at what had happened in a conversation.
+    /// A person has opened the conversation and seen its news.
     ConversationRead,
-    /// A conversation and all that was in it is gone.
+    /// A conversation was deleted with everything in it.
     ConversationDeleted,
-    /// Another branch of the conversation is the one that is shown.
+    /// Another branch of the conversation is shown.
     LeafSelected { leaf_id: MessageId },
     /// A person's message is stored; its answer will have the announced id.
     UserMessageSaved {
@@ -59,7 +59,7 @@ pub enum EventBody {
         expected_assistant_message_id: MessageId,
         parent_id: Option<MessageId>,
         text: String,
-        /// How the person said it.
+        /// The way in which the person wrote the message.
         #[serde(flatten)]
         interaction: Interaction,
         created_at: Timestamp,
@@ -70,15 +70,15 @@ pub enum EventBody {
         model: String,
         created_at: Timestamp,
     },
-    /// A run that had not come to its natural end goes on, in a new node.
+    /// A run that had no natural end continues, in a new node.
     RunContinued { created_at: Timestamp },
-    /// What the run is doing, while there is nothing else to show.
+    /// The run's activity, shown until there is output.
     Status { message: String },
     /// More of the model's reasoning.
     Thinking {
         node: usize,
         part: usize,
-        /// Where the delta begins in the part, in bytes of UTF-8.
+        /// The delta's offset in the part, in bytes of UTF-8.
         offset: usize,
         text: String,
     },
@@ -86,27 +86,27 @@ pub enum EventBody {
     TextDelta {
         node: usize,
         part: usize,
-        /// Where the delta begins in the part, in bytes of UTF-8.
+        /// The delta's offset in the part, in bytes of UTF-8.
         offset: usize,
         text: String,
     },
-    /// The text of this node so far was reasoning: its end was marked, and not its beginning.
+    /// The text of this node so far was reasoning: the model marked only the end of its reasoning.
     TextWasThinking { node: usize },
-    /// A tool call that has to be allowed by a person before it begins.
+    /// A tool call waits for a person's approval.
     ApprovalRequested(RequestedCall),
-    /// A person has answered whether a tool call may begin.
+    /// A person has allowed or denied a tool call.
     ApprovalAnswered {
         index: usize,
         tool_use_id: String,
         allowed: bool,
     },
-    /// A tool call begins.
+    /// A tool call began.
     ToolStart {
         #[serde(flatten)]
         call: RequestedCall,
         started_at: Timestamp,
     },
-    /// A tool says how far it is.
+    /// A tool reported its progress.
     ToolProgress {
         index: usize,
         tool_use_id: String,
@@ -114,57 +114,59 @@ pub enum EventBody {
         #[serde(flatten)]
         progress: ToolProgress,
     },
-    /// A tool call has ended, with what the model is told of it.
+    /// A tool call ended, with its output for the model.
     ToolComplete {
         index: usize,
         tool_use_id: String,
         tool: String,
-        /// What the tool has done: "Searched".
+        /// The label of the finished call: "Searched".
         label: String,
         status: ToolStatus,
         output: String,
-        /// What it has made for the panel.
+        /// The payload that the tool made for the panel.
         #[serde(skip_serializing_if = "Option::is_none")]
         payload: Option<PayloadRef>,
-        /// The files that it has given.
+        /// The files that the tool returned.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
         ended_at: Timestamp,
     },
-    /// The run waits for a person: no task works on it until its questions are answered.
+    /// The run waits for a person. No task works on it until its questions are answered.
     Waiting {
-        /// How long it was at work until then, in milliseconds.
+        /// The time for which the run was active until then, in milliseconds.
         worked_ms: u64,
     },
-    /// The model has made something for the panel, at this place of its answer.
+    /// The model made a payload for the panel, at this place in its answer.
     PayloadMade {
         node: usize,
         part: usize,
         payload: PayloadRef,
     },
-    /// What the person may want to say next. It replaces what was suggested before.
+    /// Values that the person may want to send next. They replace the earlier ones.
     SuggestedValues { values: Vec<SuggestedValue> },
-    /// What the person may want done next. It replaces what was suggested before.
+    /// Actions that the person may want to take next. They replace the earlier ones.
     SuggestedActions { actions: Vec<SuggestedAction> },
-    /// A suggested action was taken on the page: it is not offered any more.
+    /// A suggested action was taken in the page and is no longer offered.
     ActionTaken {
-        /// Which of the answer's actions.
+        /// The index of the action in the answer.
         index: usize,
     },
-    /// A person has accepted or rejected something that was made for the panel.
+    /// A person has accepted or rejected a payload.
     PayloadJudged { payload_id: String, verdict: Verdict },
-    /// Where the answer has it from. It replaces what was said before.
+    /// The sources of the answer. They replace the earlier ones.
     Sources { sources: Vec<CitedSource> },
-    /// What the latest call of the model came to. It replaces what was said before.
+    /// The token usage of the latest model call. It replaces the earlier one.
     Usage(Usage),
-    /// The person's literature is another one: how, as `literature::Change`. It is read by those who show it.
+    /// The user's literature changed. The change is a `literature::LibraryChange`, kept as JSON and parsed
+    /// only by the code that shows it.
     LiteratureChanged { change: RawJson },
     /// The run ended: the model finished.
     Complete {
         ended_at: Timestamp,
-        /// How long it was at work since it began, was continued or had its last answer from a person, in milliseconds.
+        /// The time for which the run was active, in milliseconds, since it began, was continued or had its
+        /// last answer from a person.
         worked_ms: u64,
-        /// Why the model stopped.
+        /// The reason for which the model stopped.
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
     },
@@ -177,26 +179,25 @@ pub enum EventBody {
         message: String,
         ended_at: Timestamp,
         worked_ms: u64,
-        /// Why the model stopped, if it did.
+        /// The reason for which the model stopped, if it did.
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
     },
-    /// Something of what a person has set for themselves is another one, or of what is remembered of them. What it is is not in
-    /// the log: who shows it loads it.
+    /// The user's settings or memories changed. The log does not have the new values: views load them.
     SettingsChanged,
-    /// What stood here was deleted; only its position is kept.
+    /// A placeholder for a deleted event, which keeps its position.
     Empty,
-    /// The stored event can't be read. It is skipped: snapshots have what came of it, as far as anything has.
+    /// The stored event can't be read and is skipped. Snapshots include its effects, as far as it had any.
     Damaged,
 }
 
-/// What a stream says about itself. It has no position, and the stream ends with it.
+/// A notice of the stream about itself. It has no position, and the stream ends with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "Fields")]
 pub enum StreamNotice {
-    /// The log does not reach back to the position that was asked for: load snapshots again.
+    /// The log does not reach back to the requested position: load snapshots again.
     Reset,
-    /// The log can't be read just now: come back with the same position.
+    /// The log can't be read at the moment: reconnect with the same position.
     Unavailable,
 }
 
@@ -211,10 +212,10 @@ impl EventBody {
         }
     }
 
-    /// The last event of a run that ends with `status`.
+    /// Creates the last event of a run that ends with `status`.
     ///
-    /// `error` is what a failed or interrupted run tells the person. `worked_ms` is 0 if it
-    /// is not known how long it was at work.
+    /// `error` is the message of a failed or interrupted run. `worked_ms` is the time for which it was
+    /// active, 0 if unknown.
     pub fn run_ended(
         status: RunStatus,
         error: Option<RunError>,
@@ -226,7 +227,7 @@ impl EventBody {
             (status @ (RunStatus::Failed | RunStatus::Interrupted), error) => {
                 let error = error.unwrap_or_else(|| RunError {
                     code: status.as_str().into(),
-                    message: "The answer broke off.".into(),
+                    message: "The answer is incomplete.".into(),
                     hint: String::new(),
                 });
                 Self::Error {
@@ -246,7 +247,7 @@ impl EventBody {
         }
     }
 
-    /// The same end, with why the model stopped.
+    /// Adds the reason for which the model stopped.
     pub fn with_finish_reason(mut self, reason: Option<FinishReason>) -> Self {
         if let Self::Complete { finish_reason, .. } | Self::Error { finish_reason, .. } = &mut self {
             *finish_reason = reason;

@@ -1,12 +1,12 @@
-//! One event of every kind, for the tests that hold something true of all of them.
+//! Examples of every kind of event, for tests of properties that all of them share.
 
 use super::*;
 
-/// `kinds! { pattern => [examples], }`: a kind of which there is none does not compile, and an example that stands with
-/// another kind fails.
+/// `kinds! { pattern => [examples], }`: a kind without examples does not compile, and an example under
+/// another kind's pattern fails.
 macro_rules! kinds {
     ($($kind:pat => [$($example:expr),+ $(,)?],)*) => {
-        /// One event of every kind at least, each with all that it can have.
+        /// At least one event of every kind, each with all optional fields set.
         pub fn of_every_kind() -> Vec<EventBody> {
             let mut all = Vec::new();
             $(
@@ -118,7 +118,7 @@ fn text() -> String {
     "text".into()
 }
 
-/// The event of a user's log, as the server writes it: with the conversation and the run that it belongs to.
+/// An event of a user's log as the server writes it, with the conversation and the run that it belongs to.
 pub fn logged_event(body: EventBody) -> Event {
     let conversation_id = match body {
         EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
@@ -247,10 +247,10 @@ fn action(data: Option<String>) -> SuggestedAction {
 }
 
 fn parameters() -> Parameters {
-    let asked = ParameterInput {
+    let input = ParameterInput {
         temperature: "0.7".into(),
         thinking_level: "low".into(),
         max_completion_tokens: "1000".into(),
     };
-    Parameters::parse(&asked).expect("they can be")
+    Parameters::parse(&input).expect("the example parameters are valid")
 }

@@ -1,27 +1,27 @@
-//! Why a model stopped.
+//! The reasons for which a model stops.
 
 use serde::{Deserialize, Serialize};
 
-/// Why the last call of a run's model stopped, as its server says. On the wire and in the database it is a string; one that is not
-/// known is kept as it came.
+/// The reason for which the last model call of a run stopped, as the model server reports it. On the wire and
+/// in the database it is a string; an unknown one is kept unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum FinishReason {
-    /// The answer is whole.
+    /// The answer is complete.
     Stop,
-    /// The answer reached the longest one allowed: the model's, the request's or Parlor's own.
+    /// The answer reached a maximum length: the model's, the request's or Parlor's own.
     Length,
     /// The model waits for the results of its tool calls.
     ToolCalls,
-    /// The model server held the rest back.
+    /// The model server withheld the rest.
     ContentFilter,
     /// The model refused to answer.
     Refusal,
-    /// The model server held the rest back, for safety.
+    /// The model server withheld the rest, for safety.
     Safety,
-    /// The model server interrupted a long turn, which can go on.
+    /// The model server interrupted a long turn, which can be continued.
     PauseTurn,
-    /// The model asked for a tool in a form that its own server could not read.
+    /// The model called a tool in a form that its own server could not parse.
     MalformedFunctionCall,
     /// Any other, which counts as a natural end.
     Other(String),
@@ -49,12 +49,12 @@ impl FinishReason {
         known.map_or("", |(_, name)| name)
     }
 
-    /// Whether the answer has a natural end that *Continue* can go beyond.
+    /// True if the answer ended at a limit and *Continue* can go beyond it.
     pub fn is_cut_short(&self) -> bool {
         matches!(self, Self::Length | Self::PauseTurn)
     }
 
-    /// Whether somebody decided that there should be no (more) answer.
+    /// True if the model or its server decided not to give an answer, or the rest of it.
     pub fn is_withheld(&self) -> bool {
         matches!(self, Self::ContentFilter | Self::Refusal | Self::Safety)
     }

@@ -1,4 +1,4 @@
-//! Identifiers. Each is a UUIDv7 (RFC 9562), so that ids made later sort later, and each has a type of its own.
+//! Identifiers. Each is a UUIDv7 (RFC 9562), so that later ids sort later, and each has its own type.
 
 use std::{
     fmt,
@@ -17,7 +17,7 @@ macro_rules! id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// A new id, later than all that were made before it on this machine.
+            /// Creates an id that is later than all that were made before it on this machine.
             pub fn new() -> Self {
                 Self(new())
             }
@@ -51,9 +51,10 @@ macro_rules! id {
     };
 }
 
-/// A new id. `Uuid::now_v7` alone panics on a clock that stands before 1970; then the ids are in no order.
+/// Creates a UUID. `Uuid::now_v7` alone panics on a clock before 1970; with such a clock the ids have no
+/// order.
 fn new() -> Uuid {
-    // The browser's clock is read in another way, which takes any time.
+    // The browser's clock is read through another API, which accepts any time.
     if !cfg!(target_family = "wasm") && SystemTime::now() < UNIX_EPOCH {
         return Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0));
     }
@@ -61,11 +62,11 @@ fn new() -> Uuid {
 }
 
 id!(
-    /// Whose data a row or an event is. Every row and every query has one.
+    /// The owner of a row or an event. Every row and every query has one.
     UserId
 );
 id!(
-    /// A conversation; made by the client, so that it is final before the server has seen it.
+    /// A conversation. The client makes the id, so that it is final before the server has seen it.
     ConversationId
 );
 id!(
@@ -73,32 +74,32 @@ id!(
     MessageId
 );
 id!(
-    /// A file that a tool has given.
+    /// A file that a tool returned.
     AttachmentId
 );
 id!(
-    /// One thing that is remembered of a person.
+    /// A memory: a fact about the user that is kept across conversations.
     MemoryId
 );
 id!(
-    /// One call of a model, as the diagnostics know it.
+    /// One model call, in the diagnostics.
     CallId
 );
 id!(
-    /// A stream of research: a query that is kept.
+    /// A research stream: a saved query.
     StreamId
 );
 id!(
-    /// An API token; not the token itself.
+    /// An API token's id, which is not the token itself.
     TokenId
 );
 id!(
-    /// One intent of a person (send, regenerate …). The same id twice does it once.
+    /// One intent of a person (send, regenerate …). The same id twice is done once.
     IntentId
 );
 
 impl ConversationId {
-    /// Stands in events that are about no conversation. On the wire there is none then.
+    /// The id in events that are about no conversation. On the wire the field is then absent.
     pub const NONE: Self = Self(Uuid::nil());
 
     pub fn is_none(&self) -> bool {
@@ -107,6 +108,6 @@ impl ConversationId {
 }
 
 impl UserId {
-    /// The one user there is until there are accounts.
+    /// The only user until there are accounts.
     pub const LOCAL: Self = Self(Uuid::from_u128(1));
 }

@@ -1,5 +1,5 @@
-//! Intents: what a person wants done. The client makes the ids, so nothing has to be renamed later, and the
-//! same intent sent twice is done once.
+//! Intents: the changes that a person requests. The client makes the ids, so that nothing is renamed later,
+//! and an intent that is sent twice is done once.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::{
     parameters::ParameterInput,
 };
 
-/// Send a message and have it answered. Makes the conversation if there is none with that id yet.
+/// Sends a message and starts its answer. Creates the conversation if there is none with that id yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendMessage {
     pub intent_id: IntentId,
@@ -18,21 +18,21 @@ pub struct SendMessage {
     /// The model to answer, as `endpoint/model`; without it, the conversation's, else the default one.
     #[serde(default)]
     pub model: Option<String>,
-    /// Tools that the model has to use before it answers this message, by their names.
+    /// The names of tools that the model has to use before it answers this message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub force_tools: Vec<String>,
-    /// How the model is to be asked from now on in this conversation; without it, as before.
+    /// The parameters of the model in this conversation from now on; without them, those in use stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<ParameterInput>,
-    /// How the person said it.
+    /// The way in which the person wrote the message.
     #[serde(default)]
     pub interaction: Interaction,
-    /// What the person is looking at, if it is not the conversation alone.
+    /// The page that the person looks at, if it is not the conversation alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<PageContext>,
 }
 
-/// Have a conversation's model asked in another way from now on.
+/// Sets the parameters of a conversation's model from now on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetParameters {
     pub intent_id: IntentId,
@@ -40,19 +40,20 @@ pub struct SetParameters {
     pub parameters: ParameterInput,
 }
 
-/// Answer a person's message once more: a sibling of the answer that is there.
+/// Generates another answer to a person's message: a sibling of the present answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regenerate {
     pub intent_id: IntentId,
     pub conversation_id: ConversationId,
-    /// The answer to make another one of.
+    /// The present answer.
     pub message_id: MessageId,
     /// The model to answer, as `endpoint/model`; without it, the conversation's.
     #[serde(default)]
     pub model: Option<String>,
 }
 
-/// Go on with an answer that was stopped, failed or interrupted: the same run and message, from where they stood.
+/// Continues an answer that was stopped, failed or interrupted: the same run and message, from where they
+/// ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContinueRun {
     pub intent_id: IntentId,
@@ -61,24 +62,24 @@ pub struct ContinueRun {
     pub message_id: MessageId,
 }
 
-/// A person's answer to whether a tool call may begin.
+/// A person's answer to a tool call that waits for approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalAnswer {
     Allow,
-    /// This call, and every later one of the same tool in the same conversation.
+    /// Allows this call and every later one of the same tool in the same conversation.
     Always,
     Deny,
 }
 
 impl ApprovalAnswer {
-    /// Whether the call that was asked about may begin.
+    /// True if the call may begin.
     pub fn is_allowed(self) -> bool {
         self != Self::Deny
     }
 }
 
-/// Accept or reject something that was made for the panel. The first verdict stays.
+/// Accepts or rejects a payload. The first verdict stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgePayload {
     pub intent_id: IntentId,
@@ -87,28 +88,28 @@ pub struct JudgePayload {
     pub verdict: Verdict,
 }
 
-/// A suggested action was taken on the page: it is not offered any more, in no tab.
+/// Records that a suggested action was taken in the page. No tab offers it any longer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakeAction {
     pub intent_id: IntentId,
     pub conversation_id: ConversationId,
     /// The answer that suggests it.
     pub message_id: MessageId,
-    /// Which of its actions.
+    /// The index of the action in the answer.
     pub index: usize,
 }
 
-/// What became of an intent that starts a run.
+/// The result of an intent that starts a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct StartedRun {
     pub conversation_id: ConversationId,
     pub user_message_id: MessageId,
-    /// The run, which is the message that it will produce.
+    /// The run, whose id is that of the message that it will produce.
     pub assistant_message_id: MessageId,
 }
 
-/// A title from a conversation's first message: its first 30 characters, cut at a word.
+/// Derives a title from a conversation's first message: its first 30 characters, cut at a word.
 pub fn title_from(text: &str) -> String {
     const MAX_TITLE_CHARACTERS: usize = 30;
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -123,7 +124,7 @@ pub fn title_from(text: &str) -> String {
     } else {
         cut.rsplit_once(' ').map(|(head, _)| head)
     };
-    // One long word (a URL, a language without spaces) is cut where the length ends.
+    // A single long word (a URL, a language without spaces) is cut at the maximum length.
     format!("{}…", whole_words.unwrap_or(&cut).trim_end())
 }
 

@@ -1,22 +1,22 @@
-//! How a person said something: by typing it, or by pressing what an answer offered.
+//! The way in which a person wrote a message: by typing it, or by choosing what an answer suggested.
 
 use serde::{Deserialize, Serialize};
 
 use super::flat_json::Fields;
 
-/// How a message of a person came to be. The text of a message never says so: only this does.
+/// The origin of a person's message. It is not part of the message's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "interaction_type", rename_all = "snake_case", try_from = "Fields")]
 pub enum Interaction {
-    /// They wrote it.
+    /// The person typed it.
     #[default]
     TextInput,
-    /// They chose a value that the answer before suggested.
+    /// The person chose a value that the previous answer suggested.
     ValueSelected,
-    /// They pressed the button of an action that the answer before suggested, and that the server performs.
+    /// The person pressed the button of an action that the previous answer suggested and the server performs.
     ActionExecuted {
         action: String,
-        /// What goes with it, as JSON text, just as the answer had it.
+        /// The action's data, as JSON text exactly as in the answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<String>,
     },

@@ -1,6 +1,7 @@
-//! A person's literature: articles that they keep, streams of research, and what is found elsewhere.
+//! A person's literature: saved articles, research streams and search results.
 //!
-//! [`Address`] is where on the page *Literature* one is. [`apply`] is the reducer: the same on the server's snapshots and in every tab.
+//! [`LiteratureLocation`] is a location on the page *Literature*. [`apply`] is the reducer: the same for the
+//! server's snapshots and for every tab.
 
 mod location;
 
@@ -9,15 +10,15 @@ use serde::{Deserialize, Serialize};
 pub use self::location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url};
 use super::{ApiError, Position, StreamId, Timestamp};
 
-/// An article of a journal, as lists have it.
+/// A journal article as lists show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Article {
-    /// Its number in PubMed.
+    /// The PubMed id.
     pub pmid: String,
     pub title: String,
     pub authors: Vec<String>,
     pub journal: String,
-    /// When it was published, as PubMed writes it: "2024 Mar 5".
+    /// The date of publication, as PubMed writes it: "2024 Mar 5".
     pub published: String,
     pub doi: Option<String>,
 }
@@ -26,88 +27,88 @@ pub struct Article {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArticleWithAbstract {
     pub article: Article,
-    /// By paragraphs; empty if there is none.
+    /// The abstract's paragraphs; empty if there is none.
     pub summary: Vec<String>,
-    /// Why there is no abstract, if that is not because there is none.
+    /// The error for which the abstract is missing, if the article may have one.
     pub problem: Option<String>,
 }
 
-/// An article that a person keeps.
+/// An article that the person has saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedArticle {
     pub article: Article,
-    /// What the person has written about it.
+    /// The person's note about it.
     pub note: String,
     pub saved_at: Timestamp,
 }
 
-/// A query that is kept, with what the assistant is to mind there.
+/// A saved query, with instructions for the assistant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResearchStream {
     pub id: StreamId,
     pub name: String,
     pub query: String,
-    /// The person's own for this stream.
+    /// The person's own instructions for this stream.
     pub instructions: String,
 }
 
-/// All that a person keeps, as it stood at a position of the log.
+/// All that a person has saved, as it stood at a position of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Library {
-    /// Every event up to here is in this state; [`apply`] skips them.
+    /// The last position that this state includes; [`apply`] skips events up to it.
     pub as_of: Position,
-    /// What was saved last comes first.
+    /// Last saved first.
     pub articles: Vec<SavedArticle>,
-    /// By their names.
+    /// Sorted by name.
     pub streams: Vec<ResearchStream>,
-    /// Why PubMed can't be searched, in words for the person; nothing if it can.
+    /// The message that explains to the person why PubMed can't be searched; `None` if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_search: Option<String>,
 }
 
-/// What was found, a page of it.
+/// One page of search results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArticleSearchResults {
     pub query: String,
     pub sort: ArticleSort,
-    /// From 1.
+    /// The page's number, from 1.
     pub page: usize,
-    /// How many pages can be had.
+    /// The number of pages that can be loaded.
     pub pages: usize,
     pub total: u64,
     pub articles: Vec<Article>,
 }
 
-/// Which articles come first.
+/// The order of search results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArticleSort {
-    /// The best matches.
+    /// Best matches first.
     #[default]
     Relevance,
-    /// The newest.
+    /// Newest first.
     Date,
 }
 
-/// Whether a text can be an article's number in PubMed.
+/// True if a text can be a PubMed id.
 pub fn is_pmid(text: &str) -> bool {
     (1..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// How a library has become another one.
+/// A change of a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LibraryChange {
-    /// An article is kept, or its note is another one.
+    /// An article was saved, or its note changed.
     ArticleSaved(SavedArticle),
     ArticleRemoved(String),
-    /// A stream is new, or another one.
+    /// A stream was created or changed.
     StreamKept(ResearchStream),
     StreamDeleted(StreamId),
 }
 
 impl SavedArticle {
-    /// Whether all of these words are somewhere in it.
+    /// True if the article contains all of these words.
     pub fn matches(&self, words: &str) -> bool {
         let Article {
             pmid,
@@ -126,7 +127,7 @@ impl SavedArticle {
 }
 
 impl Library {
-    /// The saved article with this number.
+    /// Returns the saved article with this PubMed id.
     pub fn saved_article(&self, pmid: &str) -> Option<&SavedArticle> {
         self.articles.iter().find(|saved| saved.article.pmid == pmid)
     }
@@ -135,7 +136,7 @@ impl Library {
         self.streams.iter().find(|stream| stream.id == id)
     }
 
-    /// Puts what came in any order into the one in which it is shown.
+    /// Sorts the lists, which may come in any order, into the order of display.
     pub fn sort(&mut self) {
         self.articles.sort_by(|a, b| {
             let newest = b.saved_at.cmp(&a.saved_at);
@@ -168,13 +169,13 @@ pub fn apply(library: &mut Library, position: Position, change: LibraryChange) {
     library.sort();
 }
 
-/// What the page *Literature* begins with.
+/// The initial data of the page *Literature*.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LiteraturePageData {
     pub library: Result<Library, ApiError>,
-    /// What the address searches for, unless that takes too long.
+    /// The results of the address's query, unless loading them takes too long.
     pub found: Option<Result<ArticleSearchResults, ApiError>>,
-    /// The article that the address names, unless that takes too long.
+    /// The article that the address names, unless loading it takes too long.
     pub article: Option<Result<ArticleWithAbstract, ApiError>>,
 }
 
@@ -216,7 +217,11 @@ mod tests {
             Position(3),
             LibraryChange::ArticleSaved(noted.clone()),
         );
-        assert_eq!(pmids(&library), ["12", "11"], "what is noted stays where it is");
+        assert_eq!(
+            pmids(&library),
+            ["12", "11"],
+            "an article keeps its place when its note changes"
+        );
         assert_eq!(library.saved_article("11"), Some(&noted));
         apply(
             &mut library,

@@ -1,10 +1,10 @@
-//! What the agent remembers of a person across conversations, as the person sees it.
+//! The agent's memories of a person across conversations, as the person sees them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Timestamp, flat_json::Fields, id::MemoryId};
 
-/// One thing that is remembered, in the model's words.
+/// One memory, in the model's words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct Memory {

@@ -1,4 +1,4 @@
-//! Messages: what a conversation is made of. They form a tree through `parent_id`.
+//! Messages: the contents of a conversation. They form a tree through `parent_id`.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +19,11 @@ pub struct Message {
     pub body: MessageBody,
 }
 
-/// What differs by who wrote the message.
+/// The part of a message that depends on its author.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case", try_from = "Fields")]
-// There are as many answers as questions, and a box would be one more thing to read in the browser.
+// Not boxed: there are as many answers as questions, and a box would be one more type to deserialize in the
+// browser.
 #[allow(clippy::large_enum_variant)]
 pub enum MessageBody {
     /// Written by the person.
@@ -33,44 +34,45 @@ pub enum MessageBody {
     },
     /// Produced by a run.
     Assistant(AssistantMessage),
-    /// A person's message that is stored and can't be read. An answer like that is [`AssistantMessage::damaged`].
+    /// A stored message of the person that can't be read. For an answer, see [`AssistantMessage::damaged`].
     Damaged,
 }
 
-/// What a run has produced, and where the run stands.
+/// The output of a run, and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// The model that answers, as `endpoint/model`.
     pub model: String,
     pub status: RunStatus,
-    /// One node a model call, in order.
+    /// One node per model call, in order.
     pub nodes: Vec<Node>,
-    /// What the run is doing while nothing of it can be shown yet, such as "Thinking...".
+    /// The run's activity while there is no output to show, such as "Thinking...".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity: Option<String>,
-    /// Why the run failed or was interrupted.
+    /// The error of a run that failed or was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
-    /// Why the model stopped, once the run has ended; `None` if it never said.
+    /// The reason for which the model stopped, once the run has ended; `None` if the model server never named
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
-    /// What the person may want to say next.
+    /// Values that the person may want to send next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggested_values: Vec<SuggestedValue>,
-    /// What the person may want done next.
+    /// Actions that the person may want to take next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggested_actions: Vec<SuggestedAction>,
-    /// Where the answer has it from: what its tools really had.
+    /// The sources of the answer: only those that its tools really returned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<CitedSource>,
-    /// What the latest call of the model came to, once that is known.
+    /// The token usage of the latest model call, once it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// When the run ended; `None` while it has not.
+    /// The end of the run; `None` before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// How long the run has been at work, in milliseconds, as far as it was said: what a crash broke off, and the time for which it
-    /// waited for a person, are no part of it.
+    /// The time for which the run has been active, in milliseconds, as far as events report it. It leaves out
+    /// periods that a crash cut off and the time of waiting for a person.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub worked_ms: u64,
 }
@@ -85,7 +87,7 @@ pub struct Node {
     pub parts: Vec<Part>,
 }
 
-/// A piece of a node. Its place in the node is the order in which the model produced it.
+/// A part of a node. Parts are in the order in which the model produced them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "Fields")]
 pub enum Part {
@@ -93,23 +95,23 @@ pub enum Part {
     Thinking { text: String },
     /// The answer, as Markdown.
     Text { text: String },
-    /// A tool that the model asked for.
+    /// A tool call.
     ToolCall(Box<ToolCall>),
-    /// What the model has made for the panel.
+    /// A payload that the model made for the panel.
     Payload { payload: PayloadRef },
 }
 
-/// Something that is shown as one: a part, or a text with what continues it.
+/// A unit of display: a part, or a text together with its continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessagePiece<'a> {
-    /// The node and the part in which it begins.
+    /// The indices of the node and the part in which it begins.
     pub key: (usize, usize),
     pub kind: MessagePieceKind<'a>,
-    /// What it says; a tool call or a payload says nothing.
+    /// Its texts; none for a tool call or a payload.
     pub texts: Vec<&'a str>,
 }
 
-/// What a piece is.
+/// The kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessagePieceKind<'a> {
     Thinking,
@@ -119,7 +121,7 @@ pub enum MessagePieceKind<'a> {
 }
 
 impl<'a> MessagePiece<'a> {
-    /// The text after its first `bytes` bytes; `None` if it is not that long, or a character would be cut.
+    /// Returns the text after its first `bytes` bytes; `None` if it is shorter, or a character would be cut.
     pub fn texts_after(&self, mut bytes: usize) -> Option<Vec<&'a str>> {
         let mut after = Vec::new();
         for text in &self.texts {
@@ -134,43 +136,43 @@ impl<'a> MessagePiece<'a> {
     }
 }
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// A task on the server works on it.
     Running,
-    /// It waits for a person's approval; no task, no time limit.
+    /// It waits for a person's approval. It has no task and no time limit.
     Waiting,
     /// The model finished its answer.
     Complete,
     /// A person stopped it.
     Stopped,
-    /// The model server, or Parlor, named an error.
+    /// The model server, or Parlor, reported an error.
     Failed,
-    /// It broke off: the connection, or Parlor itself, went away in the middle.
+    /// It was cut off: the connection broke, or Parlor itself ended, during the run.
     Interrupted,
 }
 
-/// Why a run ended without completing: what happened and what to do, in words for the person.
+/// The error of a run that ended without completing, with texts for the person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {
     /// Stable and machine-readable, such as `key_refused`.
     pub code: String,
-    /// What happened, naming the endpoint.
+    /// The event that ended the run, naming the endpoint.
     pub message: String,
-    /// What to do about it, naming the setting; empty when there is nothing to do but try again.
+    /// The remedy, naming the setting; empty when trying again is the only one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
 }
 
 impl RunStatus {
-    /// Whether the run has come to its end: the one place where that is decided.
+    /// True if the run has ended. This is the only definition of a run's end.
     pub fn is_terminal(self) -> bool {
         !matches!(self, Self::Running | Self::Waiting)
     }
 
-    /// Whether a person who was not looking should hear of this end. Their own stop is no news.
+    /// True if a person who was not looking is notified of this end. Their own stop is not news to them.
     pub fn is_notifiable(self) -> bool {
         self.is_terminal() && self != Self::Stopped
     }
@@ -207,7 +209,7 @@ impl Message {
 }
 
 impl AssistantMessage {
-    /// A run's message before the run has produced anything.
+    /// Creates a run's message before the run has produced anything.
     pub fn new(model: impl Into<String>) -> Self {
         Self {
             model: model.into(),
@@ -225,14 +227,14 @@ impl AssistantMessage {
         }
     }
 
-    /// All that was produced, as it is shown.
+    /// Returns the whole output as it is shown.
     ///
-    /// A text that was broken off goes on in the next node when its run is continued, though the model may think before that:
-    /// the two are one piece.
+    /// A text that was cut off continues in the next node when its run is continued, possibly after some
+    /// reasoning. The two texts are one piece.
     pub fn pieces(&self) -> Vec<MessagePiece<'_>> {
         let mut pieces: Vec<MessagePiece<'_>> = Vec::new();
         for (node_index, node) in self.nodes.iter().enumerate() {
-            let mut broken_off = node_index
+            let mut cut_off = node_index
                 .checked_sub(1)
                 .and_then(|before| self.nodes[before].parts.last())
                 .filter(|last| matches!(last, Part::Text { .. }))
@@ -248,14 +250,14 @@ impl AssistantMessage {
                     Part::ToolCall(call) => MessagePieceKind::ToolCall(call),
                     Part::Payload { payload } => MessagePieceKind::Payload(payload),
                 };
-                match broken_off {
+                match cut_off {
                     Some(index) if kind == MessagePieceKind::Text => {
                         pieces[index].texts.push(part.text());
-                        broken_off = None;
+                        cut_off = None;
                         continue;
                     }
-                    // What comes after a call is another text.
-                    Some(_) if kind != MessagePieceKind::Thinking => broken_off = None,
+                    // A text after a tool call is a new one.
+                    Some(_) if kind != MessagePieceKind::Thinking => cut_off = None,
                     _ => {}
                 }
                 pieces.push(MessagePiece {
@@ -268,7 +270,7 @@ impl AssistantMessage {
         pieces
     }
 
-    /// All text, in order, without the thinking: what the public contract calls `message`.
+    /// All text, in order, without the reasoning: the `message` of the public contract.
     pub fn text(&self) -> String {
         let pieces = self.pieces().into_iter();
         let texts = pieces.filter(|piece| piece.kind == MessagePieceKind::Text);
@@ -278,7 +280,7 @@ impl AssistantMessage {
             .join("\n\n")
     }
 
-    /// The tool calls, in the order in which the model asked.
+    /// The tool calls, in the order in which the model made them.
     pub fn tool_calls(&self) -> impl DoubleEndedIterator<Item = &ToolCall> {
         let parts = self.nodes.iter().flat_map(|node| &node.parts);
         parts.filter_map(|part| match part {
@@ -287,7 +289,7 @@ impl AssistantMessage {
         })
     }
 
-    /// The same, to change them.
+    /// The tool calls, mutable, in the order in which the model made them.
     pub fn tool_calls_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut ToolCall> {
         let parts = self.nodes.iter_mut().flat_map(|node| &mut node.parts);
         parts.filter_map(|part| match part {
@@ -296,7 +298,7 @@ impl AssistantMessage {
         })
     }
 
-    /// All that was made for the panel.
+    /// All payloads that were made for the panel.
     pub fn payloads(&self) -> impl Iterator<Item = &PayloadRef> {
         let parts = self.nodes.iter().flat_map(|node| &node.parts);
         parts.filter_map(|part| match part {
@@ -306,12 +308,12 @@ impl AssistantMessage {
         })
     }
 
-    /// Whether a person is asked something that only they can answer.
+    /// True if a tool call waits for a person's approval.
     pub fn is_waiting_for_person(&self) -> bool {
         self.tool_calls().any(|call| call.status == ToolStatus::Waiting)
     }
 
-    /// Whether it is complete, and yet there is more to come: the model stopped at a limit.
+    /// True if the answer is complete and the model stopped at a limit, so that there may be more.
     pub fn is_cut_short(&self) -> bool {
         self.status == RunStatus::Complete
             && self
@@ -320,14 +322,14 @@ impl AssistantMessage {
                 .is_some_and(FinishReason::is_cut_short)
     }
 
-    /// Whether there is anything to show yet.
+    /// True if there is nothing to show yet.
     pub fn is_empty(&self) -> bool {
         self.nodes.iter().all(|node| node.parts.is_empty())
     }
 }
 
 impl Part {
-    /// The part's text, of whichever kind; a tool call has none.
+    /// The text of any kind of part; empty for a tool call or a payload.
     pub fn text(&self) -> &str {
         match self {
             Self::Thinking { text } | Self::Text { text } => text,

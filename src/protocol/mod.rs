@@ -1,8 +1,8 @@
-//! What the two halves, and any other client, say to each other: ids, messages, events, the reducer
-//! and the framing of the event stream.
+//! The vocabulary of the server, the browser and any other client: ids, messages, events, the reducer and the
+//! framing of the event stream.
 //!
-//! Serde only, no business logic, no I/O; compiled for the server and for the browser. What an event
-//! *means* is here ([`transcript`], [`conversation_list`]) and nowhere else.
+//! Serde only, no business logic, no I/O; compiled for the server and for the browser. The meaning of events
+//! is defined here ([`transcript`], [`conversation_list`]) and nowhere else.
 
 pub mod attachment;
 pub mod context;

@@ -1,17 +1,17 @@
-//! What the chat page and the server ask each other besides the event stream.
+//! The models of the chat page, which it requests besides the event stream.
 
 use serde::{Deserialize, Serialize};
 
 use super::flat_json::Fields;
 
-/// The tool that searches the web. The person can ask for it with a button; for others, in words.
+/// The web search tool. The person can require it with a button; other tools only by asking in the message.
 pub const WEB_SEARCH: &str = "web_search";
 
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct ModelInfo {
-    /// `endpoint/model`: what a conversation remembers.
+    /// `endpoint/model`, as stored with a conversation.
     pub id: String,
     /// The name to show.
     pub name: String,
@@ -19,7 +19,7 @@ pub struct ModelInfo {
     pub endpoint: String,
 }
 
-/// The models there are, and what is wrong with endpoints that could not be asked.
+/// The available models, and the problems of endpoints that could not be queried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct ModelList {
@@ -27,7 +27,7 @@ pub struct ModelList {
     /// The model that a new conversation starts with, if there is one.
     pub default: Option<String>,
     pub problems: Vec<super::RunError>,
-    /// Whether they are offered a tool that searches the web.
+    /// True if models are offered a tool that searches the web.
     #[serde(default)]
     pub can_search: bool,
 }

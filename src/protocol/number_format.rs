@@ -1,6 +1,6 @@
-//! Words that both halves say alike.
+//! Formatting of numbers, the same on the server and in the browser.
 
-/// A number with its digits in groups of three: "1,234,567".
+/// Formats a number with its digits in groups of three: "1,234,567".
 pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

@@ -1,26 +1,26 @@
-//! Data of an answer that only the provider of its model understands.
+//! Provider-specific data of an answer.
 
 use super::RawJson;
 
-/// A signature, an encrypted thought, or whatever else a model server wants to see again exactly as it said it. It stands beside the
-/// part of an answer that it belongs to, is never shown, and goes back to the endpoint that it came from and to no other.
+/// A signature, an encrypted thought, or other data that a model server needs back unchanged. It belongs to a
+/// part of an answer, is never shown, and is sent only to the endpoint from which it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opaque {
-    /// The kind of endpoint that understands it: which adapter made it, and takes it back.
+    /// The kind of endpoint that understands it, which is the adapter that made it and sends it back.
     pub kind: String,
-    /// The field in which it came, and in which it goes back.
+    /// The field in which it came, and in which it is sent back.
     pub field: String,
-    /// As it came, byte for byte.
+    /// The value, unchanged byte for byte.
     pub value: RawJson,
 }
 
-/// [`Opaque`] data, and where they belong in an answer.
+/// [`Opaque`] data with their place in an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedOpaque {
     pub node: usize,
-    /// `None` for what belongs to the node as a whole.
+    /// The index of the part; `None` for data that belong to the whole node.
     pub part: Option<usize>,
-    /// The name of the endpoint that said it.
+    /// The name of the endpoint from which they came.
     pub endpoint: String,
     pub data: Opaque,
 }

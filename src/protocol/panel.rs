@@ -1,25 +1,26 @@
-//! What the panel shows of a payload: made by the server out of the payload's data, ready to be drawn.
+//! The panel's view of a payload: made by the server from the payload's data, ready to be rendered.
 //!
-//! Numbers are texts here, as a person reads them, and places in a chart are whole numbers: the page has neither to
-//! take data apart nor to calculate. An address is there only if it may be a link: `http` or `https`.
+//! Numbers are texts here, formatted for people, and coordinates of a chart are whole numbers, so that the
+//! page neither parses data nor calculates. An address is present only if it is allowed as a link: `http` or
+//! `https`.
 
 use serde::{Deserialize, Serialize};
 
 /// A payload on the screen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PanelView {
-    /// One line about it.
+    /// A one-line summary.
     pub summary: String,
-    /// The person may accept or reject it.
+    /// True if the person may accept or reject it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_proposal: bool,
-    /// The reason that it can't be accepted on this server, in words for the person.
+    /// The reason for which it can't be accepted on this server, as a text for the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<String>,
     pub body: PanelBody,
 }
 
-/// What is in it, by what it is.
+/// The content, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PanelBody {
@@ -30,20 +31,20 @@ pub enum PanelBody {
     Chart(ChartView),
     Document(DocumentView),
     Query(QuerySuggestion),
-    /// Data of which nothing more is known.
+    /// Data of an unknown kind.
     Tree(TreeNode),
 }
 
-/// Articles that were found.
+/// A list of articles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArticleListView {
     pub query: String,
-    /// How many there are: "2 of 1204 articles".
+    /// The number of articles, as text: "2 of 1204 articles".
     pub count: String,
     pub articles: Vec<ArticleView>,
 }
 
-/// An article of a journal.
+/// A journal article.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArticleView {
     pub title: String,
@@ -51,14 +52,14 @@ pub struct ArticleView {
     pub authors: String,
     /// The journal and the date.
     pub published: String,
-    /// What it is known by elsewhere: "PMID 123".
+    /// Its ids elsewhere: "PMID 123".
     pub ids: Vec<LinkedText>,
-    /// Its abstract, by paragraphs.
+    /// The abstract's paragraphs.
     pub summary: Vec<String>,
-    /// Its number in PubMed, if it can be opened and saved here.
+    /// The PubMed id, if the article can be opened and saved here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pmid: Option<String>,
-    /// The person has saved it.
+    /// True if the person has saved it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_saved: bool,
 }
@@ -74,37 +75,37 @@ impl PanelView {
     }
 }
 
-/// Words that may lead somewhere.
+/// A text that may be a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkedText {
     pub text: String,
     pub url: Option<String>,
 }
 
-/// Pages that were found.
+/// A list of web pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebResults {
     pub query: String,
     pub results: Vec<WebResult>,
 }
 
-/// A page of the web.
+/// A web page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebResult {
     pub title: String,
     pub url: Option<String>,
-    /// Whose page it is; what was given as its address if that leads nowhere.
+    /// The page's host, or the text given as its address if that can't be a link.
     pub host: String,
     pub snippet: String,
 }
 
-/// Rows of cells. Each row has a cell for each column.
+/// Rows of cells. Each row has one cell for each column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableView {
     pub title: Option<String>,
     pub columns: Vec<TableColumn>,
     pub rows: Vec<Vec<String>>,
-    /// What is not here: "3 more columns". Empty if all is.
+    /// A note of what was left out: "3 more columns". Empty if nothing was.
     pub missing: String,
 }
 
@@ -112,37 +113,38 @@ pub struct TableView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableColumn {
     pub name: String,
-    /// Whether it has numbers, and nothing else.
+    /// True if all its cells are numbers.
     pub numeric: bool,
 }
 
-/// Numbers as a picture. Places in it are from 0 to 10000, from the left and from the top.
+/// A chart. Coordinates are from 0 to 10000, from the left and from the top.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChartView {
     pub series: Vec<Series>,
-    /// The lines across, from top to bottom at equal distances, the first at the top and the last at the bottom.
+    /// The labels of the horizontal grid lines, from top to bottom at equal distances. The first line is at
+    /// the top and the last at the bottom.
     pub ticks: Vec<String>,
-    /// How far down zero is, or what is nearest to it.
+    /// The vertical coordinate of zero, or of the value nearest to it.
     pub zero: u32,
-    /// What is written below, from left to right.
+    /// The labels of the horizontal axis, from left to right.
     pub labels: Vec<AxisLabel>,
-    /// The same as a table, title included.
+    /// The same data as a table, title included.
     pub data: TableView,
 }
 
-/// The numbers of one name.
+/// The values of one name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     pub name: String,
     pub marks: SeriesMarks,
 }
 
-/// How a series is drawn.
+/// The marks with which a series is drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesMarks {
     Bars(Vec<ChartBar>),
-    /// Each is a line of its own: between them are numbers that are not known.
+    /// Separate lines: the values between them are unknown.
     Lines(Vec<Vec<ChartPoint>>),
 }
 
@@ -160,7 +162,7 @@ pub struct ChartPoint {
     pub top: u32,
 }
 
-/// A label for so many places side by side: the first one's.
+/// A label for a number of adjacent positions. It is that of the first one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisLabel {
     pub text: String,
@@ -178,9 +180,9 @@ pub struct DocumentView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentVersion {
     pub label: String,
-    /// Markdown.
+    /// The text, as Markdown.
     pub text: String,
-    /// What has changed since the version before; nothing in the first.
+    /// The changes since the previous version; empty for the first.
     pub changes: Vec<DiffLine>,
 }
 
@@ -191,14 +193,14 @@ pub struct DiffLine {
     pub text: String,
 }
 
-/// What has become of a line.
+/// The change of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LineChange {
     Same,
     Added,
     Removed,
-    /// It stands for lines that are the same: the text says how many.
+    /// A placeholder for unchanged lines. Its text says how many.
     Skipped,
 }
 
@@ -206,18 +208,18 @@ pub enum LineChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuerySuggestion {
     pub query: String,
-    /// Why, as Markdown.
+    /// The model's reason, as Markdown.
     pub explanation: Option<String>,
 }
 
-/// A thing in data, with what is in it.
+/// A value in data, with its children.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeNode {
-    /// A field's name; nothing for the elements of a list.
+    /// The field's name; `None` for an element of a list.
     pub name: Option<String>,
-    /// What it is, in a line, or how many things are in it.
+    /// The value in one line, or the number of its children.
     pub text: String,
     pub branches: Vec<TreeNode>,
-    /// What of it is not here: "12 more". Empty if all is.
+    /// A note of the children that were left out: "12 more". Empty if there are none.
     pub missing: String,
 }

@@ -1,16 +1,17 @@
-//! How a conversation's model is asked: what a person can set about it. What is not set is the model server's own choice.
+//! The parameters with which a conversation's model is called, as far as a person can set them. Unset ones
+//! are left to the model server.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{flat_json::Fields, json::RawJson};
 
-/// The highest temperature that model servers take.
+/// The highest temperature that model servers accept.
 const MAX_TEMPERATURE_HUNDREDTHS: u16 = 200;
 
-/// No model answers at more length than this, in tokens.
+/// A limit above what any model can generate, in tokens.
 const MAX_COMPLETION_TOKENS: usize = 10_000_000;
 
-/// What is set for a conversation.
+/// The parameters of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct Parameters {
@@ -18,12 +19,12 @@ pub struct Parameters {
     pub temperature: Option<Temperature>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<ThinkingLevel>,
-    /// The longest answer, in tokens.
+    /// The maximum length of an answer, in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_completion_tokens: Option<usize>,
 }
 
-/// What a person wants to be set, as they have typed it; empty is not set.
+/// The parameters as the person typed them. An empty text means unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ParameterInput {
     #[serde(default)]
@@ -34,11 +35,11 @@ pub struct ParameterInput {
     pub max_completion_tokens: String,
 }
 
-/// How freely the model chooses its words, in hundredths. On the wire it is a number such as 0.7.
+/// The sampling temperature, in hundredths. On the wire it is a number such as 0.7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Temperature(u16);
 
-/// How much the model is to think before it answers.
+/// The amount of reasoning before an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingLevel {
@@ -63,21 +64,21 @@ impl ThinkingLevel {
 }
 
 impl Parameters {
-    /// Reads what somebody asks for.
+    /// Parses the person's input.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words for the person.
-    pub fn parse(asked: &ParameterInput) -> Result<Self, String> {
+    /// A message for the person that names the invalid input.
+    pub fn parse(input: &ParameterInput) -> Result<Self, String> {
         let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(Self {
-            temperature: set(&asked.temperature)
+            temperature: set(&input.temperature)
                 .map(|text| {
                     Temperature::parse(&text)
                         .ok_or_else(|| format!("The temperature is a number from 0 to 2, not “{text}”."))
                 })
                 .transpose()?,
-            thinking_level: set(&asked.thinking_level)
+            thinking_level: set(&input.thinking_level)
                 .map(|text| {
                     let level = ThinkingLevel::ALL
                         .into_iter()
@@ -87,7 +88,7 @@ impl Parameters {
                     })
                 })
                 .transpose()?,
-            max_completion_tokens: set(&asked.max_completion_tokens)
+            max_completion_tokens: set(&input.max_completion_tokens)
                 .map(|text| {
                     let tokens = text.parse().ok();
                     tokens
@@ -102,7 +103,7 @@ impl Parameters {
         })
     }
 
-    /// The same as somebody would have typed it.
+    /// The parameters as a person would type them.
     pub fn to_input(&self) -> ParameterInput {
         let level = self.thinking_level.map(ThinkingLevel::as_str);
         ParameterInput {
@@ -115,14 +116,15 @@ impl Parameters {
         }
     }
 
-    /// Whether anything is set.
+    /// True if nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Temperature {
-    /// Reads a decimal number, digit by digit: the page knows no fractions otherwise. A comma will do as well.
+    /// Parses a decimal number, digit by digit, since the page's JSON reader has no fractions. A decimal
+    /// comma is accepted as well.
     fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = text.split_once(['.', ',']).unwrap_or((text, ""));
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -135,14 +137,14 @@ impl Temperature {
             "2" => 200,
             _ => return None,
         };
-        // What is finer makes no difference to anybody.
+        // Further digits are ignored: they make no noticeable difference.
         for (digit, worth) in decimals.bytes().zip([10, 1]) {
             hundredths += u16::from(digit - b'0') * worth;
         }
         (hundredths <= MAX_TEMPERATURE_HUNDREDTHS).then_some(Self(hundredths))
     }
 
-    /// As it is written: "0.7".
+    /// Formats the temperature: "0.7".
     pub fn to_text(self) -> String {
         let mut text = (self.0 / 100).to_string();
         let (tenths, rest) = (self.0 / 10 % 10, self.0 % 10);
@@ -217,8 +219,8 @@ mod tests {
             (parameter_input("", "", "1.5"), "longest answer"),
             (parameter_input("", "", "99999999999999999999"), "longest answer"),
         ] {
-            let said = Parameters::parse(&wrong).unwrap_err();
-            assert!(said.contains(what), "{said}");
+            let error = Parameters::parse(&wrong).unwrap_err();
+            assert!(error.contains(what), "{error}");
         }
     }
 }

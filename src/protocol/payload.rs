@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{RawJson, flat_json::Fields};
 
-/// The name of a type, also if it was stored under the name that it had once.
+/// Returns the current name of a type that may have been stored under an old name.
 pub fn current_type_name(name: String) -> String {
     match name.as_str() {
         "article" => "pubmed_article".into(),
@@ -18,19 +18,19 @@ fn read_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Er
     String::deserialize(deserializer).map(current_type_name)
 }
 
-/// A payload as messages know it.
+/// A payload as messages refer to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PayloadRef {
-    /// Short, and unique in its conversation: the model refers to it by this.
+    /// A short id, unique in its conversation, by which the model refers to the payload.
     pub payload_id: String,
-    /// What it is, such as `pubmed_search_results`: decides how it is shown.
+    /// The type, such as `pubmed_search_results`, which decides how the payload is shown.
     #[serde(rename = "type", deserialize_with = "read_type")]
     pub kind: String,
-    /// One line about it.
+    /// A one-line summary.
     pub summary: String,
 }
 
-/// A payload with what is in it.
+/// A payload with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payload {
     pub payload_id: String,
@@ -40,7 +40,7 @@ pub struct Payload {
     pub data: RawJson,
 }
 
-/// What a person thinks of something that was proposed to them.
+/// A person's verdict on a proposed payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -58,7 +58,7 @@ impl Verdict {
     }
 }
 
-/// A payload that a person has judged. The first verdict stays.
+/// A payload with the person's verdict. The first verdict stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct PayloadVerdict {

@@ -1,18 +1,18 @@
-//! What a person has set for themselves, as the settings page shows it.
+//! The user's personal data, as the settings page shows them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Memory, Timestamp, flat_json::Fields, id::TokenId};
 
-/// All of it, read at once.
+/// All personal data, read at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct PersonalData {
-    /// What the assistant is told in every conversation.
+    /// The instructions that the model gets in every conversation.
     pub instructions: String,
-    /// How long that may be, in bytes.
+    /// Their maximum length, in bytes.
     pub instructions_bytes: usize,
-    /// Whether models are offered to remember something, and to recall it.
+    /// True if models are offered the tools for storing and recalling memories.
     pub remembers: bool,
     /// Newest first.
     pub memories: Vec<Memory>,
@@ -20,30 +20,31 @@ pub struct PersonalData {
     pub tokens: Vec<ApiToken>,
 }
 
-/// A token with which a program acts as the person. What it is made of is known to nobody but its owner.
+/// A token with which a program acts as the user. The token's value is known to its owner only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct ApiToken {
     pub id: TokenId,
-    /// What the person calls it.
+    /// The name that the user gave it.
     pub name: String,
     /// Its first characters, to tell it from others.
     pub beginning: String,
     pub created_at: Timestamp,
-    /// From when on it is not taken any more.
+    /// The time from which it is rejected.
     pub expires_at: Option<Timestamp>,
     /// To the minute.
     pub last_used_at: Option<Timestamp>,
 }
 
 impl ApiToken {
-    /// Whether it is not taken any more.
+    /// True if it is no longer accepted.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
 }
 
-/// A token that was just made: the only time that it is said. Not `Debug`: nothing may print it.
+/// The value of a token that was just created, which is shown only this once. Not `Debug`, so that it is
+/// never printed.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NewToken(pub String);

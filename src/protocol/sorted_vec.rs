@@ -1,11 +1,12 @@
-//! Small sorted lists. In the page's WASM this is far smaller than the standard library's sorting, once for each type.
+//! Small sorted lists. In the page's WASM they are far smaller than the standard library's sort, which is
+//! compiled once for each type.
 
-/// Puts an item where its key belongs, once.
+/// Inserts an item at the place of its key, unless the key is there already.
 pub fn insert_sorted<T, K: Ord>(list: &mut Vec<T>, item: T, key: impl Fn(&T) -> K) {
-    let wanted = key(&item);
-    let place = list.partition_point(|other| key(other) < wanted);
-    if list.get(place).is_none_or(|other| key(other) != wanted) {
-        list.insert(place, item);
+    let item_key = key(&item);
+    let index = list.partition_point(|other| key(other) < item_key);
+    if list.get(index).is_none_or(|other| key(other) != item_key) {
+        list.insert(index, item);
     }
 }
 

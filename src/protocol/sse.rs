@@ -1,8 +1,8 @@
 //! Server-sent events: the framing of every event stream, in both directions.
 //!
 //! The format is that of the WHATWG HTML standard, section 9.2
-//! (<https://html.spec.whatwg.org/multipage/server-sent-events.html>). The decoder takes bytes as they come, cut
-//! anywhere, and never holds more than its limit.
+//! (<https://html.spec.whatwg.org/multipage/server-sent-events.html>). The decoder takes bytes in chunks of
+//! any size, and never holds more than its limit.
 
 use std::fmt::Write;
 
@@ -17,10 +17,10 @@ pub struct SseFrame {
     pub data: String,
 }
 
-/// A comment, which clients ignore: it keeps a connection from looking dead.
+/// A comment, which clients ignore. It keeps an idle connection from being closed.
 pub const HEARTBEAT: &str = ": heartbeat\n\n";
 
-/// Writes one frame. `data` may have several lines.
+/// Encodes one frame. `data` may have several lines.
 pub fn encode_frame(id: Option<u64>, event: Option<&str>, data: &str) -> String {
     let mut frame = String::with_capacity(data.len() + 40);
     if let Some(id) = id {
@@ -38,22 +38,22 @@ pub fn encode_frame(id: Option<u64>, event: Option<&str>, data: &str) -> String 
     frame
 }
 
-/// A frame was longer than the decoder's limit. The stream cannot be followed any further.
+/// A frame was longer than the decoder's limit. The rest of the stream can't be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a frame of the event stream is longer than {limit} bytes")]
 pub struct FrameTooLong {
     pub limit: usize,
 }
 
-/// Takes the bytes of a stream, gives its frames.
+/// A decoder from the bytes of a stream to its frames.
 #[derive(Debug)]
 pub struct SseDecoder {
     limit: usize,
     /// The line that has not ended yet.
     line: Vec<u8>,
-    /// The last byte was a carriage return: a line feed that follows belongs to it.
+    /// True if the last byte was a carriage return: a line feed that follows belongs to it.
     ends_with_cr: bool,
-    /// Nothing but a byte order mark may have come so far.
+    /// True if at most a byte order mark has come so far.
     is_at_start: bool,
     frame: SseFrame,
     has_data: bool,
@@ -62,7 +62,7 @@ pub struct SseDecoder {
 }
 
 impl SseDecoder {
-    /// A decoder that refuses frames of more than `limit` bytes.
+    /// Creates a decoder that rejects frames of more than `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -75,13 +75,13 @@ impl SseDecoder {
         }
     }
 
-    /// Takes the next bytes and appends the frames that they complete to `frames`.
+    /// Decodes the next bytes and appends the frames that they complete to `frames`.
     ///
-    /// A frame that the stream's end cuts off is never given, as the standard wants it.
+    /// A frame that the stream's end cuts off is dropped, as the standard demands.
     ///
     /// # Errors
     ///
-    /// [`FrameTooLong`]; the frames before the one that is too long have been given.
+    /// [`FrameTooLong`]; the frames before the one that is too long have been appended.
     pub fn push(&mut self, mut bytes: &[u8], frames: &mut Vec<SseFrame>) -> Result<(), FrameTooLong> {
         if self.ends_with_cr && !bytes.is_empty() {
             self.ends_with_cr = false;
@@ -129,7 +129,7 @@ impl SseDecoder {
             }
             "id" if !value.contains('\0') => self.frame.id = Some(value.to_owned()),
             "event" => self.frame.event = Some(value.to_owned()),
-            // Comments, `retry` and what is not in the standard.
+            // Comments, `retry` and unknown fields.
             _ => self.held_bytes -= line.len().min(self.held_bytes),
         }
         None

@@ -1,60 +1,62 @@
-//! What an answer offers beside its text: values to send, actions to take, sources to look up.
+//! An answer's suggestions besides its text: values to send, actions to take, sources to look up.
 //!
-//! The model writes them as control text, and `control` on the server reads that; here is what both halves know.
+//! The model writes them as control text, which `control` on the server parses. Here are the types that the
+//! server and the browser share.
 
 use serde::{Deserialize, Serialize};
 
-/// Something to say next: a click sends the value.
+/// A value to send next, with one click.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuggestedValue {
     pub label: String,
     pub value: String,
 }
 
-/// Something to do next: a button.
+/// An action to take next, shown as a button.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuggestedAction {
     pub label: String,
-    /// The name under which the page or the server knows it.
+    /// The name under which the page or the server has registered the action.
     pub action: String,
     pub handler: ActionHandler,
-    /// What goes with the action, as JSON text: the page hands it on and does not look into it, and reading any JSON there
-    /// is would make the WASM larger (see [`json`](super::json)).
+    /// The action's data, as JSON text: the page passes it on without parsing it. Code that parses any JSON
+    /// would make the WASM larger (see [`json`](super::json)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
     #[serde(default)]
     pub style: ActionStyle,
-    /// Somebody has taken it already.
+    /// True if the action was taken already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub taken: bool,
 }
 
-/// Who performs an action.
+/// The side that performs an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionHandler {
-    /// The page, which has registered it.
+    /// The page, in which the action is registered.
     Client,
     /// The server, as the person's next turn.
     Server,
 }
 
-/// How an action's button looks.
+/// The style of an action's button.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionStyle {
     Primary,
     #[default]
     Secondary,
-    /// For what cannot be undone.
+    /// For actions that can't be undone.
     Warning,
 }
 
-/// Where a statement comes from, as the model says. Whether a tool really returned it is for others to check, and so is
-/// whether its address may be a link.
+/// A source of a statement, as the model names it. Whether a tool really returned it, and whether its address
+/// may be a link, is checked elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedSource {
-    /// By which the text cites it, as in `[1]`: its place among those that the model named, of which some may be left out.
+    /// The number by which the text cites it, as in `[1]`: its index among all that the model named, some of
+    /// which may be left out.
     #[serde(default)]
     pub number: usize,
     #[serde(default)]

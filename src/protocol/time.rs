@@ -1,5 +1,5 @@
-//! Points in time, and how the server writes them: always UTC, so that the first page and the browser's
-//! agree. The browser shows them in its own zone after hydration.
+//! Points in time and their formats on the server: always UTC, so that the server's page and the browser's
+//! first render agree. After hydration the browser shows them in its own time zone.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Tool calls: what the model asked a tool for, and what came of it.
+//! Tool calls: the model's requests and their results.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -8,33 +8,33 @@ use super::{
     json::{self, RawJson},
 };
 
-/// A call of a tool, as a part of an answer.
+/// A tool call, as a part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ToolCall {
-    /// Names the call towards the model; no other call of the run has it.
+    /// The id that the model knows the call by, unique in the run.
     pub tool_use_id: String,
-    /// Which call of the run it is, in the order in which the model asked: 0, 1, 2 …
+    /// The call's number in the run, in the order in which the model made them: 0, 1, 2 …
     pub index: usize,
     /// The tool's name.
     pub tool: String,
-    /// The arguments; a string if the model gave something that is not JSON.
+    /// The arguments; a string if the model's output was not JSON.
     pub input: RawJson,
-    /// What the tool does or has done, for the person: "Searching the web", then "Searched".
+    /// A description of the call for the person: "Searching the web", then "Searched".
     pub label: String,
-    /// What it does that with: the query, the address.
+    /// The object of the call: the query, the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     pub status: ToolStatus,
-    /// The latest that it has said of how far it is.
+    /// The latest progress report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<ToolProgress>,
-    /// What the model is told, once the call has ended.
+    /// The output for the model, once the call has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What it has made for the panel.
+    /// The payload that the tool made for the panel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<PayloadRef>,
-    /// The files that it has given.
+    /// The files that the tool returned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// The arguments by their names, in their order. None if they are no object.
+    /// Returns the arguments with their names, in order; none if they are not an object.
     pub fn arguments(&self) -> Vec<(String, RawJson)> {
         let fields = json::parse::<Fields>(self.input.as_str().as_bytes());
         fields.map(Fields::into_entries).unwrap_or_default()
@@ -53,7 +53,7 @@ impl ToolCall {
 
 #[cfg(test)]
 impl ToolCall {
-    /// The first call of a run, without arguments, as it stands.
+    /// Creates the first call of a run, without arguments and with this status.
     pub fn for_test(tool: &str, status: ToolStatus) -> Self {
         Self {
             tool_use_id: "1".into(),
@@ -73,24 +73,24 @@ impl ToolCall {
     }
 }
 
-/// A call that the model asks for, and where it stands in its answer.
+/// A requested call, with its place in the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RequestedCall {
     pub node: usize,
     pub part: usize,
-    /// Which call of the run it is, in the order in which the model asked.
+    /// The call's number in the run, in the order in which the model made them.
     pub index: usize,
     pub tool_use_id: String,
     pub tool: String,
     pub input: RawJson,
-    /// What the tool is doing: "Searching the web".
+    /// A description of the running call: "Searching the web".
     pub label: String,
-    /// What it does that with: the query, the address.
+    /// The object of the call: the query, the address.
     pub detail: Option<String>,
 }
 
 impl RequestedCall {
-    /// The call as a part of the answer, now that it stands like this.
+    /// Creates the part of the answer for the call, with this status.
     pub fn to_tool_call(&self, status: ToolStatus, started_at: Option<Timestamp>) -> ToolCall {
         ToolCall {
             tool_use_id: self.tool_use_id.clone(),
@@ -110,7 +110,7 @@ impl RequestedCall {
     }
 }
 
-/// Where a tool call stands.
+/// The state of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
@@ -121,18 +121,18 @@ pub enum ToolStatus {
     /// It has begun.
     Running,
     Complete,
-    /// It gave an error, which the model is told.
+    /// It returned an error, which the model gets.
     Failed,
-    /// A person did not allow it.
+    /// A person denied it.
     Denied,
-    /// Its run was stopped before it had ended.
+    /// Its run was stopped before the call had ended.
     Stopped,
-    /// Its run broke off when it had begun: whether it did what it should is not known.
+    /// Its run was cut off after the call had begun: it is not known whether the call took effect.
     Unknown,
 }
 
 impl ToolStatus {
-    /// What becomes of the call when its run ends, by a stop or otherwise.
+    /// Returns the status of the call after its run has ended, by a stop or otherwise.
     pub fn at_run_end(self, stopped: bool) -> Self {
         match self {
             Self::Waiting | Self::Allowed | Self::Running if stopped => Self::Stopped,
@@ -142,28 +142,28 @@ impl ToolStatus {
     }
 }
 
-/// How far a tool is.
+/// A progress report of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct ToolProgress {
-    /// What it is doing, for programs: `searching`.
+    /// The current stage, for programs: `searching`.
     pub stage: String,
-    /// What it is doing, for the person: "Found 15 articles".
+    /// The current stage, for the person: "Found 15 articles".
     pub message: String,
-    /// How much of it is done, if that is known.
+    /// The completed fraction, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Fraction>,
-    /// What it has found so far.
+    /// The results so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<RawJson>,
 }
 
-/// From 0 to 1, in thousandths. On the wire it is a number such as 0.25.
+/// A fraction from 0 to 1, in thousandths. On the wire it is a number such as 0.25.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fraction(u16);
 
 impl Fraction {
-    /// `done` of `all`, at most all of it; nothing of nothing is all.
+    /// The fraction `done` of `all`, at most 1; 0 of 0 counts as 1.
     pub fn from_ratio(done: u64, all: u64) -> Self {
         match (done.min(all) * 1000).checked_div(all) {
             // At most 1000.
@@ -172,9 +172,9 @@ impl Fraction {
         }
     }
 
-    /// The nearest one to a number.
+    /// The nearest fraction to a number.
     pub fn from_f64(number: f64) -> Self {
-        // Casts stay within the range, and what is no number is 0.
+        // The value is clamped to the range before the cast; NaN becomes 0.
         Self((number * 1000.0).round().clamp(0.0, 1000.0) as u16)
     }
 
@@ -189,7 +189,7 @@ impl Serialize for Fraction {
     }
 }
 
-/// Read digit by digit: the page knows no fractions otherwise.
+/// Parsed digit by digit, since the page's JSON reader has no fractions.
 impl<'de> Deserialize<'de> for Fraction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = RawJson::deserialize(deserializer)?;

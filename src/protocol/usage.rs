@@ -1,34 +1,34 @@
-//! How much of a model's context window a call of it has taken.
+//! The use of a model's context window by one model call.
 
 use serde::{Deserialize, Serialize};
 
 use super::flat_json::Fields;
 
-/// What the last call of the model for an answer came to, in tokens.
+/// The token usage of the last model call of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct Usage {
-    /// What the model was shown: the instructions, the tools, the conversation.
+    /// The tokens of the input: the instructions, the tools, the conversation.
     pub input_tokens: usize,
-    /// What it said, its thinking included.
+    /// The tokens of the output, reasoning included.
     pub output_tokens: usize,
-    /// The model server has not counted: these are Parlor's estimates.
+    /// True if the model server has not counted: the numbers are Parlor's estimates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
-    /// What Parlor had estimated the input to be, before any correction: the next estimate is corrected by it.
+    /// Parlor's uncorrected estimate of the input, from which the next estimate is corrected.
     pub estimate: usize,
-    /// How many tokens the model can take, if that is known.
+    /// The size of the model's context window in tokens, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<usize>,
 }
 
 impl Usage {
-    /// All that was in the window when the answer was whole.
+    /// All tokens in the window when the answer was complete.
     pub fn total(&self) -> usize {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// How full the window was, in percent; `None` if nobody knows how large it is.
+    /// The used part of the window in percent; `None` if its size is unknown.
     pub fn percent(&self) -> Option<usize> {
         let window = self.window.filter(|window| *window > 0)?;
         Some(self.total().saturating_mul(100) / window)
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(usage(Some(4000)).percent(), Some(25));
         assert_eq!(usage(None).percent(), None);
         assert_eq!(usage(Some(0)).percent(), None);
-        // A server that forgets the beginning counts on.
+        // A server that drops the beginning of the input still counts it.
         assert_eq!(usage(Some(500)).percent(), Some(200));
     }
 }

@@ -1,4 +1,5 @@
-//! Whether a text ends in code is known from its end alone, and is what the parser says of the whole.
+//! The code tracker: the end of a text suffices to decide whether it ends in code, and the result agrees with
+//! the parser's for the whole text.
 
 use fuzzing::properties;
 use proptest::prelude::*;
@@ -17,7 +18,7 @@ fn ends_in_code(text: &str, limit: usize) -> bool {
     tracker.is_code("", UNIQUE_WORD)
 }
 
-/// Whether these words stand in code, as the person sees it.
+/// True if these words stand in code, as the person sees it.
 pub fn shows_as_code(blocks: &[Block], words: &str) -> bool {
     blocks.iter().any(|block| match block {
         Block::Paragraph(inlines) | Block::Heading { inlines, .. } => inlines_have_code(inlines, words),
@@ -43,7 +44,7 @@ fn inlines_have_code(inlines: &[Inline], words: &str) -> bool {
     })
 }
 
-/// Whether a word between the two is in code, by the parser's reading of all of it.
+/// True if a word between the two is in code when the whole is parsed.
 fn is_word_in_code(before: &str, after: &str) -> bool {
     shows_as_code(&parse(&format!("{before}{UNIQUE_WORD}{after}")), UNIQUE_WORD)
 }
@@ -145,7 +146,7 @@ fn next_text_decides_whether_a_table_continues() {
     assert!(!tracker.is_code("\n", "```json\n{"));
 }
 
-/// Asserts that the end of a text is enough to know whether it ends in code.
+/// Asserts that the end of a text suffices to decide whether it ends in code.
 fn assert_known_at_end(text: &str, limit: usize) {
     let mut tracker = CodeTracker::new(limit);
     tracker.push(text);
@@ -181,7 +182,8 @@ properties! {
         let (before, after) = (before.concat(), after.concat());
         let known = ends_in_code(&before, 1 << 20);
         prop_assert!(known || !is_word_in_code(&before, &after));
-        // Where nothing could be a code span, it is known exactly. What stands behind a fence is not in the code itself.
+        // Where nothing could be a code span, the result is exact. Text after a fence's opening is not in the
+        // code itself.
         let line = before.rsplit('\n').next().unwrap_or_default();
         if !before.contains('`') && !line.contains("~~~") {
             prop_assert_eq!(known, is_word_in_code(&before, ""));

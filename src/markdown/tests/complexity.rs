@@ -1,8 +1,9 @@
-//! How much is parsed for each push does not depend on how much came before.
+//! Complexity: the work of a push does not depend on the length of the text before it.
 
 use super::super::{MarkdownDocument, Patch, parse};
 
-/// Pushes `text` in small pieces. Returns the most bytes parsed for a push in the first and in the last fifth.
+/// Pushes `text` in small pieces. Returns the most bytes parsed for a push in the first and in the last
+/// fifth.
 fn measure_work(text: &str) -> (u64, u64) {
     let pieces: Vec<&str> = text
         .as_bytes()

@@ -1,6 +1,6 @@
 //! Texts to test with.
 
-/// Snippets of markup for soups of them.
+/// Snippets of markup, combined at random in the tests.
 pub const SNIPPETS: &[&str] = &[
     "- ",
     "- ",
@@ -101,7 +101,7 @@ pub const SNIPPETS: &[&str] = &[
     "漢字",
 ];
 
-/// Texts for which this module was wrong at some time.
+/// Texts on which this module once failed.
 pub const REGRESSIONS: &[&str] = &[
     "| a | b |\n|---|:-:|\na[^1]&amp;[a]: /u\n`",
     "1. \n\n1.\n- ",
@@ -112,7 +112,7 @@ pub const REGRESSIONS: &[&str] = &[
     "[a]: /u\n2. a | b\n--|--\n",
 ];
 
-/// Texts that are not what they seem at first.
+/// Texts whose meaning differs from their first appearance.
 pub const EDGE_CASES: &[(&str, &str)] = &[
     (
         "a price and a product",
@@ -182,7 +182,7 @@ pub const EDGE_CASES: &[(&str, &str)] = &[
     ("headings without text", "#\n\n# #\n## a ##\n###b\n"),
 ];
 
-/// Answers as models write them. Of these it is also tested that they never flash their markup.
+/// Answers as models write them. They are also used to test that markup never flashes.
 pub const ANSWERS: &[(&str, &str)] = &[
     (
         "an explanation with code",

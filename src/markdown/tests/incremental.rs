@@ -1,4 +1,4 @@
-//! A text that arrives in pieces ends as the same tree as the text read at once.
+//! A text that arrives in pieces ends as the same tree as the text parsed at once.
 
 use fuzzing::properties;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::{MarkdownDocument, parse};
 use super::{MirroredDocument, corpus, examples};
 
-/// A small generator for cuts, so that a failure names all that is needed to see it again.
+/// A small generator of cuts, so that a failure message has all that is needed to reproduce it.
 struct CutGenerator(u64);
 
 impl CutGenerator {
@@ -116,7 +116,7 @@ fn an_empty_document_has_no_blocks() {
     assert_eq!(document.blocks(), []);
 }
 
-/// Pieces of markup that meet each other in every order.
+/// Pieces of markup in every order.
 fn markup_soup() -> impl Strategy<Value = Vec<String>> {
     let piece = prop_oneof![
         4 => proptest::sample::select(corpus::SNIPPETS).prop_map(str::to_owned),

@@ -1,4 +1,4 @@
-//! Which links are made, and what becomes of the others.
+//! Links that are made, and the text in place of the others.
 
 use proptest::prelude::*;
 use reqwest::Url;
@@ -20,7 +20,7 @@ fn allows_web_and_mail_addresses() {
         "https://a.b/@c",
         "https://a.b?c@d",
         "mailto:a@b.c?subject=d:e",
-        // Browsers read these as `/`, behind the host.
+        // Browsers read these as `/`, after the host.
         "a\\b",
         "https://a.b/c\\d?e=\\f",
     ] {
@@ -122,7 +122,7 @@ fn images_become_links_or_descriptions() {
     );
 }
 
-/// The addresses that are linked in a paragraph, and what the links say.
+/// The links of a paragraph, each with its address and text.
 fn links_in(text: &str) -> Vec<(String, String)> {
     let blocks = parse(text);
     let Some(Block::Paragraph(inlines)) = blocks.first() else {
@@ -187,7 +187,7 @@ fn address_lookalikes_stay_text() {
     assert_eq!(links_in("<https://a.b>").len(), 1);
 }
 
-/// Pieces of addresses, among them all that browsers drop or take for something else.
+/// Pieces of addresses, among them all that browsers drop or replace.
 fn address_piece() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "/",
@@ -244,7 +244,7 @@ fuzzing::properties! {
         prop_assume!(is_allowed_link(&href));
         for base in ["http://127.0.0.1:8080/c/x?y#z", "https://chat.example/"] {
             let base = Url::parse(base).unwrap();
-            // An address that is none leads nowhere.
+            // An invalid address leads nowhere.
             let Ok(url) = base.join(&href) else { continue };
             let lower = href.trim_matches(' ').to_ascii_lowercase();
             match lower.split_once("://").map(|(scheme, _)| scheme) {

@@ -1,4 +1,4 @@
-//! What must hold of this module, by property and by example.
+//! Tests of this module, by property and by example.
 
 mod code;
 mod complexity;

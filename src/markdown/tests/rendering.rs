@@ -1,9 +1,9 @@
-//! While a text arrives, what is shown of it does not flash its markup.
+//! While a text arrives, its markup does not flash on the screen.
 
 use super::super::{Block, Inline, MarkdownDocument};
 use super::corpus;
 
-/// Characters that are markup in some place.
+/// Characters that can be markup.
 const MARKERS: &str = "*_`~#[]()!|>-=<&;\\:^";
 
 /// All text that the blocks show, without white space.
@@ -86,7 +86,7 @@ fn markers_do_not_flash() {
         .filter(|(name, _)| !name.contains("never"))
     {
         if name.contains("definition") {
-            // A link whose address comes later stands there as written until then.
+            // A link whose address comes later is shown as written until then.
             continue;
         }
         let shown = visible_at_every_char(text);

@@ -1,4 +1,4 @@
-//! What the tree of a text looks like.
+//! The trees of texts.
 
 use super::super::{Alignment, Block, Inline, ListItem, parse, plain_text};
 

@@ -1,9 +1,9 @@
-//! Reading what is flat on the wire: an event or a message is one JSON object, with a word that says which kind it is.
+//! Reading of flat JSON: an event or a message is one object, with a field that names its kind.
 //!
-//! serde can derive that reading as well (`flatten` with a tagged enum), but what it derives keeps the object in a
-//! buffer of its own and reads from there with a second set of everything, and a plain struct of all fields that there may
-//! be has code for each of them as well. Both made the WASM larger. Here the object is taken apart into its fields as
-//! they stand, and the kind then reads those that it needs.
+//! serde can derive this (`flatten` with a tagged enum), but the derived code buffers the object and reads
+//! from the buffer with a second set of deserializers. A plain struct of all possible fields has code for
+//! each of them as well. Both made the WASM larger. Here the object is split into raw fields, and each kind
+//! then parses those that it needs.
 
 mod objects;
 #[cfg(test)]
@@ -22,9 +22,9 @@ use super::{
     RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
 };
 
-/// Why an object is not one of ours.
+/// The error of an object that can't be read.
 #[derive(Debug, thiserror::Error)]
-pub enum NotOurs {
+pub enum ObjectError {
     #[error("the field `{0}` is missing")]
     Missing(&'static str),
     #[error("the field `{0}` can't be read")]
@@ -36,12 +36,12 @@ pub enum NotOurs {
 /// The fields of an object that have not been read yet.
 pub struct Fields {
     fields: Vec<(String, RawJson)>,
-    /// The first thing that was wrong.
-    first_error: Option<NotOurs>,
+    /// The first error.
+    first_error: Option<ObjectError>,
 }
 
 impl Fields {
-    /// All of them.
+    /// Returns all fields.
     pub fn into_entries(self) -> Vec<(String, RawJson)> {
         self.fields
     }
@@ -53,40 +53,41 @@ impl Fields {
     }
 
     fn parse<T: DeserializeOwned>(&mut self, name: &'static str, value: &RawJson) -> Option<T> {
-        let read = json::parse(value.as_str().as_bytes());
-        if read.is_err() {
-            self.record_error(NotOurs::Unreadable(name));
+        let parsed = json::parse(value.as_str().as_bytes());
+        if parsed.is_err() {
+            self.record_error(ObjectError::Unreadable(name));
         }
-        read.ok()
+        parsed.ok()
     }
 
-    /// Reads a field that must be there. If it isn't, something blank stands in its place until [`Self::finish`]: asking
-    /// after each field whether to go on made the WASM larger. `null` is a value: where any JSON may stand, it is kept.
+    /// Reads a required field. If it is missing, a blank value takes its place until [`Self::finish`] returns
+    /// the error: an early return after each field made the WASM larger. `null` is a value: it is kept where
+    /// any JSON is allowed.
     fn need<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
-        let read = match self.remove(name) {
+        let parsed = match self.remove(name) {
             Some(value) => self.parse(name, &value),
             None => {
-                self.record_error(NotOurs::Missing(name));
+                self.record_error(ObjectError::Missing(name));
                 None
             }
         };
-        read.unwrap_or_else(T::blank)
+        parsed.unwrap_or_else(T::blank)
     }
 
     fn remove(&mut self, name: &str) -> Option<RawJson> {
-        let index = self.fields.iter().position(|(of, _)| of == name)?;
+        let index = self.fields.iter().position(|(key, _)| key == name)?;
         Some(self.fields.swap_remove(index).1)
     }
 
-    fn record_error(&mut self, fault: NotOurs) {
-        self.first_error.get_or_insert(fault);
+    fn record_error(&mut self, error: ObjectError) {
+        self.first_error.get_or_insert(error);
     }
 
-    /// What was read, if nothing was wrong.
-    fn finish<T>(self, read: T) -> Result<T, NotOurs> {
+    /// Returns the value, or the first error.
+    fn finish<T>(self, value: T) -> Result<T, ObjectError> {
         match self.first_error {
-            None => Ok(read),
-            Some(fault) => Err(fault),
+            None => Ok(value),
+            Some(error) => Err(error),
         }
     }
 }
@@ -118,7 +119,7 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// What stands in the place of a field that could not be read. Nobody gets to see it.
+/// A placeholder for a field that could not be read. It never leaves this module.
 trait Blank {
     fn blank() -> Self;
 }

@@ -1,4 +1,4 @@
-//! Which fields the kinds have, and how each is read.
+//! The fields of each kind of object, and their parsing.
 
 use super::{
     super::{
@@ -9,11 +9,11 @@ use super::{
         model_list::{ModelInfo, ModelList},
         transcript::UnloadedAnswer,
     },
-    Fields, NotOurs,
+    Fields, ObjectError,
 };
 
-/// `fields!(flat => Kind { a, b; c } with d)`: the kind with these fields, of which only those after the semicolon may be
-/// missing. Those of `with` were read before.
+/// `fields!(flat => Kind { a, b; c } with d)`: the kind with these fields. Those after the semicolon are
+/// optional. Those of `with` were read before.
 macro_rules! fields {
     (
         $flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? } $(with $($read:ident),+)?
@@ -26,13 +26,13 @@ macro_rules! fields {
     };
 }
 
-/// Objects without kinds, which are larger when serde derives their reading.
+/// Objects without kinds, for which serde's derived code would be larger.
 macro_rules! plain {
     ($($kind:ident { $($field:ident),* $(; $($optional:ident),*)? } $(with $($default:ident),+)?;)*) => {
         $(impl TryFrom<Fields> for $kind {
-            type Error = NotOurs;
+            type Error = ObjectError;
 
-            fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+            fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
                 $($(let $default = flat.take(stringify!($default)).unwrap_or_default();)+)?
                 let read = fields!(flat => Self { $($field),* $(; $($optional),*)? } $(with $($default),+)?);
                 flat.finish(read)
@@ -64,9 +64,9 @@ plain! {
 }
 
 impl TryFrom<Fields> for Event {
-    type Error = NotOurs;
+    type Error = ObjectError;
 
-    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+    fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
         let kind: String = flat.need("type");
         let body = match kind.as_str() {
             "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
@@ -143,13 +143,13 @@ impl TryFrom<Fields> for Event {
             "empty" => EventBody::Empty,
             "damaged" => EventBody::Damaged,
             _ => {
-                flat.record_error(NotOurs::Unknown(kind));
+                flat.record_error(ObjectError::Unknown(kind));
                 EventBody::Empty
             }
         };
         let conversation_id = match body {
             EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
-            // What stood here may have been of none.
+            // The event in its place may have belonged to no conversation.
             EventBody::Empty | EventBody::Damaged => {
                 flat.take("conversation_id").unwrap_or(ConversationId::NONE)
             }
@@ -160,7 +160,7 @@ impl TryFrom<Fields> for Event {
     }
 }
 
-/// What older logs don't say.
+/// Older logs do not have the field.
 fn read_worked_ms(flat: &mut Fields) -> u64 {
     flat.take("worked_ms").unwrap_or_default()
 }
@@ -170,9 +170,9 @@ fn read_requested_call(flat: &mut Fields) -> RequestedCall {
 }
 
 impl TryFrom<Fields> for Message {
-    type Error = NotOurs;
+    type Error = ObjectError;
 
-    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+    fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
         let body = read_message_body(&mut flat);
         let message = fields!(flat => Self { id, created_at; parent_id } with body);
         flat.finish(message)
@@ -180,9 +180,9 @@ impl TryFrom<Fields> for Message {
 }
 
 impl TryFrom<Fields> for MessageBody {
-    type Error = NotOurs;
+    type Error = ObjectError;
 
-    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+    fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
         let body = read_message_body(&mut flat);
         flat.finish(body)
     }
@@ -206,7 +206,7 @@ fn read_message_body(flat: &mut Fields) -> MessageBody {
         }
         "damaged" => MessageBody::Damaged,
         _ => {
-            flat.record_error(NotOurs::Unknown(role));
+            flat.record_error(ObjectError::Unknown(role));
             MessageBody::User {
                 text: String::new(),
                 interaction: Interaction::TextInput,
@@ -216,15 +216,15 @@ fn read_message_body(flat: &mut Fields) -> MessageBody {
 }
 
 impl TryFrom<Fields> for Interaction {
-    type Error = NotOurs;
+    type Error = ObjectError;
 
-    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+    fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
         let interaction = read_interaction(&mut flat);
         flat.finish(interaction)
     }
 }
 
-/// Messages from before there were others say nothing of it: they were typed.
+/// Older messages do not have the field: they were all typed.
 fn read_interaction(flat: &mut Fields) -> Interaction {
     let kind: Option<String> = flat.take("interaction_type");
     match kind.as_deref() {
@@ -232,16 +232,16 @@ fn read_interaction(flat: &mut Fields) -> Interaction {
         Some("value_selected") => Interaction::ValueSelected,
         Some("action_executed") => fields!(flat => Interaction::ActionExecuted { action; data }),
         Some(_) => {
-            flat.record_error(NotOurs::Unknown(kind.unwrap_or_default()));
+            flat.record_error(ObjectError::Unknown(kind.unwrap_or_default()));
             Interaction::TextInput
         }
     }
 }
 
 impl TryFrom<Fields> for Part {
-    type Error = NotOurs;
+    type Error = ObjectError;
 
-    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+    fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
         let kind: String = flat.need("type");
         let part = match kind.as_str() {
             "thinking" => fields!(flat => Self::Thinking { text }),
@@ -255,7 +255,7 @@ impl TryFrom<Fields> for Part {
                 } with attachments)))
             }
             _ => {
-                flat.record_error(NotOurs::Unknown(kind));
+                flat.record_error(ObjectError::Unknown(kind));
                 Self::Text { text: String::new() }
             }
         };
@@ -264,14 +264,14 @@ impl TryFrom<Fields> for Part {
 }
 
 impl TryFrom<Fields> for StreamNotice {
-    type Error = NotOurs;
+    type Error = ObjectError;
 
-    fn try_from(mut flat: Fields) -> Result<Self, NotOurs> {
+    fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
         let kind: String = flat.need("type");
         match kind.as_str() {
             "reset" => flat.finish(Self::Reset),
             "unavailable" => flat.finish(Self::Unavailable),
-            _ => Err(NotOurs::Unknown(kind)),
+            _ => Err(ObjectError::Unknown(kind)),
         }
     }
 }

@@ -144,7 +144,7 @@ fn names_missing_and_unknown_fields() {
     assert_eq!(read("news"), "`news` is not known");
 }
 
-/// Reads as the server does, and as the page does, which must come to the same.
+/// Parses with the server's reader and with the page's, and asserts that both agree.
 fn parse_with_both_readers<T: serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(
     written: &[u8],
 ) -> T {
@@ -158,7 +158,7 @@ fn read_event(body: EventBody) -> EventBody {
     parse_with_both_readers::<Event>(&written).body
 }
 
-/// A field that says `null` says nothing, if it may be missing.
+/// Removes `null`, which is the same as absent for optional fields.
 fn without_nulls(json: &RawJson) -> Option<RawJson> {
     Some(json.clone()).filter(|json| json.as_str() != "null")
 }
@@ -169,10 +169,10 @@ fuzzing::properties! {
     #[test]
     fn accepts_any_json_as_tool_input(json in any_json()) {
         let input = RawJson::parse_or_quote(&json);
-        let asked = RequestedCall { input: input.clone(), ..requested_call(None) };
+        let request = RequestedCall { input: input.clone(), ..requested_call(None) };
         for body in [
-            EventBody::ApprovalRequested(asked.clone()),
-            EventBody::ToolStart { call: asked, started_at: Timestamp(1) },
+            EventBody::ApprovalRequested(request.clone()),
+            EventBody::ToolStart { call: request, started_at: Timestamp(1) },
         ] {
             prop_assert_eq!(read_event(body.clone()), body);
         }
@@ -183,7 +183,7 @@ fuzzing::properties! {
         answer.nodes.push(Node { parts: vec![part] });
         let body = MessageBody::Assistant(answer);
         prop_assert_eq!(parse_with_both_readers::<MessageBody>(&serde_json::to_vec(&body).unwrap()), body);
-        // Arguments are taken apart without a loss.
+        // The arguments are split without a loss.
         if let Ok(strict) = serde_json::from_str::<Fields>(input.as_str()) {
             prop_assert_eq!(call.arguments(), strict.into_entries());
         }

@@ -1,8 +1,8 @@
-//! Reading JSON in the page.
+//! The page's JSON reader.
 //!
-//! The server reads what others sent and has to say where it is wrong, which is what `serde_json` is for. The page
-//! reads what Parlor itself wrote: it is as it should be, or the page gives up on it. A reader that says no more than
-//! that, and knows only whole numbers, makes the WASM much smaller.
+//! The server reads the data of others and has to report where it is wrong: it uses `serde_json`. The page
+//! reads only what Parlor itself wrote: the data is valid, or the page gives up on it. A reader without error
+//! details and with whole numbers only makes the WASM much smaller.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ mod reader;
 #[cfg(test)]
 pub(super) mod tests;
 
-/// The text is not JSON, or not of the form that was asked for.
+/// The text is not JSON, or not of the requested type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonError;
 
@@ -45,7 +45,7 @@ impl de::Error for JsonError {
 
 type Result<T> = std::result::Result<T, JsonError>;
 
-/// Reads a value from JSON, which must not have anything behind it.
+/// Parses a value. Nothing may follow it.
 pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
     let mut reader = Reader { rest: json };
     let value = T::deserialize(&mut reader)?;
@@ -55,7 +55,7 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
     }
 }
 
-/// Each kind of value reads only what it can be.
+/// Each method accepts only values of its type.
 impl<'de> Deserializer<'de> for &mut Reader<'_> {
     type Error = JsonError;
 
@@ -129,7 +129,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
         })
     }
 
-    /// Who reads a tuple knows its length, and does not look for its end.
+    /// A tuple's visitor knows its length and does not look for the end, so the end is read here.
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
         let tuple = self.deserialize_seq(visitor)?;
         self.expect_byte(b']')?;
@@ -182,7 +182,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'_> {
     }
 }
 
-/// What is in an array or an object. Reading what comes after the last one reads the end as well.
+/// The elements of an array or the entries of an object. Reading the element after the last one reads the end
+/// as well.
 struct Elements<'r, 'a> {
     reader: &'r mut Reader<'a>,
     is_first: bool,
@@ -217,7 +218,7 @@ impl<'de> MapAccess<'de> for Elements<'_, '_> {
     }
 }
 
-/// `"Name": content`.
+/// An enum variant with content: `"Name": content`.
 struct Variant<'r, 'a>(&'r mut Reader<'a>);
 
 impl<'de> EnumAccess<'de> for Variant<'_, '_> {

@@ -1,8 +1,9 @@
-//! JSON with a line for each thing, for people.
+//! Pretty-printing of JSON, for people.
 
 const INDENT: &str = "  ";
 
-/// The same JSON with each element on a line of its own. What is not JSON comes out readable too, whatever it is.
+/// Returns the same JSON with each element on a line of its own. Text that is not JSON is kept readable as
+/// well.
 pub fn pretty_print(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! JSON that is passed on as it is: what a model asks a tool, what a tool says of its progress.
+//! Raw JSON: values that are passed on unchanged, such as a tool's arguments and progress.
 
 use std::fmt;
 
@@ -11,16 +11,18 @@ use serde_json::value::RawValue;
 
 use super::reader::Reader;
 
-/// What [`Reader`](super::reader::Reader) knows a [`Json`] by.
+/// The newtype name by which [`Reader`](super::reader::Reader) recognizes a [`RawJson`].
 pub(super) const NAME: &str = "parlor::Json";
 
-/// A JSON value as its text. On the wire it is that value, not a string; the page shows it without ever taking it apart.
+/// A JSON value as its text. On the wire it is that value, not a string. The page shows it without parsing
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawJson(String);
 
 impl RawJson {
-    /// What is JSON, or, if it is not, a JSON string of it. An escape such as `\\ud83d` without its other half is none: serde_json
-    /// passes it on unread, and whoever takes the value apart can't read it.
+    /// Returns the text itself if it is JSON, else a JSON string of it. An escape such as `\\ud83d` without
+    /// its other half counts as not JSON: serde_json passes it on unparsed, and parsing the value later would
+    /// fail.
     pub fn parse_or_quote(text: &str) -> Self {
         match serde_json::from_str::<&RawValue>(text) {
             Ok(json) if Reader::new(json.get()).has_valid_strings() => Self(json.get().into()),
@@ -28,7 +30,8 @@ impl RawJson {
         }
     }
 
-    /// The number zero. Not by way of [`Self::or_string`], which has serde_json read and write anything: 20 KB of WASM.
+    /// The number zero. It does not use [`Self::parse_or_quote`], which needs serde_json's code for any
+    /// value: 20 KB of WASM.
     pub fn zero() -> Self {
         Self("0".into())
     }
@@ -56,12 +59,12 @@ impl<'de> Deserialize<'de> for RawJson {
                 f.write_str("JSON")
             }
 
-            /// From the page's reader.
+            /// Called by the page's reader.
             fn visit_str<E: de::Error>(self, raw: &str) -> Result<RawJson, E> {
                 Ok(RawJson(raw.into()))
             }
 
-            /// From serde_json.
+            /// Called by serde_json.
             fn visit_newtype_struct<D: Deserializer<'de>>(
                 self,
                 deserializer: D,

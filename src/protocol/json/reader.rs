@@ -1,8 +1,10 @@
-//! The words of JSON, one after the other: marks, strings, whole numbers. Which of them makes sense is not known here.
+//! The tokens of JSON, one after the other: punctuation, strings, whole numbers. Their grammar is in the
+//! parent module.
 
 use super::{JsonError, Result};
 
-/// What is still to be read. What does not depend on the type that is read is here, so that it is there once.
+/// The rest of the input. All code that does not depend on the requested type is here, so that it is compiled
+/// once.
 pub(super) struct Reader<'a> {
     pub rest: &'a [u8],
 }
@@ -21,7 +23,7 @@ impl<'a> Reader<'a> {
         self.rest.first().copied()
     }
 
-    /// Takes the next byte if it is this one.
+    /// Consumes the next byte if it is this one.
     #[inline(never)]
     pub fn take_byte(&mut self, byte: u8) -> bool {
         let there = self.peek() == Some(byte);
@@ -39,7 +41,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next word if it is this one.
+    /// Consumes the next literal if it is this one.
     #[inline(never)]
     pub fn take_literal(&mut self, word: &str) -> bool {
         self.peek();
@@ -62,7 +64,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether there is another element before `end`: takes the comma before it, or the end.
+    /// Returns true if there is another element before `end`. Consumes the comma before it, or the end.
     #[inline(never)]
     pub fn has_next_element(&mut self, is_first: &mut bool, end: u8) -> Result<bool> {
         if self.take_byte(end) {
@@ -74,7 +76,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     #[inline(never)]
     pub fn read_integer(&mut self) -> Result<i64> {
         let negative = self.take_byte(b'-');
@@ -115,7 +117,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over a string. As for serde_json, an escape may be half of a character there: nobody wants to know which.
+    /// Skips a string. As in serde_json, an escape may be a lone surrogate here, since the string is not
+    /// decoded.
     fn skip_string(&mut self) -> Result<()> {
         self.rest = &self.rest[1..];
         loop {
@@ -140,7 +143,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether all strings can be read. It must be JSON.
+    /// True if all strings can be decoded. The input must be JSON.
     pub fn has_valid_strings(&mut self) -> bool {
         while let Some(begin) = self.rest.iter().position(|byte| *byte == b'"') {
             self.rest = &self.rest[begin..];
@@ -151,7 +154,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// The character that an escape stands for.
+    /// Decodes an escape.
     pub fn read_escape(&mut self, escape: u8) -> Result<char> {
         Ok(match escape {
             b'"' | b'\\' | b'/' => escape.into(),
@@ -176,7 +179,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A value as it stands, whatever it is.
+    /// Reads a value of any type as its text.
     #[inline(never)]
     pub fn read_raw(&mut self) -> Result<&'a str> {
         self.peek();
@@ -214,7 +217,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Four hexadecimal digits.
+    /// Reads four hexadecimal digits.
     #[inline(never)]
     pub fn read_utf16_unit(&mut self) -> Result<u16> {
         let (digits, rest) = self.rest.split_at_checked(4).ok_or(JsonError)?;

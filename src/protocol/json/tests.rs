@@ -106,7 +106,7 @@ fn nested_raw_json_is_unchanged() {
         assert_eq!(parse(json.as_bytes()), Ok(from_serde));
         let written = serde_json::to_string(&parse::<WithRawInput>(json.as_bytes()).unwrap()).unwrap();
         assert_eq!(written, format!(r#"{{"input":{value},"after":1}}"#));
-        // A value that was taken apart is JSON as well.
+        // A value that was parsed and written again is JSON as well.
         let taken_apart = serde_json::from_str::<serde_json::Value>(&json).unwrap();
         let around: WithRawInput = serde_json::from_value(taken_apart).unwrap();
         let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
@@ -135,7 +135,8 @@ fn invalid_json_becomes_a_json_string() {
     }
 }
 
-/// What a model gives is kept in a log that everything is read from: one entry that can't be read would be the end of it.
+/// A model's arguments are stored in the log from which everything is read: one entry that can't be read
+/// would make the log unusable.
 #[test]
 fn every_raw_value_round_trips() {
     for given in [
@@ -165,7 +166,7 @@ fn every_raw_value_round_trips() {
     }
 }
 
-/// A text that is JSON, of every shape: what a model may give, and what may stand in a field for any JSON.
+/// JSON texts of every shape: possible model output and possible values of fields that take any JSON.
 pub fn any_json() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         prop::sample::select(EDGE_CASES).prop_map(str::to_owned),
@@ -258,7 +259,7 @@ fn both_readers_accept_lone_surrogates() {
     }
 }
 
-/// Nested about as deep as serde_json follows, and much deeper.
+/// Nesting about as deep as serde_json's limit, and much deeper.
 #[test]
 fn raw_values_have_no_depth_limit() {
     for depth in [126, 127, 128, 129, 10_000] {

@@ -1,36 +1,36 @@
-//! Where on the page *Literature* one is: its address, with all that is needed to be there again.
+//! The location on the page *Literature*: its address, which restores the same view.
 
 use super::ArticleSort;
 use crate::protocol::{PageContext, StreamId};
 
-/// Where the page is.
+/// The page's path.
 pub const LITERATURE_PATH: &str = "/literature";
 
 const SAVED_PATH: &str = "/saved";
 const ARTICLES_PATH: &str = "/articles/";
 
-/// What is searched, or looked at.
+/// A tab of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiteratureTab {
-    /// PubMed.
+    /// Search in PubMed.
     #[default]
     Search,
-    /// What is kept.
+    /// The saved articles.
     Saved,
 }
 
-/// A place on the page.
+/// A location on the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiteratureLocation {
     pub tab: LiteratureTab,
-    /// What is searched for, or which of the saved ones are shown.
+    /// The search query, or the filter of the saved articles.
     pub query: String,
     pub sort: ArticleSort,
-    /// From 1.
+    /// The page of the results, from 1.
     pub page: usize,
-    /// The stream that was opened.
+    /// The open stream.
     pub stream: Option<StreamId>,
-    /// The article that is open, by its PMID.
+    /// The PMID of the open article.
     pub article: Option<String>,
 }
 
@@ -48,24 +48,24 @@ impl Default for LiteratureLocation {
 }
 
 impl LiteratureLocation {
-    /// The place that an address names, its query included; nothing if that is none on this page.
+    /// Parses an address with its query string. Returns `None` if it is not on this page.
     pub fn parse(address: &str) -> Option<Self> {
         let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
         let rest = path.strip_prefix(LITERATURE_PATH)?.trim_end_matches('/');
-        let mut place = Self::default();
+        let mut location = Self::default();
         match rest {
             "" => {}
-            SAVED_PATH => place.tab = LiteratureTab::Saved,
+            SAVED_PATH => location.tab = LiteratureTab::Saved,
             rest => {
                 let pmid = rest.strip_prefix(ARTICLES_PATH).filter(|pmid| !pmid.is_empty())?;
-                place.article = Some(percent_decode(pmid));
+                location.article = Some(percent_decode(pmid));
             }
         }
         for parameter in parameters.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            place.set_query_field(name, percent_decode(value));
+            location.set_query_field(name, percent_decode(value));
         }
-        Some(place)
+        Some(location)
     }
 
     fn set_query_field(&mut self, name: &str, value: String) {
@@ -80,7 +80,7 @@ impl LiteratureLocation {
         }
     }
 
-    /// The address that names the place.
+    /// The location as an address.
     pub fn to_address(&self) -> String {
         let mut path = String::from(LITERATURE_PATH);
         let mut separator = "?";
@@ -116,7 +116,7 @@ impl LiteratureLocation {
         path
     }
 
-    /// What a request says of it. `results` are the articles on the screen.
+    /// The page context of a request. `results` are the PMIDs of the articles on the screen.
     pub fn to_page_context(&self, results: Vec<String>) -> PageContext {
         let tab = match self.tab {
             LiteratureTab::Search => "search",
@@ -134,17 +134,17 @@ impl LiteratureLocation {
     }
 }
 
-/// Where a DOI leads; nothing if it is none, or would climb out of where they are.
+/// The URL of a DOI; `None` if it is not a DOI, or has path segments that leave the DOI's path (`..`).
 pub fn doi_url(doi: &str) -> Option<String> {
-    let is_one = doi.starts_with("10.") && !doi.split('/').any(|part| matches!(part, "." | ".."));
+    let is_doi = doi.starts_with("10.") && !doi.split('/').any(|part| matches!(part, "." | ".."));
     let parts: Vec<_> = doi
         .split('/')
         .map(|part| percent_encode(part).replace('+', "%20"))
         .collect();
-    is_one.then(|| ["https://doi.org/", &parts.join("/")].concat())
+    is_doi.then(|| ["https://doi.org/", &parts.join("/")].concat())
 }
 
-/// A text as it stands in an address.
+/// Percent-encodes a text.
 fn percent_encode(text: &str) -> String {
     const HEX_DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let mut encoded = String::with_capacity(text.len());
@@ -162,7 +162,7 @@ fn percent_encode(text: &str) -> String {
     encoded
 }
 
-/// The text that stands in an address. What is not well encoded is taken as it is.
+/// Percent-decodes a text. Invalid escapes are kept as they are.
 fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -182,7 +182,7 @@ fn percent_decode(text: &str) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
-/// What a hexadecimal digit stands for.
+/// The value of a hexadecimal digit.
 fn hex_digit(digit: u8) -> Option<u8> {
     let value = char::from(digit).to_digit(16)?;
     u8::try_from(value).ok()
@@ -219,12 +219,12 @@ mod tests {
                 ..LiteratureLocation::default()
             },
         ];
-        for place in places {
+        for location in places {
             assert_eq!(
-                LiteratureLocation::parse(&place.to_address()),
-                Some(place.clone()),
+                LiteratureLocation::parse(&location.to_address()),
+                Some(location.clone()),
                 "{}",
-                place.to_address()
+                location.to_address()
             );
         }
         let by_query = LiteratureLocation::parse("/literature/?article=11&page=0&q=%zz%").unwrap();

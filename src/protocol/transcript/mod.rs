@@ -1,7 +1,7 @@
 //! The reducer: the only code that turns events into what a conversation shows.
 //!
-//! The server folds stored events with it, the browser live and replayed ones. It does no I/O and knows no
-//! views; it says what it touched, so that a view repaints that and nothing else.
+//! The server applies it to stored events, the browser to live and replayed ones. It does no I/O and knows no
+//! views. It returns what an event changed, so that a view updates that and nothing else.
 
 mod state;
 mod tools;
@@ -13,14 +13,14 @@ use super::{
     Position, RunError, RunStatus,
 };
 
-/// What an event touched.
+/// The part of the state that an event changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptUpdate {
     /// Nothing that is shown: the event was for another conversation, or already in the state.
     Nothing,
-    /// The title, the model, how it is asked, or that the conversation exists.
+    /// The title, the model, its parameters, or the conversation's existence.
     Conversation,
-    /// Which messages there are, or which branch is shown.
+    /// The set of messages, or the branch that is shown.
     Messages,
     /// A run's status, activity or error.
     Run(MessageId),
@@ -33,19 +33,20 @@ pub enum TranscriptUpdate {
     },
 }
 
-/// The event does not follow from the state: something before it is missing. Load a snapshot again.
+/// The event does not follow from the state: an earlier one is missing. The caller has to load a snapshot
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an event before position {} is missing", .0.0)]
 pub struct MissingEventError(pub Position);
 
 /// Applies one event of the conversation's user to its state.
 ///
-/// Events at or below `as_of`, and those of other conversations, change nothing. A damaged event counts as missing: nobody knows
-/// what it was, and a snapshot has what came of it.
+/// Events at or below `as_of`, and those of other conversations, change nothing. A damaged event counts as
+/// missing, since its content is unknown and only a snapshot has its effects.
 ///
 /// # Errors
 ///
-/// [`Gap`] if the event shows that an earlier one is missing; the state is then as it was.
+/// [`MissingEventError`] if the event shows that an earlier one is missing. The state is then unchanged.
 pub fn apply(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate, MissingEventError> {
     if event.position <= state.as_of || event.conversation_id != state.conversation_id {
         return Ok(TranscriptUpdate::Nothing);
@@ -136,7 +137,8 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
     if matches!(event.body, EventBody::RunContinued { .. }) {
         state.require_branch(event, Some(message_id))?;
     }
-    // What is offered further back, or on another branch, is loaded as it is by then.
+    // An answer that is not loaded, because it is older or on another branch, is loaded later with this
+    // change.
     if matches!(event.body, EventBody::ActionTaken { .. }) && state.message(message_id).is_none() {
         return Ok(TranscriptUpdate::Nothing);
     }
@@ -148,7 +150,8 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
         state.active_leaf = Some(message_id);
         return Ok(TranscriptUpdate::Messages);
     }
-    // Something of it is known to be missing: no snapshot has that before the run's end stores the answer.
+    // The answer is known to be incomplete, so a gap is an error only at the run's last event: no snapshot
+    // has the rest before the run's end stores the answer.
     let is_damaged = assistant.is_damaged() && !assistant.status.is_terminal();
     if is_damaged && event.body.terminal_status().is_some() {
         return Err(MissingEventError(event.position));
@@ -168,7 +171,7 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
         .ok_or(MissingEventError(event.position))
 }
 
-/// What an event touched in its run's message.
+/// The part of a run's message that an event changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunUpdate {
     Nothing,
@@ -176,15 +179,16 @@ pub enum RunUpdate {
     Part { node: usize, part: usize, from: usize },
 }
 
-/// Applies an event to its run's message; `None` if an earlier event is missing.
+/// Applies an event to its run's message; returns `None` if an earlier event is missing.
 ///
-/// After a run's last event nothing changes it any more, until it is continued or something that it offers is taken.
+/// After a run's last event nothing changes it any more, unless it is continued or one of its suggested
+/// actions is taken.
 pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunUpdate> {
     if matches!(event, EventBody::RunContinued { .. }) {
         run.status = RunStatus::Running;
         (run.activity, run.ended_at) = (None, None);
         run.finish_reason = None;
-        // What can't be read is still missing then.
+        // A continued run is still damaged: the part that can't be read stays missing.
         run.error = run.error.take().filter(RunError::is_damage);
         return Some(RunUpdate::Run);
     }
@@ -277,7 +281,7 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
     }
 }
 
-/// Adds `delta` at `offset` of a part, which begins to exist with its first delta.
+/// Adds `delta` at `offset` of a part. The first delta creates the part.
 fn append_delta(
     run: &mut AssistantMessage,
     node: usize,
@@ -287,7 +291,7 @@ fn append_delta(
     empty: impl FnOnce() -> Part,
 ) -> Option<RunUpdate> {
     let begins = is_next_part(run, node, part)?;
-    // Looked at before anything is made, so that a gap leaves the state as it was.
+    // Checked before anything is created, so that a gap leaves the state unchanged.
     if begins && offset > 0 {
         return None;
     }
@@ -299,7 +303,7 @@ fn append_delta(
         return None;
     };
     let known = text.len().checked_sub(offset)?;
-    // A delta that overlaps what is there was seen before; only what goes beyond it is new.
+    // A delta that overlaps the present text is a repetition; only the text beyond that is new.
     let Some(new) = delta.get(known..) else {
         return Some(RunUpdate::Nothing);
     };
@@ -309,13 +313,14 @@ fn append_delta(
     Some(RunUpdate::Part { node, part, from })
 }
 
-/// Whether a part of this place is yet to come; `None` if one before it is missing.
+/// Returns true if this part is the next to be created, false if it exists, and `None` if one before it is
+/// missing.
 fn is_next_part(run: &AssistantMessage, node: usize, part: usize) -> Option<bool> {
     let parts = run.nodes.get(node).map_or(0, |node| node.parts.len());
     (node <= run.nodes.len() && part <= parts).then_some(part == parts)
 }
 
-/// Adds a part to a node, which begins to exist with its first.
+/// Adds a part to a node. The first part creates the node.
 fn push_part(run: &mut AssistantMessage, node: usize, part: Part) {
     if node == run.nodes.len() {
         run.nodes.push(Node::default());
@@ -326,7 +331,7 @@ fn push_part(run: &mut AssistantMessage, node: usize, part: Part) {
 }
 
 impl Transcript {
-    /// A branch goes on, or is chosen: what leads to it has to be here.
+    /// Returns an error unless all messages up to the new end of the branch are loaded or can be.
     fn require_branch(&self, event: &Event, message: Option<MessageId>) -> Result<(), MissingEventError> {
         if self.has_ancestors(message) {
             Ok(())

@@ -1,8 +1,8 @@
 //! A conversation's state, and the pages in which it is loaded.
 //!
-//! Conversations grow without end, so what is here may be only the newest part of the branch that is shown; what is older
-//! is put before it page by page. Other branches are loaded when they are chosen; until then their answers are known by
-//! name, to be counted.
+//! Conversations grow without limit, so the state may have only the newest part of the branch that is shown.
+//! Older messages are prepended page by page. Other branches are loaded when they are chosen; until then only
+//! the ids of their answers are known, for counting them.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,23 +16,23 @@ use super::super::{
 #[serde(try_from = "Fields")]
 pub struct Transcript {
     pub conversation_id: ConversationId,
-    /// Every event up to here is in this state; [`apply`](super::apply) skips them.
+    /// The last position that this state includes; [`apply`](super::apply) skips events up to it.
     pub as_of: Position,
     pub title: String,
     /// The model that the next message will be sent to, as `endpoint/model`.
     pub model: Option<String>,
-    /// How the model is asked.
+    /// The model's parameters.
     #[serde(default)]
     pub parameters: Parameters,
-    /// In the order of their making; a tree through `parent_id`.
+    /// In the order of creation; a tree through `parent_id`.
     pub messages: Vec<Message>,
-    /// The first message of the branch that is here, if the branch begins before it.
+    /// The first loaded message of the branch, if the branch begins before it.
     pub earliest: Option<MessageId>,
-    /// Other answers to the messages that are here, oldest first.
+    /// Other answers to the loaded messages, oldest first.
     pub elsewhere: Vec<UnloadedAnswer>,
     /// The message at the end of the branch that is shown.
     pub active_leaf: Option<MessageId>,
-    /// What the person has accepted and rejected of all that was made for the panel.
+    /// The person's verdicts on the conversation's payloads.
     #[serde(default)]
     pub verdicts: Vec<PayloadVerdict>,
     /// The conversation was deleted; it stays empty.
@@ -40,7 +40,7 @@ pub struct Transcript {
     pub deleted: bool,
 }
 
-/// An answer that is known by name only: its branch is not here.
+/// An answer of which only the id is known: its branch is not loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct UnloadedAnswer {
@@ -48,12 +48,12 @@ pub struct UnloadedAnswer {
     pub parent_id: MessageId,
 }
 
-/// The part of a branch that leads up to a message. What is older than an answer does not change any more, so a page of
-/// it needs no position in the log.
+/// The part of a branch that leads up to a message. Messages before an answer no longer change, so a page of
+/// them needs no position in the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct OlderMessages {
-    /// They lead up to this one.
+    /// The message that follows them.
     pub before: MessageId,
     /// Oldest first.
     pub messages: Vec<Message>,
@@ -64,7 +64,7 @@ pub struct OlderMessages {
 }
 
 impl Transcript {
-    /// A conversation of which nothing has happened yet.
+    /// Creates the state of a conversation without any events.
     pub fn new(conversation_id: ConversationId) -> Self {
         Self {
             conversation_id,
@@ -81,7 +81,7 @@ impl Transcript {
         }
     }
 
-    /// What the person has said of something that was made for the panel.
+    /// The person's verdict on a payload.
     pub fn verdict(&self, payload_id: &str) -> Option<Verdict> {
         let judged = self
             .verdicts
@@ -90,16 +90,16 @@ impl Transcript {
         judged.map(|judged| judged.verdict)
     }
 
-    /// The first verdict stays.
+    /// Adds a verdict, unless the payload has one: the first verdict stays.
     pub(super) fn add_verdict(&mut self, judged: PayloadVerdict) {
         if self.verdict(&judged.payload_id).is_none() {
             self.verdicts.push(judged);
         }
     }
 
-    /// The message with this id, if it is here.
+    /// The message with this id, if it is loaded.
     pub fn message(&self, id: MessageId) -> Option<&Message> {
-        // What is asked for is nearly always at the end.
+        // The requested message is nearly always at the end.
         self.messages.iter().rev().find(|message| message.id == id)
     }
 
@@ -111,18 +111,18 @@ impl Transcript {
             .assistant_mut()
     }
 
-    /// The messages of the branch that is shown, first to last, as far as they are here.
+    /// The messages of the branch that is shown, first to last, as far as they are loaded.
     pub fn shown_branch(&self) -> Vec<&Message> {
         let mut branch = self.ancestors(self.active_leaf);
         branch.reverse();
         branch
     }
 
-    /// A message and those that lead to it, last to first.
+    /// A message and its ancestors, last to first.
     fn ancestors(&self, leaf: Option<MessageId>) -> Vec<&Message> {
         let mut branch = Vec::new();
         let mut next = leaf;
-        // A parent always stands before its child, so one walk from the end meets them all.
+        // A parent always stands before its child, so one walk from the end finds them all.
         for message in self.messages.iter().rev() {
             if Some(message.id) == next {
                 branch.push(message);
@@ -132,7 +132,7 @@ impl Transcript {
         branch
     }
 
-    /// Whether all that leads to a message is here, or can be had page by page.
+    /// True if all ancestors of a message are loaded or can be loaded page by page.
     pub(super) fn has_ancestors(&self, leaf: Option<MessageId>) -> bool {
         match self.ancestors(leaf).last() {
             Some(first) => first.parent_id.is_none() || Some(first.id) == self.earliest,
@@ -151,14 +151,14 @@ impl Transcript {
         let mut siblings = Vec::new();
         for (parent_id, id) in here.chain(elsewhere) {
             if parent_id == answer.parent_id {
-                // The server makes the ids of answers, with the time in front.
+                // The server makes the ids of answers, and they begin with the time.
                 sorted_vec::insert_sorted(&mut siblings, id, |id| *id);
             }
         }
         siblings
     }
 
-    /// The run that works on this conversation now.
+    /// The active run of this conversation.
     pub fn active_run(&self) -> Option<MessageId> {
         self.messages.iter().rev().find_map(|message| {
             message
@@ -168,20 +168,21 @@ impl Transcript {
         })
     }
 
-    /// How much of its window the model of the branch that is shown has last taken, as far as that is here.
+    /// The latest usage of the context window by the model of the branch that is shown, as far as it is
+    /// loaded.
     pub fn window_usage(&self) -> Option<Usage> {
         let answers = self.ancestors(self.active_leaf);
         let last = answers.into_iter().filter_map(Message::assistant);
         let (usage, model) = last
             .filter_map(|answer| Some((answer.usage?, &answer.model)))
             .next()?;
-        // Another model's window is another one.
+        // Another model has another window.
         let same = self.model.as_ref().is_none_or(|now| now == model);
         let window = usage.window.filter(|_| same);
         Some(Usage { window, ..usage })
     }
 
-    /// Puts older messages before those that are here. A page that was asked for twice is taken once.
+    /// Prepends older messages. A page that was requested twice is added once.
     pub fn prepend(&mut self, older: OlderMessages) {
         if self.earliest != Some(older.before) {
             return;
@@ -193,8 +194,8 @@ impl Transcript {
         self.earliest = older.earliest;
     }
 
-    /// Forgets all but the newest `count` messages of the branch that is shown, and the run at work wherever it is: what
-    /// a page of that length holds.
+    /// Drops all messages except the newest `count` of the branch that is shown and the active run, wherever
+    /// it is: the content of a page of that length.
     pub fn truncate_to_newest(&mut self, count: usize) {
         let mut kept: Vec<MessageId> = self
             .ancestors(self.active_leaf)
@@ -222,10 +223,10 @@ impl Transcript {
             answers.any(|answer| answer.parent_id == Some(other.parent_id))
                 && messages.iter().all(|message| message.id != other.id)
         });
-        let goes_on = |first: &MessageId| {
+        let has_parent = |first: &MessageId| {
             self.message(*first)
                 .is_some_and(|first| first.parent_id.is_some())
         };
-        self.earliest = first.filter(goes_on);
+        self.earliest = first.filter(has_parent);
     }
 }

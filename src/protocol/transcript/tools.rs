@@ -1,11 +1,11 @@
-//! What the events of tool calls do to a run's message.
+//! The effects of tool call events on a run's message.
 
 use super::{RunUpdate, is_next_part, push_part};
 use crate::protocol::{
     AssistantMessage, EventBody, Part, RequestedCall, RunStatus, Timestamp, ToolCall, ToolStatus,
 };
 
-/// Applies an event of a tool call; `None` if an earlier event is missing.
+/// Applies an event of a tool call; returns `None` if an earlier event is missing.
 pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> Option<RunUpdate> {
     match event {
         EventBody::ApprovalRequested(call) => upsert_call(run, call, ToolStatus::Waiting, None),
@@ -59,15 +59,15 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
     }
 }
 
-/// A call stands in its place like this, whether it was there before or not.
+/// Sets a call in its place, whether it was there before or not.
 fn upsert_call(
     run: &mut AssistantMessage,
-    asked: &RequestedCall,
+    request: &RequestedCall,
     status: ToolStatus,
     started_at: Option<Timestamp>,
 ) -> Option<RunUpdate> {
-    let (node, part) = (asked.node, asked.part);
-    let call = asked.to_tool_call(status, started_at);
+    let (node, part) = (request.node, request.part);
+    let call = request.to_tool_call(status, started_at);
     if is_next_part(run, node, part)? {
         push_part(run, node, Part::ToolCall(Box::new(call)));
     } else {
@@ -85,7 +85,7 @@ fn update_call(
     index: usize,
     change: impl FnOnce(&mut ToolCall),
 ) -> Option<RunUpdate> {
-    // What is asked for is nearly always at the end.
+    // The requested call is nearly always at the end.
     let call = run.tool_calls_mut().rev().find(|call| call.index == index)?;
     change(call);
     Some(RunUpdate::Run)

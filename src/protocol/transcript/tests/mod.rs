@@ -1,4 +1,4 @@
-//! Live, replayed and reloaded are the same.
+//! Live, replayed and reloaded events lead to the same state.
 
 mod steps;
 
@@ -25,7 +25,7 @@ fn usage_is_the_last_answers_for_chosen_model() {
     assert_eq!(
         state.window_usage(),
         Some(usage(20)),
-        "the second has not been counted"
+        "the second answer has no usage yet"
     );
     state.model = Some("x/other".into());
     let window = None;
@@ -48,7 +48,7 @@ fn a_damaged_event_counts_as_missing() {
     assert_eq!(state, before);
 }
 
-/// Else every delta after what is missing would have the snapshot loaded again.
+/// Otherwise every delta after the missing one would reload the snapshot.
 #[test]
 fn damaged_run_reloads_only_at_its_end() {
     let conversation_id = ConversationId::new();
@@ -84,7 +84,7 @@ fn fold_events(mut state: Transcript, events: &[Event]) -> Transcript {
     state
 }
 
-/// A snapshot at a position, sent as JSON, and then the log from an earlier position on.
+/// Loads a snapshot at a position, sent as JSON, and then applies the log from an earlier position on.
 fn reload_and_replay(
     conversation_id: ConversationId,
     events: &[Event],
@@ -143,7 +143,7 @@ fn newest_page(whole: &Transcript, count: usize) -> Transcript {
     newest
 }
 
-/// What the server gives as the page before a message.
+/// The page before a message, as the server returns it.
 fn older_page(whole: &Transcript, before: MessageId, count: usize) -> OlderMessages {
     let mut page = whole.clone();
     page.active_leaf = whole.message(before).and_then(|message| message.parent_id);
@@ -161,8 +161,8 @@ fn older_page(whole: &Transcript, before: MessageId, count: usize) -> OlderMessa
 properties! {
     256;
 
-    /// A snapshot at any position, sent as JSON, and then the log from any earlier position on: the same as
-    /// having seen everything once.
+    /// A snapshot at any position, sent as JSON, and then the log from any earlier position on, equal the
+    /// state after the full log.
     #[test]
     fn snapshot_with_overlapping_replay_equals_full_log(
         steps in steps(), at in any::<prop::sample::Index>(), from in any::<prop::sample::Index>(),
@@ -173,13 +173,14 @@ properties! {
         let at = at.index(events.len() + 1);
         let from = from.index(at + 1);
         let caught_up = reload_and_replay(conversation_id, &events, at, from);
-        // The whole has seen nothing since the conversation's last event; the snapshot may be of later.
+        // The full state has the position of the conversation's last event; the snapshot may have a later
+        // one.
         let caught_up = Transcript { as_of: whole.as_of, ..caught_up };
         prop_assert_eq!(caught_up, whole);
     }
 
-    /// A page at any position, all events after it (and a page again where they show that something is not here), and then
-    /// the older pages: the same branch, with the same choices, as having seen everything.
+    /// A page at any position, all events after it (and a new page where they show that something is not
+    /// loaded), and then the older pages give the same branch with the same choices as the full log.
     #[test]
     fn pages_add_up_to_the_transcript(
         steps in steps(), at in any::<prop::sample::Index>(), size in 1usize..6,
@@ -207,7 +208,7 @@ properties! {
             prop_assert_ne!(state.earliest, Some(before));
             let once = state.clone();
             state.prepend(older);
-            prop_assert_eq!(&state, &once, "a page that comes twice is taken once");
+            prop_assert_eq!(&state, &once, "a repeated page is added once");
         }
         prop_assert_eq!(state.shown_branch(), whole.shown_branch());
         for answer in whole.shown_branch().into_iter().filter(|message| message.assistant().is_some()) {
@@ -215,7 +216,7 @@ properties! {
         }
     }
 
-    /// Deltas may come again, joined or alone: nothing is doubled.
+    /// Deltas may be repeated, joined or alone: no text is doubled.
     #[test]
     fn joined_deltas_give_the_same_text(texts in prop::collection::vec("[a-zé🦀]{1,4}", 1..10), twice in any::<bool>()) {
         let mut one_by_one = AssistantMessage::new("x/m");
@@ -235,7 +236,7 @@ properties! {
         prop_assert_eq!(one_by_one, joined);
     }
 
-    /// What is left out is noticed with the next delta of the same part, and the state stays as it was.
+    /// A missing delta is detected with the next delta of the same part, and the state stays unchanged.
     #[test]
     fn a_missing_delta_is_an_error(texts in prop::collection::vec("[a-z]{1,4}", 3..10), lost in any::<prop::sample::Index>()) {
         let steps: Vec<Step> = [Step::Ask("q".into())].into_iter().chain(texts.into_iter().map(Step::Say)).collect();

@@ -1,4 +1,4 @@
-//! What may happen in a conversation, and the log that a server would write of it.
+//! Random steps of a conversation, and the log that a server would write of them.
 
 use proptest::prelude::*;
 
@@ -18,24 +18,24 @@ pub enum Step {
     Ask(String),
     Think(String),
     Say(String),
-    /// The model asks for a tool, whether a person has to allow it or not.
+    /// The model calls a tool; the flag says whether a person has to allow it.
     CallTool(String, bool),
-    /// The oldest call that has not ended goes a step further.
+    /// The oldest call that has not ended advances by one state.
     AdvanceCall(String),
     SuggestValue(String),
     /// The model makes something for the panel.
     MakePayload(String),
-    /// The model offers so many actions.
+    /// The model suggests this number of actions.
     SuggestActions(usize),
-    /// The model says where it has it from.
+    /// The model names its sources.
     Cite(usize),
-    /// The person takes an action that is still offered, here or further back.
+    /// The person takes a suggested action, in this answer or an earlier one.
     TakeAction(usize),
-    /// The person judges something that was made for the panel.
+    /// The person accepts or rejects a payload.
     Judge(usize, Verdict),
-    /// A call of the model is counted.
+    /// The usage of a model call is reported.
     CountUsage(usize),
-    /// The model is to be asked in another way.
+    /// The model's parameters are changed.
     SetParameters(u8),
     End(RunStatus),
     Rename(String),
@@ -84,14 +84,14 @@ pub fn usage(input_tokens: usize) -> Usage {
 }
 
 fn parameters_with(temperature: &str) -> Parameters {
-    let asked = ParameterInput {
+    let input = ParameterInput {
         temperature: temperature.into(),
         ..ParameterInput::default()
     };
-    Parameters::parse(&asked).unwrap()
+    Parameters::parse(&input).unwrap()
 }
 
-/// What is made by the event of this number.
+/// The payload of the event with this number.
 fn payload(at: usize) -> PayloadRef {
     PayloadRef {
         payload_id: at.to_string(),
@@ -110,7 +110,7 @@ fn action(index: usize) -> SuggestedAction {
     }
 }
 
-/// The actions of answers that have ended which nobody has taken: the server takes no others.
+/// The open actions of answers that have ended: the server accepts no others.
 fn open_actions(state: &Transcript) -> Vec<(MessageId, usize)> {
     let answers = state
         .messages
@@ -125,7 +125,7 @@ fn open_actions(state: &Transcript) -> Vec<(MessageId, usize)> {
     actions.collect()
 }
 
-/// What was made for the panel and nobody has judged: the first verdict stays, so the server writes no second one.
+/// The payloads without a verdict: the first one stays, so the server writes no second one.
 fn unjudged_payloads(state: &Transcript) -> Vec<String> {
     let answers = state.messages.iter().filter_map(Message::assistant);
     let parts = answers
@@ -140,7 +140,7 @@ fn unjudged_payloads(state: &Transcript) -> Vec<String> {
     left.cloned().collect()
 }
 
-/// The log that a server would write for the steps: what can't happen (two runs at once) is left out.
+/// The log that a server would write for the steps. Impossible steps (two runs at once) are left out.
 pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
     let mut state = Transcript::new(conversation_id);
     let mut events = Vec::new();
