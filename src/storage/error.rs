@@ -1,8 +1,8 @@
-//! Why storage does not work, in words for the log and the start, and as far as a person can do something about it.
+//! Storage errors: their texts for the log and the start, and a classification by what the operator can do.
 
 use sqlx::migrate::MigrateError;
 
-/// Storage does not work: the disk, the file, the database. Not the request's fault.
+/// A failure of storage: the disk, the file or the database. Not caused by the request.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     #[error("the database: {0}")]
@@ -46,21 +46,22 @@ pub enum StorageError {
     UnsafeSqliteVersion(String),
 }
 
-/// What keeps storage from working, as far as a person can do something about it.
+/// The kind of a storage failure, by what the operator can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageErrorKind {
-    /// The disk is full, or what this user may have of it.
+    /// The disk is full, or this system user's quota is.
     DiskFull,
-    /// The data may not be written.
+    /// The data can't be written.
     NotWritable,
-    /// The database is damaged. Trying again does not help.
+    /// The database is damaged. Retrying does not help.
     Damaged,
-    /// The log says what.
+    /// Another cause, which the log names.
     Other,
 }
 
 impl StorageError {
-    /// True if it is about one row, which stays as it is however often it is read, and not about storage as a whole.
+    /// Returns true if the error concerns one row and not storage as a whole. The row stays unreadable on
+    /// every retry.
     pub fn is_row_damage(&self) -> bool {
         matches!(
             self,
@@ -70,7 +71,7 @@ impl StorageError {
         )
     }
 
-    /// What a person can do about it.
+    /// Returns the kind of failure.
     pub fn kind(&self) -> StorageErrorKind {
         use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         match self {
@@ -90,7 +91,7 @@ impl StorageError {
     }
 }
 
-/// The meaning of an error of SQLite's for a person.
+/// Classifies an error of SQLite.
 fn classify_sql_error(error: &sqlx::Error) -> StorageErrorKind {
     // https://sqlite.org/rescode.html: the lowest byte is the primary code.
     const PERM: i32 = 3;
