@@ -1,4 +1,4 @@
-//! What tests read of the log.
+//! A captured log for tests.
 
 use std::{
     io,
@@ -7,12 +7,12 @@ use std::{
 
 use tracing::subscriber::DefaultGuard;
 
-/// What this thread says to the log, and so all tasks of a runtime that has only this one.
+/// The log output of this thread, and so of all tasks of a single-threaded runtime.
 #[derive(Clone, Default)]
 pub(crate) struct CapturedLog(Arc<Mutex<Vec<u8>>>);
 
 impl CapturedLog {
-    /// Listens until the guard is dropped.
+    /// Captures the log until the guard is dropped.
     pub fn capture() -> (Self, DefaultGuard) {
         let log = Self::default();
         let writer = log.clone();
@@ -24,7 +24,7 @@ impl CapturedLog {
         self.count(words) > 0
     }
 
-    /// How often it says that.
+    /// Counts the occurrences of a text.
     pub fn count(&self, words: &str) -> usize {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&said).matches(words).count()

@@ -9,18 +9,18 @@ use crate::{
     storage::{Change, Outcome, RunKey, RunStart, sqlite::SqliteStorage},
 };
 
-/// How a follower behaves.
+/// The reading pace of a follower.
 #[derive(Clone, Copy, Debug)]
 enum Pace {
-    /// Takes each event as it comes.
+    /// Reads each event as it arrives.
     Fast,
-    /// Takes what is there, then lets the others work for a while: it falls behind now and then.
+    /// Reads the available events, then yields for a while: it falls behind now and then.
     Slow,
-    /// Subscribes, and reads nothing until all is over.
+    /// Subscribes, and reads nothing until the run is over.
     Stalled,
 }
 
-/// Follows until the run's last event; gives the positions seen and the text of the deltas.
+/// Follows a run to its last event. Returns the positions seen and the text of the deltas.
 async fn follow_run(mut follower: Follower, pace: Pace, over: CancellationToken) -> (Vec<u64>, String) {
     if matches!(pace, Pace::Stalled) {
         over.cancelled().await;
@@ -205,7 +205,7 @@ async fn stalled_follower_keeps_a_bounded_backlog() {
     let mut published: Vec<Weak<LoggedEvent>> = Vec::new();
     let longest = MAX_LIVE_EVENT_BYTES - 200;
     for n in 1..=4 * MAX_USER_BACKLOG {
-        // At last a whole backlog of the longest that are kept.
+        // The last events fill a whole backlog with the longest kept ones.
         let is_long = n <= 2 * MAX_USER_BACKLOG && n % 2 == 0;
         let text = "x".repeat(if is_long { 100_000 } else { longest });
         let event = Event {
@@ -234,7 +234,7 @@ async fn stalled_follower_keeps_a_bounded_backlog() {
     assert!(sum < 1 << 20, "{sum}");
 }
 
-/// What an event takes in memory: itself, its JSON and its text.
+/// Returns the memory that an event takes: itself, its JSON and its text.
 fn event_bytes(logged: Arc<LoggedEvent>) -> usize {
     let text = match &logged.event.body {
         EventBody::Status { message } => message.capacity(),

@@ -1,4 +1,4 @@
-//! The process's log without secrets: the last step before a line is written, whoever wrote it.
+//! Redaction of the process's log: the last step before a line is written, whatever its source.
 
 use std::{
     io::{self, Write},
@@ -7,16 +7,16 @@ use std::{
 
 use super::Secrets;
 
-/// Those of the settings, once they are read.
+/// The secrets of the settings, once they are read.
 static LOG_SECRETS: OnceLock<Secrets> = OnceLock::new();
 
-/// Keeps these secrets out of the log from now on. Only the first call counts.
+/// Redacts these secrets in the log from now on. Only the first call has an effect.
 pub fn redact_log(secrets: Secrets) {
     // A process has one log and one set of settings.
     let _ = LOG_SECRETS.set(secrets);
 }
 
-/// Writes the log to standard error. Each line comes in one piece.
+/// A log writer to standard error that redacts secrets. Each call to `write` gets a whole line.
 #[derive(Debug)]
 pub struct RedactedStderr;
 

@@ -1,9 +1,9 @@
-//! Redaction: keys, passwords and tokens of the settings are taken out of every text that is written down or shown, whoever said it. A
-//! model server can echo the key that it was sent, a tool can print its environment or its arguments, a person can paste an
-//! address with a password.
+//! Redaction: removes the keys, passwords and tokens of the settings from every text that is stored, logged
+//! or shown, whatever its source. A model server can echo the key it was sent, a tool can print its
+//! environment or its arguments, a user can paste an address with a password.
 //!
-//! One [`Secrets`] has those of all settings, in every [`spelling`]: one server's words may have another one's key. The
-//! log goes through it as well ([`log`]).
+//! One [`Secrets`] has those of all settings, in every [`spelling`]: one server's text may contain another
+//! one's key. The log is redacted as well ([`log`]).
 
 mod collector;
 pub mod log;
@@ -14,20 +14,20 @@ use std::{collections::BTreeSet, fmt};
 use self::collector::SecretCollector;
 use crate::settings::Settings;
 
-/// Stands in the place of a secret.
+/// The replacement of a secret.
 const REDACTED: &str = "•••";
 
-/// The user name in an address counts as a token from this length on.
+/// The minimum length of a user name in an address that counts as a token.
 const MIN_USER_TOKEN_BYTES: usize = 16;
 
 /// The secrets in the settings.
 #[derive(Clone)]
 pub struct Secrets {
-    /// The longest first, since one may be a part of another.
+    /// The secrets, longest first, since one may be a part of another.
     known: Vec<String>,
-    /// Parts of Base64 texts that have one of them.
+    /// The Base64 fragments that identify a secret in an encoded text.
     base64_parts: Vec<String>,
-    /// The bytes with which any spelling of one begins.
+    /// The bytes that any spelling of a secret begins with.
     first_bytes: [bool; 256],
 }
 
@@ -37,7 +37,7 @@ impl Default for Secrets {
     }
 }
 
-/// Says how many there are.
+/// Prints only the number of secrets.
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secrets({})", self.known.len())
@@ -45,7 +45,7 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// All that the settings have.
+    /// Collects the secrets of the settings.
     pub fn from_settings(settings: &Settings) -> Self {
         let mut known = SecretCollector::default();
         for endpoint in &settings.endpoints {
@@ -73,7 +73,7 @@ impl Secrets {
         Self::new(known.0)
     }
 
-    /// These and some more.
+    /// Returns these secrets and `more`.
     pub fn with_more<'a>(&self, more: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known = SecretCollector(self.known.iter().cloned().collect());
         more.into_iter().for_each(|secret| known.add(secret));
@@ -99,7 +99,7 @@ impl Secrets {
         }
     }
 
-    /// A text without any of them, however it is spelled, and without the passwords in addresses.
+    /// Returns a text with all secrets replaced, in any spelling, and the passwords in addresses too.
     pub fn redact(&self, text: &str) -> String {
         redact_user_info(self.redact_base64(self.redact_plain(text)))
     }
@@ -137,11 +137,12 @@ impl Secrets {
         text
     }
 
-    /// The beginning of a text without any of them, in at most `limit` bytes. `more` if the text went on beyond what is here.
+    /// Returns the redacted beginning of a text, in at most `limit` bytes, and true if it was cut. `more` is
+    /// true if the text continues after the given part.
     pub fn redact_truncated(&self, text: &str, limit: usize, more: bool) -> (String, bool) {
         let mut hidden = self.redact(text);
         if more {
-            // The text may end in the middle of a secret.
+            // The given part may end in the middle of a secret.
             let keep = hidden.len().saturating_sub(self.lookahead_bytes());
             hidden.truncate(hidden.floor_char_boundary(keep));
         }
@@ -150,14 +151,14 @@ impl Secrets {
         (hidden, cut)
     }
 
-    /// The bytes of a text beyond a limit that have to be known to cut it there.
+    /// Returns the number of bytes beyond a limit that are needed to cut a text there safely.
     pub fn lookahead_bytes(&self) -> usize {
         let longest = self.known.first().map_or(0, String::len);
         longest * spelling::MAX_SPELLING_FACTOR
     }
 }
 
-/// Takes user names with passwords, and long tokens in their place, out of the addresses in a text.
+/// Replaces user names with passwords, and long tokens in their place, in the addresses of a text.
 fn redact_user_info(text: String) -> String {
     let mut rest = text.as_str();
     let mut hidden = String::new();

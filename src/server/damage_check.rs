@@ -1,8 +1,8 @@
-//! The search for damage after the start, and what is said of data that are damaged or gone.
+//! The damage check after the start, and the notices about damaged or missing data.
 
 use crate::{app::AppState, notices::Notice};
 
-/// Looks through the database, and says so on every page if it is damaged. Ends early when the server goes down.
+/// Checks the database and adds a notice if it is damaged. Ends early when the server stops.
 pub(super) async fn check_database(app: AppState) {
     if !app.settings.server.check_data {
         return;
@@ -27,7 +27,7 @@ pub(super) async fn check_database(app: AppState) {
 }
 
 fn damage_notice(found: &[String]) -> Notice {
-    // Above what it has found, SQLite names the database.
+    // SQLite names the database in a line above its findings.
     let mut lines = found.iter().flat_map(|damage| damage.lines());
     let first = lines.find(|line| !line.starts_with("***")).unwrap_or_default();
     Notice {
@@ -40,7 +40,7 @@ fn damage_notice(found: &[String]) -> Notice {
     }
 }
 
-/// For a database that was there and empty, among other files.
+/// Returns the notice about a database that was empty among other files.
 pub(super) fn missing_data_notice() -> Notice {
     Notice {
         title: "Parlor's database was empty".into(),

@@ -1,4 +1,4 @@
-//! Reading the settings: from which places, which of them wins, and what can't be used.
+//! Reading and checking the settings: their sources and the precedence among them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use super::{
     Settings, UPLOAD_SPEED_RANGE, listen,
 };
 
-/// What the command line says, which wins over all else.
+/// The values from the command line, which override all others.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// The settings file; it must exist.
@@ -27,7 +27,7 @@ pub struct Overrides {
     pub data: Option<PathBuf>,
 }
 
-/// The settings can't be used. Says which one and why.
+/// The error about an unusable setting, with its name and the reason.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     #[error("the settings file {} can't be read: {cause}", path.display())]
@@ -84,11 +84,11 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// Reads the settings; `env` gives the value of an environment variable.
+    /// Reads the settings; `env` returns the value of an environment variable.
     ///
     /// # Errors
     ///
-    /// If something that is set can't be used; never for what is not set.
+    /// If a set value can't be used; never for an unset one.
     pub fn read(overrides: &Overrides, env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let env = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let named = overrides
@@ -232,7 +232,8 @@ impl Settings {
 }
 
 impl EndpointSettings {
-    /// Reads from the environment the headers that the file leaves to it. Without their variables they are not sent.
+    /// Reads the headers that the file leaves to the environment. A header is not sent if its variable is not
+    /// set.
     fn read_headers(&mut self, env: impl Fn(&str) -> Option<String>) {
         for (header, variable) in &self.headers_env {
             match env(variable) {
@@ -266,7 +267,7 @@ fn check_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -
     })
 }
 
-/// True for what a browser shows as the host of an address.
+/// Returns true if a browser would show the text as the host of an address.
 fn is_host(text: &str) -> bool {
     text.parse::<Authority>().is_ok() && !text.contains('@')
 }
@@ -277,12 +278,14 @@ fn first_duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a St
     names.find(|name| !said.insert(*name))
 }
 
-/// Whether so many seconds can be waited for: a timer needs a moment at least, and a moment that the clock reaches.
+/// Returns true if a timer can wait for this many seconds: more than zero, and not beyond the range of the
+/// clock.
 pub(super) fn is_valid_duration(seconds: f64) -> bool {
     Duration::try_from_secs_f64(seconds).is_ok_and(|span| !span.is_zero() && span <= MAX_DURATION)
 }
 
-/// `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them: either is enough.
+/// Returns the endpoint of `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them:
+/// either is enough.
 fn endpoint_from_environment(
     endpoints: &[EndpointSettings],
     env: impl Fn(&str) -> Option<String>,
@@ -292,7 +295,7 @@ fn endpoint_from_environment(
     if base_url.is_none() && key.is_none() {
         return None;
     }
-    // The file names this endpoint itself, perhaps with more to say about it.
+    // The file defines this endpoint itself, perhaps with more settings.
     if endpoints
         .iter()
         .any(|endpoint| endpoint.name == ENVIRONMENT_ENDPOINT)

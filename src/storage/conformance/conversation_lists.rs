@@ -1,4 +1,4 @@
-//! The list of conversations: its order, its pages, what is news.
+//! The conversation list: its order, its pages and the unseen marks.
 
 use super::*;
 
@@ -9,7 +9,7 @@ async fn pages_the_list_by_newest_activity() {
         .map(|n| new_turn(TEST_USER, ConversationId::new(), &format!("talk {n}")))
         .collect();
     for (n, turn) in turns.iter().enumerate() {
-        // Two of them in the same millisecond.
+        // Two conversations in the same millisecond.
         let at = Timestamp(NOON.0 + (n as i64 / 2));
         storage
             .commit(at, std::slice::from_ref(&turn.change))

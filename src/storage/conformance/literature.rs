@@ -1,4 +1,4 @@
-//! What a person keeps of the literature, and what they looked at.
+//! The user's library, and page context snapshots.
 
 use super::*;
 use crate::protocol::{
@@ -60,7 +60,7 @@ fn set_note(note: &str, replaces: &[&str]) -> Change {
     }
 }
 
-/// The library that the log's events make.
+/// Folds the log's events into a library.
 async fn replayed_library(storage: &dyn Storage, user_id: UserId) -> Library {
     let mut library = Library::default();
     for event in read_log(storage, user_id).await {
@@ -85,7 +85,7 @@ async fn stored_library_equals_the_replayed_one() {
     for (change, outcome) in [
         (save_article(TEST_USER, article("11")), Outcome::Done),
         (save_article(TEST_USER, article("12")), Outcome::Done),
-        // Again, with nothing new.
+        // The same articles again, without new data.
         (save_article(TEST_USER, article("11")), Outcome::Done),
         (set_note("Read this.", &["", "Elsewhere."]), Outcome::DataDeleted),
         (set_note("Read this.", &[]), Outcome::Done),
@@ -188,7 +188,7 @@ async fn a_note_replaces_only_what_its_page_has_heard_of() {
         .await
         .unwrap();
     commit_one(storage, &set_note("One.", &[""])).await.unwrap();
-    // A page that has not heard of it, and one that has sent it itself.
+    // A page that has not received the change, and a page that has sent it itself.
     let unheard = commit_one(storage, &set_note("Two.", &[""])).await;
     assert_eq!(unheard, Err(ChangeRejection::NoteChanged));
     assert_eq!(library(storage, TEST_USER).await.articles[0].note, "One.");
@@ -249,7 +249,7 @@ async fn removed_or_replaced_data_leaves_the_log() {
         commit_one(storage, &change).await.unwrap();
     }
     assert!(said(TEST_USER).await.contains("private"), "it was there");
-    // What is written over in the transaction that wrote it, too.
+    // Also data overwritten in the transaction that wrote it.
     let over = [
         set_note("private, too", &["private"]),
         set_note("open", &["private, too"]),
@@ -342,7 +342,7 @@ async fn context_snapshot_lives_with_its_message() {
     commit_one(&*storage, &turn.change).await.unwrap();
     let of = |user_id| storage.context_snapshot(user_id, turn.user_message_id);
     assert_eq!(of(TEST_USER).await.unwrap(), Some(looking.clone()));
-    // What was there is added later, once.
+    // The page's description is added later, once.
     for text in ["An article.", "Another one."] {
         let keep = Change::StoreContextSnapshot {
             run: turn.run,

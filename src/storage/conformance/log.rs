@@ -1,4 +1,4 @@
-//! The log: what it folds to, how it is trimmed, that it survives.
+//! The log: folding it gives the stored state, trimming it is safe, and it survives a restart.
 
 use super::*;
 
@@ -113,7 +113,7 @@ async fn trimming_keeps_events_of_running_runs() {
             .unwrap(),
         LogPage::Reset
     );
-    // Messages are kept whole, whatever the log has forgotten.
+    // Messages stay complete after the log was trimmed.
     let (_, message) = storage
         .message(TEST_USER, done.run.message_id)
         .await

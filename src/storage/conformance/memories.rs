@@ -1,4 +1,4 @@
-//! What is remembered of a person, across conversations.
+//! Memories of a user across conversations.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn add_memory(user_id: UserId, text: &str) -> Change {
     }
 }
 
-/// What is remembered of somebody, newest first.
+/// Returns the memories of a user, newest first.
 async fn memory_texts(storage: &dyn Storage, user_id: UserId) -> Vec<String> {
     let memories = storage.memories(user_id).await.expect("storage works");
     memories.into_iter().map(|memory| memory.text).collect()

@@ -1,4 +1,4 @@
-//! How a conversation's model is asked, and what stands for its beginning.
+//! Model parameters and history summaries.
 
 use super::*;
 use crate::protocol::{ParameterInput, Parameters, intent::SetParameters};
@@ -24,7 +24,7 @@ fn set_parameters(intent_id: IntentId, conversation_id: ConversationId, temperat
     }
 }
 
-/// How a run's model is called.
+/// Returns the options of a run's model calls.
 async fn run_options(storage: &dyn Storage, run: RunKey) -> RunOptions {
     let beginning = storage.run_context(run).await.unwrap();
     beginning.expect("the run is there").options

@@ -1,4 +1,4 @@
-//! What a run begins with.
+//! The data that a run starts with.
 
 use super::*;
 use crate::protocol::RawJson;

@@ -1,4 +1,4 @@
-//! Turns: sending, answering once more, going on; each once.
+//! Turns: sending, regenerating and continuing, each applied once.
 
 use super::*;
 
@@ -93,7 +93,7 @@ async fn a_second_active_run_is_rejected_alone() {
         2,
         "nothing of the refused message is stored"
     );
-    // Once the first has ended, the second may be sent.
+    // After the first run has ended, the second message is accepted.
     commit_one(&*storage, &end_run(first.run, "1")).await.unwrap();
     assert!(commit_one(&*storage, &second.change).await.is_ok());
 }
@@ -186,7 +186,7 @@ async fn other_users_data_is_not_found() {
             "{change:?}"
         );
     }
-    // To delete what is not there is no error, and tells nothing.
+    // Deleting a missing conversation is no error and logs no event.
     let delete = Change::DeleteConversation {
         user_id,
         conversation_id,

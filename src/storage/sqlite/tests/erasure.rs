@@ -1,4 +1,4 @@
-//! What is deleted leaves the files too.
+//! Deleted data leaves the files too.
 
 use super::*;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 
 const SECRET_WORD: &str = "Rumpelstilzchen";
 
-/// The files in a folder that contain the secret.
+/// Returns the files in a folder that contain the secret.
 fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
     let paths = std::fs::read_dir(folder)
         .unwrap()
@@ -25,7 +25,7 @@ fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
     paths.filter(contains).collect()
 }
 
-/// Says a secret, within a page and on pages of its own; deletes it.
+/// Stores a secret, once within a page and once on pages of its own, and deletes it.
 async fn store_and_delete_secret(storage: &SqliteStorage) {
     for text in [SECRET_WORD.to_owned(), SECRET_WORD.repeat(2000)] {
         let (send, run) = send_change(&text);
@@ -70,7 +70,7 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
     }
 }
 
-/// Writes a secret about an article, and something else over it; one of its own, and removes that.
+/// Overwrites a secret in an article's note, and removes an article with a secret note.
 async fn save_and_remove_secret(storage: &SqliteStorage, secret: &str) {
     let user_id = UserId::LOCAL;
     let save = |pmid: &str| Change::SaveArticle {
@@ -107,7 +107,7 @@ async fn deleted_data_soon_leaves_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     wait_for_empty_wal(folder.path()).await;
-    // Once, and once more.
+    // Twice: the second checkpoint is over a non-empty log again.
     for _ in 0..2 {
         store_and_delete_secret(&storage).await;
         assert!(!files_with_secret(folder.path()).is_empty(), "it was there");
@@ -141,7 +141,7 @@ async fn deletion_before_a_crash_is_erased_after_restart() {
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     wait_for_empty_wal(folder.path()).await;
     store_and_delete_secret(&storage).await;
-    // What a process that is killed would leave.
+    // The files as a killed process leaves them.
     for name in [DATABASE_FILE_NAME.to_owned(), format!("{DATABASE_FILE_NAME}-wal")] {
         std::fs::copy(folder.path().join(&name), other.path().join(&name)).unwrap();
     }
