@@ -15,7 +15,7 @@ pub fn now() -> Timestamp {
 /// A clock before 1970. HTTP dates and certificate checks do not work then.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "this machine's clock stands before 1970. Nothing was touched: set the clock, then start Parlor again"
+    "this machine's clock is set to a time before 1970. Nothing was changed: set the clock, then start Parlor again"
 )]
 pub struct ClockTooEarlyError;
 

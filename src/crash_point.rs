@@ -12,7 +12,7 @@ macro_rules! crash_point {
         fail::fail_point!($name, |_| std::process::abort())
     };
     ($name:literal, if $condition:expr) => {{
-        // Unused without failpoints; the closure avoids warnings about unused variables.
+        // Not evaluated without failpoints. The closure keeps its variables from being reported as unused.
         let holds = || $condition;
         let _ = &holds;
         fail::fail_point!($name, holds(), |_| std::process::abort())

@@ -39,7 +39,7 @@ pub enum JournalError {
     #[error(transparent)]
     Rejected(#[from] ChangeRejection),
     /// Storage failed. Nothing was changed.
-    #[error("storage does not work")]
+    #[error("storage is not available")]
     Unavailable(StorageErrorKind),
 }
 
@@ -67,23 +67,23 @@ type OutcomeSender = oneshot::Sender<Result<Outcome, JournalError>>;
 impl Journal {
     /// Starts the writer. It ends after the last journal handle is dropped and all changes are written.
     pub fn start(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, tokio::task::JoinHandle<()>) {
-        let (intents, wanted) = mpsc::channel(QUEUE_CAPACITY);
-        let (output, produced) = mpsc::channel(QUEUE_CAPACITY);
+        let (intents, intent_receiver) = mpsc::channel(QUEUE_CAPACITY);
+        let (output, output_receiver) = mpsc::channel(QUEUE_CAPACITY);
         let queues = ChangeQueues {
-            intents: wanted,
-            output: produced,
+            intents: intent_receiver,
+            output: output_receiver,
         };
-        let (gives_up, given_up) = watch::channel(HashSet::new());
+        let (abandoned_sender, abandoned_runs) = watch::channel(HashSet::new());
         let writer = JournalWriter {
             storage,
             hub,
             queues,
-            abandoned_runs: gives_up,
+            abandoned_runs: abandoned_sender,
         };
         let journal = Self {
             intents,
             output,
-            abandoned_runs: given_up,
+            abandoned_runs,
         };
         (journal, tokio::spawn(writer.run()))
     }
@@ -91,8 +91,8 @@ impl Journal {
     /// Waits until a part of the run's output is lost because the database is damaged. From then on only the
     /// run's end is accepted.
     pub async fn wait_until_abandoned(&self, run: MessageId) {
-        let mut given_up = self.abandoned_runs.clone();
-        if given_up.wait_for(|runs| runs.contains(&run)).await.is_err() {
+        let mut abandoned = self.abandoned_runs.clone();
+        if abandoned.wait_for(|runs| runs.contains(&run)).await.is_err() {
             // The writer has ended because the process ends.
             std::future::pending().await
         }
@@ -100,7 +100,7 @@ impl Journal {
 
     /// Applies a change and waits until it is committed and published.
     pub async fn submit(&self, change: Change) -> Result<Outcome, JournalError> {
-        let (done, outcome) = oneshot::channel();
+        let (reply, outcome) = oneshot::channel();
         let queue = if is_run_output(&change) {
             &self.output
         } else {
@@ -108,12 +108,12 @@ impl Journal {
         };
         let entry = Entry {
             change,
-            reply: Some(done),
+            reply: Some(reply),
         };
         // The writer has ended because the process ends.
-        let gone = JournalError::Unavailable(StorageErrorKind::Other);
-        queue.send(entry).await.map_err(|_| gone)?;
-        outcome.await.map_err(|_| gone)?
+        let writer_ended = JournalError::Unavailable(StorageErrorKind::Other);
+        queue.send(entry).await.map_err(|_| writer_ended)?;
+        outcome.await.map_err(|_| writer_ended)?
     }
 
     /// Appends to a run's output. The events are committed in order, and are not lost while the process
@@ -192,37 +192,37 @@ impl ChangeQueues {
     /// Waits for a change and returns it with all others available; empty once all journal handles are
     /// dropped.
     async fn recv_all(&mut self) -> Vec<Entry> {
-        let mut came = Vec::new();
+        let mut entries = Vec::new();
         tokio::select! {
             biased;
-            Some(entry) = self.intents.recv() => came.push(entry),
-            Some(entry) = self.output.recv() => came.push(entry),
+            Some(entry) = self.intents.recv() => entries.push(entry),
+            Some(entry) = self.output.recv() => entries.push(entry),
             else => {}
         }
         for queue in [&mut self.intents, &mut self.output] {
             // At most the queue's capacity: changes that arrive meanwhile are committed next.
-            came.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(QUEUE_CAPACITY));
+            entries.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(QUEUE_CAPACITY));
         }
-        came
+        entries
     }
 
     /// Waits for `time` and rejects all intents that arrive meanwhile, with the kind of the storage failure.
-    async fn reject_intents_for(&mut self, time: Duration, trouble: StorageErrorKind) {
+    async fn reject_intents_for(&mut self, time: Duration, kind: StorageErrorKind) {
         let over = tokio::time::sleep(time);
         tokio::pin!(over);
         loop {
             tokio::select! {
                 () = &mut over => return,
-                Some(entry) = self.intents.recv() => reject(entry.reply, trouble),
+                Some(entry) = self.intents.recv() => reject(entry.reply, kind),
             }
         }
     }
 }
 
-fn reject(done: Option<OutcomeSender>, trouble: StorageErrorKind) {
-    if let Some(done) = done {
+fn reject(reply: Option<OutcomeSender>, kind: StorageErrorKind) {
+    if let Some(reply) = reply {
         // The caller may have been cancelled.
-        let _ = done.send(Err(JournalError::Unavailable(trouble)));
+        let _ = reply.send(Err(JournalError::Unavailable(kind)));
     }
 }
 
@@ -230,13 +230,13 @@ fn reject(done: Option<OutcomeSender>, trouble: StorageErrorKind) {
 fn retain_run_output(
     changes: Vec<Change>,
     waiting: Vec<Option<OutcomeSender>>,
-    trouble: StorageErrorKind,
+    kind: StorageErrorKind,
 ) -> (Vec<Change>, Vec<Option<OutcomeSender>>) {
-    let (output, wanted): (Vec<_>, Vec<_>) = changes
+    let (output, intents): (Vec<_>, Vec<_>) = changes
         .into_iter()
         .zip(waiting)
         .partition(|(change, _)| is_run_output(change));
-    wanted.into_iter().for_each(|(_, done)| reject(done, trouble));
+    intents.into_iter().for_each(|(_, reply)| reject(reply, kind));
     output.into_iter().unzip()
 }
 

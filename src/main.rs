@@ -37,7 +37,7 @@ enum Command {
         /// The folder for all data [default: data].
         #[arg(long)]
         data: Option<PathBuf>,
-        /// The settings file [default: Leptos.toml, if it is there].
+        /// The settings file [default: Leptos.toml, if it exists].
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
@@ -78,8 +78,8 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Raises the limit of open files to the maximum. A streaming conversation takes two sockets, one to the
-/// reader and one to the model, and many systems allow only 1,024 files by default.
+/// Raises the limit of open files. A streaming conversation takes two sockets, one to the reader and one to
+/// the model, and many systems allow only 1,024 files by default.
 fn raise_open_file_limit() {
     #[cfg(unix)]
     {
@@ -92,7 +92,7 @@ fn raise_open_file_limit() {
                 .map_or(WANTED_OPEN_FILES, |maximum| maximum.min(WANTED_OPEN_FILES)),
         );
         if let Err(error) = setrlimit(Resource::Nofile, limit) {
-            tracing::debug!(%error, "the limit of open files stays as it is");
+            tracing::debug!(%error, "the limit of open files could not be raised");
         }
     }
 }

@@ -110,7 +110,7 @@ impl Server {
         let ended = timeout(RECOVERY_TIMEOUT, &mut recovery).await.is_ok();
         if !ended {
             // Stored data can be read meanwhile.
-            tracing::error!("what the last process left at work can't be ended yet");
+            tracing::error!("the last process's unfinished runs can't be ended yet");
         }
         let recovery = (!ended).then_some(recovery);
         let tokens = Arc::new(TokenAuthenticator::new(storage.clone(), journal.clone()));
@@ -156,7 +156,7 @@ impl Server {
             mcp,
         } = self;
         let storage = app.storage.clone();
-        let patience = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
+        let run_timeout = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
         let down = CancellationToken::new();
@@ -166,11 +166,11 @@ impl Server {
                 signal.await;
                 tracing::info!("stopping");
                 // The runs end first, so that clients still receive their ends.
-                if timeout(patience + CLOSE_STEP_TIMEOUT, app.runs.shut_down(patience))
+                if timeout(run_timeout + CLOSE_STEP_TIMEOUT, app.runs.shut_down(run_timeout))
                     .await
                     .is_err()
                 {
-                    tracing::warn!("some answers could not be ended in time; the next start does it");
+                    tracing::warn!("some answers could not be ended in time; the next start ends them");
                 }
                 app.shutdown.cancel();
                 down.cancel();
@@ -191,20 +191,20 @@ impl Server {
         tasks.iter().for_each(JoinHandle::abort);
         // The last journal handles were dropped with the tasks and the router; the writer still commits the
         // queued changes.
-        let tidied = timeout(CLOSE_STEP_TIMEOUT, async {
+        let closed = timeout(CLOSE_STEP_TIMEOUT, async {
             join_all(tasks).await;
             writer.await.ok();
             storage.close().await
         });
-        let let_go = timeout(CLOSE_STEP_TIMEOUT, mcp.shut_down());
-        let (tidied, let_go) = tokio::join!(tidied, let_go);
-        if let_go.is_err() {
-            tracing::warn!("some MCP servers did not let go in time; they are killed");
+        let mcp_stopped = timeout(CLOSE_STEP_TIMEOUT, mcp.shut_down());
+        let (closed, mcp_stopped) = tokio::join!(closed, mcp_stopped);
+        if mcp_stopped.is_err() {
+            tracing::warn!("some MCP servers did not stop in time and are killed");
         }
-        match tidied {
+        match closed {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "could not tidy up the database; nothing is lost"),
-            Err(_) => tracing::warn!("the database is still busy; the next start tidies it up"),
+            Ok(Err(error)) => tracing::warn!(%error, "could not close the database cleanly; nothing is lost"),
+            Err(_) => tracing::warn!("the database is still busy; the next start cleans it up"),
         }
         Ok(())
     }

@@ -20,21 +20,21 @@ impl CapturedLog {
         (log, tracing::subscriber::set_default(subscriber.finish()))
     }
 
-    pub fn contains(&self, words: &str) -> bool {
-        self.count(words) > 0
+    pub fn contains(&self, text: &str) -> bool {
+        self.count(text) > 0
     }
 
     /// Counts the occurrences of a text.
-    pub fn count(&self, words: &str) -> usize {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&said).matches(words).count()
+    pub fn count(&self, text: &str) -> usize {
+        let output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&output).matches(text).count()
     }
 }
 
 impl io::Write for CapturedLog {
-    fn write(&mut self, said: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, output: &[u8]) -> io::Result<usize> {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        io::Write::write(&mut *log, said)
+        io::Write::write(&mut *log, output)
     }
 
     fn flush(&mut self) -> io::Result<()> {

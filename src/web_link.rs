@@ -197,7 +197,7 @@ mod tests {
     }
     #[test]
     fn looks_at_long_texts_once() {
-        // Looking to the end for each of these addresses would take minutes.
+        // Searching to the end of the text for each of these addresses would take minutes.
         let text = "http:// xhttp https:/ http".repeat(400_000);
         assert!(!contains_address("https://a.example/1", &text));
     }

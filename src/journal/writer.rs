@@ -27,11 +27,11 @@ pub(super) struct JournalWriter {
 impl JournalWriter {
     pub async fn run(mut self) {
         loop {
-            let came = self.queues.recv_all().await;
-            if came.is_empty() {
+            let entries = self.queues.recv_all().await;
+            if entries.is_empty() {
                 return;
             }
-            let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(came.into_iter())
+            let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(entries.into_iter())
                 .into_iter()
                 .map(|entry| (entry.change, entry.reply))
                 .unzip();
@@ -63,10 +63,10 @@ impl JournalWriter {
                             self.hub.abandon_run(*run);
                         }
                     }
-                    for (done, outcome) in waiting.drain(..count).zip(committed.outcomes) {
-                        if let Some(done) = done {
+                    for (reply, outcome) in waiting.drain(..count).zip(committed.outcomes) {
+                        if let Some(reply) = reply {
                             // The caller may have been cancelled; the change is applied nevertheless.
-                            let _ = done.send(outcome.map_err(JournalError::from));
+                            let _ = reply.send(outcome.map_err(JournalError::from));
                         }
                     }
                     crash_point!("journal::answered", if batch.iter().any(Change::is_run_end));
@@ -78,16 +78,16 @@ impl JournalWriter {
                         together = 1;
                         continue;
                     }
-                    tracing::error!(%error, "the database is damaged: something could not be stored and is lost");
-                    for (change, done) in changes.drain(..count).zip(waiting.drain(..count)) {
-                        self.discard(&change, done);
+                    tracing::error!(%error, "the database is damaged: a change could not be stored and is lost");
+                    for (change, reply) in changes.drain(..count).zip(waiting.drain(..count)) {
+                        self.discard(&change, reply);
                     }
                 }
                 Err(error) => {
-                    tracing::error!(%error, "could not commit; trying again in {delay:?}");
-                    let trouble = error.kind();
-                    (changes, waiting) = retain_run_output(changes, waiting, trouble);
-                    self.queues.reject_intents_for(delay, trouble).await;
+                    tracing::error!(%error, "could not commit; retrying in {delay:?}");
+                    let kind = error.kind();
+                    (changes, waiting) = retain_run_output(changes, waiting, kind);
+                    self.queues.reject_intents_for(delay, kind).await;
                     delay = (delay * 2).min(RETRY_DELAY.1);
                 }
             }
@@ -95,8 +95,8 @@ impl JournalWriter {
     }
 
     /// Handles a change that can't be applied.
-    fn discard(&self, change: &Change, done: Option<OutcomeSender>) {
-        reject(done, StorageErrorKind::Damaged);
+    fn discard(&self, change: &Change, reply: Option<OutcomeSender>) {
+        reject(reply, StorageErrorKind::Damaged);
         if let Some(run) = producing_run(change) {
             self.abandoned_runs.send_modify(|runs| {
                 runs.insert(run.message_id);
@@ -118,12 +118,12 @@ impl JournalWriter {
 
     /// Rejects all output of runs after a lost part: it would not match the stored state.
     fn reject_abandoned(&self, changes: &mut Vec<Change>, waiting: &mut Vec<Option<OutcomeSender>>) {
-        let given_up = self.abandoned_runs.borrow();
-        if given_up.is_empty() {
+        let abandoned = self.abandoned_runs.borrow();
+        if abandoned.is_empty() {
             return;
         }
         let is_lost =
-            |change: &Change| producing_run(change).is_some_and(|run| given_up.contains(&run.message_id));
+            |change: &Change| producing_run(change).is_some_and(|run| abandoned.contains(&run.message_id));
         for at in (0..changes.len())
             .rev()
             .filter(|at| is_lost(&changes[*at]))

@@ -47,37 +47,37 @@ impl fmt::Debug for Secrets {
 impl Secrets {
     /// Collects the secrets of the settings.
     pub fn from_settings(settings: &Settings) -> Self {
-        let mut known = SecretCollector::default();
+        let mut collector = SecretCollector::default();
         for endpoint in &settings.endpoints {
-            known.add_key(endpoint.api_key.as_ref().map(|key| &*key.0));
-            known.add_from_address(&endpoint.base_url);
+            collector.add_key(endpoint.api_key.as_ref().map(|key| &*key.0));
+            collector.add_from_address(&endpoint.base_url);
             for (name, value) in &endpoint.headers {
                 match endpoint.headers_env.contains_key(name) {
-                    true => known.add_key(Some(&value.0)),
-                    false => known.add_named(name, &value.0),
+                    true => collector.add_key(Some(&value.0)),
+                    false => collector.add_named(name, &value.0),
                 }
             }
         }
         for base_url in settings.models.local.values() {
-            known.add_from_address(base_url);
+            collector.add_from_address(base_url);
         }
         if let Some(search) = &settings.tools.web_search {
-            known.add_key(search.api_key.as_ref().map(|key| &*key.0));
-            known.add_from_address(search.url.as_deref().unwrap_or_default());
+            collector.add_key(search.api_key.as_ref().map(|key| &*key.0));
+            collector.add_from_address(search.url.as_deref().unwrap_or_default());
         }
-        known.add_key(settings.tools.pubmed.api_key.as_ref().map(|key| &*key.0));
-        known.add_from_address(&settings.tools.pubmed.base_url);
+        collector.add_key(settings.tools.pubmed.api_key.as_ref().map(|key| &*key.0));
+        collector.add_from_address(&settings.tools.pubmed.base_url);
         for server in &settings.mcp {
-            known.add_from_mcp_server(server);
+            collector.add_from_mcp_server(server);
         }
-        Self::new(known.0)
+        Self::new(collector.0)
     }
 
     /// Returns these secrets and `more`.
     pub fn with_more<'a>(&self, more: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut known = SecretCollector(self.known.iter().cloned().collect());
-        more.into_iter().for_each(|secret| known.add(secret));
-        Self::new(known.0)
+        let mut collector = SecretCollector(self.known.iter().cloned().collect());
+        more.into_iter().for_each(|secret| collector.add(secret));
+        Self::new(collector.0)
     }
 
     fn new(known: BTreeSet<String>) -> Self {
@@ -87,15 +87,15 @@ impl Secrets {
             .iter()
             .flat_map(|secret| spelling::base64_forms(secret))
             .collect();
-        let mut begins = [false; 256];
+        let mut first_bytes = [false; 256];
         let first = known.iter().filter_map(|secret| secret.bytes().next());
         for byte in first.chain(spelling::ESCAPE_BYTES) {
-            begins[usize::from(byte)] = !known.is_empty();
+            first_bytes[usize::from(byte)] = !known.is_empty();
         }
         Self {
             known,
             base64_parts: encoded.into_iter().collect(),
-            first_bytes: begins,
+            first_bytes,
         }
     }
 

@@ -77,7 +77,7 @@ impl<'de> Deserialize<'de> for MetadataMode {
             false => (Self::Never, "never"),
         };
         tracing::warn!(
-            "history.metadata = {is_wanted} is an earlier version's; it is read as \"{name}\". Write \"auto\", \"always\" or \"never\"."
+            "history.metadata = {is_wanted} is the form of an earlier version; it is read as \"{name}\". Write \"auto\", \"always\" or \"never\"."
         );
         Ok(read)
     }

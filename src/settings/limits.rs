@@ -23,7 +23,7 @@ pub struct Limits {
     pub opaque_bytes: usize,
     /// The payload of one tool call.
     pub payload_bytes: usize,
-    /// The diagnostics of one model call: the request, and the response.
+    /// The diagnostics stored of one model call: this much of the request, and as much of the response.
     pub diagnostics_bytes: usize,
     /// The number of a conversation's answers with diagnostics: the newest.
     pub diagnostics_answers: usize,

@@ -135,7 +135,7 @@ impl McpServer {
                 }
                 None => tracing::warn!(
                     variable,
-                    "an MCP server is to be given a variable that is not set"
+                    "the variable for an MCP server is not set: the server does not get it"
                 ),
             }
         }

@@ -200,8 +200,8 @@ fn yes() -> bool {
 
 /// Returns the displayable part of an address: without password and query, which may contain a key.
 fn strip_secrets(address: &str) -> &str {
-    let place = strip_password(address);
-    place.split(['?', '#']).next().unwrap_or_default()
+    let shown = strip_password(address);
+    shown.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// Returns the displayable part of an address. A password in it ends with an @.

@@ -32,7 +32,7 @@ pub struct Overrides {
 pub enum SettingsError {
     #[error("the settings file {} can't be read: {cause}", path.display())]
     File { path: PathBuf, cause: io::Error },
-    #[error("the settings file {} is not understood: {cause}", path.display())]
+    #[error("the settings file {} is invalid: {cause}", path.display())]
     Syntax {
         path: PathBuf,
         cause: Box<toml::de::Error>,
@@ -49,16 +49,16 @@ pub enum SettingsError {
          parlor.example:8443"
     )]
     InvalidHost(String),
-    #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
+    #[error("two endpoints have the name “{0}”: the names are part of the models' ids, so give each endpoint its own")]
     DuplicateEndpoint(String),
-    #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
+    #[error("two MCP servers have the name “{0}”: the names are part of the tools' names, so give each server its own")]
     DuplicateMcpServer(String),
     #[error(
-        "the MCP servers “{0}” and “{1}”: a name must not be the beginning of another one up to a _, or a tool of the one could \
-         have the name of a tool of the other"
+        "the MCP servers “{0}” and “{1}”: a name with a _ after it must not be the start of another name, or tools of both could \
+         have the same name"
     )]
     AmbiguousMcpNames(String, String),
-    #[error("the setting {0} must be a span of time above 0 (a billionth at least, a hundred years at most)")]
+    #[error("the setting {0} must be a duration above 0 (at least a billionth, at most a hundred years)")]
     InvalidDuration(&'static str),
     #[error("the setting {name} is {value}; it must be from {least} to {most}")]
     OutOfRange {
@@ -70,15 +70,15 @@ pub enum SettingsError {
     #[error("the setting {0} must be an address that begins with http:// or https://")]
     InvalidUrl(&'static str),
     #[error(
-        "the setting history.timezone is “{0}”, which is no time zone: name one as IANA does, such as Europe/Copenhagen"
+        "the setting history.timezone is “{0}”, which is not a time zone: use an IANA name, such as Europe/Copenhagen"
     )]
     UnknownTimeZone(String),
     #[error("the setting tools.fetch_webpage.allowed_hosts: {0}")]
     AllowedHost(#[from] InvalidHostError),
-    #[error("tools.web_search has the provider “searxng” and no url: where is it?")]
+    #[error("tools.web_search has the provider “searxng” and no url: set the address of your SearXNG")]
     MissingSearchUrl,
     #[error(
-        "tools.web_search has a provider that wants a key and no api_key_env: name the environment variable that holds it"
+        "tools.web_search has a provider that needs a key and no api_key_env: set it to the environment variable that has the key"
     )]
     MissingSearchKey,
 }
@@ -273,9 +273,9 @@ fn is_host(text: &str) -> bool {
 }
 
 fn first_duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
-    let mut said = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut names = names;
-    names.find(|name| !said.insert(*name))
+    names.find(|name| !seen.insert(*name))
 }
 
 /// Returns true if a timer can wait for this many seconds: more than zero, and not beyond the range of the

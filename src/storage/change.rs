@@ -351,26 +351,26 @@ pub enum Outcome {
 /// The reason for which a change was rejected. Nothing of it was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeRejection {
-    #[error("there is no such thing, or it is not this user's")]
+    #[error("there is no such thing, or it belongs to another user")]
     NotFound,
-    #[error("a fault of Parlor's; its log says more")]
+    #[error("an internal error; see Parlor's log")]
     Internal,
-    #[error("another note than was known stands there")]
+    #[error("the note was changed meanwhile")]
     NoteChanged,
-    #[error("a run is at work on this conversation")]
+    #[error("a run is active in this conversation")]
     RunActive,
     #[error(
-        "only the last answer of a branch can be continued, and only if it did not come to its natural end"
+        "only the last answer of a branch can be continued, and only if it was cut off"
     )]
     NotContinuable,
-    #[error("the id was used for something else")]
+    #[error("the id was used for a different request")]
     IntentReused,
-    #[error("the action was taken already, or is offered no more")]
+    #[error("the action was taken already, or is no longer suggested")]
     ActionAlreadyTaken,
-    #[error("as many things are remembered as may be")]
+    #[error("the memory limit is reached")]
     MemoryFull,
-    #[error("as many articles, or streams of research, are kept as may be")]
+    #[error("the limit of saved articles or research streams is reached")]
     LibraryFull,
-    #[error("there are as many API tokens as may be")]
+    #[error("the limit of API tokens is reached")]
     TokensFull,
 }

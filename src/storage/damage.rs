@@ -43,7 +43,7 @@ pub fn log_damaged_row(table: &'static str, id: impl Display, error: &dyn Displa
     if logged.len() >= MAX_LOGGED_ROWS || !logged.insert((table, id.clone())) {
         return;
     }
-    tracing::error!(table, id, %error, "a stored row is damaged; everything else is read without it");
+    tracing::error!(table, id, %error, "a stored row is damaged and is skipped");
     if logged.len() == MAX_LOGGED_ROWS {
         tracing::error!("{MAX_LOGGED_ROWS} stored rows are damaged; further ones are not logged");
     }

@@ -9,27 +9,27 @@ pub enum StorageError {
     Database(#[from] sqlx::Error),
     #[error("the database's schema: {0}")]
     Migration(#[from] MigrateError),
-    #[error("another Parlor uses it (stop that one, or give this one another folder with --data)")]
+    #[error("another Parlor uses it (stop it, or choose another folder with --data)")]
     InUse,
     #[error(
-        "the database is damaged or is none ({0}). It was left as it is: put back a copy, save what can be saved with \
-         `sqlite3 parlor.db .recover`, or move it away to begin anew"
+        "the file is damaged or not a database ({0}). It was not changed: restore a backup, save its data with \
+         `sqlite3 parlor.db .recover`, or move it away to start with an empty one"
     )]
     Damaged(Box<dyn sqlx::error::DatabaseError>),
     #[error(
-        "parlor.db is empty, and beside it lies a write-ahead log with data ({0}), which SQLite would delete. Both were left as \
-         they are: put back a copy of parlor.db, or move both away to begin anew"
+        "parlor.db is empty, but there is a write-ahead log with data ({0}), which SQLite would delete. Both were not \
+         changed: restore a backup of parlor.db, or move both away to start with an empty database"
     )]
     EmptyDatabase(std::path::PathBuf),
-    #[error("the end of a run could not be stored, since the database is damaged")]
+    #[error("the end of a run could not be stored, because the database is damaged")]
     RunAbandoned,
     #[error(
-        "it was written by a newer Parlor (its schema has step {0}, which this one does not know). It was left as it is: \
-         start that version, or give this one another folder with --data"
+        "it was written by a newer Parlor (its schema has the unknown migration {0}). It was not changed: \
+         start that version, or choose another folder with --data"
     )]
     NewerSchema(i64),
     #[error(
-        "it can't be written ({0}). It was left as it is: give Parlor write access to the folder and to what is in it, or \
+        "it can't be written ({0}). It was not changed: give Parlor write access to the folder and its files, or \
          choose another one with --data"
     )]
     NotWritable(Box<StorageError>),
@@ -37,11 +37,11 @@ pub enum StorageError {
     DataFolder(#[from] std::io::Error),
     #[error("a stored row can't be read: {0}")]
     InvalidJson(#[from] serde_json::Error),
-    #[error("an id that is stored can't be read: {0}")]
+    #[error("a stored id can't be read: {0}")]
     InvalidId(#[from] uuid::Error),
     #[error(
         "this build contains SQLite {0}, which can lose commits (see https://sqlite.org/wal.html, the \
-         “WAL-reset bug”); 3.51.3 is the first without that fault"
+         “WAL-reset bug”); 3.51.3 is the first version without that bug"
     )]
     UnsafeSqliteVersion(String),
 }

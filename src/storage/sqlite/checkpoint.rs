@@ -59,7 +59,7 @@ pub(super) async fn run_checkpoints(
                 let emptied = checkpoint(&mut connection, CHECKPOINT_TRUNCATE).await;
                 match &emptied {
                     Ok(log) if log.is_blocked => {
-                        tracing::warn!("somebody reads the write-ahead log, which is to be emptied");
+                        tracing::warn!("a reader still needs the write-ahead log: emptying it is retried");
                     }
                     Ok(_) => (erased, delay) = (Some(until_now), RETRY_DELAY.0),
                     Err(_) => {}

@@ -48,7 +48,7 @@ pub(super) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError>
             Ok(()) => Some(open),
             Err(TryLockError::WouldBlock) => return Err(StorageError::InUse),
             Err(TryLockError::Error(error)) => {
-                tracing::debug!(%error, "the data folder itself can't be locked, only a file in it");
+                tracing::debug!(%error, "the data folder itself can't be locked; only the lock file is");
                 None
             }
         },
@@ -107,7 +107,7 @@ pub(super) fn prepare_database_file(folder: &Path) -> Result<bool, StorageError>
     let others = others.filter(|name| !ours.contains(&name.as_os_str())).count();
     tracing::warn!(
         others,
-        "parlor.db was there and empty: Parlor begins anew. If there were conversations, stop it and put back a copy"
+        "parlor.db was empty: Parlor starts with no data. If there were conversations, stop Parlor and restore a backup"
     );
     Ok(others > 0)
 }
@@ -131,7 +131,7 @@ pub(super) fn make_private(folder: &Path) {
         }
         if found.is_dir() && !is_for_parlor(mode) {
             tracing::warn!(
-                "others on this machine may enter {} ({mode:03o}), which has more in it than Parlor's data: use a folder of its own",
+                "other users of this machine can enter {} ({mode:03o}), which contains more than Parlor's data: use a separate folder",
                 path.display()
             );
             continue;
@@ -139,11 +139,11 @@ pub(super) fn make_private(folder: &Path) {
         let private = mode & !OTHERS_MODE_BITS;
         match fs::set_permissions(&path, fs::Permissions::from_mode(private)) {
             Ok(()) => tracing::warn!(
-                "others on this machine could open {} ({mode:03o}); now only its owner can ({private:03o})",
+                "other users of this machine could open {} ({mode:03o}); now only its owner can ({private:03o})",
                 path.display()
             ),
             Err(error) => tracing::warn!(
-                "others on this machine may open {} ({mode:03o}), and that can't be changed: {error}",
+                "other users of this machine can open {} ({mode:03o}), and its permissions can't be changed: {error}",
                 path.display()
             ),
         }

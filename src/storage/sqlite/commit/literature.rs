@@ -145,7 +145,7 @@ impl Batch {
                 .await?;
             }
         }
-        let kept = sqlx::query(
+        let saved = sqlx::query(
             "INSERT INTO streams (id, user_id, name, query, instructions) VALUES (?1, ?2, ?3, ?4, ?5) \
              ON CONFLICT (id) DO UPDATE SET name = ?3, query = ?4, instructions = ?5 WHERE user_id = ?2",
         )
@@ -156,12 +156,12 @@ impl Batch {
         .bind(&stream.instructions)
         .execute(&mut *connection)
         .await?;
-        if kept.rows_affected() == 0 {
+        if saved.rows_affected() == 0 {
             Err(ChangeRejection::NotFound)?;
         }
         if known.is_some() {
-            let kept = LibraryItem::Stream(stream.id);
-            self.erase_logged_changes(connection, user_id, kept).await?;
+            let item = LibraryItem::Stream(stream.id);
+            self.erase_logged_changes(connection, user_id, item).await?;
         }
         self.log_library_change(connection, user_id, &LibraryChange::StreamKept(stream.clone()))
             .await?;
@@ -183,8 +183,8 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
-            let kept = LibraryItem::Stream(stream_id);
-            self.erase_logged_changes(connection, user_id, kept).await?;
+            let item = LibraryItem::Stream(stream_id);
+            self.erase_logged_changes(connection, user_id, item).await?;
             let change = LibraryChange::StreamDeleted(stream_id);
             self.log_library_change(connection, user_id, &change).await?;
         }
@@ -210,9 +210,9 @@ impl Batch {
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        kept: LibraryItem<'_>,
+        item: LibraryItem<'_>,
     ) -> Result<(), StorageError> {
-        let (path, id) = match kept {
+        let (path, id) = match item {
             LibraryItem::Article(pmid) => ("$.change.article_saved.article.pmid", pmid.to_owned()),
             LibraryItem::Stream(id) => ("$.change.stream_kept.id", id.to_string()),
         };
@@ -229,7 +229,7 @@ impl Batch {
         .await?;
         self.events
             .iter_mut()
-            .filter(|logged| logged.user_id == user_id && kept.is_changed_by(&logged.event.body))
+            .filter(|logged| logged.user_id == user_id && item.is_changed_by(&logged.event.body))
             .for_each(erase_event);
         Ok(())
     }
@@ -293,16 +293,16 @@ pub(super) async fn store_page_context(
     connection: &mut SqliteConnection,
     user_id: UserId,
     message_id: MessageId,
-    looking: &PageContextSnapshot,
+    snapshot: &PageContextSnapshot,
 ) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES (?, ?, ?, ?, ?)",
     )
     .bind(message_id.to_string())
     .bind(user_id.to_string())
-    .bind(serde_json::to_string(&looking.context)?)
-    .bind(&looking.text)
-    .bind(&looking.instructions)
+    .bind(serde_json::to_string(&snapshot.context)?)
+    .bind(&snapshot.text)
+    .bind(&snapshot.instructions)
     .execute(connection)
     .await?;
     Ok(())

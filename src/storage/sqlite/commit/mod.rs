@@ -52,8 +52,8 @@ impl<E: Into<StorageError>> From<E> for ChangeError {
 }
 
 impl From<ChangeRejection> for ChangeError {
-    fn from(refusal: ChangeRejection) -> Self {
-        Self::Rejected(refusal)
+    fn from(rejection: ChangeRejection) -> Self {
+        Self::Rejected(rejection)
     }
 }
 
@@ -169,11 +169,11 @@ impl Batch {
             Ok(outcome) => Ok(Ok(outcome)),
             Err(failure) => {
                 let rolled_back = sqlx::query("ROLLBACK TO change").execute(connection).await;
-                let refusal = match failure {
-                    ChangeError::Rejected(refusal) => refusal,
+                let rejection = match failure {
+                    ChangeError::Rejected(rejection) => rejection,
                     // Retrying would not help, and the other changes are not affected.
                     ChangeError::Storage(error) if is_caused_by_change(&error) => {
-                        tracing::error!(%error, "a change that can't be stored was left out");
+                        tracing::error!(%error, "a change can't be stored and was rejected");
                         ChangeRejection::Internal
                     }
                     // For instance a full disk: it fails the whole transaction with its savepoints.
@@ -182,7 +182,7 @@ impl Batch {
                 rolled_back?;
                 self.events.truncate(events);
                 self.last_positions = heads;
-                Ok(Err(refusal))
+                Ok(Err(rejection))
             }
         }
     }

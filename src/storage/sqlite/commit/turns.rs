@@ -94,13 +94,13 @@ impl Batch {
             text: text.clone(),
             interaction,
         };
-        let place = MessagePlacement {
+        let placement = MessagePlacement {
             user_id,
             conversation_id: *conversation_id,
             parent_id,
             position,
         };
-        insert_message(connection, place, *user_message_id, self.at, &body).await?;
+        insert_message(connection, placement, *user_message_id, self.at, &body).await?;
         if let Some(parameters) = &start.parameters {
             self.set_parameters(connection, user_id, *conversation_id, parameters)
                 .await?;
@@ -263,12 +263,12 @@ impl Batch {
             .execute(connection)
             .await
             .map_err(|error| {
-                let refusal = if is_active_run_conflict(&error) {
+                let rejection = if is_active_run_conflict(&error) {
                     ChangeRejection::RunActive
                 } else {
                     ChangeRejection::IntentReused
                 };
-                conflict_as_rejection(error, refusal)
+                conflict_as_rejection(error, rejection)
             })?;
         Ok(())
     }
@@ -315,7 +315,7 @@ struct MessagePlacement {
 
 async fn insert_message(
     connection: &mut SqliteConnection,
-    place: MessagePlacement,
+    placement: MessagePlacement,
     id: MessageId,
     at: Timestamp,
     body: &MessageBody,
@@ -325,10 +325,10 @@ async fn insert_message(
          VALUES (?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(id.to_string())
-    .bind(place.user_id.to_string())
-    .bind(place.conversation_id.to_string())
-    .bind(place.parent_id.map(|id| id.to_string()))
-    .bind(place.position.0.cast_signed())
+    .bind(placement.user_id.to_string())
+    .bind(placement.conversation_id.to_string())
+    .bind(placement.parent_id.map(|id| id.to_string()))
+    .bind(placement.position.0.cast_signed())
     .bind(at.0)
     .bind(serde_json::to_string(body)?)
     .execute(connection)
@@ -343,9 +343,9 @@ fn is_active_run_conflict(error: &sqlx::Error) -> bool {
 }
 
 /// Converts a key conflict into a rejection: it is the request's fault, not the database's.
-fn conflict_as_rejection(error: sqlx::Error, refusal: ChangeRejection) -> ChangeError {
+fn conflict_as_rejection(error: sqlx::Error, rejection: ChangeRejection) -> ChangeError {
     match &error {
-        sqlx::Error::Database(cause) if cause.is_unique_violation() => ChangeError::Rejected(refusal),
+        sqlx::Error::Database(cause) if cause.is_unique_violation() => ChangeError::Rejected(rejection),
         _ => ChangeError::Storage(error.into()),
     }
 }

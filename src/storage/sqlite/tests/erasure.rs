@@ -107,7 +107,7 @@ async fn deleted_data_soon_leaves_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     wait_for_empty_wal(folder.path()).await;
-    // Twice: the second checkpoint is over a non-empty log again.
+    // Twice, to cover a deletion after the log was emptied.
     for _ in 0..2 {
         store_and_delete_secret(&storage).await;
         assert!(!files_with_secret(folder.path()).is_empty(), "it was there");
@@ -129,7 +129,7 @@ async fn deletion_during_a_read_is_erased_afterwards() {
         .await
         .unwrap();
     store_and_delete_secret(&storage).await;
-    wait_until(|| log.contains("somebody reads")).await;
+    wait_until(|| log.contains("a reader still needs")).await;
     assert!(!files_with_secret(folder.path()).is_empty(), "it is still there");
     reader.rollback().await.unwrap();
     wait_until(|| files_with_secret(folder.path()).is_empty()).await;
