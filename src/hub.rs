@@ -124,7 +124,7 @@ impl Hub {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowerItem {
     Event(Arc<LoggedEvent>),
-    /// The log does not reach back to the follower's position, or lacks an event.
+    /// The log does not have everything that happened since the follower's position: load snapshots again.
     Reset,
 }
 

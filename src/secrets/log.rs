@@ -24,8 +24,8 @@ impl Write for RedactedStderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         match LOG_SECRETS.get() {
             Some(secrets) => {
-                let hidden = secrets.redact(&String::from_utf8_lossy(line));
-                io::stderr().lock().write_all(hidden.as_bytes())?;
+                let redacted = secrets.redact(&String::from_utf8_lossy(line));
+                io::stderr().lock().write_all(redacted.as_bytes())?;
             }
             None => io::stderr().lock().write_all(line)?,
         }

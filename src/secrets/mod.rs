@@ -106,7 +106,7 @@ impl Secrets {
 
     fn redact_plain(&self, text: &str) -> String {
         let bytes = text.as_bytes();
-        let mut hidden = String::with_capacity(text.len());
+        let mut redacted = String::with_capacity(text.len());
         let (mut copied, mut at) = (0, 0);
         while let Some(byte) = bytes.get(at) {
             let lengths = || {
@@ -116,16 +116,16 @@ impl Secrets {
             };
             match self.first_bytes[usize::from(*byte)].then(lengths).flatten() {
                 Some(length) => {
-                    hidden.push_str(&text[copied..at]);
-                    hidden.push_str(REDACTED);
+                    redacted.push_str(&text[copied..at]);
+                    redacted.push_str(REDACTED);
                     at += length;
                     copied = at;
                 }
                 None => at += 1,
             }
         }
-        hidden.push_str(&text[copied..]);
-        hidden
+        redacted.push_str(&text[copied..]);
+        redacted
     }
 
     fn redact_base64(&self, mut text: String) -> String {
@@ -140,15 +140,15 @@ impl Secrets {
     /// Returns the redacted beginning of a text, in at most `limit` bytes, and true if it was cut. `more` is
     /// true if the text continues after the given part.
     pub fn redact_truncated(&self, text: &str, limit: usize, more: bool) -> (String, bool) {
-        let mut hidden = self.redact(text);
+        let mut redacted = self.redact(text);
         if more {
             // The given part may end in the middle of a secret.
-            let keep = hidden.len().saturating_sub(self.lookahead_bytes());
-            hidden.truncate(hidden.floor_char_boundary(keep));
+            let keep = redacted.len().saturating_sub(self.lookahead_bytes());
+            redacted.truncate(redacted.floor_char_boundary(keep));
         }
-        let cut = more || hidden.len() > limit;
-        hidden.truncate(hidden.floor_char_boundary(limit));
-        (hidden, cut)
+        let cut = more || redacted.len() > limit;
+        redacted.truncate(redacted.floor_char_boundary(limit));
+        (redacted, cut)
     }
 
     /// Returns the number of bytes beyond a limit that are needed to cut a text there safely.
@@ -161,10 +161,10 @@ impl Secrets {
 /// Replaces user names with passwords, and long tokens in their place, in the addresses of a text.
 fn redact_user_info(text: String) -> String {
     let mut rest = text.as_str();
-    let mut hidden = String::new();
+    let mut redacted = String::new();
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + "://".len());
-        hidden.push_str(before);
+        redacted.push_str(before);
         rest = after;
         let ends =
             |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '\\' | '`');
@@ -172,15 +172,15 @@ fn redact_user_info(text: String) -> String {
         if let Some((user_info, _)) = authority.rsplit_once('@')
             && (user_info.contains(':') || user_info.len() >= MIN_USER_TOKEN_BYTES)
         {
-            hidden.push_str(REDACTED);
+            redacted.push_str(REDACTED);
             rest = &after[user_info.len()..];
         }
     }
-    if hidden.is_empty() {
+    if redacted.is_empty() {
         return text;
     }
-    hidden.push_str(rest);
-    hidden
+    redacted.push_str(rest);
+    redacted
 }
 
 #[cfg(test)]

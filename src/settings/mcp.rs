@@ -83,8 +83,8 @@ impl TryFrom<Entry> for McpServer {
 
     fn try_from(entry: Entry) -> Result<Self, String> {
         let name = entry.name;
-        let is_fit = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
-        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_fit) {
+        let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_allowed) {
             return Err(format!(
                 "an MCP server can't have the name “{name}”: use up to {MAX_NAME_BYTES} of a-z, 0-9, _ and -"
             ));

@@ -213,7 +213,7 @@ fn strip_password(address: &str) -> &str {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// The maximum number of times per turn that the model may call tools, at most [`MAX_ITERATIONS`]. Then
+    /// The maximum number of times per turn that the model may call tools, at most `MAX_ITERATIONS`. Then
     /// it has to answer with the data it has.
     pub max_iterations: usize,
     /// The number of consecutive repetitions of a passage that ends an answer or its thinking. 0 means never.

@@ -49,9 +49,13 @@ pub enum SettingsError {
          parlor.example:8443"
     )]
     InvalidHost(String),
-    #[error("two endpoints have the name “{0}”: the names are part of the models' ids, so give each endpoint its own")]
+    #[error(
+        "two endpoints have the name “{0}”: the names are part of the models' ids, so give each endpoint its own"
+    )]
     DuplicateEndpoint(String),
-    #[error("two MCP servers have the name “{0}”: the names are part of the tools' names, so give each server its own")]
+    #[error(
+        "two MCP servers have the name “{0}”: the names are part of the tools' names, so give each server its own"
+    )]
     DuplicateMcpServer(String),
     #[error(
         "the MCP servers “{0}” and “{1}”: a name with a _ after it must not be the start of another name, or tools of both could \

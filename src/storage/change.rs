@@ -359,9 +359,7 @@ pub enum ChangeRejection {
     NoteChanged,
     #[error("a run is active in this conversation")]
     RunActive,
-    #[error(
-        "only the last answer of a branch can be continued, and only if it was cut off"
-    )]
+    #[error("only the last answer of a branch can be continued, and only if it was cut off")]
     NotContinuable,
     #[error("the id was used for a different request")]
     IntentReused,

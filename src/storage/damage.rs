@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn storage_failure_is_not_row_damage() {
-        let trouble = StorageError::Database(sqlx::Error::PoolClosed);
-        assert!(skip_damaged("tests", "second row", Err::<(), _>(trouble)).is_err());
+        let failure = StorageError::Database(sqlx::Error::PoolClosed);
+        assert!(skip_damaged("tests", "second row", Err::<(), _>(failure)).is_err());
     }
 }

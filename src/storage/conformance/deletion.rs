@@ -76,13 +76,13 @@ async fn deleted_data_does_not_come_back() {
     assert_eq!(
         commit_one(&*storage, &delete).await,
         Ok(Outcome::Deleted { active_run: None }),
-        "twice is once"
+        "deleting twice has no further effect"
     );
     let log_now = read_log(&*storage, TEST_USER).await;
     assert_eq!(
         log_now.last().map(|event| &event.body),
         Some(&EventBody::ConversationDeleted),
-        "who was away hears of it"
+        "a client that was away gets the deletion"
     );
     // The same message again, from a client that got no response.
     let again = commit_one(&*storage, &first.change).await;

@@ -7,9 +7,9 @@ async fn stored_output_is_not_folded_again() {
     let (_folder, storage) = temp_storage().await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     let run = turn.run;
-    let append = |offset, words| Change::AppendEvents {
+    let append = |offset, delta| Change::AppendEvents {
         run,
-        events: vec![text(offset, words)],
+        events: vec![text(offset, delta)],
     };
     // Differs from the log, to tell the two apart.
     let store = Change::StoreMessage {

@@ -22,22 +22,22 @@ pub(super) async fn context_snapshot(
             .bind(message_id.to_string())
             .fetch_optional(connection)
             .await?;
-    let looking = row.as_ref().map(|row| read_context_snapshot(row, message_id));
-    let looking = looking.transpose()?;
-    Ok(looking.flatten())
+    let snapshot = row.as_ref().map(|row| read_context_snapshot(row, message_id));
+    let snapshot = snapshot.transpose()?;
+    Ok(snapshot.flatten())
 }
 
 /// Reads a page context snapshot, if the row has a readable one.
 pub(super) fn read_context_snapshot(
     row: &SqliteRow,
-    asked: MessageId,
+    question: MessageId,
 ) -> Result<Option<PageContextSnapshot>, StorageError> {
     let Some(context) = optional_text(row, "context")? else {
         return Ok(None);
     };
     let Some(context) = skip_damaged(
         "contexts",
-        asked,
+        question,
         serde_json::from_str(&context).map_err(StorageError::from),
     )?
     else {

@@ -62,10 +62,10 @@ pub(super) async fn transcript(
     let Some(conversation) = conversation else {
         return Ok(None);
     };
-    let whose = (user_id, conversation_id);
-    let active_leaf = active_leaf(&mut *connection, whose, &conversation).await?;
+    let ids = (user_id, conversation_id);
+    let active_leaf = active_leaf(&mut *connection, ids, &conversation).await?;
     let mut messages = match active_leaf {
-        Some(leaf) => read_branch(&mut *connection, whose, leaf, page, reach).await?,
+        Some(leaf) => read_branch(&mut *connection, ids, leaf, page, reach).await?,
         None => Vec::new(),
     };
     let earliest = earliest_unless_root(&messages);

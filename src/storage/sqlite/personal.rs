@@ -56,8 +56,8 @@ pub(super) async fn tokens(
     read_undamaged_rows("api_tokens", "id", &rows, read_token)
 }
 
-/// Returns the token with a hash. The index lookup needs no constant time: its duration depends on the hash,
-/// and a guessed token shares no prefix of its hash with a valid one.
+/// Returns the token with a hash. The lookup need not take constant time: its duration depends only on
+/// hashes, and the hash of a guessed token reveals nothing about a valid one.
 pub(super) async fn token_by_hash(
     connection: &mut SqliteConnection,
     hash: &TokenHash,

@@ -40,8 +40,8 @@ pub(super) async fn run_context(
     else {
         return Ok(None);
     };
-    let whose = (run.user_id, conversation_id);
-    let history = messages::read_branch(&mut *connection, whose, question, PageSize::UNLIMITED, None).await?;
+    let ids = (run.user_id, conversation_id);
+    let history = messages::read_branch(&mut *connection, ids, question, PageSize::UNLIMITED, None).await?;
     let opaque = opaque::opaque_of_branch(&mut *connection, run, &history).await?;
     let row = sqlx::query(SELECT_CONTEXT)
         .bind(run.user_id.to_string())

@@ -215,10 +215,10 @@ async fn old_answers_have_no_opaque_data() {
     connection.close().await.unwrap();
 
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
-    let beginning = storage.run_context(run).await.unwrap().unwrap();
-    assert!(beginning.opaque.is_empty());
+    let context = storage.run_context(run).await.unwrap().unwrap();
+    assert!(context.opaque.is_empty());
     assert_eq!(
-        (beginning.answer.text().as_str(), beginning.answer.finish_reason),
+        (context.answer.text().as_str(), context.answer.finish_reason),
         ("Hi", None)
     );
 }
@@ -252,7 +252,7 @@ async fn wait_until(is_so: impl Fn() -> bool) {
     };
     tokio::time::timeout(std::time::Duration::from_secs(20), becomes_so)
         .await
-        .expect("it becomes so");
+        .expect("the condition holds in time");
 }
 
 /// Waits until the write-ahead log is empty, which happens once after each start.

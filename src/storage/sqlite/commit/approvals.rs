@@ -63,20 +63,20 @@ impl Batch {
         let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
             Err(ChangeRejection::NotFound)?
         };
-        let asked = assistant
+        let call = assistant
             .tool_calls()
             .find(|call| call.index == index)
             .ok_or(ChangeRejection::NotFound)?;
-        match (assistant.status, asked.status) {
+        match (assistant.status, call.status) {
             (RunStatus::Waiting, ToolStatus::Waiting) => {}
             // The run is active: its driver handles the answer.
             (RunStatus::Running, ToolStatus::Waiting) => Err(ChangeRejection::RunActive)?,
             _ => return Ok(Outcome::Done),
         }
-        let always = (answer == ApprovalAnswer::Always).then(|| asked.tool.clone());
+        let always = (answer == ApprovalAnswer::Always).then(|| call.tool.clone());
         let event = EventBody::ApprovalAnswered {
             index,
-            tool_use_id: asked.tool_use_id.clone(),
+            tool_use_id: call.tool_use_id.clone(),
             allowed,
         };
         apply_to_run(assistant, &event);

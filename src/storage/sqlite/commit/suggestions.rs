@@ -151,13 +151,13 @@ fn find_suggested_action<'a>(
     name: &str,
     data: Option<&str>,
 ) -> Option<&'a SuggestedAction> {
-    let is_it = |action: &&SuggestedAction| {
+    let is_requested = |action: &&SuggestedAction| {
         action.handler == ActionHandler::Server
             && action.action == name
             && is_same_json(action.data.as_deref(), data)
     };
     let mut actions = answer.suggested_actions.iter();
-    answer.status.is_terminal().then(|| actions.find(is_it))?
+    answer.status.is_terminal().then(|| actions.find(is_requested))?
 }
 
 /// Returns true if both are the same JSON value, regardless of formatting.

@@ -34,7 +34,7 @@ impl Batch {
             ..
         } = intent;
         let run = start.run;
-        // A user whose log has grown in this transaction exists already.
+        // A user key log has grown in this transaction exists already.
         if !self.last_positions.contains_key(&user_id) {
             ensure_user(connection, user_id).await?;
         }
@@ -49,8 +49,8 @@ impl Batch {
         let (parent_id, chosen) = match conversation {
             Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(ChangeRejection::NotFound)?,
             Some(row) => {
-                let whose = (user_id, *conversation_id);
-                let leaf = messages::active_leaf(&mut *connection, whose, &row).await?;
+                let key = (user_id, *conversation_id);
+                let leaf = messages::active_leaf(&mut *connection, key, &row).await?;
                 (leaf, optional_text(&row, "model")?)
             }
             None => {
@@ -105,8 +105,8 @@ impl Batch {
             self.set_parameters(connection, user_id, *conversation_id, parameters)
                 .await?;
         }
-        if let Some(looking) = &start.context_snapshot {
-            store_page_context(connection, user_id, *user_message_id, looking).await?;
+        if let Some(snapshot) = &start.context_snapshot {
+            store_page_context(connection, user_id, *user_message_id, snapshot).await?;
         }
         let key = RunKey {
             user_id,

@@ -43,7 +43,7 @@ async fn answered_turn(
     let question = intent.user_message_id;
     commit_one(storage, change).await;
     let mut message = AssistantMessage::new("x/m");
-    let said = EventBody::TextDelta {
+    let delta = EventBody::TextDelta {
         node: 0,
         part: 0,
         offset: 0,
@@ -54,10 +54,10 @@ async fn answered_turn(
         ended_at: NOON,
         worked_ms: 1,
     };
-    for event in [&said, &ended] {
+    for event in [&delta, &ended] {
         crate::protocol::transcript::apply_to_run(&mut message, event);
     }
-    let events = vec![said, ended];
+    let events = vec![delta, ended];
     commit_one(storage, Change::EndRun { run, events, message }).await;
     (question, run)
 }
@@ -75,7 +75,7 @@ async fn read_log(storage: &SqliteStorage, run: Option<MessageId>) -> Vec<Event>
                 logged.event
             })
             .collect(),
-        LogPage::Reset => panic!("the log is whole"),
+        LogPage::Reset => panic!("the log is complete"),
     }
 }
 
@@ -161,8 +161,8 @@ async fn shows_damaged_messages_as_damaged() {
     }
     // The conversation continues with its damaged parts.
     let (_, third) = answered_turn(&storage, conversation_id, "Go on").await;
-    let beginning = storage.run_context(third).await.unwrap().expect("it is there");
-    assert_eq!(beginning.history.len(), 5);
+    let context = storage.run_context(third).await.unwrap().expect("it is there");
+    assert_eq!(context.history.len(), 5);
     let user_id = UserId::LOCAL;
     commit_one(
         &storage,

@@ -29,7 +29,7 @@ fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
 async fn store_and_delete_secret(storage: &SqliteStorage) {
     for text in [SECRET_WORD.to_owned(), SECRET_WORD.repeat(2000)] {
         let (send, run) = send_change(&text);
-        let said = EventBody::TextDelta {
+        let delta = EventBody::TextDelta {
             node: 0,
             part: 0,
             offset: 0,
@@ -49,7 +49,7 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
             user_id,
             conversation_id,
         };
-        let events = vec![said];
+        let events = vec![delta];
         let attach = Change::StoreAttachment { run, attachment };
         let placed = PlacedOpaque {
             node: 0,

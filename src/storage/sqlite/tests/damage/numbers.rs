@@ -58,7 +58,7 @@ async fn damaged_positions_are_isolated() {
     let (other, sound) = send_change("Another");
     commit_one(&storage, other).await;
     for text in ["one", "two"] {
-        let said = EventBody::TextDelta {
+        let delta = EventBody::TextDelta {
             node: 0,
             part: 0,
             offset: 0,
@@ -68,7 +68,7 @@ async fn damaged_positions_are_isolated() {
             &storage,
             Change::AppendEvents {
                 run,
-                events: vec![said],
+                events: vec![delta],
             },
         )
         .await;

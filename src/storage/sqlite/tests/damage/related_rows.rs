@@ -53,15 +53,15 @@ async fn a_damaged_row_beside_a_message_is_isolated() {
         .await
         .unwrap();
     assert_eq!(file.unwrap().attachment.name, "\u{fffd}");
-    let beginning = || async { storage.run_context(run).await.unwrap().expect("it begins") };
-    let begun = beginning().await;
-    assert_eq!(begun.opaque[&run.message_id].len(), 1);
-    assert_eq!((begun.verdicts, begun.context_snapshot), (verdicts, None));
-    assert!(begun.allowed_tools.contains(&"search".to_owned()));
-    assert_eq!(begun.options.summaries.len(), 1);
+    let run_context = || async { storage.run_context(run).await.unwrap().expect("it begins") };
+    let context = run_context().await;
+    assert_eq!(context.opaque[&run.message_id].len(), 1);
+    assert_eq!((context.verdicts, context.context_snapshot), (verdicts, None));
+    assert!(context.allowed_tools.contains(&"search".to_owned()));
+    assert_eq!(context.options.summaries.len(), 1);
     execute_sql(&storage, "PRAGMA foreign_keys = OFF".into()).await;
     execute_sql(&storage, "UPDATE summaries SET message_id = 'none'".into()).await;
-    assert_eq!(beginning().await.options.summaries, []);
+    assert_eq!(run_context().await.options.summaries, []);
     // An unreadable intent is rejected whenever it is repeated; others are accepted.
     let (again, _) = send_change("Again");
     commit_one(&storage, again.clone()).await;
