@@ -1,9 +1,9 @@
-//! What a browser loads besides pages: the WASM with its JavaScript side, the stylesheet, the icons.
+//! Static files: the WASM with its JavaScript loader, the stylesheet and the icons.
 //!
-//! The build puts these files into one folder; a release has the folder inside its binary, a development build reads
-//! it from disk, so that a change of a style needs no new server. What lies in `pkg` is named by its content, or in a
-//! folder that is, and kept by browsers for ever; a page finds its three files in the [`Manifest`]. [`dev_reload::script`] is one more
-//! script, for development only.
+//! The build puts these files into one folder. A release embeds the folder into its binary; a development
+//! build reads it from disk, so that a changed style needs no new server. Files in `pkg` have a content hash
+//! in their name or in their folder's name, and browsers cache them for ever. A page finds its three files
+//! through the [`Manifest`]. [`dev_reload::script`] is an additional script for development only.
 
 pub mod dev_reload;
 
@@ -18,8 +18,9 @@ use axum::{
 use rust_embed::RustEmbed;
 use serde::Deserialize;
 
-/// The folder. Two, in truth: development and release don't take each other's files away. A tree in which nothing was
-/// built yet compiles as well; its pages then have no styles and stay as the server rendered them.
+/// The embedded folder. There are two, so that development and release builds do not remove each other's
+/// files. A tree without a build compiles as well; its pages then have no styles and stay as the server
+/// rendered them.
 #[derive(RustEmbed)]
 #[cfg_attr(debug_assertions, folder = "$CARGO_MANIFEST_DIR/target/site")]
 #[cfg_attr(not(debug_assertions), folder = "$CARGO_MANIFEST_DIR/target/site-release")]
@@ -35,8 +36,8 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Those of the last build. Read anew for each page: that costs microseconds, and during development they change
-    /// while the server runs.
+    /// Returns the manifest of the last build. It is read for each page: that takes microseconds, and during
+    /// development it changes while the server runs.
     pub fn current() -> Self {
         Self::load::<SiteFiles>().unwrap_or_default()
     }
@@ -46,7 +47,7 @@ impl Manifest {
     }
 }
 
-/// The names that `cargo leptos build --split` gives, for those who build with it.
+/// The file names of a plain `cargo leptos build --split`.
 impl Default for Manifest {
     fn default() -> Self {
         Self {
@@ -57,14 +58,15 @@ impl Default for Manifest {
     }
 }
 
-/// `/pkg/…`, and each public file under its own name (`/favicon.svg`).
+/// Returns the routes: `/pkg/…`, and each public file under its own name (`/favicon.svg`).
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     router_for::<SiteFiles, S>().merge(dev_reload::router())
 }
 
-/// A release looks names up in a list. Development reads a folder, so a name that leads elsewhere is refused.
+/// Returns the routes of a site. A release looks names up in a list. A development build reads a folder, so
+/// names that lead outside it are rejected.
 fn router_for<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> {
-    // `cargo leptos` gives names without a hash, which a browser must not keep.
+    // `cargo leptos` generates names without a hash, which a browser must not cache.
     let keep = if Manifest::load::<Site>().is_some() {
         "public, max-age=31536000, immutable"
     } else {
@@ -83,7 +85,8 @@ fn router_for<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> 
     router
 }
 
-/// A file of `public/`, as opposed to what the build adds. A name with braces would be a pattern to the router.
+/// Returns true for a file of `public/`, as opposed to the build's own. The router would treat a name with
+/// braces as a pattern.
 fn is_public(name: &str) -> bool {
     name != "manifest.json"
         && !name.starts_with("pkg/")
@@ -113,7 +116,7 @@ fn respond<Site: RustEmbed>(name: &str, request: &HeaderMap, cache: &'static str
     }
 }
 
-/// Whether `br` is on the browser's list, and not struck off it with `;q=0`.
+/// Returns true if the browser accepts `br` and does not exclude it with `;q=0`.
 fn accepts_brotli(request: &HeaderMap) -> bool {
     let lists = request
         .get_all(header::ACCEPT_ENCODING)

@@ -1,15 +1,18 @@
-//! Places where a test lets the process die: between any two steps that end a run, and that end what a crash has left.
+//! Crash points: places where a test kills the process, between any two steps that end a run and any two
+//! steps of recovery.
 //!
-//! They are there only in what is built for tests, where `fail` has its feature `failpoints` (a dev-dependency sees to that);
-//! elsewhere they are compiled to nothing. `tests/process/failpoints.rs` lists them all, with what must hold after each.
+//! They exist only in test builds, where `fail` has its feature `failpoints` (through a dev-dependency);
+//! elsewhere they compile to nothing. `tests/process/failpoints.rs` lists them all, with the expected state
+//! after each.
 
-/// Ends the process here and now, as `kill -9` would, if `FAILPOINTS` names this place and, where it has one, its condition holds.
+/// Kills the process at once, as `kill -9` would, if `FAILPOINTS` names this place and its condition, if any,
+/// holds.
 macro_rules! crash_point {
     ($name:literal) => {
         fail::fail_point!($name, |_| std::process::abort())
     };
     ($name:literal, if $condition:expr) => {{
-        // Looked at by nobody where there are no such places; what it names is used all the same.
+        // Not evaluated without failpoints. The closure keeps its variables from being reported as unused.
         let holds = || $condition;
         let _ = &holds;
         fail::fail_point!($name, holds(), |_| std::process::abort())

@@ -1,5 +1,6 @@
-//! Asking over HTTP what the settings name: model servers, search engines, MCP servers. Their addresses are trusted, and may be on
-//! this machine. Addresses that models and pages name are another matter: `web` asks those.
+//! HTTP clients for servers named in the settings: model servers, search engines, MCP servers. Their
+//! addresses are trusted and may be on this machine. Addresses from models and pages are not trusted: `web`
+//! requests those.
 
 use std::{
     net::IpAddr,
@@ -8,32 +9,32 @@ use std::{
 
 use reqwest::{Client, ClientBuilder, Url, header::HeaderMap, redirect};
 
-/// A client for one address.
+/// Returns a builder of a client for one address.
 pub fn client_for(url: &Url) -> ClientBuilder {
     install_tls();
     let mut client = Client::builder()
-        // A redirect would take keys along, and make a GET of a POST.
+        // A redirect would forward keys, and turn a POST into a GET.
         .redirect(redirect::Policy::none())
         .user_agent(concat!("parlor/", env!("CARGO_PKG_VERSION")));
     if is_loopback(url) {
-        // HTTP_PROXY is not meant for this machine, even where NO_PROXY forgets it.
+        // HTTP_PROXY does not apply to this machine, even if NO_PROXY lacks it.
         client = client.no_proxy();
     }
     if url.scheme() == "http" {
-        // Nothing to check: don't load, and don't depend on, the system's certificates.
+        // No certificates are checked: the system's need not exist and are not loaded.
         client = client.tls_certs_only([]);
     }
     client
 }
 
-/// Makes ring the TLS of this process, unless something else is already. Whoever makes a client calls it; calling it again does
-/// nothing.
+/// Installs ring as the TLS provider of this process, unless there is one already. Everything that creates a
+/// client calls it; repeated calls have no effect.
 pub fn install_tls() {
-    // An error says that there is one: fine.
+    // An error means that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Whether a URL is one of this very machine.
+/// Returns true if a URL leads to this machine.
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost"
@@ -41,7 +42,7 @@ pub fn is_loopback(url: &Url) -> bool {
         || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
-/// How long a server asks to wait: seconds or a date (RFC 9110, 10.2.3), or OpenAI's milliseconds.
+/// Returns the delay that a server requests: seconds or a date (RFC 9110, 10.2.3), or OpenAI's milliseconds.
 pub fn parse_retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name| {
         headers

@@ -1,7 +1,7 @@
-//! Who listens to what: hands committed events to live subscribers, and lets anyone follow a log from any
-//! position without missing or doubling an event.
+//! The event hub: sends committed events to live subscribers. A [`Follower`] reads a log from any position
+//! without missing or repeating an event.
 //!
-//! The hub keeps nothing. A subscriber that falls behind catches up from the log.
+//! The hub stores no events. A subscriber that falls behind catches up from the log.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -15,37 +15,38 @@ use crate::{
     storage::{LogPage, LoggedEvent, RunKey, Storage, StorageError},
 };
 
-/// How many events a user's or a run's subscriber may fall behind before it reads the log instead. Powers of two, since the
-/// channel takes the next one.
+/// The number of events that a user's or a run's subscriber may fall behind before it reads the log instead.
+/// Powers of two, since the channel rounds up to the next one.
 const MAX_USER_BACKLOG: usize = 256;
 const MAX_RUN_BACKLOG: usize = 64;
 
-/// How long an event's JSON may be that is handed over live. Longer ones are read from the log by whoever wants them: otherwise
-/// one subscriber that does not read would keep a backlog of them in memory, however long they are. An event is kept with its
-/// JSON and its text, which is no longer: a whole backlog comes to well under a MiB.
+/// The maximum length of the JSON of an event that is sent live. Subscribers read longer events from the log:
+/// otherwise a subscriber that does not read would keep a backlog of them in memory, of any length. An event
+/// is kept with its JSON and its text, which is no longer than the JSON: a whole backlog stays well under 1
+/// MiB.
 const MAX_LIVE_EVENT_BYTES: usize = 1 << 10;
 
-/// How many events one read of the log brings.
+/// The number of events in one read of the log.
 const LOG_PAGE_EVENTS: usize = 500;
 
-/// What can be followed.
+/// The subject of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Topic {
-    /// All that happens to a user.
+    /// All events of a user.
     User(UserId),
-    /// One run.
+    /// The events of one run.
     Run(UserId, MessageId),
 }
 
 type Sender = broadcast::Sender<LiveMessage>;
 
-/// What subscribers are handed.
+/// A message to live subscribers.
 #[derive(Clone, Debug)]
 enum LiveMessage {
     Event(Arc<LoggedEvent>),
-    /// An event at this position is in the log, and too long to be kept for those who fall behind.
+    /// An event at this position is in the log and is too long for the backlog.
     ReadFromLog(Position),
-    /// The end of a run is in no event, and nothing more comes of it.
+    /// The run ended without an event; no more events follow.
     RunAbandoned,
 }
 
@@ -56,7 +57,7 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Hands committed events to those who listen.
+    /// Sends committed events to the subscribers of their topics.
     pub fn publish(&self, events: &[Arc<LoggedEvent>]) {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         for event in events {
@@ -68,25 +69,26 @@ impl Hub {
             let run = event.event.message_id.map(|run| Topic::Run(event.user_id, run));
             for topic in [Some(Topic::User(event.user_id)), run].into_iter().flatten() {
                 if let Some(sender) = topics.get(&topic) {
-                    // The last listener may be just about to leave.
+                    // The last subscriber may be leaving.
                     let _ = sender.send(live.clone());
                 }
             }
         }
     }
 
-    /// Tells those who follow a run that its end is in no event, and those who follow its user to look anew at what is stored.
+    /// Tells the followers of a run that it ended without an event, and the followers of its user to reload
+    /// the stored state.
     pub fn abandon_run(&self, run: RunKey) {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         for topic in [Topic::User(run.user_id), Topic::Run(run.user_id, run.message_id)] {
             if let Some(sender) = topics.get(&topic) {
-                // The last listener may be just about to leave.
+                // The last subscriber may be leaving.
                 let _ = sender.send(LiveMessage::RunAbandoned);
             }
         }
     }
 
-    /// How many listen now. For tests, and for operators who want to know.
+    /// Returns the number of live subscribers. For tests and operators.
     pub fn subscriber_count(&self) -> usize {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         topics.values().map(Sender::receiver_count).sum()
@@ -104,10 +106,10 @@ impl Hub {
             .subscribe()
     }
 
-    /// Forgets a topic with its last listener.
+    /// Removes a topic with its last subscriber.
     fn unsubscribe(&self, topic: Topic, leaving: broadcast::Receiver<LiveMessage>) {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only now, so that of two that leave together one is the last.
+        // Dropped under the lock, so that of two concurrent leavers one is the last.
         drop(leaving);
         if topics
             .get(&topic)
@@ -118,33 +120,34 @@ impl Hub {
     }
 }
 
-/// What a follower gets next.
+/// The next item of a follower.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowerItem {
     Event(Arc<LoggedEvent>),
-    /// The log does not tell all that happened since the follower's position.
+    /// The log does not have everything that happened since the follower's position: load snapshots again.
     Reset,
 }
 
-/// Every event of a topic after a position, exactly once and in order: first from the log, then live.
+/// A reader of a topic: returns every event after a position exactly once and in order, first from the log,
+/// then live.
 pub struct Follower {
     hub: Arc<Hub>,
     storage: Arc<dyn Storage>,
     topic: Topic,
     live: broadcast::Receiver<LiveMessage>,
     cursor: Position,
-    /// Events read from the log and not yet given.
+    /// Events read from the log and not yet returned.
     buffered: VecDeque<LoggedEvent>,
-    /// Something may be in the log that has neither been read nor will come live.
+    /// True if the log may have events that were not read and will not come live.
     is_behind: bool,
-    /// A run that is followed has ended without an event.
+    /// True if the followed run ended without an event.
     is_abandoned: bool,
 }
 
 impl Follower {
-    /// Follows a topic from after a position on.
+    /// Follows a topic from the position after `after`.
     pub fn new(hub: Arc<Hub>, storage: Arc<dyn Storage>, topic: Topic, after: Position) -> Self {
-        // Listening comes before reading, so that nothing can fall between the two.
+        // Subscribing comes before reading, so that no event is missed between the two.
         let live = hub.subscribe(topic);
         Self {
             hub,
@@ -158,16 +161,16 @@ impl Follower {
         }
     }
 
-    /// The position of the last event that was given.
+    /// Returns the position of the last returned event.
     pub fn cursor(&self) -> Position {
         self.cursor
     }
 
-    /// The next event; waits for it. Dropping the future loses nothing.
+    /// Waits for the next event and returns it. Cancel-safe.
     ///
     /// # Errors
     ///
-    /// If the log could not be read; the next call tries again.
+    /// If the log could not be read; the next call retries.
     pub async fn next(&mut self) -> Result<FollowerItem, StorageError> {
         loop {
             if let Some(logged) = self.buffered.pop_front() {
@@ -193,13 +196,13 @@ impl Follower {
                     }
                 }
                 Err(RecvError::Lagged(_)) => self.is_behind = true,
-                // The hub forgets a topic only when its last listener leaves, and this one has not.
+                // The hub removes a topic only with its last subscriber, and this follower still subscribes.
                 Err(RecvError::Closed) => std::future::pending().await,
             }
         }
     }
 
-    /// The next event if it is there already.
+    /// Returns the next event if it is available without waiting.
     pub fn try_next(&mut self) -> Option<Arc<LoggedEvent>> {
         if let Some(logged) = self.buffered.pop_front() {
             self.cursor = logged.event.position;
@@ -219,7 +222,7 @@ impl Follower {
         None
     }
 
-    /// Accepts a live event if it is new and nothing is missing before it.
+    /// Accepts a live event if it is new and none is missing before it.
     fn accept_live(&mut self, live: LiveMessage) -> Option<Arc<LoggedEvent>> {
         let logged = match live {
             LiveMessage::Event(logged) => logged,
@@ -236,7 +239,7 @@ impl Follower {
         if position <= self.cursor {
             return None;
         }
-        // A user's positions have no gaps; those of one run do, and there only the channel's own word counts.
+        // A user's positions have no gaps. Those of one run do, so there only the channel reports a gap.
         if matches!(self.topic, Topic::User(_)) && position != self.cursor.next() {
             self.is_behind = true;
             return None;

@@ -1,9 +1,9 @@
-//! The only writer: takes changes from runs and intents, commits those that have come together as one
+//! The journal, the only writer: receives changes from runs and intents, commits the waiting ones in one
 //! transaction, then publishes their events.
 //!
-//! An idle journal commits the first change at once; a busy one commits whatever came while the previous
-//! commit was under way. There is no fixed delay. Its queue is bounded: when it is full, whoever hands in a
-//! change waits, and so a run stops reading from its model.
+//! An idle journal commits the first change at once. A busy one commits the changes that arrived during the
+//! previous commit. There is no fixed delay. Its queues are bounded: a sender waits while the queue is full,
+//! so a run stops reading from its model.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -24,30 +24,30 @@ use crate::{
 
 mod writer;
 
-/// How many changes may wait.
+/// The number of changes that each queue holds.
 const QUEUE_CAPACITY: usize = 1024;
 
-/// How long a delta may become by joining others: who reads the log holds whole events in memory.
+/// The maximum length of a merged delta. Readers of the log hold whole events in memory.
 const MAX_MERGED_DELTA_BYTES: usize = 16 << 10;
 
-/// How long the journal waits before it tries again what could not be committed: at first, and at most.
+/// The delay before a failed commit is retried: initial and maximum.
 const RETRY_DELAY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// Why a change was not made.
+/// The reason for which a change was not applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
     #[error(transparent)]
     Rejected(#[from] ChangeRejection),
-    /// Storage did not work. Nothing was changed.
-    #[error("storage does not work")]
+    /// Storage failed. Nothing was changed.
+    #[error("storage is not available")]
     Unavailable(StorageErrorKind),
 }
 
-/// The way to the writer. Clones lead to the same one.
+/// A handle to the writer. Clones share the writer.
 ///
-/// What people want has a queue of its own: it need not stand behind all that runs produce, and while storage does not work it is
-/// refused at once, whereas what runs produce waits. Between the two queues there is no order, and none is needed: a run
-/// produces only what comes after the commit of its start.
+/// Intents have their own queue: they do not wait behind the output of runs, and while storage fails they are
+/// rejected at once, whereas output waits. The two queues have no common order and need none: a run produces
+/// output only after the commit of its start.
 #[derive(Clone, Debug)]
 pub struct Journal {
     intents: mpsc::Sender<Entry>,
@@ -58,49 +58,49 @@ pub struct Journal {
 #[derive(Debug)]
 struct Entry {
     change: Change,
-    /// Told what became of the change; a run's output has nobody who waits.
+    /// Receives the outcome of the change; `None` for a run's output, for which no caller waits.
     reply: Option<OutcomeSender>,
 }
 
 type OutcomeSender = oneshot::Sender<Result<Outcome, JournalError>>;
 
 impl Journal {
-    /// Starts the writer. It ends when the last journal to it is dropped and all is written.
+    /// Starts the writer. It ends after the last journal handle is dropped and all changes are written.
     pub fn start(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, tokio::task::JoinHandle<()>) {
-        let (intents, wanted) = mpsc::channel(QUEUE_CAPACITY);
-        let (output, produced) = mpsc::channel(QUEUE_CAPACITY);
+        let (intents, intent_receiver) = mpsc::channel(QUEUE_CAPACITY);
+        let (output, output_receiver) = mpsc::channel(QUEUE_CAPACITY);
         let queues = ChangeQueues {
-            intents: wanted,
-            output: produced,
+            intents: intent_receiver,
+            output: output_receiver,
         };
-        let (gives_up, given_up) = watch::channel(HashSet::new());
+        let (abandoned_sender, abandoned_runs) = watch::channel(HashSet::new());
         let writer = JournalWriter {
             storage,
             hub,
             queues,
-            abandoned_runs: gives_up,
+            abandoned_runs: abandoned_sender,
         };
         let journal = Self {
             intents,
             output,
-            abandoned_runs: given_up,
+            abandoned_runs,
         };
         (journal, tokio::spawn(writer.run()))
     }
 
-    /// Ready when something that a run has produced was lost, because the database is damaged: nothing more of it is taken but
-    /// its end.
+    /// Waits until a part of the run's output is lost because the database is damaged. From then on only the
+    /// run's end is accepted.
     pub async fn wait_until_abandoned(&self, run: MessageId) {
-        let mut given_up = self.abandoned_runs.clone();
-        if given_up.wait_for(|runs| runs.contains(&run)).await.is_err() {
-            // The writer is gone: the process ends.
+        let mut abandoned = self.abandoned_runs.clone();
+        if abandoned.wait_for(|runs| runs.contains(&run)).await.is_err() {
+            // The writer has ended because the process ends.
             std::future::pending().await
         }
     }
 
-    /// Makes a change and waits until it is committed and published.
+    /// Applies a change and waits until it is committed and published.
     pub async fn submit(&self, change: Change) -> Result<Outcome, JournalError> {
-        let (done, outcome) = oneshot::channel();
+        let (reply, outcome) = oneshot::channel();
         let queue = if is_run_output(&change) {
             &self.output
         } else {
@@ -108,24 +108,25 @@ impl Journal {
         };
         let entry = Entry {
             change,
-            reply: Some(done),
+            reply: Some(reply),
         };
-        // The writer is gone: the process ends.
-        let gone = JournalError::Unavailable(StorageErrorKind::Other);
-        queue.send(entry).await.map_err(|_| gone)?;
-        outcome.await.map_err(|_| gone)?
+        // The writer has ended because the process ends.
+        let writer_ended = JournalError::Unavailable(StorageErrorKind::Other);
+        queue.send(entry).await.map_err(|_| writer_ended)?;
+        outcome.await.map_err(|_| writer_ended)?
     }
 
-    /// Adds to a run's output. It is committed in order, and never lost while the process lives.
+    /// Appends to a run's output. The events are committed in order, and are not lost while the process
+    /// lives.
     pub async fn append(&self, run: RunKey, events: Vec<EventBody>) {
         self.enqueue(Change::AppendEvents { run, events }).await;
     }
 
-    /// Waits until all that a run has handed in is committed.
+    /// Waits until all changes submitted by a run so far are committed.
     ///
     /// # Errors
     ///
-    /// If there is no such run any more, or no journal.
+    /// If the run no longer exists, or the journal has ended.
     pub async fn flush(&self, run: RunKey) -> Result<(), JournalError> {
         let nothing = Change::AppendEvents {
             run,
@@ -134,38 +135,38 @@ impl Journal {
         self.submit(nothing).await.map(|_| ())
     }
 
-    /// Has what a run has come to stored in one piece.
+    /// Stores the run's message so far.
     pub async fn store_message(&self, run: RunKey, message: AssistantMessage) {
         self.enqueue(Change::StoreMessage { run, message }).await;
     }
 
-    /// Keeps something that a run has made for the panel. What the run hands in next comes after it.
+    /// Stores a payload. Later changes of the run are committed after it.
     pub async fn store_payload(&self, run: RunKey, payload: Payload) {
         self.enqueue(Change::StorePayload { run, payload }).await;
     }
 
-    /// Keeps what only a model's provider understands. What the run hands in next comes after it.
+    /// Stores provider-specific data. Later changes of the run are committed after it.
     pub async fn store_opaque(&self, run: RunKey, placed: PlacedOpaque) {
         self.enqueue(Change::StoreOpaque { run, placed }).await;
     }
 
-    /// Writes down how a run has called its model; of the conversation's other runs, for the newest ones only.
+    /// Records a model call. Only the newest `keep_runs` runs of the conversation keep their calls.
     pub async fn record_call(&self, run: RunKey, call: RecordedCall, keep_runs: usize) {
         self.enqueue(Change::RecordCall { run, call, keep_runs }).await;
     }
 
-    /// The same for a file that a tool has given.
+    /// Stores a file that a tool produced. Later changes of the run are committed after it.
     pub async fn store_attachment(&self, run: RunKey, attachment: StoredAttachment) {
         self.enqueue(Change::StoreAttachment { run, attachment }).await;
     }
 
     async fn enqueue(&self, change: Change) {
-        // The writer ends only after the last sender is gone.
+        // The writer ends only after the last sender is dropped.
         let _ = self.output.send(Entry { change, reply: None }).await;
     }
 }
 
-/// What a run has produced, as against what a person wants.
+/// Returns true if a change is the output of a run and not an intent.
 fn is_run_output(change: &Change) -> bool {
     matches!(
         change,
@@ -188,69 +189,70 @@ struct ChangeQueues {
 }
 
 impl ChangeQueues {
-    /// Waits for something and takes all that is there; nothing when all journals are gone.
+    /// Waits for a change and returns it with all others available; empty once all journal handles are
+    /// dropped.
     async fn recv_all(&mut self) -> Vec<Entry> {
-        let mut came = Vec::new();
+        let mut entries = Vec::new();
         tokio::select! {
             biased;
-            Some(entry) = self.intents.recv() => came.push(entry),
-            Some(entry) = self.output.recv() => came.push(entry),
+            Some(entry) = self.intents.recv() => entries.push(entry),
+            Some(entry) = self.output.recv() => entries.push(entry),
             else => {}
         }
         for queue in [&mut self.intents, &mut self.output] {
-            // No more than it can hold: what is added meanwhile has its turn with the next commit.
-            came.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(QUEUE_CAPACITY));
+            // At most the queue's capacity: changes that arrive meanwhile are committed next.
+            entries.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(QUEUE_CAPACITY));
         }
-        came
+        entries
     }
 
-    /// Lets time pass, and tells everybody who wants something meanwhile why storage does not work.
-    async fn reject_intents_for(&mut self, time: Duration, trouble: StorageErrorKind) {
+    /// Waits for `time` and rejects all intents that arrive meanwhile, with the kind of the storage failure.
+    async fn reject_intents_for(&mut self, time: Duration, kind: StorageErrorKind) {
         let over = tokio::time::sleep(time);
         tokio::pin!(over);
         loop {
             tokio::select! {
                 () = &mut over => return,
-                Some(entry) = self.intents.recv() => reject(entry.reply, trouble),
+                Some(entry) = self.intents.recv() => reject(entry.reply, kind),
             }
         }
     }
 }
 
-fn reject(done: Option<OutcomeSender>, trouble: StorageErrorKind) {
-    if let Some(done) = done {
-        // Who asked may have gone.
-        let _ = done.send(Err(JournalError::Unavailable(trouble)));
+fn reject(reply: Option<OutcomeSender>, kind: StorageErrorKind) {
+    if let Some(reply) = reply {
+        // The caller may have been cancelled.
+        let _ = reply.send(Err(JournalError::Unavailable(kind)));
     }
 }
 
-/// A person is told at once that storage does not work. What runs have produced is kept and tried again.
+/// Rejects intents at once while storage fails. Keeps the output of runs for the next attempt.
 fn retain_run_output(
     changes: Vec<Change>,
     waiting: Vec<Option<OutcomeSender>>,
-    trouble: StorageErrorKind,
+    kind: StorageErrorKind,
 ) -> (Vec<Change>, Vec<Option<OutcomeSender>>) {
-    let (output, wanted): (Vec<_>, Vec<_>) = changes
+    let (output, intents): (Vec<_>, Vec<_>) = changes
         .into_iter()
         .zip(waiting)
         .partition(|(change, _)| is_run_output(change));
-    wanted.into_iter().for_each(|(_, done)| reject(done, trouble));
+    intents.into_iter().for_each(|(_, reply)| reject(reply, kind));
     output.into_iter().unzip()
 }
 
-/// Joins what one run has appended several times, and adjacent deltas of the same part.
+/// Merges consecutive appends of one run, and adjacent deltas of the same part.
 fn merge_appends(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
     let mut merged: Vec<Entry> = Vec::new();
-    // Where in `merged` a run may still be added to.
+    // The index in `merged` of each run's entry that may still be extended.
     let mut open: HashMap<MessageId, usize> = HashMap::new();
     for entry in entries {
         let Change::AppendEvents { run, events } = entry.change else {
-            // What was produced is stored, a run ends, a conversation is deleted: nothing may move across it.
+            // A message is stored, a run ends, or a conversation is deleted: no event may move across it.
             open.clear();
             merged.push(entry);
             continue;
         };
-        // Who waits for a change of its own hears of that one alone.
+        // A caller that waits gets the outcome of its own change only.
         let joinable = entry.reply.is_none();
         match open.get(&run.message_id).and_then(|index| merged.get_mut(*index)) {
             Some(Entry {

@@ -1,4 +1,4 @@
-//! The `parlor` binary: reads the command line, starts the server, says what went wrong.
+//! The `parlor` binary: reads the command line, starts the server, reports errors.
 
 use std::{io::IsTerminal, path::PathBuf, process::ExitCode};
 
@@ -12,11 +12,11 @@ use parlor::{
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
-/// How much is written to the log, unless `PARLOR_LOG` says otherwise.
+/// The default log filter; `PARLOR_LOG` overrides it.
 const DEFAULT_LOG_FILTER: &str = "info";
 
-/// rmcp would write down what MCP servers say, word by word, and their addresses with the keys in them. What matters of that is
-/// said by `tools::mcp`.
+/// Targets removed from the log. rmcp would log the messages of MCP servers verbatim, and their addresses
+/// with keys. `tools::mcp` logs what is relevant of them.
 const SILENCED_TARGETS: &str = ",rmcp=off";
 
 /// A self-hosted web chat for LLM agents: one binary, one folder of data, nothing else needed.
@@ -37,7 +37,7 @@ enum Command {
         /// The folder for all data [default: data].
         #[arg(long)]
         data: Option<PathBuf>,
-        /// The settings file [default: Leptos.toml, if it is there].
+        /// The settings file [default: Leptos.toml, if it exists].
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
@@ -60,7 +60,8 @@ async fn main() -> ExitCode {
         .init();
     let Command::Serve { addr, data, config } = Cli::parse().command;
     raise_open_file_limit();
-    // Only what is built for tests has any; there the variable FAILPOINTS says at which of them this process dies.
+    // Only test builds have failpoints; there the variable FAILPOINTS names the one at which this process
+    // dies.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     match serve(Overrides {
         file: config,
@@ -77,8 +78,8 @@ async fn main() -> ExitCode {
     }
 }
 
-/// A conversation that streams takes two sockets, one to the reader and one to the model, and many systems give a process
-/// 1,024 files unless it asks for more.
+/// Raises the limit of open files. A streaming conversation takes two sockets, one to the reader and one to
+/// the model, and many systems allow only 1,024 files by default.
 fn raise_open_file_limit() {
     #[cfg(unix)]
     {
@@ -91,7 +92,7 @@ fn raise_open_file_limit() {
                 .map_or(WANTED_OPEN_FILES, |maximum| maximum.min(WANTED_OPEN_FILES)),
         );
         if let Err(error) = setrlimit(Resource::Nofile, limit) {
-            tracing::debug!(%error, "the limit of open files stays as it is");
+            tracing::debug!(%error, "the limit of open files could not be raised");
         }
     }
 }
@@ -103,7 +104,7 @@ async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
     tracing::debug!(?settings);
     let addr = settings.server.addr;
     let data = settings.server.data.display().to_string();
-    // Before the data is touched: a second Parlor at the same address must leave it alone.
+    // Bound before the data is opened: a second Parlor at the same address must not touch it.
     let listener = TcpListener::bind(addr).await.map_err(|error| {
         format!(
             "the address {addr} can't be used: {error}. Choose another one with --addr, such as --addr 127.0.0.1:0 for any free \
@@ -118,7 +119,7 @@ async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Ready when the process is asked to end: Ctrl-C, or SIGTERM.
+/// Waits until the process is asked to stop by Ctrl-C or SIGTERM.
 async fn shutdown_signal() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {

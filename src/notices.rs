@@ -1,13 +1,13 @@
-//! Notices: what whoever runs Parlor has to know and do, shown at the top of every page until the next start.
+//! Notices for the operator, shown at the top of every page until the next start.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// One notice.
+/// A notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What happened.
+    /// The event or problem.
     pub title: String,
-    /// What was kept, and what to do.
+    /// The consequences, the data that was kept, and the recommended action.
     pub text: String,
 }
 
@@ -16,7 +16,7 @@ pub struct Notice {
 pub struct Notices(Arc<RwLock<Vec<Notice>>>);
 
 impl Notices {
-    /// Adds one, and writes it to the log.
+    /// Adds a notice and logs it.
     pub fn add(&self, notice: Notice) {
         tracing::error!("{}: {}", notice.title, notice.text);
         self.0
@@ -25,7 +25,7 @@ impl Notices {
             .push(notice);
     }
 
-    /// All of them, the oldest first.
+    /// Returns all notices, oldest first.
     pub fn all(&self) -> Vec<Notice> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

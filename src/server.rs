@@ -1,4 +1,4 @@
-//! The server: puts the parts together, listens, and takes them apart again.
+//! The server: builds the parts, listens, and shuts them down.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,23 +28,24 @@ use crate::{
 
 mod damage_check;
 
-/// How long a start waits for the end of what an earlier process left running. It takes longer only if storage is in trouble.
+/// The longest wait of a start for recovery, which ends the runs left by an earlier process. It takes longer
+/// only if storage fails.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long each of the last steps may take: ending what did not end by itself, connections, the database.
+/// The timeout of each of the last steps: ending the remaining runs, the connections, the database.
 const CLOSE_STEP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A server that has opened its data and may begin to listen.
+/// A server that has opened its data and can start to listen.
 pub struct Server {
     app: AppState,
     writer: JoinHandle<()>,
-    /// The end of what an earlier process left running, if that takes longer than the start waits.
+    /// The recovery of an earlier process's runs, if it takes longer than the start waits.
     recovery: Option<JoinHandle<()>>,
     mcp: Arc<mcp::Servers>,
 }
 
 impl Server {
-    /// Opens the data and ends what an earlier process left running.
+    /// Opens the data and ends the runs left by an earlier process.
     ///
     /// # Errors
     ///
@@ -53,7 +54,7 @@ impl Server {
         Self::open_with_tools(settings, tools::built_in).await
     }
 
-    /// The same with other tools.
+    /// Opens a server with other tools.
     ///
     /// # Errors
     ///
@@ -72,7 +73,7 @@ impl Server {
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
         let secrets = Arc::new(Secrets::from_settings(&settings));
         let models = Arc::new(Models::new(models_config(&settings, &secrets)));
-        // The first page must not wait for model servers that are slow to say what they have.
+        // The first page must not wait for slow model servers to list their models.
         tokio::spawn({
             let models = models.clone();
             async move { models.list().await }
@@ -108,8 +109,8 @@ impl Server {
         });
         let ended = timeout(RECOVERY_TIMEOUT, &mut recovery).await.is_ok();
         if !ended {
-            // What is there can be read meanwhile.
-            tracing::error!("what the last process left at work can't be ended yet");
+            // Stored data can be read meanwhile.
+            tracing::error!("the last process's unfinished runs can't be ended yet");
         }
         let recovery = (!ended).then_some(recovery);
         let tokens = Arc::new(TokenAuthenticator::new(storage.clone(), journal.clone()));
@@ -137,12 +138,12 @@ impl Server {
         })
     }
 
-    /// Those who listen to what happens. For tests, which look at how many there are.
+    /// Returns the event hub. For tests, which count its subscribers.
     pub fn hub(&self) -> Arc<Hub> {
         self.app.hub.clone()
     }
 
-    /// Answers what comes in at `listener` until `signal` is ready; then ends runs and streams and returns.
+    /// Serves the connections of `listener` until `signal` is ready; then ends runs and streams and returns.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -155,7 +156,7 @@ impl Server {
             mcp,
         } = self;
         let storage = app.storage.clone();
-        let patience = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
+        let run_timeout = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
         let down = CancellationToken::new();
@@ -164,12 +165,12 @@ impl Server {
             async move {
                 signal.await;
                 tracing::info!("stopping");
-                // First the runs, so that who listens still hears how they ended.
-                if timeout(patience + CLOSE_STEP_TIMEOUT, app.runs.shut_down(patience))
+                // The runs end first, so that clients still receive their ends.
+                if timeout(run_timeout + CLOSE_STEP_TIMEOUT, app.runs.shut_down(run_timeout))
                     .await
                     .is_err()
                 {
-                    tracing::warn!("some answers could not be ended in time; the next start does it");
+                    tracing::warn!("some answers could not be ended in time; the next start ends them");
                 }
                 app.shutdown.cancel();
                 down.cancel();
@@ -188,27 +189,28 @@ impl Server {
             .chain(recovery)
             .collect();
         tasks.iter().for_each(JoinHandle::abort);
-        // The journal's last clone went with them and the router; what is queued is still written.
-        let tidied = timeout(CLOSE_STEP_TIMEOUT, async {
+        // The last journal handles were dropped with the tasks and the router; the writer still commits the
+        // queued changes.
+        let closed = timeout(CLOSE_STEP_TIMEOUT, async {
             join_all(tasks).await;
             writer.await.ok();
             storage.close().await
         });
-        let let_go = timeout(CLOSE_STEP_TIMEOUT, mcp.shut_down());
-        let (tidied, let_go) = tokio::join!(tidied, let_go);
-        if let_go.is_err() {
-            tracing::warn!("some MCP servers did not let go in time; they are killed");
+        let mcp_stopped = timeout(CLOSE_STEP_TIMEOUT, mcp.shut_down());
+        let (closed, mcp_stopped) = tokio::join!(closed, mcp_stopped);
+        if mcp_stopped.is_err() {
+            tracing::warn!("some MCP servers did not stop in time and are killed");
         }
-        match tidied {
+        match closed {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "could not tidy up the database; nothing is lost"),
-            Err(_) => tracing::warn!("the database is still busy; the next start tidies it up"),
+            Ok(Err(error)) => tracing::warn!(%error, "could not close the database cleanly; nothing is lost"),
+            Err(_) => tracing::warn!("the database is still busy; the next start cleans it up"),
         }
         Ok(())
     }
 }
 
-/// Keeps the log a bounded tail, for as long as the server runs.
+/// Trims the log periodically, for as long as the server runs.
 async fn trim_log_periodically(app: AppState) {
     let log = app.settings.log.clone();
     let mut ticks = tokio::time::interval(Duration::from_secs_f64(log.trim_seconds));
@@ -223,7 +225,7 @@ async fn trim_log_periodically(app: AppState) {
     }
 }
 
-/// The variables that an endpoint's key is read from, as hints say it.
+/// Returns the names of the variables that have an endpoint's key, for hints to the user.
 fn key_source(endpoint: &settings::EndpointSettings) -> String {
     let headers = endpoint.headers_env.values().map(String::as_str);
     let variables: Vec<&str> = endpoint
@@ -235,7 +237,7 @@ fn key_source(endpoint: &settings::EndpointSettings) -> String {
     variables.join(" and ")
 }
 
-/// The endpoints as the settings name them, and where to look if they name none.
+/// Returns the endpoints of the settings, and the local servers to try if there are none.
 fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
     let max_frame = settings.limits.model_event_bytes;
     let connect_timeout = Duration::from_secs_f64(settings.timeouts.connect_seconds);

@@ -1,4 +1,4 @@
-//! What tests read of the log.
+//! A captured log for tests.
 
 use std::{
     io,
@@ -7,12 +7,12 @@ use std::{
 
 use tracing::subscriber::DefaultGuard;
 
-/// What this thread says to the log, and so all tasks of a runtime that has only this one.
+/// The log output of this thread, and so of all tasks of a single-threaded runtime.
 #[derive(Clone, Default)]
 pub(crate) struct CapturedLog(Arc<Mutex<Vec<u8>>>);
 
 impl CapturedLog {
-    /// Listens until the guard is dropped.
+    /// Captures the log until the guard is dropped.
     pub fn capture() -> (Self, DefaultGuard) {
         let log = Self::default();
         let writer = log.clone();
@@ -20,21 +20,21 @@ impl CapturedLog {
         (log, tracing::subscriber::set_default(subscriber.finish()))
     }
 
-    pub fn contains(&self, words: &str) -> bool {
-        self.count(words) > 0
+    pub fn contains(&self, text: &str) -> bool {
+        self.count(text) > 0
     }
 
-    /// How often it says that.
-    pub fn count(&self, words: &str) -> usize {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&said).matches(words).count()
+    /// Counts the occurrences of a text.
+    pub fn count(&self, text: &str) -> usize {
+        let output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&output).matches(text).count()
     }
 }
 
 impl io::Write for CapturedLog {
-    fn write(&mut self, said: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, output: &[u8]) -> io::Result<usize> {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        io::Write::write(&mut *log, said)
+        io::Write::write(&mut *log, output)
     }
 
     fn flush(&mut self) -> io::Result<()> {

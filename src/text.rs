@@ -1,9 +1,11 @@
-//! Text of others, as one plain line: titles and snippets come with tags, entities and line breaks, and in any length.
+//! Conversion of external text into one plain line: titles and snippets have tags, entities and line breaks,
+//! and any length.
 
-/// What titles and snippets are emphasised and typeset with. Other tags stay: a text may speak of `<html>`.
+/// The tags that format titles and snippets. Others are kept: a text may be about `<html>`.
 const FORMATTING_TAGS: [&str; 8] = ["b", "br", "em", "i", "strong", "sub", "sup", "u"];
 
-/// A text in one line, without tags, entities and control characters, of at most so many characters.
+/// Returns a text in one line, without formatting tags, entities and control characters, and with at most
+/// `limit` characters.
 pub fn plain_line(text: &str, limit: usize) -> String {
     let untagged = strip_formatting_tags(text);
     let decoded = html_escape::decode_html_entities(&untagged);
@@ -14,7 +16,7 @@ pub fn plain_line(text: &str, limit: usize) -> String {
     truncate_chars(words.join(" "), limit)
 }
 
-/// A text of at most so many characters, and a sign if there were more.
+/// Shortens a text to `limit` characters, and appends an ellipsis if it was longer.
 pub fn truncate_chars(mut text: String, limit: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(limit) {
         text.truncate(end);
@@ -23,7 +25,7 @@ pub fn truncate_chars(mut text: String, limit: usize) -> String {
     text
 }
 
-/// A text of at most so many bytes, and a sign if there were more.
+/// Shortens a text to `bytes` bytes at a character boundary, and appends an ellipsis if it was longer.
 pub fn truncate_bytes(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.into();

@@ -1,19 +1,19 @@
-//! Addresses of the web outside of Markdown: what a model, a tool or a page names and what may become a link.
+//! Web addresses outside of Markdown: addresses from models, tools or pages that may become links.
 
 use reqwest::Url;
 
 use crate::markdown::{is_allowed_link, is_unseen};
 
-/// The longest address that becomes a link, in bytes.
+/// The maximum length of an address that becomes a link, in bytes.
 const MAX_LINK_BYTES: usize = 2000;
 
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
-/// Words that stand before an address with `:` or `=`.
+/// Labels that precede an address with `:` or `=`.
 const LABELS: [&str; 5] = ["url", "uri", "href", "link", "source"];
 
-/// Reads a whole address of the web as a browser understands it. Returns nothing if it leads anywhere else, or could
-/// be taken for another one: with a name before the host, white space, or characters that are not seen.
+/// Parses a complete web address as a browser does. Returns `None` for other schemes, and for addresses that
+/// could be mistaken for another one: with user info, white space or invisible characters.
 pub fn parse(address: &str) -> Option<Url> {
     let is_odd = |c: char| c.is_whitespace() || is_unseen(c);
     if address.len() > MAX_LINK_BYTES || address.chars().any(is_odd) || !is_allowed_link(address) {
@@ -25,14 +25,14 @@ pub fn parse(address: &str) -> Option<Url> {
     (is_web && is_plain && url.as_str().len() <= MAX_LINK_BYTES).then_some(url)
 }
 
-/// Returns true if a text names this address: all of it, not as a part of another one, such as its beginning or its query. A slash
-/// at its end makes no difference.
+/// Returns true if a text contains this address as a whole, and not as a part of another one, such as its
+/// beginning or its query. A trailing slash makes no difference.
 pub fn contains_address(address: &str, text: &str) -> bool {
     let address = address.trim_end_matches('/');
     let mut rest = text;
     while let Some(at) = find_address(rest) {
         let from = &rest[at..];
-        // All up to what can't be in an address belongs to this one, other addresses included.
+        // All characters that an address can have belong to this one, including other addresses.
         let end = from.find(is_address_end).unwrap_or(from.len());
         let (written, after) = from.split_at(end);
         if is_address_as_written(address, written, rest[..at].chars().next_back()) {
@@ -43,7 +43,7 @@ pub fn contains_address(address: &str, text: &str) -> bool {
     false
 }
 
-/// Returns the beginning of the next address: a scheme that is no part of a longer word.
+/// Returns the start of the next address: a scheme that is not a part of a longer word.
 fn find_address(text: &str) -> Option<usize> {
     let begins = |at: &usize| {
         let (before, scheme) = text.split_at(*at);
@@ -53,18 +53,19 @@ fn find_address(text: &str) -> Option<usize> {
     text.match_indices("http").map(|(at, _)| at).find(begins)
 }
 
-/// Returns true if what comes after a text is no part of the word that the text ends in.
+/// Returns true if a text ends at a word boundary.
 fn ends_word(text: &str) -> bool {
     let last = text.chars().next_back();
     last.is_none_or(|c| c.is_whitespace() || !c.is_ascii() || "\"'`<>()[]{}|*_~,;".contains(c))
 }
 
-/// Returns true if a text ends in white space as JSON spells it.
+/// Returns true if a text ends in white space as escaped in JSON.
 fn is_escape(text: &str) -> bool {
     ["\\n", "\\r", "\\t"].iter().any(|escape| text.ends_with(escape))
 }
 
-/// Returns true if a text ends in a label, as in `URL: https://…` without its space. Other words may be schemes.
+/// Returns true if a text ends in a label, as in `URL: https://…` without its space. Other words may be
+/// schemes.
 fn is_label(text: &str) -> bool {
     let Some(text) = text.strip_suffix([':', '=']) else {
         return false;
@@ -83,7 +84,8 @@ fn is_address_end(c: char) -> bool {
     c.is_whitespace() || c.is_control() || is_unseen(c) || "\"'`<>{}|\\^".contains(c)
 }
 
-/// Whether what is written is the address, but for punctuation of the sentence and the brackets around it. `before` is the character before.
+/// Returns true if `written` is the address, apart from the sentence's punctuation and surrounding brackets.
+/// `before` is the character before it.
 fn is_address_as_written(address: &str, written: &str, before: Option<char>) -> bool {
     let Some(rest) = written.strip_prefix(address) else {
         return false;
@@ -195,7 +197,7 @@ mod tests {
     }
     #[test]
     fn looks_at_long_texts_once() {
-        // Looking to the end for each of these addresses would take minutes.
+        // Searching to the end of the text for each of these addresses would take minutes.
         let text = "http:// xhttp https:/ http".repeat(400_000);
         assert!(!contains_address("https://a.example/1", &text));
     }

@@ -1,4 +1,4 @@
-//! For `make dev` only: open pages ask now and then what is built, and load themselves again when it changes.
+//! Reloading in `make dev`: open pages poll the build's version and reload when it changes.
 
 use super::Manifest;
 use axum::{Router, http::header, routing::get};
@@ -9,12 +9,12 @@ const version = async () => (await fetch('/dev/version')).text();
 const loaded = await version();
 for (;;) {
     await new Promise(resolve => setTimeout(resolve, 500));
-    // While the server starts again there is nobody to answer.
+    // The server does not respond while it restarts.
     if (await version().catch(() => loaded) !== loaded) location.reload();
 }
 ";
 
-/// The address of a module script that pages include, if this server was started by `make dev`.
+/// Returns the address of a module script for all pages, if this server was started by `make dev`.
 pub fn script() -> Option<&'static str> {
     env::var_os("PARLOR_DEV_RELOAD").map(|_| "/dev/reload.js")
 }

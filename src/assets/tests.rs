@@ -1,4 +1,4 @@
-//! Over a small folder in `tests/fixtures/site`, made as the build makes the real one.
+//! Tests over a small folder in `tests/fixtures/site`, laid out like a real build.
 
 use super::*;
 use axum::{body::to_bytes, http::Request};
@@ -13,7 +13,7 @@ struct Fixture;
 #[allow_missing = true]
 struct Missing;
 
-/// Status, the headers that matter, body.
+/// Returns the status, the relevant headers and the body.
 async fn request_asset(method: &str, address: &str, accept_encoding: &str) -> (u16, String, Vec<u8>) {
     let request = Request::builder()
         .method(method)

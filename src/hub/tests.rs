@@ -9,18 +9,18 @@ use crate::{
     storage::{Change, Outcome, RunKey, RunStart, sqlite::SqliteStorage},
 };
 
-/// How a follower behaves.
+/// The reading pace of a follower.
 #[derive(Clone, Copy, Debug)]
 enum Pace {
-    /// Takes each event as it comes.
+    /// Reads each event as it arrives.
     Fast,
-    /// Takes what is there, then lets the others work for a while: it falls behind now and then.
+    /// Reads the available events, then yields for a while: it falls behind now and then.
     Slow,
-    /// Subscribes, and reads nothing until all is over.
+    /// Subscribes, and reads nothing until the run is over.
     Stalled,
 }
 
-/// Follows until the run's last event; gives the positions seen and the text of the deltas.
+/// Follows a run to its last event. Returns the positions seen and the text of the deltas.
 async fn follow_run(mut follower: Follower, pace: Pace, over: CancellationToken) -> (Vec<u64>, String) {
     if matches!(pace, Pace::Stalled) {
         over.cancelled().await;
@@ -37,7 +37,7 @@ async fn follow_run(mut follower: Follower, pace: Pace, over: CancellationToken)
         {
             assert!(
                 text.is_empty() || *offset == text.len(),
-                "a delta is missing or doubled"
+                "a delta is missing or repeated"
             );
             text += delta;
         }
@@ -99,16 +99,18 @@ async fn followers_learn_of_an_abandoned_run() {
     let follow = |topic| Follower::new(hub.clone(), storage.clone(), topic, head);
     let mut of_user = follow(Topic::User(run.user_id));
     let mut of_run = follow(Topic::Run(run.user_id, run.message_id));
-    let give_up = Change::AbandonRun {
+    let abandon = Change::AbandonRun {
         run,
         events: Vec::new(),
         status: RunStatus::Failed,
         message: None,
     };
-    journal.submit(give_up).await.unwrap();
+    journal.submit(abandon).await.unwrap();
     let soon = std::time::Duration::from_secs(20);
-    let heard = async { (of_user.next().await, of_run.next().await) };
-    let (of_user, of_run) = tokio::time::timeout(soon, heard).await.expect("they hear");
+    let next_items = async { (of_user.next().await, of_run.next().await) };
+    let (of_user, of_run) = tokio::time::timeout(soon, next_items)
+        .await
+        .expect("both receive an item");
     assert_eq!(of_user.unwrap(), FollowerItem::Reset);
     assert!(matches!(of_run, Err(StorageError::RunAbandoned)), "{of_run:?}");
 }
@@ -191,7 +193,7 @@ async fn every_follower_sees_every_event_once() {
     }
     assert!(
         hub.topics.lock().unwrap().is_empty(),
-        "topics without listeners are forgotten"
+        "topics without subscribers are removed"
     );
 }
 
@@ -201,11 +203,11 @@ async fn stalled_follower_keeps_a_bounded_backlog() {
     let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let hub = Arc::new(Hub::default());
     let user_id = UserId::LOCAL;
-    let _asleep = Follower::new(hub.clone(), storage, Topic::User(user_id), Position(0));
+    let _stalled = Follower::new(hub.clone(), storage, Topic::User(user_id), Position(0));
     let mut published: Vec<Weak<LoggedEvent>> = Vec::new();
     let longest = MAX_LIVE_EVENT_BYTES - 200;
     for n in 1..=4 * MAX_USER_BACKLOG {
-        // At last a whole backlog of the longest that are kept.
+        // The last events fill a whole backlog with the longest kept ones.
         let is_long = n <= 2 * MAX_USER_BACKLOG && n % 2 == 0;
         let text = "x".repeat(if is_long { 100_000 } else { longest });
         let event = Event {
@@ -234,7 +236,7 @@ async fn stalled_follower_keeps_a_bounded_backlog() {
     assert!(sum < 1 << 20, "{sum}");
 }
 
-/// What an event takes in memory: itself, its JSON and its text.
+/// Returns the memory that an event takes: itself, its JSON and its text.
 fn event_bytes(logged: Arc<LoggedEvent>) -> usize {
     let text = match &logged.event.body {
         EventBody::Status { message } => message.capacity(),

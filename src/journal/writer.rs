@@ -1,4 +1,5 @@
-//! The task that writes: commits what has come, publishes it, and finds what a damaged database does not take.
+//! The writer task: commits queued changes, publishes their events, and isolates changes that a damaged
+//! database rejects.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -14,23 +15,23 @@ use crate::{
     storage::{Change, RunKey, Storage, StorageErrorKind},
 };
 
-/// The task that writes.
+/// The writer task.
 pub(super) struct JournalWriter {
     pub storage: Arc<dyn Storage>,
     pub hub: Arc<Hub>,
     pub queues: ChangeQueues,
-    /// Runs of which something was lost to a damaged database, until their end.
+    /// Runs whose output was partly lost because the database is damaged, until they end.
     pub abandoned_runs: watch::Sender<HashSet<MessageId>>,
 }
 
 impl JournalWriter {
     pub async fn run(mut self) {
         loop {
-            let came = self.queues.recv_all().await;
-            if came.is_empty() {
+            let entries = self.queues.recv_all().await;
+            if entries.is_empty() {
                 return;
             }
-            let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(came.into_iter())
+            let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(entries.into_iter())
                 .into_iter()
                 .map(|entry| (entry.change, entry.reply))
                 .unzip();
@@ -39,7 +40,8 @@ impl JournalWriter {
         }
     }
 
-    /// Commits all of them together. What a damaged database does not take is found by committing each of them alone.
+    /// Commits all changes together. If the database is damaged, commits each of them alone to find the
+    /// failing ones.
     async fn commit(&mut self, mut changes: Vec<Change>, mut waiting: Vec<Option<OutcomeSender>>) {
         let (mut delay, mut together) = (RETRY_DELAY.0, usize::MAX);
         while !changes.is_empty() {
@@ -61,10 +63,10 @@ impl JournalWriter {
                             self.hub.abandon_run(*run);
                         }
                     }
-                    for (done, outcome) in waiting.drain(..count).zip(committed.outcomes) {
-                        if let Some(done) = done {
-                            // Who asked may have gone; the change is made all the same.
-                            let _ = done.send(outcome.map_err(JournalError::from));
+                    for (reply, outcome) in waiting.drain(..count).zip(committed.outcomes) {
+                        if let Some(reply) = reply {
+                            // The caller may have been cancelled; the change is applied nevertheless.
+                            let _ = reply.send(outcome.map_err(JournalError::from));
                         }
                     }
                     crash_point!("journal::answered", if batch.iter().any(Change::is_run_end));
@@ -76,25 +78,25 @@ impl JournalWriter {
                         together = 1;
                         continue;
                     }
-                    tracing::error!(%error, "the database is damaged: something could not be stored and is lost");
-                    for (change, done) in changes.drain(..count).zip(waiting.drain(..count)) {
-                        self.discard(&change, done);
+                    tracing::error!(%error, "the database is damaged: a change could not be stored and is lost");
+                    for (change, reply) in changes.drain(..count).zip(waiting.drain(..count)) {
+                        self.discard(&change, reply);
                     }
                 }
                 Err(error) => {
-                    tracing::error!(%error, "could not commit; trying again in {delay:?}");
-                    let trouble = error.kind();
-                    (changes, waiting) = retain_run_output(changes, waiting, trouble);
-                    self.queues.reject_intents_for(delay, trouble).await;
+                    tracing::error!(%error, "could not commit; retrying in {delay:?}");
+                    let kind = error.kind();
+                    (changes, waiting) = retain_run_output(changes, waiting, kind);
+                    self.queues.reject_intents_for(delay, kind).await;
                     delay = (delay * 2).min(RETRY_DELAY.1);
                 }
             }
         }
     }
 
-    /// A change is not made, and will not be.
-    fn discard(&self, change: &Change, done: Option<OutcomeSender>) {
-        reject(done, StorageErrorKind::Damaged);
+    /// Handles a change that can't be applied.
+    fn discard(&self, change: &Change, reply: Option<OutcomeSender>) {
+        reject(reply, StorageErrorKind::Damaged);
         if let Some(run) = producing_run(change) {
             self.abandoned_runs.send_modify(|runs| {
                 runs.insert(run.message_id);
@@ -108,20 +110,20 @@ impl JournalWriter {
         } = change
             && events.is_empty()
         {
-            // Not even its status. It is not tried again before the next start.
+            // Not even the run's status could be stored. The next start retries it.
             self.hub.abandon_run(*run);
             self.forget_ended_runs(std::slice::from_ref(change));
         }
     }
 
-    /// Refuses all that comes after something that was lost: it would not fit to what is stored.
+    /// Rejects all output of runs after a lost part: it would not match the stored state.
     fn reject_abandoned(&self, changes: &mut Vec<Change>, waiting: &mut Vec<Option<OutcomeSender>>) {
-        let given_up = self.abandoned_runs.borrow();
-        if given_up.is_empty() {
+        let abandoned = self.abandoned_runs.borrow();
+        if abandoned.is_empty() {
             return;
         }
         let is_lost =
-            |change: &Change| producing_run(change).is_some_and(|run| given_up.contains(&run.message_id));
+            |change: &Change| producing_run(change).is_some_and(|run| abandoned.contains(&run.message_id));
         for at in (0..changes.len())
             .rev()
             .filter(|at| is_lost(&changes[*at]))
@@ -132,7 +134,7 @@ impl JournalWriter {
         }
     }
 
-    /// Forgets the runs that have ended: it matters no more that something of them was lost.
+    /// Removes ended runs from the abandoned ones.
     fn forget_ended_runs(&self, changes: &[Change]) {
         self.abandoned_runs.send_if_modified(|runs| {
             let before = runs.len();
@@ -146,7 +148,7 @@ impl JournalWriter {
     }
 }
 
-/// The run that has produced something, unless this is its end.
+/// Returns the run whose output a change stores, unless the change ends the run.
 fn producing_run(change: &Change) -> Option<RunKey> {
     match change {
         Change::AppendEvents { run, .. }
@@ -156,7 +158,7 @@ fn producing_run(change: &Change) -> Option<RunKey> {
         | Change::StoreSummary { run, .. }
         | Change::StoreAttachment { run, .. }
         | Change::PauseRun { run, .. } => Some(*run),
-        // Nothing depends on how it called its model.
+        // Nothing builds on recorded model calls.
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! The search of the settings for what is secret: by the names of things, and by their looks.
+//! The search of the settings for secrets: by the names of values, and by their form.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,23 @@ use reqwest::Url;
 use super::MIN_USER_TOKEN_BYTES;
 use crate::settings::mcp::{McpServer, McpTransport};
 
-/// A shorter text stands in too many texts that have nothing to do with it.
+/// The minimum length of a secret. A shorter text occurs in too many unrelated texts.
 const MIN_SECRET_BYTES: usize = 4;
 
-/// The value of something with the name of a secret counts as one from this length on.
+/// The minimum length of a secret under a name that suggests one.
 const MIN_NAMED_SECRET_BYTES: usize = 6;
 
-/// A header or a variable whose name says nothing of a secret counts as one from this length on.
+/// The minimum length of a secret in a header or variable whose name does not suggest one.
 const MIN_UNNAMED_SECRET_BYTES: usize = 12;
 
-/// A number with the name of a secret counts as one from so many digits on. Shorter ones are limits, ports and years.
+/// The minimum number of digits of a numeric secret under a name that suggests one. Shorter numbers are
+/// limits, ports and years.
 const MIN_NUMERIC_SECRET_DIGITS: usize = 8;
 
-/// An argument of a command may be a token from this length of one of its words on.
+/// The minimum length of a word in a command's argument that may be a token.
 const MIN_TOKEN_WORD_BYTES: usize = 8;
 
-/// Keys that are none: for servers on this machine, which want one and take any, and for switches.
+/// Placeholder keys: for local servers, which require a key and accept any, and for switches.
 const PLACEHOLDERS: [&str; 16] = [
     "disabled",
     "enabled",
@@ -43,7 +44,7 @@ const PLACEHOLDERS: [&str; 16] = [
     "sk-no-key-required",
 ];
 
-/// The beginnings of well-known tokens.
+/// The prefixes of well-known tokens.
 const TOKEN_PREFIXES: [&str; 12] = [
     "sk-",
     "pk-",
@@ -59,7 +60,7 @@ const TOKEN_PREFIXES: [&str; 12] = [
     "eyJ",
 ];
 
-/// Words of a name that say that it is a secret's.
+/// Words in a name that suggest a secret.
 const SECRET_WORDS: [&str; 18] = [
     "apikey",
     "auth",
@@ -81,7 +82,7 @@ const SECRET_WORDS: [&str; 18] = [
     "token",
 ];
 
-/// The ends of such words that are written as one, as in `PGPASSWORD` and `accesskey`.
+/// Suffixes of names written as one word that suggest a secret, as in `PGPASSWORD` and `accesskey`.
 const SECRET_SUFFIXES: [&str; 7] = [
     "apikey",
     "accesskey",
@@ -109,7 +110,7 @@ impl SecretCollector {
         self.add(key.unwrap_or_default());
     }
 
-    /// Adds all that is in an address besides where it leads.
+    /// Adds the secret parts of an address: user name, password and query.
     pub fn add_from_address(&mut self, address: &str) {
         let Ok(url) = Url::parse(address.trim()) else {
             return;
@@ -122,7 +123,7 @@ impl SecretCollector {
             self.add(user);
         }
         if !user.is_empty() || !password.is_empty() {
-            // What is sent in their place.
+            // The form in which they are sent.
             self.add(&BASE64_STANDARD.encode(format!("{plain_user}:{plain_password}")));
         }
         for (name, value) in url.query_pairs() {
@@ -130,7 +131,7 @@ impl SecretCollector {
         }
     }
 
-    /// A header, or a variable of the environment.
+    /// Adds a header or an environment variable.
     pub fn add_named(&mut self, name: &str, value: &str) {
         if is_secret_name(name) {
             self.add_value(value);
@@ -143,7 +144,7 @@ impl SecretCollector {
         }
     }
 
-    /// A value that is to be secret, unless it is none by its looks.
+    /// Adds a value as a secret, unless its form shows that it is none.
     fn add_value(&mut self, value: &str) {
         let value = value.trim();
         let is_short = value.len() < MIN_NAMED_SECRET_BYTES
@@ -189,7 +190,7 @@ impl SecretCollector {
     }
 }
 
-/// A part of an address without its percent signs.
+/// Decodes the percent-encoding of a part of an address.
 fn percent_decode(text: &str) -> String {
     let query = text.replace('+', "%2B").replace('&', "%26");
     let Ok(url) = Url::parse(&format!("http://x/?x={query}")) else {
@@ -199,7 +200,8 @@ fn percent_decode(text: &str) -> String {
     value.unwrap_or_default()
 }
 
-/// True if one of the words of a name is a secret's: `API_KEY`, `--auth-token`, `accessToken`, but not `--max-tokens`.
+/// Returns true if one of the words of a name suggests a secret: `API_KEY`, `--auth-token`, `accessToken`,
+/// but not `--max-tokens`.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let mut words = String::with_capacity(name.len() + 4);
     let mut was_small = false;
@@ -219,7 +221,8 @@ fn is_number(value: &str) -> bool {
     value.parse::<f64>().is_ok()
 }
 
-/// True for what begins as a path and has no part that looks like Base64, in which a secret may begin with a slash.
+/// Returns true if a value starts like a path and has no part that looks like Base64. A Base64 secret may
+/// begin with a slash.
 fn is_path(value: &str) -> bool {
     let begins = ["/", "./", "../", "~/"]
         .iter()
@@ -233,8 +236,8 @@ fn is_path(value: &str) -> bool {
     begins && !value.split('/').any(is_mixed)
 }
 
-/// True if an argument is a token by its looks: one word without a path, with letters and digits all mixed, or one that begins as
-/// tokens do.
+/// Returns true if an argument has the form of a token: one word that is not a path, with letters and digits
+/// mixed, or one with the prefix of a known token.
 pub(super) fn is_token_like(arg: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.~+=:".contains(c);
     if arg.len() < MIN_USER_TOKEN_BYTES || arg.starts_with('-') || !arg.chars().all(is_part) {

@@ -1,4 +1,4 @@
-//! The process's log without secrets: the last step before a line is written, whoever wrote it.
+//! Redaction of the process's log: the last step before a line is written, whatever its source.
 
 use std::{
     io::{self, Write},
@@ -7,16 +7,16 @@ use std::{
 
 use super::Secrets;
 
-/// Those of the settings, once they are read.
+/// The secrets of the settings, once they are read.
 static LOG_SECRETS: OnceLock<Secrets> = OnceLock::new();
 
-/// Keeps these secrets out of the log from now on. Only the first call counts.
+/// Redacts these secrets in the log from now on. Only the first call has an effect.
 pub fn redact_log(secrets: Secrets) {
     // A process has one log and one set of settings.
     let _ = LOG_SECRETS.set(secrets);
 }
 
-/// Writes the log to standard error. Each line comes in one piece.
+/// A log writer to standard error that redacts secrets. Each call to `write` gets a whole line.
 #[derive(Debug)]
 pub struct RedactedStderr;
 
@@ -24,8 +24,8 @@ impl Write for RedactedStderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         match LOG_SECRETS.get() {
             Some(secrets) => {
-                let hidden = secrets.redact(&String::from_utf8_lossy(line));
-                io::stderr().lock().write_all(hidden.as_bytes())?;
+                let redacted = secrets.redact(&String::from_utf8_lossy(line));
+                io::stderr().lock().write_all(redacted.as_bytes())?;
             }
             None => io::stderr().lock().write_all(line)?,
         }

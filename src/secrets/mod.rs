@@ -1,9 +1,9 @@
-//! Redaction: keys, passwords and tokens of the settings are taken out of every text that is written down or shown, whoever said it. A
-//! model server can echo the key that it was sent, a tool can print its environment or its arguments, a person can paste an
-//! address with a password.
+//! Redaction: removes the keys, passwords and tokens of the settings from every text that is stored, logged
+//! or shown, whatever its source. A model server can echo the key it was sent, a tool can print its
+//! environment or its arguments, a user can paste an address with a password.
 //!
-//! One [`Secrets`] has those of all settings, in every [`spelling`]: one server's words may have another one's key. The
-//! log goes through it as well ([`log`]).
+//! One [`Secrets`] has those of all settings, in every [`spelling`]: one server's text may contain another
+//! one's key. The log is redacted as well ([`log`]).
 
 mod collector;
 pub mod log;
@@ -14,20 +14,20 @@ use std::{collections::BTreeSet, fmt};
 use self::collector::SecretCollector;
 use crate::settings::Settings;
 
-/// Stands in the place of a secret.
+/// The replacement of a secret.
 const REDACTED: &str = "•••";
 
-/// The user name in an address counts as a token from this length on.
+/// The minimum length of a user name in an address that counts as a token.
 const MIN_USER_TOKEN_BYTES: usize = 16;
 
 /// The secrets in the settings.
 #[derive(Clone)]
 pub struct Secrets {
-    /// The longest first, since one may be a part of another.
+    /// The secrets, longest first, since one may be a part of another.
     known: Vec<String>,
-    /// Parts of Base64 texts that have one of them.
+    /// The Base64 fragments that identify a secret in an encoded text.
     base64_parts: Vec<String>,
-    /// The bytes with which any spelling of one begins.
+    /// The bytes that any spelling of a secret begins with.
     first_bytes: [bool; 256],
 }
 
@@ -37,7 +37,7 @@ impl Default for Secrets {
     }
 }
 
-/// Says how many there are.
+/// Prints only the number of secrets.
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secrets({})", self.known.len())
@@ -45,39 +45,39 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// All that the settings have.
+    /// Collects the secrets of the settings.
     pub fn from_settings(settings: &Settings) -> Self {
-        let mut known = SecretCollector::default();
+        let mut collector = SecretCollector::default();
         for endpoint in &settings.endpoints {
-            known.add_key(endpoint.api_key.as_ref().map(|key| &*key.0));
-            known.add_from_address(&endpoint.base_url);
+            collector.add_key(endpoint.api_key.as_ref().map(|key| &*key.0));
+            collector.add_from_address(&endpoint.base_url);
             for (name, value) in &endpoint.headers {
                 match endpoint.headers_env.contains_key(name) {
-                    true => known.add_key(Some(&value.0)),
-                    false => known.add_named(name, &value.0),
+                    true => collector.add_key(Some(&value.0)),
+                    false => collector.add_named(name, &value.0),
                 }
             }
         }
         for base_url in settings.models.local.values() {
-            known.add_from_address(base_url);
+            collector.add_from_address(base_url);
         }
         if let Some(search) = &settings.tools.web_search {
-            known.add_key(search.api_key.as_ref().map(|key| &*key.0));
-            known.add_from_address(search.url.as_deref().unwrap_or_default());
+            collector.add_key(search.api_key.as_ref().map(|key| &*key.0));
+            collector.add_from_address(search.url.as_deref().unwrap_or_default());
         }
-        known.add_key(settings.tools.pubmed.api_key.as_ref().map(|key| &*key.0));
-        known.add_from_address(&settings.tools.pubmed.base_url);
+        collector.add_key(settings.tools.pubmed.api_key.as_ref().map(|key| &*key.0));
+        collector.add_from_address(&settings.tools.pubmed.base_url);
         for server in &settings.mcp {
-            known.add_from_mcp_server(server);
+            collector.add_from_mcp_server(server);
         }
-        Self::new(known.0)
+        Self::new(collector.0)
     }
 
-    /// These and some more.
+    /// Returns these secrets and `more`.
     pub fn with_more<'a>(&self, more: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut known = SecretCollector(self.known.iter().cloned().collect());
-        more.into_iter().for_each(|secret| known.add(secret));
-        Self::new(known.0)
+        let mut collector = SecretCollector(self.known.iter().cloned().collect());
+        more.into_iter().for_each(|secret| collector.add(secret));
+        Self::new(collector.0)
     }
 
     fn new(known: BTreeSet<String>) -> Self {
@@ -87,26 +87,26 @@ impl Secrets {
             .iter()
             .flat_map(|secret| spelling::base64_forms(secret))
             .collect();
-        let mut begins = [false; 256];
+        let mut first_bytes = [false; 256];
         let first = known.iter().filter_map(|secret| secret.bytes().next());
         for byte in first.chain(spelling::ESCAPE_BYTES) {
-            begins[usize::from(byte)] = !known.is_empty();
+            first_bytes[usize::from(byte)] = !known.is_empty();
         }
         Self {
             known,
             base64_parts: encoded.into_iter().collect(),
-            first_bytes: begins,
+            first_bytes,
         }
     }
 
-    /// A text without any of them, however it is spelled, and without the passwords in addresses.
+    /// Returns a text with all secrets replaced, in any spelling, and the passwords in addresses too.
     pub fn redact(&self, text: &str) -> String {
         redact_user_info(self.redact_base64(self.redact_plain(text)))
     }
 
     fn redact_plain(&self, text: &str) -> String {
         let bytes = text.as_bytes();
-        let mut hidden = String::with_capacity(text.len());
+        let mut redacted = String::with_capacity(text.len());
         let (mut copied, mut at) = (0, 0);
         while let Some(byte) = bytes.get(at) {
             let lengths = || {
@@ -116,16 +116,16 @@ impl Secrets {
             };
             match self.first_bytes[usize::from(*byte)].then(lengths).flatten() {
                 Some(length) => {
-                    hidden.push_str(&text[copied..at]);
-                    hidden.push_str(REDACTED);
+                    redacted.push_str(&text[copied..at]);
+                    redacted.push_str(REDACTED);
                     at += length;
                     copied = at;
                 }
                 None => at += 1,
             }
         }
-        hidden.push_str(&text[copied..]);
-        hidden
+        redacted.push_str(&text[copied..]);
+        redacted
     }
 
     fn redact_base64(&self, mut text: String) -> String {
@@ -137,33 +137,34 @@ impl Secrets {
         text
     }
 
-    /// The beginning of a text without any of them, in at most `limit` bytes. `more` if the text went on beyond what is here.
+    /// Returns the redacted beginning of a text, in at most `limit` bytes, and true if it was cut. `more` is
+    /// true if the text continues after the given part.
     pub fn redact_truncated(&self, text: &str, limit: usize, more: bool) -> (String, bool) {
-        let mut hidden = self.redact(text);
+        let mut redacted = self.redact(text);
         if more {
-            // The text may end in the middle of a secret.
-            let keep = hidden.len().saturating_sub(self.lookahead_bytes());
-            hidden.truncate(hidden.floor_char_boundary(keep));
+            // The given part may end in the middle of a secret.
+            let keep = redacted.len().saturating_sub(self.lookahead_bytes());
+            redacted.truncate(redacted.floor_char_boundary(keep));
         }
-        let cut = more || hidden.len() > limit;
-        hidden.truncate(hidden.floor_char_boundary(limit));
-        (hidden, cut)
+        let cut = more || redacted.len() > limit;
+        redacted.truncate(redacted.floor_char_boundary(limit));
+        (redacted, cut)
     }
 
-    /// The bytes of a text beyond a limit that have to be known to cut it there.
+    /// Returns the number of bytes beyond a limit that are needed to cut a text there safely.
     pub fn lookahead_bytes(&self) -> usize {
         let longest = self.known.first().map_or(0, String::len);
         longest * spelling::MAX_SPELLING_FACTOR
     }
 }
 
-/// Takes user names with passwords, and long tokens in their place, out of the addresses in a text.
+/// Replaces user names with passwords, and long tokens in their place, in the addresses of a text.
 fn redact_user_info(text: String) -> String {
     let mut rest = text.as_str();
-    let mut hidden = String::new();
+    let mut redacted = String::new();
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + "://".len());
-        hidden.push_str(before);
+        redacted.push_str(before);
         rest = after;
         let ends =
             |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '\\' | '`');
@@ -171,15 +172,15 @@ fn redact_user_info(text: String) -> String {
         if let Some((user_info, _)) = authority.rsplit_once('@')
             && (user_info.contains(':') || user_info.len() >= MIN_USER_TOKEN_BYTES)
         {
-            hidden.push_str(REDACTED);
+            redacted.push_str(REDACTED);
             rest = &after[user_info.len()..];
         }
     }
-    if hidden.is_empty() {
+    if redacted.is_empty() {
         return text;
     }
-    hidden.push_str(rest);
-    hidden
+    redacted.push_str(rest);
+    redacted
 }
 
 #[cfg(test)]

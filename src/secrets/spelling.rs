@@ -1,19 +1,20 @@
-//! The spellings of a secret: as it is, percent-encoded, escaped as in JSON, any mixture of these, and in Base64.
+//! The spellings of a secret: plain, percent-encoded, escaped as in JSON, any mixture of these, and in
+//! Base64.
 
 use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
 
-/// The shortest part of a Base64 text that says which secret is in it.
+/// The minimum length of a Base64 fragment that identifies a secret.
 const MIN_BASE64_PART_BYTES: usize = 7;
 
-/// The bytes that one byte of a secret comes to at most, as in `\u002f`.
+/// The maximum number of bytes for one byte of a secret, as in `\u002f`.
 pub(super) const MAX_SPELLING_FACTOR: usize = 6;
 
-/// The bytes besides its own first one with which a secret may begin.
+/// The bytes that a secret may begin with besides its own first one.
 pub(super) const ESCAPE_BYTES: [u8; 2] = *b"%\\";
 
-/// Returns how many bytes at the beginning of a text are this secret.
+/// Returns the number of bytes at the beginning of a text that spell this secret.
 pub(super) fn match_secret(secret: &str, text: &[u8]) -> Option<usize> {
-    // Where what was read so far may end: a backslash or a percent sign of the secret's own may be escaped or not.
+    // The possible ends of the match so far: a backslash or percent sign of the secret may be escaped or not.
     let mut ends = vec![0];
     for c in secret.chars() {
         let mut next = Vec::with_capacity(ends.len());
@@ -31,24 +32,24 @@ pub(super) fn match_secret(secret: &str, text: &[u8]) -> Option<usize> {
     ends.into_iter().max()
 }
 
-/// Returns how many bytes at the beginning of a text are this character as it is.
+/// Returns the number of bytes at the beginning of a text that are this character in plain form.
 fn match_plain(c: char, text: &[u8]) -> Option<usize> {
     text.starts_with(c.encode_utf8(&mut [0; 4]).as_bytes())
         .then_some(c.len_utf8())
 }
 
-/// The same for the character in any other spelling.
+/// Returns the number of bytes at the beginning of a text that spell this character in an escaped form.
 fn match_escaped(c: char, text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'%' => match_percent_escape(c, text),
         b'\\' => match_json_escape(c, text),
-        // In forms.
+        // As in form data.
         b'+' if c == ' ' => Some(1),
         _ => None,
     }
 }
 
-/// `%2F`, or `%252F` where that was encoded once more.
+/// Matches `%2F`, or `%252F` for a repeated encoding.
 fn match_percent_escape(c: char, text: &[u8]) -> Option<usize> {
     let mut length = 0;
     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
@@ -69,7 +70,7 @@ fn match_percent_escape(c: char, text: &[u8]) -> Option<usize> {
     Some(length)
 }
 
-/// `\"`, `\u0022` and `\u{22}`, behind any number of backslashes: JSON may stand in JSON.
+/// Matches `\"`, `\u0022` and `\u{22}`, after any number of backslashes: JSON may be nested in JSON.
 fn match_json_escape(c: char, text: &[u8]) -> Option<usize> {
     let slashes = text.iter().take_while(|byte| **byte == b'\\').count();
     if c == '\\' && slashes >= 2 {
@@ -115,8 +116,8 @@ fn parse_hex(text: &[u8], digits: usize) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(text).ok()?, 16).ok()
 }
 
-/// The forms of a secret in Base64, wherever it stands in what was encoded: for each of the three places, the characters that only it decides.
-/// In both alphabets.
+/// Returns the Base64 fragments of a secret, for each of its three alignments in the encoded text: the
+/// characters that depend only on the secret. In both alphabets.
 pub(super) fn base64_forms(secret: &str) -> Vec<String> {
     let mut parts = Vec::new();
     for before in 0..3 {
@@ -139,7 +140,7 @@ pub(super) fn base64_forms(secret: &str) -> Vec<String> {
     parts
 }
 
-/// The place of the Base64 text that has this part at `at`.
+/// Returns the range of the Base64 text that has a fragment at `at`.
 pub(super) fn base64_span(text: &str, at: usize, length: usize) -> std::ops::Range<usize> {
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
     let (before, after) = (&text.as_bytes()[..at], &text.as_bytes()[at + length..]);

@@ -115,7 +115,7 @@ fn truncation_leaves_no_partial_secret() {
             "{limit}: {kept}"
         );
     }
-    // All that is known is the beginning of a longer text, wherever it ends.
+    // The input is the beginning of a longer text, cut at any place.
     for end in 0..text.len() {
         let (kept, cut) = secrets.redact_truncated(&text[..end], 1000, true);
         assert!(cut && hidden.starts_with(&kept), "{end}: {kept}");
@@ -174,7 +174,7 @@ fn plain_words_are_not_tokens() {
     assert_eq!(placeholder.redact("ollama says none"), "ollama says none");
 }
 
-/// One character in a spelling of its own.
+/// Returns a character in one of its spellings.
 fn spell_char(c: char, how: u8) -> String {
     let percent = |c: char| -> String { c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect() };
     match how {

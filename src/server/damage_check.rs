@@ -1,8 +1,8 @@
-//! The search for damage after the start, and what is said of data that are damaged or gone.
+//! The damage check after the start, and the notices about damaged or missing data.
 
 use crate::{app::AppState, notices::Notice};
 
-/// Looks through the database, and says so on every page if it is damaged. Ends early when the server goes down.
+/// Checks the database and adds a notice if it is damaged. Ends early when the server stops.
 pub(super) async fn check_database(app: AppState) {
     if !app.settings.server.check_data {
         return;
@@ -12,7 +12,7 @@ pub(super) async fn check_database(app: AppState) {
         Ok(_) if app.shutdown.is_cancelled() => {}
         Ok(found) if found.is_empty() => {
             tracing::info!(
-                "the database was looked through for damage in {:.1?}: there is none",
+                "the database was checked for damage in {:.1?}: none found",
                 began.elapsed()
             );
         }
@@ -22,30 +22,30 @@ pub(super) async fn check_database(app: AppState) {
             }
             app.notices.add(damage_notice(&found));
         }
-        Err(error) => tracing::warn!(%error, "the database could not be looked through for damage"),
+        Err(error) => tracing::warn!(%error, "the database could not be checked for damage"),
     }
 }
 
 fn damage_notice(found: &[String]) -> Notice {
-    // Above what it has found, SQLite names the database.
+    // SQLite names the database in a line above its findings.
     let mut lines = found.iter().flat_map(|damage| damage.lines());
     let first = lines.find(|line| !line.starts_with("***")).unwrap_or_default();
     Notice {
         title: "Parlor's database is damaged".into(),
         text: format!(
-            "Parts of it can't be read ({first}). What can be read is shown, and nothing was changed or deleted; answers that meet the \
-             damage end with an error. Stop Parlor and copy its data folder; then put back a backup of parlor.db, or save what \
-             can be saved with: sqlite3 parlor.db .recover | sqlite3 saved.db. Parlor's log says more."
+            "Parts of it can't be read ({first}). Everything readable is shown, and nothing was changed or deleted; answers that need the \
+             damaged parts end with an error. Stop Parlor and copy its data folder; then restore a backup of parlor.db, or save the \
+             readable data with: sqlite3 parlor.db .recover | sqlite3 saved.db. Parlor's log has the details."
         ),
     }
 }
 
-/// For a database that was there and empty, among other files.
+/// Returns the notice about a database that was empty among other files.
 pub(super) fn missing_data_notice() -> Notice {
     Notice {
         title: "Parlor's database was empty".into(),
-        text: "The file parlor.db was there with nothing in it, and other files say that there was something once. Parlor began anew; \
-               the other files were left as they are. If your conversations are gone, stop Parlor and put back a backup of parlor.db."
+        text: "The file parlor.db was empty, but other files show that it once had data. Parlor started with an empty database; \
+               the other files were not changed. If your conversations are gone, stop Parlor and restore a backup of parlor.db."
             .into(),
     }
 }

@@ -1,19 +1,20 @@
-//! The hosts that are exempt from the check of their addresses, because somebody who runs this server says so.
+//! The hosts that the operator exempts from the address check.
 
 use std::str::FromStr;
 
 use reqwest::Url;
 
-/// A setting that names no host.
+/// An entry that does not name a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is neither a host nor host:port, such as wiki.intranet or 10.0.0.7:8080")]
 pub struct InvalidHostError(pub String);
 
-/// Hosts, compared exactly: a name does not stand for those under it, nor for its addresses, and the other way around.
+/// A list of hosts, compared exactly: a name matches neither its subdomains nor its addresses, and an address
+/// matches no name.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedHosts(Vec<AllowedHost>);
 
-/// A host as addresses spell it, on one port or on any.
+/// A host as spelled in addresses, on one port or on any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AllowedHost {
     host: String,
@@ -42,12 +43,12 @@ impl FromStr for AllowedHost {
 
     fn from_str(text: &str) -> Result<Self, InvalidHostError> {
         let bad = || InvalidHostError(text.to_owned());
-        // An IPv6 address stands in brackets, with or without a port.
+        // An IPv6 address is in brackets, with or without a port.
         let (host, port) = match text.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => (host, Some(port.parse().map_err(|_| bad())?)),
             _ => (text, None),
         };
-        // Whatever an address would not have as its host, and no more than that.
+        // Characters that end or precede the host in an address.
         if host.contains(['/', '\\', '?', '#', '@']) {
             return Err(bad());
         }

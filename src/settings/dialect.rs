@@ -1,36 +1,37 @@
-//! Where servers of the same protocol differ: what an endpoint says of itself.
+//! The dialect of an endpoint: the differences between servers of the same protocol.
 
 use serde::Deserialize;
 
-/// Where servers of the same protocol differ.
+/// The differences between servers of the same protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dialect {
     pub thinking_level: ThinkingField,
     pub longest_answer: MaxTokensField,
-    /// Whether the model is not shown what it thought before it asked for its tools. Some servers refuse it.
+    /// Omits the model's thinking before its tool calls from later requests. Some servers reject it.
     pub forget_thinking: bool,
 }
 
-/// How a server is told how much to think.
+/// The request field that sets the thinking level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingField {
     /// `"reasoning_effort": "low"`.
     #[default]
     ReasoningEffort,
-    /// `"reasoning": {"effort": "low"}`, as OpenRouter has it.
+    /// `"reasoning": {"effort": "low"}`, as used by OpenRouter.
     Reasoning,
-    /// `"chat_template_kwargs": {"reasoning_effort": "low"}`, for vLLM and llama.cpp with models whose template reads it.
+    /// `"chat_template_kwargs": {"reasoning_effort": "low"}`, for vLLM and llama.cpp with models whose
+    /// template reads it.
     ChatTemplate,
 }
 
-/// What a server calls the longest answer.
+/// The request field that limits the length of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxTokensField {
     #[default]
     MaxCompletionTokens,
-    /// The older name, which some servers know alone.
+    /// The older name, the only one that some servers know.
     MaxTokens,
 }

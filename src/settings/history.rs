@@ -1,38 +1,42 @@
-//! What a model is shown of a conversation, and how much of it.
+//! Settings of the conversation history that a model gets.
 
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use super::SettingsError;
 
-/// How a conversation becomes what the model reads.
+/// The conversion of a conversation into the model's input.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HistorySettings {
-    /// Before which messages their metadata stand: when a message was said, and with which tools an answer was made.
+    /// The messages that are preceded by metadata: the time of a message, and the tools used in an answer.
     pub metadata: MetadataMode,
-    /// Who comes back after so many hours is said to have been away.
+    /// The gap in hours after which the user counts as having been away.
     pub session_gap_hours: f64,
-    /// The time zone of these times, by its IANA name; UTC without it.
+    /// The time zone of these times, by its IANA name; UTC if unset.
     pub timezone: Option<String>,
-    /// How many tokens of the window are kept free for the answer, unless the conversation says how long an answer may be.
+    /// The tokens of the window reserved for the answer, unless the conversation limits the length of
+    /// answers.
     pub answer_tokens: usize,
-    /// To how much the output of a tool is shortened when there is no room for all, in bytes.
+    /// The length in bytes to which tool outputs are shortened when the window is too small for all.
     pub short_output_bytes: usize,
-    /// Whether the oldest messages are summarised by the model when there is no room for them. Without it they are left out.
+    /// True if the model summarises the oldest messages when the window is too small for them. Otherwise they
+    /// are omitted.
     pub summarise: bool,
-    /// How long making a summary may take.
+    /// The timeout of a summary.
     pub summary_seconds: f64,
-    /// After a summary could not be had, how long none is tried again in that conversation: each attempt may take as long as one.
+    /// The delay after a failed summary before another one is tried in that conversation: each attempt may
+    /// take up to the timeout.
     pub summary_again_seconds: f64,
-    /// How long a summary may be, in bytes. In a small window it has to be shorter.
+    /// The maximum length of a summary in bytes. In a small window it has to be shorter.
     pub summary_bytes: usize,
 }
 
-/// Before which messages of the history the model is shown metadata.
+/// The messages of the history that get metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetadataMode {
-    /// Only where they say something: a gap between sittings, files, tools, a button. Never before the first message.
+    /// Only messages with something to report: a gap between sessions, files, tools or a button. Never the
+    /// first message.
     #[default]
     Auto,
     /// All messages.
@@ -73,7 +77,7 @@ impl<'de> Deserialize<'de> for MetadataMode {
             false => (Self::Never, "never"),
         };
         tracing::warn!(
-            "history.metadata = {is_wanted} is an earlier version's; it is read as \"{name}\". Write \"auto\", \"always\" or \"never\"."
+            "history.metadata = {is_wanted} is the form of an earlier version; it is read as \"{name}\". Write \"auto\", \"always\" or \"never\"."
         );
         Ok(read)
     }
@@ -103,7 +107,7 @@ impl HistorySettings {
         }
     }
 
-    /// The time zone that times are shown in. What is no zone was refused at the start.
+    /// Returns the time zone for displayed times. Unknown zones were rejected at the start.
     pub fn time_zone(&self) -> TimeZone {
         let name = self.timezone.as_deref();
         name.and_then(|name| TimeZone::get(name).ok())

@@ -1,51 +1,51 @@
-//! Limits: how large things may be, how long Parlor waits, and how much of the log it keeps.
+//! Limits: maximum sizes, timeouts, and the retention of the log.
 
 use serde::Deserialize;
 
-/// The largest that Parlor takes, in bytes unless the name says otherwise.
+/// Maximum sizes, in bytes unless the name says otherwise.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// A person's message.
+    /// A user's message.
     pub message_bytes: usize,
-    /// A title, or an API token's name, in characters.
+    /// A title or an API token's name, in characters.
     pub title_characters: usize,
     /// A request's body.
     pub request_bytes: usize,
-    /// The least average speed of a request's body, once it has taken `timeouts.request_body_seconds`.
+    /// The minimum average speed of a request's body, enforced after `timeouts.request_body_seconds`.
     pub request_bytes_per_second: usize,
     /// One event of a model's stream.
     pub model_event_bytes: usize,
-    /// What one answer may come to, its thinking included.
+    /// One answer, including its thinking.
     pub answer_bytes: usize,
-    /// Data of one call that a model server wants to see again and nobody else understands (signatures, encrypted thoughts), in
-    /// bytes. What is more is not kept.
+    /// Provider-specific data of one call, which only the model server understands (signatures, encrypted
+    /// thoughts). Data beyond this is not stored.
     pub opaque_bytes: usize,
-    /// What a tool makes for the panel in one call.
+    /// The payload of one tool call.
     pub payload_bytes: usize,
-    /// What is kept of one call of a model for the diagnostics: of what was sent, and as much of what came back.
+    /// The diagnostics stored of one model call: this much of the request, and as much of the response.
     pub diagnostics_bytes: usize,
-    /// Answers of a conversation that there are diagnostics of: the newest.
+    /// The number of a conversation's answers with diagnostics: the newest.
     pub diagnostics_answers: usize,
-    /// One file that a tool gives.
+    /// One file produced by a tool.
     pub attachment_bytes: usize,
-    /// Files that a tool may give in one call.
+    /// The number of files that a tool may produce in one call.
     pub attachments: usize,
-    /// Conversations in one page of the list.
+    /// The number of conversations in one page of the list.
     pub conversations_page: usize,
-    /// Messages in one page of a conversation.
+    /// The number of messages in one page of a conversation.
     pub messages_page: usize,
-    /// A page of a conversation ends with the message with which it comes to this.
+    /// The size of a page of a conversation; the page ends with the message that reaches it.
     pub messages_page_bytes: usize,
-    /// One thing that is remembered of a person.
+    /// One memory of a user.
     pub memory_bytes: usize,
-    /// Things that are remembered of a person.
+    /// The number of memories of a user.
     pub memories: usize,
-    /// What a request says of what the person is looking at.
+    /// A request's description of the page that the user has open.
     pub context_bytes: usize,
-    /// What a person wants the assistant to be told in every conversation.
+    /// A user's instructions for the assistant in every conversation.
     pub instructions_bytes: usize,
-    /// A person's API tokens.
+    /// The number of API tokens of a user.
     pub api_tokens: usize,
 }
 
@@ -76,31 +76,34 @@ impl Default for Limits {
     }
 }
 
-/// How long Parlor waits, in seconds.
+/// Timeouts and intervals, in seconds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
-    /// For a connection to a model server.
+    /// Timeout of connecting to a model server.
     pub connect_seconds: f64,
-    /// For the first token of an answer.
+    /// Timeout of the first token of an answer.
     pub first_token_seconds: f64,
-    /// Between two tokens.
+    /// Timeout between two tokens.
     pub silence_seconds: f64,
-    /// For a whole answer.
+    /// Timeout of a whole answer.
     pub run_seconds: f64,
-    /// Between two signs of life on an event stream. Proxies cut what is silent for longer than 15 or so.
+    /// Interval between heartbeats on an event stream. Some proxies cut streams that are silent for 15
+    /// seconds.
     pub heartbeat_seconds: f64,
-    /// For MCP servers that have not said yet which tools they have, before an answer is begun without them.
+    /// Longest wait for MCP servers that have not listed their tools yet. Then the answer starts without
+    /// them.
     pub mcp_start_seconds: f64,
-    /// For the head of a request, from its first byte or from the end of the request before: how long an idle connection lasts.
+    /// Timeout of a request's head, from its first byte or from the end of the previous request: the lifetime
+    /// of an idle connection.
     pub request_head_seconds: f64,
-    /// Between two pieces of a request's body.
+    /// Timeout between two chunks of a request's body.
     pub request_body_seconds: f64,
-    /// For runs to end when the server is asked to stop.
+    /// Longest wait for runs to end when the server stops.
     pub shutdown_seconds: f64,
-    /// For an answer to whoever asked for all of it at once; then they are told where to find it.
+    /// Timeout of an answer to a batch request. Then the response has the answer's location.
     pub batch_seconds: f64,
-    /// For an answer that is worth a notification when it ends while nobody looks.
+    /// The duration of an answer from which its end in the background is worth a notification.
     pub long_answer_seconds: f64,
 }
 
@@ -117,20 +120,20 @@ impl Default for Timeouts {
             request_body_seconds: 30.0,
             shutdown_seconds: 5.0,
             batch_seconds: 300.0,
-            // Who waits for less still looks.
+            // For shorter answers the user still watches the page.
             long_answer_seconds: 30.0,
         }
     }
 }
 
-/// How much of the log is kept for catching up. Messages are kept for ever.
+/// The retention of the log, which clients catch up from. Messages are kept for ever.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogRetention {
     pub keep_hours: u32,
-    /// At most this many events of each user.
+    /// The maximum number of events per user.
     pub keep_events: u64,
-    /// How often what is too much is removed.
+    /// The interval between two trims.
     pub trim_seconds: f64,
 }
 

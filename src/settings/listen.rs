@@ -4,14 +4,14 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-/// A form that is understood, for messages.
+/// The accepted format, for error messages.
 pub const ADDRESS_EXAMPLE: &str = "an address and port such as 127.0.0.1:7387 or localhost:7387";
 
-/// Resolves an address. A name must stand for this machine alone, and an IPv4 address of it is preferred.
+/// Resolves an address. A name must resolve to this machine only; an IPv4 address is preferred.
 ///
 /// # Errors
 ///
-/// If it is none, or the name is not known: in words.
+/// If the address is invalid or the name is unknown. The error is a text for people.
 pub fn resolve(address: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = address.parse() {
         return Ok(address);
@@ -28,7 +28,7 @@ pub fn resolve(address: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| format!("the name in “{address}” has no address"))
 }
 
-/// One that can be reached from elsewhere is given if there is any: it is refused as such.
+/// Returns an address that is reachable from other machines, if there is any: the caller rejects it.
 fn choose_address(found: &[SocketAddr]) -> Option<SocketAddr> {
     let elsewhere = found.iter().find(|address| !address.ip().is_loopback());
     let newest = || found.iter().find(|address| address.is_ipv4());

@@ -2,21 +2,23 @@
 
 use serde::Deserialize;
 
-/// How much of the literature is shown and kept.
+/// Limits of the literature shown and saved.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LiteratureSettings {
-    /// Articles in one page of what was found.
+    /// The number of articles in one page of search results.
     pub page: usize,
-    /// Articles that a person keeps.
+    /// The number of articles that a user can save.
     pub articles: usize,
-    /// Streams of research that a person keeps.
+    /// The number of research streams that a user can save.
     pub streams: usize,
     /// A note, a stream's name or its instructions, in bytes.
     pub text_bytes: usize,
-    /// How long a page that is loaded waits for PubMed, in seconds. What is not there by then the page asks for itself.
+    /// The time in seconds that a page load waits for PubMed. The page requests the missing data itself
+    /// afterwards.
     pub page_seconds: f64,
-    /// The seconds that an answer waits for PubMed to tell the model of what is open. What is not there by then is left out.
+    /// The time in seconds that an answer waits for PubMed's data about the open page. Missing data is
+    /// omitted from the model's input.
     pub context_seconds: f64,
 }
 

@@ -1,4 +1,4 @@
-//! MCP servers: where tools come from that Parlor does not have itself. Only the settings name them: one of them is a command
+//! MCP servers: sources of additional tools. Only the settings can name them, because one kind is a command
 //! that Parlor runs.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
@@ -7,50 +7,52 @@ use serde::Deserialize;
 
 use super::{Secret, read::is_valid_duration, strip_secrets};
 
-/// The longest name of a server. It begins the names of its tools, which have 64 characters.
+/// The maximum length of a server's name. It is the prefix of its tools' names, which have at most 64
+/// characters.
 const MAX_NAME_BYTES: usize = 32;
 
-/// How long a tool may take if nothing else is set.
+/// The default timeout of a tool call.
 const DEFAULT_TIMEOUT_SECONDS: f64 = 60.0;
 
 /// A server of tools.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Entry")]
 pub struct McpServer {
-    /// The first part of its tools' names.
+    /// The prefix of its tools' names.
     pub name: String,
     pub reached: McpTransport,
-    /// Whether a person is asked before a tool runs. Without it, unless the server says that the tool only reads.
+    /// The approval policy of its tools. If unset, a call needs approval unless the server marks the tool as
+    /// read-only.
     pub approval: Option<ApprovalPolicy>,
-    /// How long one call may take.
+    /// The timeout of one call.
     pub timeout: Duration,
-    /// Tools that are not offered, by the names that the server gives them.
+    /// Tools that are not offered, by the server's names for them.
     pub disabled_tools: Vec<String>,
 }
 
-/// How a server is reached.
+/// The transport to a server.
 #[derive(Clone, PartialEq)]
 pub enum McpTransport {
-    /// By running it: it reads and writes MCP on its standard streams.
+    /// A child process that speaks MCP over its standard streams.
     Command {
         command: String,
         args: Vec<String>,
         env: SecretVariables,
     },
-    /// Over HTTP ("streamable HTTP").
+    /// Streamable HTTP.
     Url { url: String, headers: SecretVariables },
 }
 
-/// Values by name: some as they stand in the file, some from Parlor's environment.
+/// Values by name: some from the file, some from Parlor's environment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SecretVariables {
-    /// All that are known.
+    /// All known values.
     pub values: BTreeMap<String, Secret>,
-    /// Which variable of Parlor's environment each of the others is in.
+    /// The variable in Parlor's environment for each remaining value.
     pub from_environment: BTreeMap<String, String>,
 }
 
-/// Whether a person is asked before a tool runs.
+/// The approval policy of a server's tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalPolicy {
@@ -58,7 +60,7 @@ pub enum ApprovalPolicy {
     Never,
 }
 
-/// What stands in the file.
+/// The entry as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -81,8 +83,8 @@ impl TryFrom<Entry> for McpServer {
 
     fn try_from(entry: Entry) -> Result<Self, String> {
         let name = entry.name;
-        let is_fit = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
-        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_fit) {
+        let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_allowed) {
             return Err(format!(
                 "an MCP server can't have the name “{name}”: use up to {MAX_NAME_BYTES} of a-z, 0-9, _ and -"
             ));
@@ -123,7 +125,7 @@ impl TryFrom<Entry> for McpServer {
 }
 
 impl McpServer {
-    /// Reads from the environment what the file leaves to it.
+    /// Reads the values that the file leaves to the environment.
     pub(super) fn read_environment(&mut self, env: impl Fn(&str) -> Option<String>) {
         let variables = self.variables_mut();
         for (name, variable) in &variables.from_environment {
@@ -133,13 +135,13 @@ impl McpServer {
                 }
                 None => tracing::warn!(
                     variable,
-                    "an MCP server is to be given a variable that is not set"
+                    "the variable for an MCP server is not set: the server does not get it"
                 ),
             }
         }
     }
 
-    /// What it is given that must not be printed.
+    /// Returns the values that must not be printed.
     pub fn variables(&self) -> &SecretVariables {
         match &self.reached {
             McpTransport::Command { env, .. } => env,
@@ -164,7 +166,7 @@ impl SecretVariables {
     }
 }
 
-/// An address or an argument may hold a password.
+/// Redacts addresses and arguments, which may contain a password.
 impl fmt::Debug for McpTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,7 +1,7 @@
-//! The settings: one typed struct, read once. Flags win over the environment, the environment over the
-//! file, the file over the defaults.
+//! The settings: one typed struct, read once. Flags override the environment, the environment overrides the
+//! file, and the file overrides the defaults.
 //!
-//! It holds no secrets in clear: keys are [`Secret`]s, which print as dots.
+//! It holds no plain-text secrets: keys are [`Secret`]s, which print as dots.
 
 use std::{
     collections::BTreeMap,
@@ -40,41 +40,41 @@ mod tools;
 #[cfg(test)]
 mod tests;
 
-/// The file that is read if no other is named, and if it is there.
+/// The settings file that is read by default, if it exists.
 pub const DEFAULT_SETTINGS_FILE: &str = "Leptos.toml";
 
-/// The port that is listened on if no other is set: one that no well-known server uses, model servers least of all.
+/// The default port. No well-known server uses it, in particular no model server.
 pub const DEFAULT_PORT: u16 = 7387;
 
-/// The name of the endpoint that `OPENAI_BASE_URL` and `OPENAI_API_KEY` make.
+/// The name of the endpoint made from `OPENAI_BASE_URL` and `OPENAI_API_KEY`.
 pub const ENVIRONMENT_ENDPOINT: &str = "openai";
 
-/// The longest that anything may be set to take: a hundred years, which can be added to any time.
+/// The longest accepted duration: a hundred years, which can be added to any time.
 const MAX_DURATION: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 
-/// How many tokens a model can take, as far as that can be believed: no model has less room, nor more. A conversation should not be
-/// cut because of a mistake.
+/// The plausible range of a model's context window, in tokens. It keeps a wrong value from truncating a
+/// conversation.
 pub const CONTEXT_WINDOW_RANGE: RangeInclusive<usize> = 256..=1_000_000_000;
 
-/// The speeds that can be asked of an upload, in bytes per second.
+/// The accepted range of the minimum upload speed, in bytes per second.
 const UPLOAD_SPEED_RANGE: RangeInclusive<usize> = 1..=1_000_000_000;
 
-/// More often than this a model would ask for tools only because it goes round in circles.
+/// The maximum of `max_iterations`. A model that calls tools more often is in a loop.
 const MAX_ITERATIONS: usize = 1000;
 
-/// A passage that stands in an answer fewer times in a row is nothing unusual.
+/// The minimum of `repetitions`. Fewer repetitions of a passage are normal.
 const MIN_REPETITIONS: usize = 3;
 
-/// More repetitions than this may not fit into what is remembered of an answer.
+/// The maximum of `repetitions`. More repetitions may not fit into the part of an answer that is checked.
 const MAX_REPETITIONS: usize = 100;
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     pub server: ServerSettings,
     pub models: ModelSettings,
-    /// Servers of models that speak OpenAI's protocol.
+    /// Model servers that speak OpenAI's protocol.
     pub endpoints: Vec<EndpointSettings>,
     pub agent: AgentSettings,
     pub prompt: PromptSettings,
@@ -86,41 +86,43 @@ pub struct Settings {
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: LogRetention,
-    /// What Leptos has in the same file.
+    /// Leptos' own section of the same file.
     pub package: IgnoredAny,
 }
 
-/// Where Parlor listens and keeps its data.
+/// The address to listen on and the data folder.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSettings {
-    /// The address to listen on; a name is resolved. Loopback only, until there are accounts. Port 0 takes any free one.
+    /// The address to listen on; a name is resolved. Loopback only, until there are accounts. Port 0 selects
+    /// any free port.
     #[serde(deserialize_with = "listen::deserialize")]
     pub addr: SocketAddr,
-    /// The one folder with everything in it.
+    /// The folder for all data.
     pub data: PathBuf,
-    /// Names under which a proxy offers Parlor, as browsers show them: `host`, or `host:port`. Compared whole.
+    /// Host names under which a proxy exposes Parlor, as browsers show them: `host`, or `host:port`. Compared
+    /// exactly.
     pub allowed_hosts: Vec<String>,
-    /// The database is looked through for damage after each start, beside all else.
+    /// True if the database is checked for damage after each start, in the background.
     pub check_data: bool,
 }
 
-/// Which models are offered.
+/// The offered models.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSettings {
-    /// The model of a new conversation, as `endpoint/model` or, if only one endpoint lists it, by its name there; without it the
-    /// first that is found.
+    /// The model of a new conversation, as `endpoint/model`, or by its plain name if only one endpoint lists
+    /// it. If unset, the first one found.
     pub default: Option<String>,
-    /// Whether to look for Ollama, llama.cpp and LM Studio on this machine when no endpoint is set.
+    /// True if Ollama, llama.cpp and LM Studio are searched on this machine while no endpoint is set.
     pub discover: bool,
-    /// Where to look, by name: the base URLs of servers on this machine.
+    /// The base URLs of the searched servers, by name.
     pub local: BTreeMap<String, String>,
-    /// Prices of models whose servers don't name them, by the models' names (as `default`).
+    /// Prices of models whose servers report none, by the models' names (as in `default`).
     pub prices: BTreeMap<String, Price>,
 }
 
-/// What a model costs: US dollars for a million tokens.
+/// The price of a model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -128,49 +130,50 @@ pub struct Price {
     pub output: f64,
 }
 
-/// A server of models.
+/// A model server.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointSettings {
     /// The first half of its models' ids.
     pub name: String,
-    /// Up to and with the version, such as `https://api.openai.com/v1`.
+    /// The base URL, including the version, such as `https://api.openai.com/v1`.
     pub base_url: String,
-    /// The environment variable that holds the key.
+    /// The environment variable that has the key.
     #[serde(default)]
     pub api_key_env: Option<String>,
-    /// The key itself, read from the environment.
+    /// The key, read from the environment.
     #[serde(skip)]
     pub api_key: Option<Secret>,
-    /// Sent with every request.
+    /// Headers sent with every request.
     #[serde(default)]
     pub headers: BTreeMap<String, Secret>,
-    /// Headers whose values are read from the environment: the variable of each.
+    /// Headers whose values are read from the environment, with the variable of each.
     #[serde(default)]
     pub headers_env: BTreeMap<String, String>,
-    /// Its models, by their names there, where it can't list them itself. Then it is not asked for a list.
+    /// Its models, by their names there, if it can't list them. Then no list is requested.
     #[serde(default)]
     pub models: Vec<String>,
-    /// How many tokens its models can take, where the server does not say so itself.
+    /// The context window of its models in tokens, if the server does not report it.
     #[serde(default)]
     pub context_window: Option<usize>,
-    /// The same for single models, by their names there.
+    /// The context windows of single models, by their names there.
     #[serde(default)]
     pub context_windows: BTreeMap<String, usize>,
-    /// Models that it does not list are refused before it is asked. Some servers know aliases, or take any name.
+    /// True if models that it does not list are rejected without a request. Some servers know aliases, or
+    /// accept any name.
     #[serde(default = "yes")]
     pub lists_all_models: bool,
     #[serde(default)]
     pub dialect: Dialect,
-    /// The system prompt that its models are given.
+    /// The length of the system prompt for its models.
     #[serde(default)]
     pub prompt: PromptLength,
-    /// Its models take tools, or don't. Without it, what the server says of their templates decides.
+    /// True if its models can use tools. If unset, the chat template reported by the server decides.
     #[serde(default)]
     pub tools: Option<bool>,
 }
 
-/// An address may hold a password.
+/// Redacts the address, which may contain a password.
 impl fmt::Debug for EndpointSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
@@ -195,26 +198,27 @@ fn yes() -> bool {
     true
 }
 
-/// The part of an address that may be shown: neither a password nor a query, which may hold a key.
+/// Returns the displayable part of an address: without password and query, which may contain a key.
 fn strip_secrets(address: &str) -> &str {
-    let place = strip_password(address);
-    place.split(['?', '#']).next().unwrap_or_default()
+    let shown = strip_password(address);
+    shown.split(['?', '#']).next().unwrap_or_default()
 }
 
-/// What of an address may be shown: the password in it, if there is one, ends with an @.
+/// Returns the displayable part of an address. A password in it ends with an @.
 fn strip_password(address: &str) -> &str {
     address.rsplit_once('@').map_or(address, |(_, host)| host)
 }
 
-/// How the model is let work.
+/// Limits and instructions of the agent loop.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// How many times in one turn the model may ask for tools, at most [`MOST_ITERATIONS`]. Then it has to answer with what there is.
+    /// The maximum number of times per turn that the model may call tools, at most `MAX_ITERATIONS`. Then
+    /// it has to answer with the data it has.
     pub max_iterations: usize,
-    /// An answer, or what the model thinks, is ended when the same passage stands in it so many times in a row. 0 means never.
+    /// The number of consecutive repetitions of a passage that ends an answer or its thinking. 0 means never.
     pub repetitions: usize,
-    /// What the assistant is told beside who it is: how to talk, what to do and what not.
+    /// Additional instructions for the assistant in every conversation.
     pub instructions: String,
 }
 
@@ -258,7 +262,7 @@ impl Default for AgentSettings {
     }
 }
 
-/// Text that must not be printed.
+/// A text that must not be printed.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(pub String);

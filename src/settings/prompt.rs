@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// The system prompt: how long it may be.
+/// The settings of the system prompt's length.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PromptSettings {
@@ -10,16 +10,16 @@ pub struct PromptSettings {
     pub small_window: usize,
 }
 
-/// The prompt that an endpoint's models are given.
+/// The prompt that an endpoint's models get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptLength {
-    /// Short in a small window, full in others and where the window is unknown.
+    /// Short in a small window; full in others and if the window is unknown.
     #[default]
     Auto,
-    /// Identity and one line, with what the person wants and looks at.
+    /// The assistant's identity in one line, with the user's instructions and the open page.
     Short,
-    /// All that the model and the page can use.
+    /// Everything that the model and the page support.
     Full,
 }
 
@@ -30,7 +30,8 @@ impl Default for PromptSettings {
 }
 
 impl PromptSettings {
-    /// True if a model is given the short prompt. A window that nobody knows is mostly a hosted model's, which is large.
+    /// Returns true if a model gets the short prompt. A model with an unknown window is usually a hosted one,
+    /// whose window is large.
     pub fn is_short(&self, length: PromptLength, window: Option<usize>) -> bool {
         match length {
             PromptLength::Short => true,

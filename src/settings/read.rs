@@ -1,4 +1,4 @@
-//! Reading the settings: from which places, which of them wins, and what can't be used.
+//! Reading and checking the settings: their sources and the precedence among them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use super::{
     Settings, UPLOAD_SPEED_RANGE, listen,
 };
 
-/// What the command line says, which wins over all else.
+/// The values from the command line, which override all others.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// The settings file; it must exist.
@@ -27,12 +27,12 @@ pub struct Overrides {
     pub data: Option<PathBuf>,
 }
 
-/// The settings can't be used. Says which one and why.
+/// The error about an unusable setting, with its name and the reason.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     #[error("the settings file {} can't be read: {cause}", path.display())]
     File { path: PathBuf, cause: io::Error },
-    #[error("the settings file {} is not understood: {cause}", path.display())]
+    #[error("the settings file {} is invalid: {cause}", path.display())]
     Syntax {
         path: PathBuf,
         cause: Box<toml::de::Error>,
@@ -49,16 +49,20 @@ pub enum SettingsError {
          parlor.example:8443"
     )]
     InvalidHost(String),
-    #[error("two endpoints have the name “{0}”: the names make the models' ids, so give each its own")]
+    #[error(
+        "two endpoints have the name “{0}”: the names are part of the models' ids, so give each endpoint its own"
+    )]
     DuplicateEndpoint(String),
-    #[error("two MCP servers have the name “{0}”: the names begin the tools' names, so give each its own")]
+    #[error(
+        "two MCP servers have the name “{0}”: the names are part of the tools' names, so give each server its own"
+    )]
     DuplicateMcpServer(String),
     #[error(
-        "the MCP servers “{0}” and “{1}”: a name must not be the beginning of another one up to a _, or a tool of the one could \
-         have the name of a tool of the other"
+        "the MCP servers “{0}” and “{1}”: a name with a _ after it must not be the start of another name, or tools of both could \
+         have the same name"
     )]
     AmbiguousMcpNames(String, String),
-    #[error("the setting {0} must be a span of time above 0 (a billionth at least, a hundred years at most)")]
+    #[error("the setting {0} must be a duration above 0 (at least a billionth, at most a hundred years)")]
     InvalidDuration(&'static str),
     #[error("the setting {name} is {value}; it must be from {least} to {most}")]
     OutOfRange {
@@ -70,25 +74,25 @@ pub enum SettingsError {
     #[error("the setting {0} must be an address that begins with http:// or https://")]
     InvalidUrl(&'static str),
     #[error(
-        "the setting history.timezone is “{0}”, which is no time zone: name one as IANA does, such as Europe/Copenhagen"
+        "the setting history.timezone is “{0}”, which is not a time zone: use an IANA name, such as Europe/Copenhagen"
     )]
     UnknownTimeZone(String),
     #[error("the setting tools.fetch_webpage.allowed_hosts: {0}")]
     AllowedHost(#[from] InvalidHostError),
-    #[error("tools.web_search has the provider “searxng” and no url: where is it?")]
+    #[error("tools.web_search has the provider “searxng” and no url: set the address of your SearXNG")]
     MissingSearchUrl,
     #[error(
-        "tools.web_search has a provider that wants a key and no api_key_env: name the environment variable that holds it"
+        "tools.web_search has a provider that needs a key and no api_key_env: set it to the environment variable that has the key"
     )]
     MissingSearchKey,
 }
 
 impl Settings {
-    /// Reads the settings; `env` gives the value of an environment variable.
+    /// Reads the settings; `env` returns the value of an environment variable.
     ///
     /// # Errors
     ///
-    /// If something that is set can't be used; never for what is not set.
+    /// If a set value can't be used; never for an unset one.
     pub fn read(overrides: &Overrides, env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let env = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let named = overrides
@@ -232,7 +236,8 @@ impl Settings {
 }
 
 impl EndpointSettings {
-    /// Reads from the environment the headers that the file leaves to it. Without their variables they are not sent.
+    /// Reads the headers that the file leaves to the environment. A header is not sent if its variable is not
+    /// set.
     fn read_headers(&mut self, env: impl Fn(&str) -> Option<String>) {
         for (header, variable) in &self.headers_env {
             match env(variable) {
@@ -266,23 +271,25 @@ fn check_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -
     })
 }
 
-/// True for what a browser shows as the host of an address.
+/// Returns true if a browser would show the text as the host of an address.
 fn is_host(text: &str) -> bool {
     text.parse::<Authority>().is_ok() && !text.contains('@')
 }
 
 fn first_duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
-    let mut said = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut names = names;
-    names.find(|name| !said.insert(*name))
+    names.find(|name| !seen.insert(*name))
 }
 
-/// Whether so many seconds can be waited for: a timer needs a moment at least, and a moment that the clock reaches.
+/// Returns true if a timer can wait for this many seconds: more than zero, and not beyond the range of the
+/// clock.
 pub(super) fn is_valid_duration(seconds: f64) -> bool {
     Duration::try_from_secs_f64(seconds).is_ok_and(|span| !span.is_zero() && span <= MAX_DURATION)
 }
 
-/// `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them: either is enough.
+/// Returns the endpoint of `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them:
+/// either is enough.
 fn endpoint_from_environment(
     endpoints: &[EndpointSettings],
     env: impl Fn(&str) -> Option<String>,
@@ -292,7 +299,7 @@ fn endpoint_from_environment(
     if base_url.is_none() && key.is_none() {
         return None;
     }
-    // The file names this endpoint itself, perhaps with more to say about it.
+    // The file defines this endpoint itself, perhaps with more settings.
     if endpoints
         .iter()
         .any(|endpoint| endpoint.name == ENVIRONMENT_ENDPOINT)

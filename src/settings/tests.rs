@@ -261,7 +261,7 @@ fn rejects_unknown_time_zone() {
 #[test]
 fn rejects_numbers_out_of_range() {
     let endpoint = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\n";
-    for (file, words) in [
+    for (file, message) in [
         (
             format!("{endpoint}context_window = 0\n"),
             "the setting endpoints.context_window is 0; it must be from 256 to 1000000000",
@@ -283,7 +283,7 @@ fn rejects_numbers_out_of_range() {
             "the setting agent.repetitions is 2; it must be from 3 to 100",
         ),
     ] {
-        assert_eq!(read_settings(&file, &[]).unwrap_err().to_string(), words);
+        assert_eq!(read_settings(&file, &[]).unwrap_err().to_string(), message);
     }
 }
 

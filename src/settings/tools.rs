@@ -1,4 +1,4 @@
-//! The tools that come with Parlor: which of them models are offered, and whom they ask.
+//! Settings of the built-in tools: the offered ones, and the services they use.
 
 use std::fmt;
 
@@ -7,28 +7,28 @@ use serde::Deserialize;
 
 use super::{AllowedHosts, Secret, SettingsError};
 
-/// The tools.
+/// The settings of tools.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolSettings {
-    /// The names of tools that no model is offered.
+    /// The names of tools that are not offered to any model.
     pub disabled: Vec<String>,
     pub fetch_webpage: FetchWebpageSettings,
-    /// Without it nothing searches the web.
+    /// The search engine; without it there is no web search.
     pub web_search: Option<WebSearchSettings>,
     pub pubmed: PubmedSettings,
 }
 
-/// How pages of the web are read.
+/// The settings of reading web pages.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FetchWebpageSettings {
-    /// Hosts inside this network that may be read all the same, as `host` or `host:port`. Everything else inside is out of
-    /// reach, since models and pages are not to be trusted.
+    /// Hosts inside this network that may be read, as `host` or `host:port`. All others inside are blocked,
+    /// since models and pages are not trusted.
     pub allowed_hosts: Vec<String>,
-    /// How much of a page is read, in bytes.
+    /// The maximum length of a page, in bytes. The rest is not read.
     pub page_bytes: usize,
-    /// How long a page may take.
+    /// The timeout of a page.
     pub timeout_seconds: f64,
 }
 
@@ -42,18 +42,18 @@ impl Default for FetchWebpageSettings {
     }
 }
 
-/// Who searches the web.
+/// The settings of web search.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebSearchSettings {
     pub provider: SearchProvider,
-    /// Where it is, if that is not its official address.
+    /// The address, if it is not the official one.
     #[serde(default)]
     pub url: Option<String>,
-    /// The environment variable that holds the key.
+    /// The environment variable that has the key.
     #[serde(default)]
     pub api_key_env: Option<String>,
-    /// The key itself, read from the environment.
+    /// The key, read from the environment.
     #[serde(skip)]
     pub api_key: Option<Secret>,
 }
@@ -62,29 +62,30 @@ pub struct WebSearchSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchProvider {
-    /// SearXNG, or whatever answers as it does. It has no official address.
+    /// SearXNG or a compatible server. It has no official address.
     Searxng,
     Brave,
     Tavily,
 }
 
-/// NCBI's E-utilities, which search PubMed.
+/// The settings of NCBI's E-utilities, which search PubMed.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PubmedSettings {
     pub enabled: bool,
     pub base_url: String,
-    /// Whom NCBI writes to before it blocks a server that asks too much.
+    /// The address that NCBI writes to before it blocks a server that sends too many requests.
     pub email: Option<String>,
-    /// The environment variable that holds the key: with one, NCBI allows ten requests a second instead of three.
+    /// The environment variable that has the key: with one, NCBI allows ten requests a second instead of
+    /// three.
     pub api_key_env: Option<String>,
-    /// The key itself, read from the environment.
+    /// The key, read from the environment.
     #[serde(skip)]
     pub api_key: Option<Secret>,
 }
 
 impl SearchProvider {
-    /// Its official address.
+    /// Returns its official address.
     pub fn default_url(self) -> Option<&'static str> {
         match self {
             Self::Searxng => None,
@@ -93,7 +94,7 @@ impl SearchProvider {
         }
     }
 
-    /// Whether it answers only those who have a key.
+    /// Returns true if it requires a key.
     pub fn needs_key(self) -> bool {
         match self {
             Self::Searxng => false,
@@ -115,7 +116,7 @@ impl Default for PubmedSettings {
 }
 
 impl ToolSettings {
-    /// Takes the keys from the environment.
+    /// Reads the keys from the environment.
     pub(super) fn read_keys(&mut self, env: impl Fn(&str) -> Option<String>) {
         let read = |name: &Option<String>| name.as_deref().and_then(&env).map(Secret);
         if let Some(search) = &mut self.web_search {
@@ -145,12 +146,12 @@ impl ToolSettings {
 fn check_url(name: &'static str, value: &str) -> Result<(), SettingsError> {
     match Url::parse(value) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(()),
-        // Not shown: it may hold a password.
+        // The value is not shown: it may contain a password.
         _ => Err(SettingsError::InvalidUrl(name)),
     }
 }
 
-/// An address may hold a password.
+/// Redacts the address, which may contain a password.
 impl fmt::Debug for WebSearchSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebSearch")
@@ -162,7 +163,7 @@ impl fmt::Debug for WebSearchSettings {
     }
 }
 
-/// The same here.
+/// Redacts the address, which may contain a password.
 impl fmt::Debug for PubmedSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pubmed")

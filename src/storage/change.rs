@@ -1,4 +1,4 @@
-//! The changes to what is stored, what goes with them, and what becomes of them.
+//! The changes to stored data, their inputs and their outcomes.
 
 use bytes::Bytes;
 
@@ -14,95 +14,98 @@ use crate::protocol::{
     literature::{ResearchStream, SavedArticle},
 };
 
-/// One change to what is stored. A change is done whole or not at all.
+/// One change to stored data. A change is applied completely or not at all.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Save a person's message and start a run that answers it.
+    /// Saves a user's message and starts a run that answers it.
     SendMessage {
         user_id: UserId,
         intent: SendMessage,
         start: RunStart,
     },
-    /// Start a run that answers the same message as `intent.message_id` does.
+    /// Starts a run that answers the same message as `intent.message_id`.
     Regenerate {
         user_id: UserId,
         intent: Regenerate,
         start: RunStart,
     },
-    /// Go on with a run that was stopped, failed or interrupted.
+    /// Continues a run that was stopped, failed or was interrupted.
     ContinueRun {
         user_id: UserId,
         intent: ContinueRun,
         /// The request, to tell it from another one under the same intent id.
         fingerprint: String,
     },
-    /// What a run has produced since its last change.
+    /// Appends the output of a run since its last change.
     AppendEvents {
         run: RunKey,
         events: Vec<EventBody>,
     },
-    /// What a run has come to with all that it has appended, so that it need not be put together from the log.
+    /// Stores a run's message with all appended output, so that it need not be folded from the log again.
     StoreMessage {
         run: RunKey,
         message: AssistantMessage,
     },
-    /// Something that a run has made for the panel. An event or a message that names it comes after it.
+    /// Stores a payload for the panel. Must come before the event or message that names it.
     StorePayload {
         run: RunKey,
         payload: Payload,
     },
-    /// Data that only the provider of a run's model understands. An event that makes the part beside which it belongs comes after it.
+    /// Stores data that only the provider of the run's model understands. Must come before the event that
+    /// creates the part it belongs to.
     StoreOpaque {
         run: RunKey,
         placed: PlacedOpaque,
     },
-    /// How a run called its model. Kept for so many runs of a conversation, the newest.
+    /// Records a model call. Calls are kept for the newest `keep_runs` runs of a conversation.
     RecordCall {
         run: RunKey,
         call: RecordedCall,
         keep_runs: usize,
     },
-    /// A file that a tool of a run has given. An event or a message that names it comes after it.
+    /// Stores a file that a tool produced. Must come before the event or message that names it.
     StoreAttachment {
         run: RunKey,
         attachment: StoredAttachment,
     },
-    /// A run waits for a person: its events so far, and what it has come to. Nothing works on it until the person answers.
+    /// Pauses a run until the user answers: stores its events and message so far. No task works on a paused
+    /// run.
     PauseRun {
         run: RunKey,
         events: Vec<EventBody>,
         message: AssistantMessage,
     },
-    /// A person answers a run that waits, and it goes on.
+    /// Stores a user's answer to a paused run and resumes the run.
     AnswerApproval {
         user_id: UserId,
         approval: ApprovalDecision,
     },
-    /// A person accepts or rejects something that was made for the panel.
+    /// Stores the user's verdict on a payload.
     JudgePayload {
         user_id: UserId,
         intent: JudgePayload,
         fingerprint: String,
     },
-    /// A person has taken a suggested action on the page.
+    /// Records that the user took a suggested action on the page.
     TakeAction {
         user_id: UserId,
         intent: TakeAction,
         fingerprint: String,
     },
-    /// A person allows a tool once for all in a conversation.
+    /// Allows a tool for the rest of a conversation.
     AllowTool {
         user_id: UserId,
         conversation_id: ConversationId,
         tool: String,
     },
-    /// The end of a run: its last events, its final message and its status.
+    /// Ends a run: stores its last events, its final message and its status.
     EndRun {
         run: RunKey,
         events: Vec<EventBody>,
         message: AssistantMessage,
     },
-    /// The end of a run that can't be ended otherwise: its status, with its last events and its message if those can be stored.
+    /// Ends a run that can't be ended otherwise: stores its status, and its last events and message if they
+    /// can be stored.
     AbandonRun {
         run: RunKey,
         events: Vec<EventBody>,
@@ -119,27 +122,27 @@ pub enum Change {
         conversation_id: ConversationId,
         model: String,
     },
-    /// Have a conversation's model asked in another way.
+    /// Sets a conversation's model parameters.
     SetParameters {
         user_id: UserId,
         intent: SetParameters,
-        /// What the intent asks for, read.
+        /// The parsed parameters of the intent.
         parameters: Parameters,
         /// The request, to tell it from another one under the same intent id.
         fingerprint: String,
     },
-    /// What a model is told in place of a conversation's oldest messages.
+    /// Stores a summary that the model gets in place of a conversation's oldest messages.
     StoreSummary {
         run: RunKey,
         summary: HistorySummary,
     },
-    /// Show the branch that was last grown through a message.
+    /// Shows the newest branch through a message.
     SelectBranch {
         user_id: UserId,
         conversation_id: ConversationId,
         through: MessageId,
     },
-    /// Somebody has looked at what had happened.
+    /// Marks the conversation's result as seen.
     MarkRead {
         user_id: UserId,
         conversation_id: ConversationId,
@@ -148,39 +151,40 @@ pub enum Change {
         user_id: UserId,
         conversation_id: ConversationId,
     },
-    /// Remember something of a person across conversations, if fewer than `limit` things are. What is remembered already is once.
+    /// Adds a memory of a user, if there are fewer than `limit`. A duplicate is stored once.
     AddMemory {
         user_id: UserId,
         memory: Memory,
         limit: usize,
     },
-    /// Forget one of these things.
+    /// Deletes one memory.
     DeleteMemory {
         user_id: UserId,
         memory_id: MemoryId,
     },
-    /// Keep an article, if fewer than `limit` are kept. One that is kept already gets the note only if it has none: what the
-    /// person has written stays.
+    /// Saves an article, if fewer than `limit` are saved. A saved article gets the note only if it has none:
+    /// the user's own note is never overwritten.
     SaveArticle {
         user_id: UserId,
         article: SavedArticle,
-        /// Its abstract, by paragraphs; nothing if it is not known.
+        /// The abstract by paragraphs; `None` if it is not known.
         summary: Option<Vec<String>>,
         limit: usize,
     },
-    /// The abstract of an article that is kept, if it was not known.
+    /// Stores the abstract of a saved article, if it was not known.
     StoreAbstract {
         user_id: UserId,
         pmid: String,
         summary: Vec<String>,
     },
-    /// The text that tells the model what was open when the question of a run was asked, unless that is known.
+    /// Stores the text that describes the open page to the model, as of a run's question. A stored text is
+    /// kept.
     StoreContextSnapshot {
         run: RunKey,
         text: String,
         instructions: String,
     },
-    /// Write something about an article that is kept, if what is there is one of what it may replace.
+    /// Sets the note of a saved article, if its current note is one of `replaces`.
     SetArticleNote {
         user_id: UserId,
         pmid: String,
@@ -191,7 +195,7 @@ pub enum Change {
         user_id: UserId,
         pmid: String,
     },
-    /// Keep a stream of research, if there are fewer than `limit`; or make one that is kept another one.
+    /// Saves a research stream, if there are fewer than `limit`, or replaces a saved one.
     SaveStream {
         user_id: UserId,
         stream: ResearchStream,
@@ -201,28 +205,28 @@ pub enum Change {
         user_id: UserId,
         stream_id: StreamId,
     },
-    /// Forget all of them.
+    /// Deletes all memories of a user.
     DeleteAllMemories {
         user_id: UserId,
     },
-    /// What a person wants the assistant to be told in every conversation.
+    /// Sets a user's instructions for the assistant in every conversation.
     SetInstructions {
         user_id: UserId,
         text: String,
     },
-    /// Another API token, if there are fewer than `limit`.
+    /// Adds an API token, if there are fewer than `limit`.
     AddToken {
         user_id: UserId,
         token: ApiToken,
         hash: TokenHash,
         limit: usize,
     },
-    /// An API token is not taken any more.
+    /// Revokes an API token.
     RevokeToken {
         user_id: UserId,
         token_id: TokenId,
     },
-    /// An API token was used just now.
+    /// Records the time at which an API token was used.
     RecordTokenUse {
         user_id: UserId,
         token_id: TokenId,
@@ -230,37 +234,37 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether it ends a run.
+    /// Returns true if the change ends a run.
     pub fn is_run_end(&self) -> bool {
         matches!(self, Self::EndRun { .. })
     }
 }
 
-/// A call of a model, as it is written down. Storage does not look into it.
+/// A recorded model call. Storage does not parse its JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedCall {
     pub id: CallId,
-    /// What was sent, as JSON; nothing if it is written down already as it is.
+    /// The request as JSON; `None` if the same request is stored already.
     pub request: Option<String>,
-    /// What came of it so far, as JSON.
+    /// The response so far, as JSON.
     pub response: String,
 }
 
-/// What became of an intent.
+/// The stored result of an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompletedIntent {
     /// The request, to tell it from another one under the same id.
     pub fingerprint: String,
-    /// Nothing, if it starts nothing.
+    /// The started run; `None` if the intent starts none.
     pub started: Option<StartedRun>,
 }
 
 impl CompletedIntent {
-    /// What was started when it came before.
+    /// Returns the run that the intent started the first time.
     ///
     /// # Errors
     ///
-    /// If that was another request.
+    /// If the id was used for a different request.
     pub fn replay(self, fingerprint: &str) -> Result<Option<StartedRun>, ChangeRejection> {
         if self.fingerprint == fingerprint {
             Ok(self.started)
@@ -270,7 +274,7 @@ impl CompletedIntent {
     }
 }
 
-/// A conversation as one asks for it by its id.
+/// A conversation without its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredConversation {
     pub summary: ConversationSummary,
@@ -278,94 +282,93 @@ pub struct StoredConversation {
     pub created_at: Timestamp,
 }
 
-/// A file that a tool has given, with what is in it.
+/// A file that a tool produced, with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAttachment {
     pub attachment: Attachment,
     pub data: Bytes,
 }
 
-/// What is stored of an API token: its SHA-256.
+/// The SHA-256 of an API token. The token itself is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenHash(pub [u8; 32]);
 
-/// A person's answer to whether a tool call may begin.
+/// A user's answer to an approval request for a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApprovalDecision {
     pub run: MessageId,
-    /// Which of the run's calls.
+    /// The index of the call in the run.
     pub index: usize,
     pub answer: ApprovalAnswer,
 }
 
-/// What a person was looking at when they asked, as the model is told of it. It is kept with their message: whenever that is
-/// answered, the model is told the same. The message is stored with the context alone; the run that answers it adds the rest.
+/// A snapshot of the page that the user had open when they asked, as it is described to the model. It is
+/// stored with their message, so that every answer to that message gets the same description. The message is
+/// stored with `context` only; the run that answers it adds the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageContextSnapshot {
     pub context: PageContext,
-    /// The text of what was there; empty until it is known, or if the page has nothing to tell.
+    /// The description of the page; empty until it is known, or if the page has none.
     pub text: String,
-    /// What the person wants of the assistant there.
+    /// The user's instructions for the assistant on this page.
     pub instructions: String,
 }
 
-/// How a run starts, besides what its intent says.
+/// The inputs of a new run besides its intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunStart {
-    /// What the person looks at, if the run begins with a message of theirs.
+    /// The page that the user has open, if the run begins with a message of theirs.
     pub context_snapshot: Option<Box<PageContextSnapshot>>,
-    /// The run's id, and its message's.
+    /// The id of the run and of its message.
     pub run: MessageId,
     /// The model, if neither the intent nor the conversation names one.
     pub default_model: String,
-    /// How the model is asked from now on, if the intent says anything about it.
+    /// The model parameters from now on, if the intent sets any.
     pub parameters: Option<Parameters>,
     /// The request, to tell it from another one under the same intent id.
     pub fingerprint: String,
 }
 
-/// What a change did.
+/// The effect of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
-    /// A conversation is gone, with the run that worked on it.
+    /// The conversation was deleted, with the run that was active in it.
     Deleted {
         active_run: Option<MessageId>,
     },
-    /// Something of a person's is gone.
+    /// Personal data of the user was deleted.
     DataDeleted,
-    /// The article is kept already, with another note, which stays.
+    /// The article is saved already with a different note, which is kept.
     NotedOtherwise,
-    /// A run was started, now or (`again`) when the same intent came before.
+    /// A run was started, now or (`again`) by an earlier copy of the same intent.
     Started {
         started: StartedRun,
         again: bool,
     },
 }
 
-/// Why a change was not done. Nothing of it was stored.
+/// The reason for which a change was rejected. Nothing of it was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeRejection {
-    #[error("there is no such thing, or it is not this user's")]
+    #[error("there is no such thing, or it belongs to another user")]
     NotFound,
-    #[error("a fault of Parlor's; its log says more")]
+    #[error("an internal error; see Parlor's log")]
     Internal,
-    #[error("another note than was known stands there")]
+    #[error("the note was changed meanwhile")]
     NoteChanged,
-    #[error("a run is at work on this conversation")]
+    #[error("a run is active in this conversation")]
     RunActive,
-    #[error(
-        "only the last answer of a branch can be continued, and only if it did not come to its natural end"
-    )]
+    #[error("only the last answer of a branch can be continued, and only if it was cut off")]
     NotContinuable,
-    #[error("the id was used for something else")]
+    #[error("the id was used for a different request")]
     IntentReused,
-    #[error("the action was taken already, or is offered no more")]
+    #[error("the action was taken already, or is no longer suggested")]
     ActionAlreadyTaken,
-    #[error("as many things are remembered as may be")]
+    #[error("the memory limit is reached")]
     MemoryFull,
-    #[error("as many articles, or streams of research, are kept as may be")]
+    #[error("the limit of saved articles or research streams is reached")]
     LibraryFull,
-    #[error("there are as many API tokens as may be")]
+    #[error("the limit of API tokens is reached")]
     TokensFull,
 }

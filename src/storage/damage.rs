@@ -1,4 +1,5 @@
-//! Rows that can't be read. One costs only itself: whoever reads it goes on without it, or shows that it is damaged.
+//! Handling of rows that can't be read. A damaged row affects only itself: readers skip it or show that it is
+//! damaged.
 
 use std::{
     collections::HashSet,
@@ -8,17 +9,18 @@ use std::{
 
 use super::StorageError;
 
-/// Damaged rows that are named in the log. So many point at the disk, and naming more helps nobody.
+/// The limit of damaged rows named in the log. More of them mean a failing disk, and further names do not
+/// help.
 const MAX_LOGGED_ROWS: usize = 1000;
 
-/// The rows that the log names already: their table and id.
+/// The rows named in the log already, by table and id.
 static LOGGED_ROWS: LazyLock<Mutex<HashSet<(&'static str, String)>>> = LazyLock::new(Mutex::default);
 
-/// Gives what was read of a row, or nothing if the row is damaged, which is logged once.
+/// Returns the value read from a row, or `None` if the row is damaged. Logs each damaged row once.
 ///
 /// # Errors
 ///
-/// If storage does not work: that is no row's fault.
+/// If storage fails: that is not caused by the row.
 pub fn skip_damaged<T>(
     table: &'static str,
     id: impl Display,
@@ -34,14 +36,14 @@ pub fn skip_damaged<T>(
     }
 }
 
-/// Logs a damaged row, if it was not logged before.
+/// Logs a damaged row, unless it was logged before.
 pub fn log_damaged_row(table: &'static str, id: impl Display, error: &dyn Display) {
     let id = id.to_string();
     let mut logged = LOGGED_ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     if logged.len() >= MAX_LOGGED_ROWS || !logged.insert((table, id.clone())) {
         return;
     }
-    tracing::error!(table, id, %error, "a stored row is damaged; everything else is read without it");
+    tracing::error!(table, id, %error, "a stored row is damaged and is skipped");
     if logged.len() == MAX_LOGGED_ROWS {
         tracing::error!("{MAX_LOGGED_ROWS} stored rows are damaged; further ones are not logged");
     }
@@ -73,7 +75,7 @@ mod tests {
 
     #[test]
     fn storage_failure_is_not_row_damage() {
-        let trouble = StorageError::Database(sqlx::Error::PoolClosed);
-        assert!(skip_damaged("tests", "second row", Err::<(), _>(trouble)).is_err());
+        let failure = StorageError::Database(sqlx::Error::PoolClosed);
+        assert!(skip_damaged("tests", "second row", Err::<(), _>(failure)).is_err());
     }
 }

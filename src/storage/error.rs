@@ -1,35 +1,35 @@
-//! Why storage does not work, in words for the log and the start, and as far as a person can do something about it.
+//! Storage errors: their texts for the log and the start, and a classification by what the operator can do.
 
 use sqlx::migrate::MigrateError;
 
-/// Storage does not work: the disk, the file, the database. Not the request's fault.
+/// A failure of storage: the disk, the file or the database. Not caused by the request.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     #[error("the database: {0}")]
     Database(#[from] sqlx::Error),
     #[error("the database's schema: {0}")]
     Migration(#[from] MigrateError),
-    #[error("another Parlor uses it (stop that one, or give this one another folder with --data)")]
+    #[error("another Parlor uses it (stop it, or choose another folder with --data)")]
     InUse,
     #[error(
-        "the database is damaged or is none ({0}). It was left as it is: put back a copy, save what can be saved with \
-         `sqlite3 parlor.db .recover`, or move it away to begin anew"
+        "the file is damaged or not a database ({0}). It was not changed: restore a backup, save its data with \
+         `sqlite3 parlor.db .recover`, or move it away to start with an empty one"
     )]
     Damaged(Box<dyn sqlx::error::DatabaseError>),
     #[error(
-        "parlor.db is empty, and beside it lies a write-ahead log with data ({0}), which SQLite would delete. Both were left as \
-         they are: put back a copy of parlor.db, or move both away to begin anew"
+        "parlor.db is empty, but there is a write-ahead log with data ({0}), which SQLite would delete. Both were not \
+         changed: restore a backup of parlor.db, or move both away to start with an empty database"
     )]
     EmptyDatabase(std::path::PathBuf),
-    #[error("the end of a run could not be stored, since the database is damaged")]
+    #[error("the end of a run could not be stored, because the database is damaged")]
     RunAbandoned,
     #[error(
-        "it was written by a newer Parlor (its schema has step {0}, which this one does not know). It was left as it is: \
-         start that version, or give this one another folder with --data"
+        "it was written by a newer Parlor (its schema has the unknown migration {0}). It was not changed: \
+         start that version, or choose another folder with --data"
     )]
     NewerSchema(i64),
     #[error(
-        "it can't be written ({0}). It was left as it is: give Parlor write access to the folder and to what is in it, or \
+        "it can't be written ({0}). It was not changed: give Parlor write access to the folder and its files, or \
          choose another one with --data"
     )]
     NotWritable(Box<StorageError>),
@@ -37,30 +37,31 @@ pub enum StorageError {
     DataFolder(#[from] std::io::Error),
     #[error("a stored row can't be read: {0}")]
     InvalidJson(#[from] serde_json::Error),
-    #[error("an id that is stored can't be read: {0}")]
+    #[error("a stored id can't be read: {0}")]
     InvalidId(#[from] uuid::Error),
     #[error(
         "this build contains SQLite {0}, which can lose commits (see https://sqlite.org/wal.html, the \
-         “WAL-reset bug”); 3.51.3 is the first without that fault"
+         “WAL-reset bug”); 3.51.3 is the first version without that bug"
     )]
     UnsafeSqliteVersion(String),
 }
 
-/// What keeps storage from working, as far as a person can do something about it.
+/// The kind of a storage failure, by what the operator can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageErrorKind {
-    /// The disk is full, or what this user may have of it.
+    /// The disk is full, or this system user's quota is.
     DiskFull,
-    /// The data may not be written.
+    /// The data can't be written.
     NotWritable,
-    /// The database is damaged. Trying again does not help.
+    /// The database is damaged. Retrying does not help.
     Damaged,
-    /// The log says what.
+    /// Another cause, which the log names.
     Other,
 }
 
 impl StorageError {
-    /// True if it is about one row, which stays as it is however often it is read, and not about storage as a whole.
+    /// Returns true if the error concerns one row and not storage as a whole. The row stays unreadable on
+    /// every retry.
     pub fn is_row_damage(&self) -> bool {
         matches!(
             self,
@@ -70,7 +71,7 @@ impl StorageError {
         )
     }
 
-    /// What a person can do about it.
+    /// Returns the kind of failure.
     pub fn kind(&self) -> StorageErrorKind {
         use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         match self {
@@ -90,7 +91,7 @@ impl StorageError {
     }
 }
 
-/// The meaning of an error of SQLite's for a person.
+/// Classifies an error of SQLite.
 fn classify_sql_error(error: &sqlx::Error) -> StorageErrorKind {
     // https://sqlite.org/rescode.html: the lowest byte is the primary code.
     const PERM: i32 = 3;

@@ -1,45 +1,45 @@
-//! What a run begins with.
+//! The data that a run starts with.
 
 use std::collections::HashMap;
 
 use super::PageContextSnapshot;
 use crate::protocol::{AssistantMessage, Message, MessageId, Parameters, PayloadVerdict, PlacedOpaque};
 
-/// What a run begins with, or goes on with, as of one moment.
+/// The data that a run starts or continues with, as of one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunContext {
-    /// What it has come to so far.
+    /// The run's message so far.
     pub answer: AssistantMessage,
-    /// The messages that lead to it, oldest first.
+    /// The messages before it on its branch, oldest first.
     pub history: Vec<Message>,
-    /// Data of the answer and of those that lead to it that only providers understand, by message, in the order in which it came.
+    /// Provider-specific data of the answer and of the messages before it, by message, in order of arrival.
     pub opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
-    /// What the person looked at when they wrote the message that the run answers: it is told of it, and has its tools, however
-    /// late it is answered.
+    /// The page that the user had open when they wrote the question. The run gets its description and its
+    /// tools, however late the question is answered.
     pub context_snapshot: Option<PageContextSnapshot>,
-    /// What the person has accepted and rejected of what was made for the panel, in their order.
+    /// The user's verdicts on payloads, in the order in which they were given.
     pub verdicts: Vec<PayloadVerdict>,
-    /// What the person wants the assistant to be told in every conversation.
+    /// The user's instructions for the assistant in every conversation.
     pub instructions: String,
-    /// The tools that the person has allowed once for all in the conversation.
+    /// The tools that the user has allowed for the rest of the conversation.
     pub allowed_tools: Vec<String>,
     pub options: RunOptions,
 }
 
-/// How a run's model is called, besides what it is shown of the conversation.
+/// The options of a run's model calls besides the conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOptions {
     pub parameters: Parameters,
-    /// Tools that its first call has to use.
+    /// The tools that the first call must use.
     pub force_tools: Vec<String>,
-    /// What was made to stand for the beginning of the conversation, on whichever branch.
+    /// The stored summaries of the beginning of the conversation, on any branch.
     pub summaries: Vec<HistorySummary>,
 }
 
-/// What stands for the beginning of a branch.
+/// A summary that replaces the beginning of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistorySummary {
-    /// The last message that is in it.
+    /// The last message that the summary covers.
     pub last_message_id: MessageId,
     pub text: String,
 }

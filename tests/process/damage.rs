@@ -92,7 +92,7 @@ async fn reports_damage_and_fails_the_turn() {
     assert_eq!(page.status(), StatusCode::OK);
     let page = response_text(page).await;
     assert!(
-        page.contains("Parlor's database is damaged") && page.contains("put back a backup"),
+        page.contains("Parlor's database is damaged") && page.contains("restore a backup"),
         "{page}"
     );
 

@@ -1,8 +1,8 @@
-//! The file that comes with Parlor: its examples are understood, and what it says of the defaults is so.
+//! The settings file shipped with Parlor: its examples are valid, and the defaults it states are correct.
 
 use super::*;
 
-/// The example of an Azure endpoint in the file that comes with Parlor.
+/// Checks the shipped file's example of an Azure endpoint.
 #[test]
 fn azure_example_reads_its_key_without_printing() {
     let file = include_str!("../../../Leptos.toml");
@@ -30,7 +30,7 @@ fn shipped_file_names_pubmed_address() {
     assert!(include_str!("../../../Leptos.toml").contains(&line), "{line}");
 }
 
-/// The file that comes with Parlor has examples of what has no default.
+/// Checks the shipped file's examples of settings without a default.
 #[test]
 fn shipped_mcp_examples_are_valid() {
     let file = include_str!("../../../Leptos.toml");
@@ -69,7 +69,7 @@ fn shipped_mcp_examples_are_valid() {
     assert_eq!(settings.mcp, [files, tickets]);
 }
 
-/// The file that comes with Parlor names every setting with its default, behind a `#`.
+/// Checks that the shipped file names every setting with its default, behind a `#`.
 #[test]
 fn shipped_file_matches_the_defaults() {
     let file = include_str!("../../../Leptos.toml");

@@ -1,4 +1,4 @@
-//! The list of conversations: its order, its pages, what is news.
+//! The conversation list: its order, its pages and the unseen marks.
 
 use super::*;
 
@@ -9,7 +9,7 @@ async fn pages_the_list_by_newest_activity() {
         .map(|n| new_turn(TEST_USER, ConversationId::new(), &format!("talk {n}")))
         .collect();
     for (n, turn) in turns.iter().enumerate() {
-        // Two of them in the same millisecond.
+        // Two conversations in the same millisecond.
         let at = Timestamp(NOON.0 + (n as i64 / 2));
         storage
             .commit(at, std::slice::from_ref(&turn.change))
@@ -46,7 +46,10 @@ async fn an_ended_run_is_unseen_until_read() {
         for event in read_log(storage, TEST_USER).await {
             crate::protocol::conversation_list::apply(&mut folded, &event);
         }
-        assert_eq!(folded.conversations, list.conversations, "live is as loaded");
+        assert_eq!(
+            folded.conversations, list.conversations,
+            "the live list equals the loaded one"
+        );
         list.conversations[0].unseen
     };
     let read = Change::MarkRead {
@@ -59,7 +62,7 @@ async fn an_ended_run_is_unseen_until_read() {
     assert!(unseen(&*storage).await);
     drop(storage);
     let storage = sqlite::SqliteStorage::open(folder.path()).await.unwrap();
-    assert!(unseen(&storage).await, "also after a restart");
+    assert!(unseen(&storage).await, "it is unseen after a restart too");
     commit_one(&storage, &read).await.unwrap();
     assert!(!unseen(&storage).await);
     let head = storage.last_position(TEST_USER).await.unwrap();
@@ -67,6 +70,6 @@ async fn an_ended_run_is_unseen_until_read() {
     assert_eq!(
         storage.last_position(TEST_USER).await.unwrap(),
         head,
-        "no news, no event"
+        "marking twice logs no event"
     );
 }

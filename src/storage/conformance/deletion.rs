@@ -1,4 +1,4 @@
-//! What is deleted, and what is somebody else's, is not there.
+//! Deleted data and other users' data is not found.
 
 use super::*;
 
@@ -28,7 +28,7 @@ async fn deleting_a_conversation_leaves_only_positions() {
     .await
     .unwrap();
 
-    // What its run still says is dropped, and so is its end.
+    // The run's further output is dropped, and so is its end.
     let late = [
         Change::AppendEvents {
             run: turn.run,
@@ -76,21 +76,21 @@ async fn deleted_data_does_not_come_back() {
     assert_eq!(
         commit_one(&*storage, &delete).await,
         Ok(Outcome::Deleted { active_run: None }),
-        "twice is once"
+        "deleting twice has no further effect"
     );
     let log_now = read_log(&*storage, TEST_USER).await;
     assert_eq!(
         log_now.last().map(|event| &event.body),
         Some(&EventBody::ConversationDeleted),
-        "who was away hears of it"
+        "a client that was away gets the deletion"
     );
-    // The same message again, by a client that never heard an answer.
+    // The same message again, from a client that got no response.
     let again = commit_one(&*storage, &first.change).await;
     assert!(
         matches!(again, Ok(Outcome::Started { again: true, .. })),
         "{again:?}"
     );
-    // Another one, by a tab that has not heard of it.
+    // A new message, from a tab that has not received the deletion.
     let stale = new_turn(TEST_USER, conversation_id, "and another thing");
     assert_eq!(
         commit_one(&*storage, &stale.change).await,

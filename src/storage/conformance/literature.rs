@@ -1,4 +1,4 @@
-//! What a person keeps of the literature, and what they looked at.
+//! The user's library, and page context snapshots.
 
 use super::*;
 use crate::protocol::{
@@ -60,7 +60,7 @@ fn set_note(note: &str, replaces: &[&str]) -> Change {
     }
 }
 
-/// The library that the log's events make.
+/// Folds the log's events into a library.
 async fn replayed_library(storage: &dyn Storage, user_id: UserId) -> Library {
     let mut library = Library::default();
     for event in read_log(storage, user_id).await {
@@ -85,7 +85,7 @@ async fn stored_library_equals_the_replayed_one() {
     for (change, outcome) in [
         (save_article(TEST_USER, article("11")), Outcome::Done),
         (save_article(TEST_USER, article("12")), Outcome::Done),
-        // Again, with nothing new.
+        // The same articles again, without new data.
         (save_article(TEST_USER, article("11")), Outcome::Done),
         (set_note("Read this.", &["", "Elsewhere."]), Outcome::DataDeleted),
         (set_note("Read this.", &[]), Outcome::Done),
@@ -112,8 +112,8 @@ async fn stored_library_equals_the_replayed_one() {
     assert_eq!(kept.articles, [noted.clone(), article("12")]);
     assert_eq!(kept.streams, [first.clone(), second.clone()]);
     assert_eq!(replayed_library(storage, TEST_USER).await, kept);
-    let whole = storage.saved_article(TEST_USER, "11").await.unwrap();
-    assert_eq!(whole, Some((noted.clone(), Some(vec!["What it says.".into()]))));
+    let saved = storage.saved_article(TEST_USER, "11").await.unwrap();
+    assert_eq!(saved, Some((noted.clone(), Some(vec!["What it says.".into()]))));
     let some = storage
         .saved_articles(TEST_USER, &["11".into(), "13".into()])
         .await;
@@ -165,7 +165,11 @@ async fn saving_again_keeps_the_note() {
     commit_one(storage, &save_article(TEST_USER, noted("A model's.")))
         .await
         .unwrap();
-    assert_eq!(kept().await, [noted("A model's.")], "there was none");
+    assert_eq!(
+        kept().await,
+        [noted("A model's.")],
+        "a note is added where there was none"
+    );
     commit_one(storage, &set_note("Ann's own.", &["A model's."]))
         .await
         .unwrap();
@@ -188,12 +192,12 @@ async fn a_note_replaces_only_what_its_page_has_heard_of() {
         .await
         .unwrap();
     commit_one(storage, &set_note("One.", &[""])).await.unwrap();
-    // A page that has not heard of it, and one that has sent it itself.
-    let unheard = commit_one(storage, &set_note("Two.", &[""])).await;
-    assert_eq!(unheard, Err(ChangeRejection::NoteChanged));
+    // A page that has not received the change, and a page that has sent it itself.
+    let outdated = commit_one(storage, &set_note("Two.", &[""])).await;
+    assert_eq!(outdated, Err(ChangeRejection::NoteChanged));
     assert_eq!(library(storage, TEST_USER).await.articles[0].note, "One.");
-    let heard = commit_one(storage, &set_note("Two.", &["", "One."])).await;
-    assert_eq!(heard, Ok(Outcome::DataDeleted));
+    let current = commit_one(storage, &set_note("Two.", &["", "One."])).await;
+    assert_eq!(current, Ok(Outcome::DataDeleted));
     assert_eq!(library(storage, TEST_USER).await.articles[0].note, "Two.");
 }
 
@@ -209,16 +213,20 @@ async fn stores_an_abstract_when_it_becomes_known() {
     commit_one(&*storage, &unknown).await.unwrap();
     let summary = async || storage.saved_article(TEST_USER, "11").await.unwrap().unwrap().1;
     assert_eq!(summary().await, None);
-    for said in ["What it says.", "Something else."] {
+    for text in ["What it says.", "Something else."] {
         let known = Change::StoreAbstract {
             user_id: TEST_USER,
             pmid: "11".into(),
-            summary: vec![said.into()],
+            summary: vec![text.into()],
         };
         commit_one(&*storage, &known).await.unwrap();
         assert_eq!(summary().await, Some(vec!["What it says.".into()]));
     }
-    assert_eq!(read_log(&*storage, TEST_USER).await.len(), 1, "no list shows it");
+    assert_eq!(
+        read_log(&*storage, TEST_USER).await.len(),
+        1,
+        "an abstract is not logged"
+    );
 }
 
 #[tokio::test]
@@ -230,7 +238,7 @@ async fn removed_or_replaced_data_leaves_the_log() {
         instructions: words.into(),
         ..ours.clone()
     };
-    let said = async |user_id| {
+    let logged_json = async |user_id| {
         let log = read_log(storage, user_id).await;
         let positions = log.iter().map(|event| event.position.0);
         assert!(positions.eq(1..=log.len() as u64), "no position is missing");
@@ -248,8 +256,8 @@ async fn removed_or_replaced_data_leaves_the_log() {
     ] {
         commit_one(storage, &change).await.unwrap();
     }
-    assert!(said(TEST_USER).await.contains("private"), "it was there");
-    // What is written over in the transaction that wrote it, too.
+    assert!(logged_json(TEST_USER).await.contains("private"), "the log had it");
+    // Also data overwritten in the transaction that wrote it.
     let over = [
         set_note("private, too", &["private"]),
         set_note("open", &["private, too"]),
@@ -257,7 +265,7 @@ async fn removed_or_replaced_data_leaves_the_log() {
         save_stream(TEST_USER, &instructed("open")),
     ];
     storage.commit(NOON, &over).await.unwrap();
-    let now = said(TEST_USER).await;
+    let now = logged_json(TEST_USER).await;
     assert!(!now.contains("private") && now.contains("open"), "{now}");
     assert_eq!(
         replayed_library(storage, TEST_USER).await,
@@ -274,7 +282,7 @@ async fn removed_or_replaced_data_leaves_the_log() {
         stream_id,
     };
     storage.commit(NOON, &[remove, delete]).await.unwrap();
-    let now = said(TEST_USER).await;
+    let now = logged_json(TEST_USER).await;
     assert!(!now.contains("open") && !now.contains("about 11"), "{now}");
     assert!(now.contains("about 12") && now.contains("another"), "{now}");
     assert_eq!(
@@ -282,8 +290,8 @@ async fn removed_or_replaced_data_leaves_the_log() {
         library(storage, TEST_USER).await
     );
     assert!(
-        said(other_user()).await.contains("about 11"),
-        "what is Bob's stays"
+        logged_json(other_user()).await.contains("about 11"),
+        "the other user's data is kept"
     );
 }
 
@@ -331,18 +339,18 @@ async fn context_snapshot_lives_with_its_message() {
     let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
     let mut turn = new_turn(TEST_USER, conversation_id, "What is this?");
-    let looking = PageContextSnapshot {
+    let snapshot = PageContextSnapshot {
         context: PageContext::for_page("literature"),
         ..PageContextSnapshot::default()
     };
     let Change::SendMessage { start, .. } = &mut turn.change else {
         panic!("it is sent")
     };
-    start.context_snapshot = Some(Box::new(looking.clone()));
+    start.context_snapshot = Some(Box::new(snapshot.clone()));
     commit_one(&*storage, &turn.change).await.unwrap();
     let of = |user_id| storage.context_snapshot(user_id, turn.user_message_id);
-    assert_eq!(of(TEST_USER).await.unwrap(), Some(looking.clone()));
-    // What was there is added later, once.
+    assert_eq!(of(TEST_USER).await.unwrap(), Some(snapshot.clone()));
+    // The page's description is added later, once.
     for text in ["An article.", "Another one."] {
         let keep = Change::StoreContextSnapshot {
             run: turn.run,
@@ -354,7 +362,7 @@ async fn context_snapshot_lives_with_its_message() {
     let known = PageContextSnapshot {
         text: "An article.".into(),
         instructions: "Be quick.".into(),
-        ..looking
+        ..snapshot
     };
     assert_eq!(of(TEST_USER).await.unwrap(), Some(known));
     assert_eq!(of(other_user()).await.unwrap(), None);

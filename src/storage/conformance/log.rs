@@ -1,4 +1,4 @@
-//! The log: what it folds to, how it is trimmed, that it survives.
+//! The log: folding it gives the stored state, trimming it is safe, and it survives a restart.
 
 use super::*;
 
@@ -67,14 +67,14 @@ async fn folded_log_equals_stored_state_at_every_step() {
 async fn trimming_keeps_events_of_running_runs() {
     let (_folder, storage) = temp_storage().await;
     let done = new_turn(TEST_USER, ConversationId::new(), "done");
-    let at_work = new_turn(TEST_USER, ConversationId::new(), "at work");
+    let running = new_turn(TEST_USER, ConversationId::new(), "at work");
     commit_one(&*storage, &done.change).await.unwrap();
     commit_one(&*storage, &end_run(done.run, "answer")).await.unwrap();
-    commit_one(&*storage, &at_work.change).await.unwrap();
+    commit_one(&*storage, &running.change).await.unwrap();
     commit_one(
         &*storage,
         &Change::AppendEvents {
-            run: at_work.run,
+            run: running.run,
             events: vec![text(0, "still here")],
         },
     )
@@ -82,7 +82,7 @@ async fn trimming_keeps_events_of_running_runs() {
     .unwrap();
     let head = storage.last_position(TEST_USER).await.unwrap();
     let first = storage
-        .run(TEST_USER, at_work.run.message_id)
+        .run(TEST_USER, running.run.message_id)
         .await
         .unwrap()
         .unwrap()
@@ -113,7 +113,7 @@ async fn trimming_keeps_events_of_running_runs() {
             .unwrap(),
         LogPage::Reset
     );
-    // Messages are kept whole, whatever the log has forgotten.
+    // Messages stay complete after the log was trimmed.
     let (_, message) = storage
         .message(TEST_USER, done.run.message_id)
         .await
@@ -121,7 +121,7 @@ async fn trimming_keeps_events_of_running_runs() {
         .unwrap();
     assert_eq!(message.assistant().unwrap().text(), "answer");
     let (_, message) = storage
-        .message(TEST_USER, at_work.run.message_id)
+        .message(TEST_USER, running.run.message_id)
         .await
         .unwrap()
         .unwrap();

@@ -1,4 +1,4 @@
-//! What is remembered of a person, across conversations.
+//! Memories of a user across conversations.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn add_memory(user_id: UserId, text: &str) -> Change {
     }
 }
 
-/// What is remembered of somebody, newest first.
+/// Returns the memories of a user, newest first.
 async fn memory_texts(storage: &dyn Storage, user_id: UserId) -> Vec<String> {
     let memories = storage.memories(user_id).await.expect("storage works");
     memories.into_iter().map(|memory| memory.text).collect()
@@ -33,7 +33,7 @@ async fn a_memory_exists_until_deleted() {
     assert_eq!(
         memory_texts(&*storage, TEST_USER).await,
         ["has a dog", "likes tea"],
-        "the same twice is once"
+        "a duplicate is stored once"
     );
     let log = read_log(&*storage, TEST_USER).await;
     assert!(
@@ -81,7 +81,7 @@ async fn deleting_a_memory_makes_room_for_another() {
     assert_eq!(
         commit_one(&*storage, &add_memory(TEST_USER, "two")).await,
         Ok(Outcome::Done),
-        "it is remembered already"
+        "it is stored already"
     );
     let oldest = storage.memories(TEST_USER).await.unwrap().pop().expect("one");
     let forget = Change::DeleteMemory {
@@ -145,7 +145,7 @@ async fn deletes_all_memories_and_restores_one_in_place() {
     assert_eq!(
         commit_one(&*storage, &all).await,
         Ok(Outcome::Done),
-        "there is nothing left"
+        "no memory is left"
     );
     assert_eq!(memory_texts(&*storage, TEST_USER).await, [""; 0]);
     assert_eq!(memory_texts(&*storage, other_user()).await, ["another"]);

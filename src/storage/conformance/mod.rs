@@ -1,4 +1,4 @@
-//! What every storage must do, told as stories. Each runs over each kind of storage there is.
+//! The conformance suite of storage. Each test runs against every backend.
 
 mod conversation_lists;
 mod deletion;
@@ -26,7 +26,7 @@ use crate::protocol::{
     transcript,
 };
 
-/// A storage in a folder that goes away with it.
+/// Returns a storage in a temporary folder, which is deleted with it.
 async fn temp_storage() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let storage = sqlite::SqliteStorage::open(folder.path())
@@ -42,7 +42,7 @@ fn other_user() -> UserId {
     UserId(uuid::Uuid::from_u128(2))
 }
 
-/// Answers once more what a run has answered.
+/// Returns a change that answers a run's question again.
 fn regenerate(run: RunKey, again: RunKey) -> Change {
     Change::Regenerate {
         user_id: run.user_id,
@@ -112,7 +112,7 @@ fn text(offset: usize, text: &str) -> EventBody {
     }
 }
 
-/// What a run has come to that has said this much.
+/// Returns the message of a run with this answer.
 fn answer_message(answer: &str) -> AssistantMessage {
     let mut message = AssistantMessage::new("x/m");
     transcript::apply_to_run(&mut message, &text(0, answer));
@@ -149,7 +149,7 @@ async fn read_log(storage: &dyn Storage, user_id: UserId) -> Vec<Event> {
     }
 }
 
-/// Ann's conversation with all of the branch that is shown; `None` if there is none.
+/// Returns the test user's conversation with all of its shown branch; `None` if there is none.
 async fn full_transcript(storage: &dyn Storage, conversation_id: ConversationId) -> Option<Transcript> {
     let transcript = storage
         .transcript(TEST_USER, conversation_id, PageSize::UNLIMITED, None)
@@ -157,7 +157,7 @@ async fn full_transcript(storage: &dyn Storage, conversation_id: ConversationId)
     transcript.expect("storage works")
 }
 
-/// Folds the whole log into what a conversation shows.
+/// Folds the whole log into a conversation's transcript.
 async fn folded_transcript(storage: &dyn Storage, conversation_id: ConversationId) -> Transcript {
     let mut state = Transcript::new(conversation_id);
     for event in read_log(storage, TEST_USER).await {

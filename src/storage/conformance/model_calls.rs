@@ -1,4 +1,4 @@
-//! How runs have called their models: whose they are, which are kept, and when they go.
+//! Recorded model calls: their owner, their retention and their deletion.
 
 use super::*;
 use crate::protocol::CallId;
@@ -42,7 +42,7 @@ async fn records_a_call_and_later_its_response() {
     record_call(&*storage, turn.run, model_call(first, None, "came"))
         .await
         .unwrap();
-    // What was sent turns out to be something else than what was meant.
+    // The request that was sent differs from the planned one.
     record_call(
         &*storage,
         turn.run,
@@ -75,7 +75,7 @@ async fn keeps_calls_of_newest_undeleted_runs() {
         commit_one(&*storage, &end_run(turn.run, "Hello")).await.unwrap();
         runs.push(turn.run);
     }
-    // Another conversation's count for themselves.
+    // Another conversation has its own limit.
     let other = new_turn(TEST_USER, ConversationId::new(), "Hi");
     commit_one(&*storage, &other.change).await.unwrap();
     record_call(
@@ -99,7 +99,7 @@ async fn keeps_calls_of_newest_undeleted_runs() {
         commit_one(&*storage, &delete).await.unwrap();
         assert_eq!(stored_calls(&*storage, TEST_USER, run).await, []);
     }
-    // Its run did not know yet.
+    // The run had not yet learned of the deletion.
     let late = record_call(
         &*storage,
         other.run,

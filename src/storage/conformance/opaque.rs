@@ -1,4 +1,4 @@
-//! Data that only the providers of models understand.
+//! Provider-specific data.
 
 use super::*;
 use crate::protocol::{Opaque, PlacedOpaque, RawJson};
@@ -21,7 +21,7 @@ async fn run_context_has_opaque_data_of_its_branch() {
     let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "Hello");
-    // Spelled as no serializer would.
+    // Unusual formatting that no serializer produces.
     let odd = r#"{ "b":1.0e2, "a" : "\u00e9" }"#;
     let given = [
         placed_opaque(0, Some(1), odd),
@@ -35,16 +35,19 @@ async fn run_context_has_opaque_data_of_its_branch() {
         assert_eq!(kept, Ok(Outcome::Done));
     }
     let expected = HashMap::from([(first.run.message_id, given.to_vec())]);
-    let beginning = storage.run_context(first.run).await.unwrap().unwrap();
-    assert_eq!(beginning.opaque, expected, "it can go on");
+    let context = storage.run_context(first.run).await.unwrap().unwrap();
+    assert_eq!(context.opaque, expected, "a continued run has its data");
 
     commit_one(&*storage, &end_run(first.run, "Hi")).await.unwrap();
     let second = new_turn(TEST_USER, conversation_id, "And?");
     commit_one(&*storage, &second.change).await.unwrap();
-    let beginning = storage.run_context(second.run).await.unwrap().unwrap();
-    assert_eq!(beginning.opaque, expected, "of earlier turns, too");
+    let context = storage.run_context(second.run).await.unwrap().unwrap();
+    assert_eq!(
+        context.opaque, expected,
+        "a later run has the data of earlier turns"
+    );
 
-    // Another answer to the first question is another branch.
+    // Another answer to the first question makes another branch.
     commit_one(&*storage, &end_run(second.run, "So")).await.unwrap();
     let again = RunKey {
         message_id: MessageId::new(),
@@ -53,6 +56,6 @@ async fn run_context_has_opaque_data_of_its_branch() {
     commit_one(&*storage, &regenerate(first.run, again))
         .await
         .unwrap();
-    let beginning = storage.run_context(again).await.unwrap().unwrap();
-    assert_eq!(beginning.opaque, HashMap::new());
+    let context = storage.run_context(again).await.unwrap().unwrap();
+    assert_eq!(context.opaque, HashMap::new());
 }

@@ -1,4 +1,4 @@
-//! What runs make: their text, and what goes with it for the person.
+//! The output of runs: text, payloads and files.
 
 use super::*;
 
@@ -7,11 +7,11 @@ async fn stored_output_is_not_folded_again() {
     let (_folder, storage) = temp_storage().await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     let run = turn.run;
-    let append = |offset, words| Change::AppendEvents {
+    let append = |offset, delta| Change::AppendEvents {
         run,
-        events: vec![text(offset, words)],
+        events: vec![text(offset, delta)],
     };
-    // Not what the log says, to tell the two apart.
+    // Differs from the log, to tell the two apart.
     let store = Change::StoreMessage {
         run,
         message: answer_message("stored"),
@@ -143,7 +143,7 @@ async fn ending_a_run_deletes_unshown_artifacts() {
     assert_eq!(storage.attachment(TEST_USER, shown_id).await.unwrap(), None);
 }
 
-/// A file that a tool has given.
+/// Returns a file that a tool produced.
 fn image_attachment() -> StoredAttachment {
     StoredAttachment {
         attachment: Attachment {

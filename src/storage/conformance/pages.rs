@@ -1,4 +1,4 @@
-//! Long conversations, read page by page.
+//! Long conversations in pages.
 
 use super::*;
 use crate::protocol::OlderMessages;
@@ -42,8 +42,8 @@ async fn older_page(
     older.expect("it is there")
 }
 
-/// Ann asks, has it answered twice, asks on, goes back to the first answer, asks on from there, and while that is being
-/// answered looks at the second one again.
+/// Builds a conversation with branches: a question with two answers, a second question after the second
+/// answer, and one after the first answer. While that one is answered, the second answer is selected again.
 async fn conversation_with_branches(storage: &dyn Storage) -> (ConversationId, Vec<Change>) {
     let id = ConversationId::new();
     let (one, two, three) = (
@@ -89,9 +89,9 @@ async fn first_page_is_the_newest_part() {
     let (id, steps) = conversation_with_branches(&*storage).await;
     for step in &steps {
         commit_one(&*storage, step).await.expect("the step is fine");
-        let whole = folded_transcript(&*storage, id).await;
+        let full = folded_transcript(&*storage, id).await;
         for size in [1, 2, 3, 4, usize::MAX] {
-            let mut newest = whole.clone();
+            let mut newest = full.clone();
             newest.truncate_to_newest(size);
             assert_eq!(
                 transcript_page(&*storage, id, message_limit(size), None).await,
@@ -106,15 +106,15 @@ async fn first_page_is_the_newest_part() {
 async fn older_pages_reach_the_first_message() {
     let (_folder, storage) = temp_storage().await;
     let (id, _) = conversation_with_branches(&*storage).await;
-    let whole = full_transcript(&*storage, id).await.unwrap();
+    let full = full_transcript(&*storage, id).await.unwrap();
     let mut shown = transcript_page(&*storage, id, message_limit(1), None).await;
     let mut pages = 1;
     while let Some(before) = shown.earliest {
         shown.prepend(older_page(&*storage, id, before, message_limit(2)).await);
         pages += 1;
     }
-    assert_eq!((ids(&shown.messages), pages), (ids(&whole.messages), 3));
-    let first = whole.messages[0].id;
+    assert_eq!((ids(&shown.messages), pages), (ids(&full.messages), 3));
+    let first = full.messages[0].id;
     let none = older_page(&*storage, id, first, message_limit(2)).await;
     assert_eq!((none.messages, none.earliest), (vec![], None));
 }
@@ -139,13 +139,13 @@ async fn any_message_selects_its_branch() {
     assert_eq!(
         after.active_run(),
         before.active_leaf,
-        "the run goes on, and is here"
+        "the active run is included"
     );
     let answer = after.shown_branch()[1];
     assert_eq!(after.siblings(answer), before.siblings(before.shown_branch()[1]));
     assert_eq!(after.siblings(answer).len(), 2);
 
-    // The second answer is the newer one; but the first was asked on from later.
+    // The second answer is newer, but the first one has the newer follow-up.
     let through = Change::SelectBranch {
         user_id: TEST_USER,
         conversation_id: id,
@@ -162,7 +162,7 @@ async fn a_page_reaches_the_requested_message() {
     let (id, steps) = conversation_with_branches(&*storage).await;
     let old = full_transcript(&*storage, id).await.unwrap();
     let reach = Some(old.shown_branch()[1].id);
-    // The answer is of another branch than the one that is shown now: what came after it is here.
+    // The answer belongs to another branch than the shown one; the events after it are included.
     commit_one(&*storage, &steps[0]).await.unwrap();
     let new = transcript_page(&*storage, id, message_limit(1), reach).await;
     assert_eq!(new.shown_branch().len(), 4, "{new:?}");

@@ -1,4 +1,4 @@
-//! How a conversation's model is asked, and what stands for its beginning.
+//! Model parameters and history summaries.
 
 use super::*;
 use crate::protocol::{ParameterInput, Parameters, intent::SetParameters};
@@ -24,10 +24,10 @@ fn set_parameters(intent_id: IntentId, conversation_id: ConversationId, temperat
     }
 }
 
-/// How a run's model is called.
+/// Returns the options of a run's model calls.
 async fn run_options(storage: &dyn Storage, run: RunKey) -> RunOptions {
-    let beginning = storage.run_context(run).await.unwrap();
-    beginning.expect("the run is there").options
+    let context = storage.run_context(run).await.unwrap();
+    context.expect("the run is there").options
 }
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn an_intent_sets_parameters_once_everywhere() {
     assert_eq!(
         read_log(&*storage, TEST_USER).await.len(),
         events,
-        "the same again does nothing"
+        "a repeated intent has no effect"
     );
     assert_eq!(
         commit_one(&*storage, &set_parameters(intent, conversation_id, "1")).await,

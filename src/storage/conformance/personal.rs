@@ -1,4 +1,4 @@
-//! What a person sets for themselves: instructions and API tokens.
+//! A user's own settings: instructions and API tokens.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn revoke_token(user_id: UserId, (token, _): &(ApiToken, TokenHash)) -> Change {
     Change::RevokeToken { user_id, token_id }
 }
 
-/// How often the log says that something has changed; it must not say what.
+/// Counts the events about changed settings, and checks that they contain no content.
 async fn count_settings_events(storage: &dyn Storage, user_id: UserId) -> usize {
     let log = read_log(storage, user_id).await;
     let is_all = |event: &Event| {

@@ -1,4 +1,4 @@
-//! What a run begins with.
+//! The data that a run starts with.
 
 use super::*;
 use crate::protocol::RawJson;
@@ -26,18 +26,18 @@ async fn run_context_has_all_of_its_user() {
     .await
     .unwrap();
     let mut second = new_turn(TEST_USER, conversation_id, "And?");
-    let looking = PageContextSnapshot {
+    let snapshot = PageContextSnapshot {
         text: "An article.".into(),
         ..PageContextSnapshot::default()
     };
     if let Change::SendMessage { start, .. } = &mut second.change {
-        start.context_snapshot = Some(Box::new(looking.clone()));
+        start.context_snapshot = Some(Box::new(snapshot.clone()));
     }
     commit_one(&*storage, &end_run(first.run, "Hi")).await.unwrap();
     commit_one(&*storage, &second.change).await.unwrap();
 
-    let beginning = storage.run_context(second.run).await.unwrap().unwrap();
-    let leads_there: Vec<MessageId> = beginning.history.iter().map(|message| message.id).collect();
+    let context = storage.run_context(second.run).await.unwrap().unwrap();
+    let leads_there: Vec<MessageId> = context.history.iter().map(|message| message.id).collect();
     let expected = [
         first.user_message_id,
         first.run.message_id,
@@ -45,12 +45,12 @@ async fn run_context_has_all_of_its_user() {
     ];
     assert_eq!(leads_there, expected);
     assert_eq!(
-        beginning,
+        context,
         RunContext {
             opaque: Default::default(),
             answer: AssistantMessage::new("x/m"),
-            history: beginning.history.clone(),
-            context_snapshot: Some(looking),
+            history: context.history.clone(),
+            context_snapshot: Some(snapshot),
             verdicts: Vec::new(),
             instructions: "Be brief.".into(),
             allowed_tools: vec!["look".into()],
@@ -93,6 +93,10 @@ async fn payloads_are_limited_by_total_bytes() {
     };
     assert_eq!(those(TEST_USER, 1000).await, "cba");
     assert_eq!(those(TEST_USER, 299).await, "cb");
-    assert_eq!(those(TEST_USER, 1).await, "c", "the first is always there");
+    assert_eq!(
+        those(TEST_USER, 1).await,
+        "c",
+        "the first payload is always returned"
+    );
     assert_eq!(those(other_user(), 1000).await, "");
 }

@@ -1,11 +1,11 @@
-//! What an answer offers, and what the person does with it.
+//! An answer's suggestions and the user's response to them.
 
 use super::*;
 use crate::protocol::{
     ActionHandler, ActionStyle, Interaction, PayloadVerdict, RawJson, SuggestedAction, Verdict,
 };
 
-/// A turn of Ann's that has ended, whose answer suggests two actions and has made two payloads.
+/// Commits an ended turn whose answer suggests two actions and shows two payloads.
 async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     let run = turn.run;
@@ -27,7 +27,7 @@ async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
         summary: "Query suggestion".into(),
         data: RawJson::parse_or_quote("{}"),
     };
-    // What is in no answer goes with the run's end.
+    // Payloads that no answer names are deleted at the run's end.
     let made = |part, payload_id: &str| EventBody::PayloadMade {
         node: 0,
         part,
@@ -116,7 +116,7 @@ async fn the_first_verdict_counts() {
         expected
     );
 
-    // The same id for something else.
+    // The same id for a different request.
     let Change::JudgePayload { user_id, intent, .. } = first else {
         unreachable!()
     };

@@ -1,4 +1,4 @@
-//! Turns: sending, answering once more, going on; each once.
+//! Turns: sending, regenerating and continuing, each applied once.
 
 use super::*;
 
@@ -91,9 +91,9 @@ async fn a_second_active_run_is_rejected_alone() {
     assert_eq!(
         shown.messages.len(),
         2,
-        "nothing of the refused message is stored"
+        "nothing of the rejected message is stored"
     );
-    // Once the first has ended, the second may be sent.
+    // After the first run has ended, the second message is accepted.
     commit_one(&*storage, &end_run(first.run, "1")).await.unwrap();
     assert!(commit_one(&*storage, &second.change).await.is_ok());
 }
@@ -186,7 +186,7 @@ async fn other_users_data_is_not_found() {
             "{change:?}"
         );
     }
-    // To delete what is not there is no error, and tells nothing.
+    // Deleting a missing conversation is no error and logs no event.
     let delete = Change::DeleteConversation {
         user_id,
         conversation_id,
@@ -227,7 +227,7 @@ async fn only_a_cut_off_last_answer_continues() {
     let (_folder, storage) = temp_storage().await;
     let conversation_id = ConversationId::new();
     let turn_of = |text| new_turn(TEST_USER, conversation_id, text);
-    let go_on = |run: RunKey| Change::ContinueRun {
+    let continue_run = |run: RunKey| Change::ContinueRun {
         user_id: TEST_USER,
         intent: intent::ContinueRun {
             intent_id: IntentId::new(),
@@ -250,11 +250,11 @@ async fn only_a_cut_off_last_answer_continues() {
     let first = turn_of("one");
     commit_one(&*storage, &first.change).await.unwrap();
     assert_eq!(
-        commit_one(&*storage, &go_on(first.run)).await,
+        commit_one(&*storage, &continue_run(first.run)).await,
         Err(ChangeRejection::RunActive)
     );
     commit_one(&*storage, &stop(first.run, "half")).await.unwrap();
-    let continued = commit_one(&*storage, &go_on(first.run)).await;
+    let continued = commit_one(&*storage, &continue_run(first.run)).await;
     assert!(
         matches!(continued, Ok(Outcome::Started { started, again: false })
             if started.assistant_message_id == first.run.message_id),
@@ -283,7 +283,7 @@ async fn only_a_cut_off_last_answer_continues() {
         .await
         .unwrap();
     assert_eq!(
-        commit_one(&*storage, &go_on(first.run)).await,
+        commit_one(&*storage, &continue_run(first.run)).await,
         Err(ChangeRejection::NotContinuable)
     );
     let second = turn_of("two");
@@ -293,8 +293,8 @@ async fn only_a_cut_off_last_answer_continues() {
     commit_one(&*storage, &third.change).await.unwrap();
     commit_one(&*storage, &end_run(third.run, "whole")).await.unwrap();
     assert_eq!(
-        commit_one(&*storage, &go_on(second.run)).await,
+        commit_one(&*storage, &continue_run(second.run)).await,
         Err(ChangeRejection::NotContinuable),
-        "the conversation has gone on"
+        "a later message follows"
     );
 }

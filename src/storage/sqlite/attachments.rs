@@ -1,4 +1,4 @@
-//! The queries about attachments.
+//! Queries about attachments.
 
 use sqlx::{Row, SqliteConnection};
 
@@ -8,7 +8,7 @@ use crate::{
     storage::{StorageError, StoredAttachment},
 };
 
-/// One attachment, with what is in it.
+/// Returns an attachment with its content.
 pub(super) async fn attachment(
     connection: &mut SqliteConnection,
     user_id: UserId,

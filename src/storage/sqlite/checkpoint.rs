@@ -1,7 +1,9 @@
-//! Moves what is committed from the write-ahead log into the database file, beside the commits and not in them:
-//! SQLite's own automatic checkpoints would make the commit that happens to fill the log wait for two syncs.
+//! Checkpoints: copies committed pages from the write-ahead log into the database file, beside the commits.
+//! SQLite's automatic checkpoints run inside a commit: the commit that fills the log would wait for two
+//! syncs.
 //!
-//! Copying leaves the log's old pages where they are until they are written over. After something was deleted the log is emptied.
+//! A copy leaves the old pages in the log until they are overwritten. After a deletion the log is therefore
+//! emptied.
 
 use std::{sync::Weak, time::Duration};
 
@@ -13,27 +15,28 @@ use tokio::{
 
 use super::WriteConnection;
 
-/// How long commits gather before their pages are copied: a page that several of them wrote is copied once.
+/// The delay before a checkpoint. Commits gather meanwhile, so that a page written by several of them is
+/// copied once.
 const CHECKPOINT_DELAY: Duration = Duration::from_secs(1);
 
-/// How many pages (of 4 KiB) the log may have before commits are held up, for as long as it takes to copy the last few
-/// and begin it anew. Without that, a server that never rests would let it grow for ever.
+/// The size of the log in pages of 4 KiB at which commits are blocked, until its last pages are copied and it
+/// restarts. Without this limit the log of a server that is never idle would grow without bound.
 const MAX_LOG_PAGES: i64 = 16_384;
 
-/// How long commits are held up at most for readers that still need what is in the log.
+/// The longest time for which commits are blocked by readers that still need the log.
 pub(super) const TRUNCATE_BUSY_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// How long to wait before the log is emptied that could not be: at first, and at most.
+/// The delay before emptying the log is retried: initial and maximum.
 const RETRY_DELAY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// Copies after commits until the writer is gone. `connection` is its own. `deletions` says how many there were, and changes with
-/// each commit.
+/// Runs checkpoints after commits until the writer is dropped. `connection` is for checkpoints only.
+/// `deletions` has the number of deletions so far and is updated by each commit.
 pub(super) async fn run_checkpoints(
     mut connection: SqliteConnection,
     writer: Weak<Mutex<WriteConnection>>,
     mut deletions: watch::Receiver<u64>,
 ) {
-    // What an earlier process has left in the log may have been deleted too.
+    // Data deleted by an earlier process may still be in the log.
     let mut erased = None;
     let (mut next, mut delay) = (Instant::now(), RETRY_DELAY.0);
     loop {
@@ -56,7 +59,7 @@ pub(super) async fn run_checkpoints(
                 let emptied = checkpoint(&mut connection, CHECKPOINT_TRUNCATE).await;
                 match &emptied {
                     Ok(log) if log.is_blocked => {
-                        tracing::warn!("somebody reads the write-ahead log, which is to be emptied");
+                        tracing::warn!("a reader still needs the write-ahead log: emptying it is retried");
                     }
                     Ok(_) => (erased, delay) = (Some(until_now), RETRY_DELAY.0),
                     Err(_) => {}
@@ -69,7 +72,7 @@ pub(super) async fn run_checkpoints(
         match copied {
             Ok(log) if !log.is_blocked => continue,
             Ok(_) => {}
-            // Nothing is lost: the write-ahead log is as durable as the file. It only goes on growing.
+            // Nothing is lost: the write-ahead log is as durable as the file. It only keeps growing.
             Err(error) => tracing::error!(%error, "could not checkpoint the database"),
         }
         next = Instant::now() + delay;
@@ -77,17 +80,17 @@ pub(super) async fn run_checkpoints(
     }
 }
 
-/// Copies what nobody needs to be waited for.
+/// Copies the pages that can be copied without waiting.
 const CHECKPOINT_PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
-/// Copies everything and empties the log.
+/// Copies all pages and empties the log.
 pub(super) const CHECKPOINT_TRUNCATE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// What a checkpoint has found.
+/// The result of a checkpoint.
 pub(super) struct CheckpointResult {
-    /// Somebody still needs the log: not all that was asked for could be done.
+    /// True if a reader or writer still needs the log, so the checkpoint is incomplete.
     pub is_blocked: bool,
-    /// How many pages the log had.
+    /// The size of the log in pages.
     pub log_pages: i64,
 }
 
@@ -95,7 +98,7 @@ pub(super) async fn checkpoint(
     connection: &mut SqliteConnection,
     pragma: &'static str,
 ) -> Result<CheckpointResult, sqlx::Error> {
-    // One row: whether it was blocked, the pages in the log, those of them that are copied.
+    // One row: blocked or not, the pages in the log, the copied pages.
     let row = sqlx::query(pragma).fetch_one(connection).await?;
     Ok(CheckpointResult {
         is_blocked: row.try_get(0)?,

@@ -1,6 +1,6 @@
-//! The search for damage: SQLite's own check of everything that is stored, on a connection of its own.
+//! The damage check: SQLite's `quick_check` of the whole database, on its own connection.
 //!
-//! Table by table: what is read at a time holds up the copying of the write-ahead log, which grows meanwhile.
+//! It goes table by table, because a long read blocks checkpoints and the write-ahead log grows meanwhile.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::storage::{StorageError, StorageErrorKind};
 
-/// Kinds of damage that are told of. One is enough to know that there is some.
+/// The limit of reported errors. One is enough to know that the database is damaged.
 const MAX_REPORTED_DAMAGE: usize = 20;
 
-/// SQLite's instructions that pass before it is asked whether to go on.
+/// The number of SQLite instructions between two checks for cancellation.
 const PROGRESS_HANDLER_STEPS: i32 = 10_000;
 
-/// The longest pause after a table, in which the log can be copied: that is begun a second after a commit.
+/// The longest pause after a table. The pause lets a checkpoint run, which starts a second after a commit.
 const MAX_PAUSE_BETWEEN_TABLES: Duration = Duration::from_secs(2);
 
-/// All tables, the list of them first.
+/// All tables, the schema table first.
 const SELECT_TABLES: &str =
     "SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table'";
 
-/// Reads all pages with something in them, and returns what is wrong with them: nothing if all is well, or if it was stopped before it
-/// came to the end.
+/// Reads all used pages and returns the errors found: empty if the database is intact, or if the check was
+/// stopped early.
 pub(super) async fn find_damage(
     options: &SqliteConnectOptions,
     stop: CancellationToken,
@@ -36,7 +36,7 @@ pub(super) async fn find_damage(
         .await?
         .set_progress_handler(PROGRESS_HANDLER_STEPS, move || !is_stopped.is_cancelled());
     let found = stop.run_until_cancelled(check_tables(&mut connection)).await;
-    // Nothing depends on how it ends.
+    // The result does not depend on closing.
     let _ = connection.close().await;
     match found {
         Some(found) if !stop.is_cancelled() => found,
@@ -49,7 +49,7 @@ async fn check_tables(connection: &mut SqliteConnection) -> Result<Vec<String>, 
     let tables = sqlx::query_scalar::<_, String>(SELECT_TABLES).fetch_all(&mut *connection);
     for table in collect_damage(tables.await, &mut found)? {
         let began = Instant::now();
-        // Names are the migrations' own.
+        // Table names come from the migrations only.
         let check = format!("PRAGMA quick_check('{}')", table.replace('\'', "''"));
         let lines = sqlx::query_scalar::<_, String>(AssertSqlSafe(check)).fetch_all(&mut *connection);
         let lines = collect_damage(lines.await, &mut found)?;
@@ -63,7 +63,7 @@ async fn check_tables(connection: &mut SqliteConnection) -> Result<Vec<String>, 
     Ok(found)
 }
 
-/// What was read; if that met damage, nothing, and the damage is added to what was found.
+/// Returns the query's result. On damage, adds it to `found` and returns nothing.
 fn collect_damage(
     read: Result<Vec<String>, sqlx::Error>,
     found: &mut Vec<String>,

@@ -1,4 +1,5 @@
-//! The data folder: used by one process at a time, readable by nobody else, and looked at before SQLite touches what is in it.
+//! The data folder: used by one process at a time, private to its system user, and checked before SQLite
+//! opens its files.
 
 use std::{
     ffi::OsStr,
@@ -10,21 +11,21 @@ use std::{
 use super::DATABASE_FILE_NAME;
 use crate::storage::StorageError;
 
-/// The name of the file in the data folder that is locked while a Parlor uses it.
+/// The file in the data folder that is locked while a Parlor process uses it.
 const LOCK_FILE_NAME: &str = "parlor.lock";
 
-/// The endings that SQLite appends to the database's name for its own files.
+/// The suffixes of SQLite's own files beside the database.
 const SQLITE_FILE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// The locks on a data folder. A process that dies lets go of them.
+/// The locks on a data folder. The system releases them when the process dies.
 #[derive(Debug)]
 pub(super) struct DataFolderLock {
     _file: File,
-    /// Nobody can delete it and leave the data where they are.
+    /// The folder itself: unlike the lock file, it can't be deleted while the data remains.
     _folder: Option<File>,
 }
 
-/// Makes a folder that only its owner may enter, if it is not there.
+/// Creates a folder that only its owner may enter, if it does not exist.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -36,22 +37,22 @@ pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Makes sure that no other process uses the folder: two would each take what the other runs for what a crash
-/// has left, and number the log's events twice.
+/// Locks the folder against other processes. A second process would take the first one's active runs for runs
+/// left by a crash, and would assign event positions twice.
 ///
-/// The folder itself is locked, since the lock file can be deleted while it is in use; the file too, which earlier versions know, and
-/// for file systems on which a folder can't be locked.
+/// The folder itself is locked, since the lock file can be deleted while it is in use. The file is locked
+/// too: for earlier versions, and for file systems on which a folder can't be locked.
 pub(super) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError> {
     let of_folder = match File::open(folder) {
         Ok(open) => match open.try_lock() {
             Ok(()) => Some(open),
             Err(TryLockError::WouldBlock) => return Err(StorageError::InUse),
             Err(TryLockError::Error(error)) => {
-                tracing::debug!(%error, "the data folder itself can't be locked, only a file in it");
+                tracing::debug!(%error, "the data folder itself can't be locked; only the lock file is");
                 None
             }
         },
-        // Elsewhere than on Unix, folders are not opened.
+        // Folders can't be opened on systems other than Unix.
         Err(_) => None,
     };
     let file = owner_only_options()
@@ -67,7 +68,7 @@ pub(super) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError>
     }
 }
 
-/// Options to open a file, and to make it for its owner alone if it is not there.
+/// Returns options that open a file, or create it with permissions for its owner only.
 fn owner_only_options() -> OpenOptions {
     let mut options = File::options();
     options.create(true).write(true);
@@ -76,23 +77,23 @@ fn owner_only_options() -> OpenOptions {
     options
 }
 
-/// Makes the database's file if it is not there: SQLite gives its other files the same permissions. Returns whether the
-/// file was there without anything in it, among other files that say that there was something once.
+/// Creates the database's file if it does not exist: SQLite gives its other files the same permissions.
+/// Returns true if the file was empty although other files in the folder show that it once had data.
 ///
 /// # Errors
 ///
-/// If SQLite would delete committed data: it does so with the write-ahead log of an empty file.
+/// If SQLite would delete committed data, as it does with the write-ahead log of an empty file.
 pub(super) fn prepare_database_file(folder: &Path) -> Result<bool, StorageError> {
     let file = folder.join(DATABASE_FILE_NAME);
     let is_empty = fs::metadata(&file).is_ok_and(|file| file.len() == 0);
-    // A missing file is as empty to SQLite.
+    // SQLite treats a missing file as an empty one.
     if is_empty || !file.exists() {
         let log = folder.join([DATABASE_FILE_NAME, SQLITE_FILE_SUFFIXES[0]].concat());
         if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
             return Err(StorageError::EmptyDatabase(log));
         }
     }
-    // Read-only files are opened by SQLite, which says so.
+    // SQLite opens a read-only file and reports it.
     if !file.exists() {
         owner_only_options().truncate(false).open(&file)?;
     }
@@ -106,20 +107,20 @@ pub(super) fn prepare_database_file(folder: &Path) -> Result<bool, StorageError>
     let others = others.filter(|name| !ours.contains(&name.as_os_str())).count();
     tracing::warn!(
         others,
-        "parlor.db was there and empty: Parlor begins anew. If there were conversations, stop it and put back a copy"
+        "parlor.db was empty: Parlor starts with no data. If there were conversations, stop Parlor and restore a backup"
     );
     Ok(others > 0)
 }
 
-/// Takes the permissions of others from the folder and from what is Parlor's in it: what people talk about with a model is nobody
-/// else's business on this machine. What can't be changed is said, and is no reason not to start.
+/// Removes other system users' permissions from the folder and from Parlor's files in it, because
+/// conversations are private. A failure is logged and does not prevent the start.
 #[cfg(unix)]
 pub(super) fn make_private(folder: &Path) {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     const OTHERS_MODE_BITS: u32 = 0o077;
     const STICKY_MODE_BIT: u32 = 0o1000;
-    // A folder that is not for Parlor alone is left alone: it may be a home, or /tmp.
+    // A shared folder is left unchanged: it may be a home directory or /tmp.
     let is_for_parlor = |mode: u32| mode & STICKY_MODE_BIT == 0 && has_only_own_files(folder);
     let files = owned_file_names().map(|name| folder.join(name));
     for path in files.chain([folder.to_owned()]) {
@@ -130,7 +131,7 @@ pub(super) fn make_private(folder: &Path) {
         }
         if found.is_dir() && !is_for_parlor(mode) {
             tracing::warn!(
-                "others on this machine may enter {} ({mode:03o}), which has more in it than Parlor's data: use a folder of its own",
+                "other users of this machine can enter {} ({mode:03o}), which contains more than Parlor's data: use a separate folder",
                 path.display()
             );
             continue;
@@ -138,11 +139,11 @@ pub(super) fn make_private(folder: &Path) {
         let private = mode & !OTHERS_MODE_BITS;
         match fs::set_permissions(&path, fs::Permissions::from_mode(private)) {
             Ok(()) => tracing::warn!(
-                "others on this machine could open {} ({mode:03o}); now only its owner can ({private:03o})",
+                "other users of this machine could open {} ({mode:03o}); now only its owner can ({private:03o})",
                 path.display()
             ),
             Err(error) => tracing::warn!(
-                "others on this machine may open {} ({mode:03o}), and that can't be changed: {error}",
+                "other users of this machine can open {} ({mode:03o}), and its permissions can't be changed: {error}",
                 path.display()
             ),
         }
@@ -152,7 +153,7 @@ pub(super) fn make_private(folder: &Path) {
 #[cfg(not(unix))]
 pub(super) fn make_private(_: &Path) {}
 
-/// The names of all that Parlor makes in its folder.
+/// The names of all files that Parlor creates in its folder.
 #[cfg(unix)]
 fn owned_file_names() -> impl Iterator<Item = String> {
     let of_database = SQLITE_FILE_SUFFIXES.map(|suffix| [DATABASE_FILE_NAME, suffix].concat());
@@ -162,7 +163,7 @@ fn owned_file_names() -> impl Iterator<Item = String> {
         .chain(of_database)
 }
 
-/// True if all that is in a folder is Parlor's. One that can't be read is not known to be.
+/// Returns true if the folder has only Parlor's files. Returns false if it can't be read.
 #[cfg(unix)]
 fn has_only_own_files(folder: &Path) -> bool {
     let is_ours = |name: &OsStr| owned_file_names().any(|ours| name == ours.as_str());

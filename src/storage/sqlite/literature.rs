@@ -1,4 +1,4 @@
-//! The queries about literature: what a person keeps, and what they looked at when they asked.
+//! Queries about literature: saved articles, research streams and page context snapshots.
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
@@ -22,22 +22,22 @@ pub(super) async fn context_snapshot(
             .bind(message_id.to_string())
             .fetch_optional(connection)
             .await?;
-    let looking = row.as_ref().map(|row| read_context_snapshot(row, message_id));
-    let looking = looking.transpose()?;
-    Ok(looking.flatten())
+    let snapshot = row.as_ref().map(|row| read_context_snapshot(row, message_id));
+    let snapshot = snapshot.transpose()?;
+    Ok(snapshot.flatten())
 }
 
-/// Reads what was looked at, if a row has anything of it that can be read.
+/// Reads a page context snapshot, if the row has a readable one.
 pub(super) fn read_context_snapshot(
     row: &SqliteRow,
-    asked: MessageId,
+    question: MessageId,
 ) -> Result<Option<PageContextSnapshot>, StorageError> {
     let Some(context) = optional_text(row, "context")? else {
         return Ok(None);
     };
     let Some(context) = skip_damaged(
         "contexts",
-        asked,
+        question,
         serde_json::from_str(&context).map_err(StorageError::from),
     )?
     else {
@@ -50,7 +50,7 @@ pub(super) fn read_context_snapshot(
     }))
 }
 
-/// The connection's transaction makes it one picture.
+/// Returns the library. Expects a connection with an open transaction, so that the result is consistent.
 pub(super) async fn library(
     connection: &mut SqliteConnection,
     user_id: UserId,
@@ -93,7 +93,7 @@ pub(super) async fn saved_article(
     let Some(saved) = skip_damaged("articles", pmid, read_saved_article(&row))? else {
         return Ok(None);
     };
-    // What can't be read is not known, and is asked for again.
+    // An unreadable abstract counts as unknown and is requested again.
     let summary = skip_damaged("articles", pmid, json(&row, "summary"))?.flatten();
     Ok(Some((saved, summary)))
 }
@@ -128,7 +128,7 @@ pub(super) async fn research_stream(
     Ok(stream.transpose()?.flatten())
 }
 
-/// An article. The person must be able to see and remove it, so its authors may be unknown.
+/// Reads an article. Damaged authors count as unknown, so that the user can still see and remove the article.
 fn read_saved_article(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
     let pmid = text(row, "pmid")?;
     let authors = skip_damaged("articles", &pmid, json(row, "authors"))?;

@@ -1,5 +1,5 @@
-//! The queries about messages: a conversation page by page, and one message. Each takes a connection whose transaction
-//! makes it one consistent picture.
+//! Queries about messages: pages of a conversation, and single messages. Each expects a connection with an
+//! open transaction, so that its results are consistent.
 
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
@@ -20,11 +20,11 @@ use crate::{
     },
 };
 
-/// What a run has produced since its message was last stored.
+/// The output of a run since its message was last stored.
 pub(super) const SELECT_UNSTORED_EVENTS: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
          AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
 
-/// A message and those that lead to it, as far as a page goes. A parent was always made before its child.
+/// A message and its ancestors, up to the size of a page. A parent is always created before its child.
 pub(super) const SELECT_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position, messages, bytes) AS ( \
          SELECT id, parent_id, position, 1, octet_length(body) FROM messages \
              WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
@@ -36,7 +36,7 @@ pub(super) const SELECT_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, po
      SELECT m.id, m.parent_id, m.created_at, m.body FROM branch JOIN messages m USING (id) WHERE m.user_id = ?1 \
          ORDER BY m.position";
 
-/// The answers to messages, but for those that are known.
+/// The answers to the given messages, except the known ones.
 pub(super) const SELECT_OTHER_ANSWERS: &str = "SELECT m.id, m.parent_id FROM messages m JOIN runs r ON r.user_id = ?1 AND r.id = m.id \
      WHERE m.user_id = ?1 AND m.parent_id IN (SELECT value FROM json_each(?2)) \
          AND m.id NOT IN (SELECT value FROM json_each(?3))";
@@ -62,16 +62,16 @@ pub(super) async fn transcript(
     let Some(conversation) = conversation else {
         return Ok(None);
     };
-    let whose = (user_id, conversation_id);
-    let active_leaf = active_leaf(&mut *connection, whose, &conversation).await?;
+    let ids = (user_id, conversation_id);
+    let active_leaf = active_leaf(&mut *connection, ids, &conversation).await?;
     let mut messages = match active_leaf {
-        Some(leaf) => read_branch(&mut *connection, whose, leaf, page, reach).await?,
+        Some(leaf) => read_branch(&mut *connection, ids, leaf, page, reach).await?,
         None => Vec::new(),
     };
     let earliest = earliest_unless_root(&messages);
     match messages.iter_mut().find(|message| is_in_progress(message)) {
         Some(run) => apply_unstored_events(&mut *connection, user_id, run).await?,
-        // It may work on a branch that is not shown.
+        // The active run may belong to a branch that is not shown.
         None => {
             if let Some(run) = active_run(&mut *connection, user_id, conversation_id).await? {
                 let later = messages
@@ -149,7 +149,7 @@ pub(super) async fn read_branch(
     Ok(messages)
 }
 
-/// The end of the branch that is shown: if the conversation's row does not say it, the newest message.
+/// Returns the last message of the shown branch: the newest message, if the conversation's row names none.
 pub(super) async fn active_leaf(
     connection: &mut SqliteConnection,
     (user_id, conversation_id): (UserId, ConversationId),
@@ -170,7 +170,7 @@ pub(super) async fn active_leaf(
     skip_damaged("messages", text(&newest, "id")?, id(&newest, "id"))
 }
 
-/// The first message of a page, if there are others before it.
+/// Returns the first message of a page, if there are others before it.
 fn earliest_unless_root(page: &[Message]) -> Option<MessageId> {
     page.first()
         .filter(|first| first.parent_id.is_some())
@@ -202,7 +202,7 @@ async fn unloaded_answers(
     Ok(elsewhere)
 }
 
-/// The answer that is being made, with all that its run has produced.
+/// Returns the answer in progress, with all output of its run.
 async fn active_run(
     connection: &mut SqliteConnection,
     user_id: UserId,
@@ -243,14 +243,15 @@ pub(super) async fn message(
     Ok(Some((conversation_id, message)))
 }
 
-/// Whether a run works on the message.
+/// Returns true if the message's run is active.
 fn is_in_progress(message: &Message) -> bool {
     let answer = message.assistant();
     answer.is_some_and(|answer| !answer.status.is_terminal())
 }
 
-/// Adds what the log has of a run and its message does not. What made the message changes nothing, since it is there. If some of it
-/// can't be read, the message says so, and has the rest as far as that does not build on it.
+/// Adds the events that are in the log and not yet in the run's message. The event that created the message
+/// changes nothing, since the message exists. If an event can't be read, the message is marked as damaged and
+/// gets the remaining events that do not depend on it.
 async fn apply_unstored_events(
     connection: &mut SqliteConnection,
     user_id: UserId,
@@ -293,7 +294,7 @@ async fn apply_unstored_events(
             answer.error = Some(RunError::damaged(run));
         }
     }
-    // Both change together, so that one of the rows is damaged. Nothing works on the run.
+    // Message and run change together, so one of the rows is damaged. The run is not active.
     if let Some(status) = status.filter(|status| status.is_terminal())
         && !answer.status.is_terminal()
     {
@@ -303,7 +304,7 @@ async fn apply_unstored_events(
     Ok(())
 }
 
-/// A stored message, or what stands in its place if it can't be read. Nothing if not even its id can be.
+/// Reads a stored message, or a placeholder if it is unreadable. Returns `None` if its id is unreadable too.
 async fn read_message(
     connection: &mut SqliteConnection,
     row: &SqliteRow,
@@ -324,7 +325,8 @@ async fn read_message(
     }))
 }
 
-/// Stands in place of a body that can't be read. Answers are known by their runs, which say where they stand.
+/// Returns a placeholder for an unreadable body. A message with a run is an answer, and the run has its
+/// status.
 async fn damaged_body(connection: &mut SqliteConnection, id: MessageId) -> Result<MessageBody, StorageError> {
     Ok(match select_run(connection, id).await? {
         Some(run) => MessageBody::Assistant(AssistantMessage::damaged(id, read_run_status(&run, id)?)),
@@ -332,7 +334,7 @@ async fn damaged_body(connection: &mut SqliteConnection, id: MessageId) -> Resul
     })
 }
 
-/// The row of the run that has made a message, without its events.
+/// Returns the run of a message, without its events.
 async fn select_run(
     connection: &mut SqliteConnection,
     id: MessageId,

@@ -1,4 +1,4 @@
-//! Storage in an embedded SQLite file: one connection that writes, a few that read.
+//! Storage in an embedded SQLite file: one connection for writing and a few for reading.
 
 use std::sync::Arc;
 
@@ -52,18 +52,18 @@ pub use self::open::DATABASE_FILE_NAME;
 /// A SQLite database in WAL mode.
 #[derive(Clone, Debug)]
 pub struct SqliteStorage {
-    /// The only connection that writes. The journal is its only user but for migrations and trimming, so the
+    /// The only connection that writes. Only the journal uses it, except for migrations and trimming, so the
     /// lock is nearly always free.
     writer: Arc<Mutex<WriteConnection>>,
     readers: SqlitePool,
-    /// The database was there and empty, and other files say that it was not always so.
+    /// True if the database existed and was empty although other files show that it once had data.
     lacks_earlier_data: bool,
     /// Held as long as the data is in use.
     _lock: Arc<data_folder::DataFolderLock>,
 }
 
 impl SqliteStorage {
-    /// True if the data that were here once are gone: the database was empty, and beside it were other files.
+    /// Returns true if earlier data is gone: the database was empty, and other files of it were beside it.
     pub fn lacks_earlier_data(&self) -> bool {
         self.lacks_earlier_data
     }
@@ -310,7 +310,7 @@ impl Storage for SqliteStorage {
     async fn trim_log(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
         let mut removed = 0;
         loop {
-            // Commits get their turn in between.
+            // The lock is released between batches, so that commits do not wait.
             let some = self.writer.lock().await.trim_log(before, keep).await?;
             removed += some;
             if some < trim::MAX_EVENTS_PER_TRIM {

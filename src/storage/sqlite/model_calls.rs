@@ -1,4 +1,4 @@
-//! The query about calls of models.
+//! The query about model calls.
 
 use sqlx::{Row, SqliteConnection};
 
@@ -8,7 +8,7 @@ use crate::{
     storage::{RecordedCall, StorageError},
 };
 
-/// All calls that a run has made, oldest first.
+/// Returns all recorded calls of a run, oldest first.
 pub(super) async fn calls_of_run(
     connection: &mut SqliteConnection,
     user_id: UserId,

@@ -1,4 +1,4 @@
-//! The query about what only the providers of models understand.
+//! The query about provider-specific data.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) const SELECT_OPAQUE: &str = "SELECT o.message_id, o.node, o.part, o.e
      FROM json_each(?3) w CROSS JOIN opaque o ON o.message_id = w.value \
      WHERE o.user_id = ?1 AND o.conversation_id = ?2 ORDER BY w.key, o.number";
 
-/// All of a run, and of the answers that lead to it.
+/// Returns the data of a run's answer and of the answers before it on the branch.
 pub(super) async fn opaque_of_branch(
     connection: &mut SqliteConnection,
     run: RunKey,

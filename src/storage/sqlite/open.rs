@@ -1,4 +1,5 @@
-//! Opening the database: by one process at a time, in a folder that is nobody else's business, with a SQLite that loses nothing.
+//! Opening the database: by one process at a time, in a private folder, with a SQLite version that loses no
+//! data.
 
 use std::{collections::HashSet, path::Path, sync::Arc};
 
@@ -14,17 +15,18 @@ use crate::storage::{StorageError, StorageErrorKind};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
-/// The first SQLite without the WAL-reset bug, as SQLite counts versions.
+/// The first SQLite version without the WAL-reset bug, as SQLite numbers versions.
 const MIN_SAFE_SQLITE_VERSION: i32 = 3_051_003;
 
-/// The name of the database in the data folder.
+/// The file name of the database in the data folder.
 pub const DATABASE_FILE_NAME: &str = "parlor.db";
 
-/// How long to wait for another program that holds the database, a backup for instance, before it counts as trouble.
+/// The longest wait for another program that locks the database, for instance a backup. After it the query
+/// fails.
 const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 impl SqliteStorage {
-    /// Opens the database in a folder, making both if they are not there.
+    /// Opens the database in a folder. Creates both if they do not exist.
     ///
     /// # Errors
     ///
@@ -58,14 +60,14 @@ impl SqliteStorage {
             .filename(folder.join(DATABASE_FILE_NAME))
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
-            // A commit that was published must survive a power cut. Group commit makes that cheap.
+            // A published commit must survive a power cut. Batching the commits makes that cheap.
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT)
             .pragma("temp_store", "memory")
-            // What is deleted is gone from the file too, not only out of sight.
+            // Deleted data is overwritten in the file, not only unlinked.
             .pragma("secure_delete", "on")
-            // Ours are in `checkpoint`.
+            // Parlor runs its own checkpoints: see `checkpoint`.
             .pragma("wal_autocheckpoint", "0")
             .statement_cache_capacity(100);
         let mut connection = options.connect().await?;
@@ -85,7 +87,7 @@ impl SqliteStorage {
         let readers = SqlitePoolOptions::new()
             .min_connections(1)
             .max_connections(4)
-            // There is nothing between them and the file that could have broken meanwhile.
+            // The connection is to a local file and can't break while idle.
             .test_before_acquire(false)
             .connect_with(options.clone().read_only(true))
             .await?;

@@ -1,4 +1,4 @@
-//! How a conversation's model is asked.
+//! The query about model parameters.
 
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
@@ -22,7 +22,7 @@ pub(super) async fn parameters(
     row.as_ref().map(read).transpose()
 }
 
-/// Reads how a conversation's model is asked; nothing said, or nothing that can be read, is nothing set.
+/// Reads a conversation's model parameters. A missing or unreadable value sets none.
 pub(super) fn read_parameters(
     row: &SqliteRow,
     conversation_id: ConversationId,

@@ -1,4 +1,4 @@
-//! The queries about payloads.
+//! Queries about payloads.
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
@@ -8,7 +8,7 @@ use crate::{
     storage::{StorageError, damage::skip_damaged},
 };
 
-/// One payload, with what is in it.
+/// Returns a payload with its content.
 pub(super) async fn payload(
     connection: &mut SqliteConnection,
     user_id: UserId,
@@ -27,8 +27,8 @@ pub(super) async fn payload(
     Ok(payload.transpose()?.flatten())
 }
 
-/// So many of these as there is room for, in their order; the first one always. CROSS keeps the planner from going through all that the
-/// conversation has.
+/// The requested payloads in their order, up to the byte limit; the first one always. CROSS JOIN keeps the
+/// planner from scanning all payloads of the conversation.
 pub(super) const SELECT_PAYLOADS: &str = "WITH wanted AS ( \
          SELECT w.key AS place, p.id, octet_length(p.data) AS own, sum(octet_length(p.data)) OVER (ORDER BY w.key) AS all_bytes \
          FROM json_each(?3) w CROSS JOIN payloads p ON p.user_id = ?1 AND p.conversation_id = ?2 AND p.id = w.value) \
@@ -61,7 +61,7 @@ fn read_payload(row: &SqliteRow) -> Result<Payload, StorageError> {
     })
 }
 
-/// What the person has accepted and rejected, in the order in which they did.
+/// Returns the user's verdicts in the order in which they were given.
 pub(super) async fn payload_verdicts(
     connection: &mut SqliteConnection,
     user_id: UserId,

@@ -1,4 +1,4 @@
-//! The queries about what a person has set for themselves, and what is remembered of them.
+//! Queries about a user's own settings, API tokens and memories.
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
@@ -8,7 +8,7 @@ use crate::{
     storage::{StorageError, TokenHash, damage::skip_damaged},
 };
 
-/// Ids that were made later sort later.
+/// The memories of a user, newest first: ids are ordered by their creation time.
 pub(super) const SELECT_MEMORIES: &str =
     "SELECT id, text, created_at FROM memories WHERE user_id = ? ORDER BY id DESC";
 
@@ -56,8 +56,8 @@ pub(super) async fn tokens(
     read_undamaged_rows("api_tokens", "id", &rows, read_token)
 }
 
-/// The database looks the hash up in an index: how long that takes says nothing about a token, of which a guess has no part in
-/// common with its hash.
+/// Returns the token with a hash. The lookup need not take constant time: its duration depends only on
+/// hashes, and the hash of a guessed token reveals nothing about a valid one.
 pub(super) async fn token_by_hash(
     connection: &mut SqliteConnection,
     hash: &TokenHash,

@@ -1,5 +1,5 @@
-//! The queries about logs, lists and runs; those about messages are in `messages`. Each takes a connection whose transaction
-//! makes it one consistent picture.
+//! Queries about logs, conversation lists and runs; those about messages are in `messages`. Each expects a
+//! connection with an open transaction, so that its results are consistent.
 
 use futures::TryStreamExt;
 use serde::de::Error as _;
@@ -19,11 +19,11 @@ use crate::{
     },
 };
 
-// The + in front of a column keeps the planner, which knows no figures, from walking the user's whole log instead of
-// looking up the run's part of it.
+// The + in front of a column disables its index. The planner has no statistics and would otherwise scan the
+// user's whole log instead of the run's part of it.
 
-// How far the log reaches stands beside each event, and alone if there is none: one query is one picture, and one way to the
-// database's thread and back.
+// The log's range is joined to each event, and is one row without event if there is none: one query is
+// consistent and needs one round trip to the database thread.
 
 pub(super) const SELECT_USER_EVENTS: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
      LEFT JOIN events e ON e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
@@ -44,7 +44,7 @@ pub(super) const SELECT_CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.c
 pub(super) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
 
-/// The position of the last event in a user's log.
+/// Returns the position of the last event in a user's log.
 pub(super) async fn last_log_position(
     connection: &mut SqliteConnection,
     user_id: UserId,
@@ -86,7 +86,7 @@ pub(super) async fn events_after(
         let position = match skip_damaged("events", user_id, optional_position(&row, "position"))? {
             Some(Some(position)) => position,
             Some(None) => break,
-            // Nobody knows where it stood.
+            // An event without a readable position has no place in the log.
             None => continue,
         };
         let name = format_args!("{user_id}/{}", position.0);
@@ -109,7 +109,7 @@ pub(super) async fn events_after(
             break;
         }
     }
-    // Nothing has happened yet to somebody who is not known.
+    // An unknown user has an empty log.
     if !is_known && after > Position(0) {
         return Ok(LogPage::Reset);
     }
@@ -121,7 +121,7 @@ pub(super) async fn events_after(
     Ok(LogPage::Events { events, more })
 }
 
-/// An entry of the log.
+/// Reads an entry of the log.
 fn read_logged_event(
     row: &SqliteRow,
     user_id: UserId,
@@ -135,7 +135,7 @@ fn read_logged_event(
     Ok(LoggedEvent { user_id, event, json })
 }
 
-/// Stands in place of an event that can't be read.
+/// Returns a placeholder for an unreadable event.
 fn damaged_event(position: Position) -> Event {
     Event {
         position,
@@ -145,7 +145,7 @@ fn damaged_event(position: Position) -> Event {
     }
 }
 
-/// Adds to a damaged event which conversation and run it is of, as far as its row says that.
+/// Adds the ids of conversation and run to a damaged event, as far as its row has them.
 async fn add_owner_ids(
     connection: &mut SqliteConnection,
     logged: &mut LoggedEvent,
@@ -237,7 +237,7 @@ pub(super) async fn conversation_model(
     Ok(model.flatten())
 }
 
-/// A run; nothing if its row does not say whose it is.
+/// Reads a run. Returns `None` if its row does not name its owner.
 pub(super) fn read_stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageError> {
     let key = || -> Result<_, StorageError> {
         Ok(RunKey {
@@ -260,7 +260,7 @@ pub(super) fn read_stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, Stor
     }))
 }
 
-/// The status of a run. Nothing works on one whose status can't be read.
+/// Reads the status of a run. A run with an unreadable status is not active.
 pub(super) fn read_run_status(row: &SqliteRow, run: MessageId) -> Result<RunStatus, StorageError> {
     let status = text(row, "status")?;
     let read = serde_json::from_value(status.into()).map_err(StorageError::from);

@@ -1,4 +1,4 @@
-//! Reading the columns of a row, any of which may be damaged.
+//! Readers of a row's columns, any of which may be damaged.
 
 use std::{fmt::Display, str::FromStr};
 
@@ -11,12 +11,12 @@ use crate::{
     storage::{StorageError, damage::skip_damaged},
 };
 
-/// An id column of a row.
+/// Reads an id.
 pub(super) fn id<T: FromStr<Err = uuid::Error>>(row: &SqliteRow, column: &str) -> Result<T, StorageError> {
     Ok(row.try_get::<&str, _>(column)?.parse()?)
 }
 
-/// An id column that may be null.
+/// Reads an id that may be null.
 pub(super) fn optional_id<T: FromStr<Err = uuid::Error>>(
     row: &SqliteRow,
     column: &str,
@@ -27,19 +27,19 @@ pub(super) fn optional_id<T: FromStr<Err = uuid::Error>>(
         .transpose()?)
 }
 
-/// A text column of a row that is shown as it is: what is not UTF-8 in it is replaced.
+/// Reads a text for display. Replaces bytes that are not UTF-8.
 pub(super) fn text(row: &SqliteRow, column: &str) -> Result<String, StorageError> {
     Ok(optional_text(row, column)?.unwrap_or_default())
 }
 
-/// A text column that may be null.
+/// Reads a text that may be null.
 pub(super) fn optional_text(row: &SqliteRow, column: &str) -> Result<Option<String>, StorageError> {
-    // Whatever stands there has some text.
+    // A value of any SQLite type can be read as bytes.
     let bytes = row.try_get_unchecked::<Option<&[u8]>, _>(column)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
-/// A number column; 0 if it can't be read. `id` names the row in the log.
+/// Reads a number; 0 if it is unreadable. `id` names the row in the log.
 pub(super) fn number_or_zero(
     table: &'static str,
     id: impl Display,
@@ -50,12 +50,12 @@ pub(super) fn number_or_zero(
     Ok(skip_damaged(table, id, read)?.unwrap_or_default())
 }
 
-/// A column of JSON.
+/// Reads a JSON value.
 pub(super) fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<T, StorageError> {
     Ok(serde_json::from_str(row.try_get(column)?)?)
 }
 
-/// A column with an array of JSON that SQLite made of several rows. A damaged one is left out.
+/// Reads a JSON array that SQLite aggregated from several rows. Skips damaged elements.
 pub(super) fn json_array<T: DeserializeOwned>(
     row: &SqliteRow,
     column: &str,
@@ -72,7 +72,7 @@ pub(super) fn json_array<T: DeserializeOwned>(
     Ok(rows.into_iter().flatten().collect())
 }
 
-/// All rows of a query but the damaged ones. The column `id` names a row in the log.
+/// Reads all rows of a query except the damaged ones. The column `id` names a row in the log.
 pub(super) fn read_undamaged_rows<T>(
     table: &'static str,
     id: &str,
@@ -86,13 +86,13 @@ pub(super) fn read_undamaged_rows<T>(
     Ok(all)
 }
 
-/// A position column that may be null.
+/// Reads a position that may be null.
 pub(super) fn optional_position(row: &SqliteRow, column: &str) -> Result<Option<Position>, StorageError> {
     let position = row.try_get::<Option<i64>, _>(column)?;
     Ok(position.map(|position| Position(position.unsigned_abs())))
 }
 
-/// A position column of a row.
+/// Reads a position.
 pub(super) fn position(row: &SqliteRow, column: &str) -> Result<Position, StorageError> {
     Ok(Position(row.try_get::<i64, _>(column)?.unsigned_abs()))
 }

@@ -1,5 +1,5 @@
-//! What a run begins with, in as few queries as there may be: each is a way to another thread and back, and stands before the
-//! first token.
+//! The queries for a run's context. They are few, because each is a round trip to the database thread and
+//! delays the first token.
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
@@ -9,8 +9,8 @@ use crate::{
     storage::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged},
 };
 
-/// All that is short, and of which there is mostly nothing. What was forced belongs to the question, however often it is answered:
-/// it is kept with the run that was started with it.
+/// The short parts of a run's context, most of which are usually empty. Forced tools belong to the question,
+/// for every answer to it: they are stored with the run that was started with the question.
 pub(super) const SELECT_CONTEXT: &str = "SELECT c.parameters, l.context, l.text, l.instructions, \
      (SELECT i.text FROM instructions i WHERE i.user_id = ?1) AS person, \
      (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
@@ -22,7 +22,8 @@ pub(super) const SELECT_CONTEXT: &str = "SELECT c.parameters, l.context, l.text,
          FROM payload_verdicts v WHERE v.user_id = ?1 AND v.conversation_id = ?2) AS verdicts \
      FROM conversations c LEFT JOIN contexts l ON l.user_id = c.user_id AND l.message_id = ?3 WHERE c.user_id = ?1 AND c.id = ?2";
 
-/// Takes a connection whose transaction makes it one consistent picture.
+/// Returns the context of a run. Expects a connection with an open transaction, so that the result is
+/// consistent.
 pub(super) async fn run_context(
     connection: &mut SqliteConnection,
     run: RunKey,
@@ -39,8 +40,8 @@ pub(super) async fn run_context(
     else {
         return Ok(None);
     };
-    let whose = (run.user_id, conversation_id);
-    let history = messages::read_branch(&mut *connection, whose, question, PageSize::UNLIMITED, None).await?;
+    let ids = (run.user_id, conversation_id);
+    let history = messages::read_branch(&mut *connection, ids, question, PageSize::UNLIMITED, None).await?;
     let opaque = opaque::opaque_of_branch(&mut *connection, run, &history).await?;
     let row = sqlx::query(SELECT_CONTEXT)
         .bind(run.user_id.to_string())

@@ -1,4 +1,5 @@
-//! What is SQLite's own: its errors, and how it looks for things. What every storage does is told in `story`.
+//! Tests of SQLite's own behaviour: its errors and its query plans. Tests for every backend are in
+//! `conformance`.
 
 use std::path::Path;
 
@@ -16,7 +17,7 @@ mod erasure;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-/// Writes to the database itself.
+/// Executes SQL directly on the database.
 async fn execute_sql(storage: &SqliteStorage, sql: String) {
     let mut writer = storage.writer.lock().await;
     let connection = writer.connection.as_mut().unwrap();
@@ -64,7 +65,8 @@ async fn recovers_when_a_full_disk_has_room() {
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     storage.commit(NOON, &[send_change("before").0]).await.unwrap();
     {
-        // SQLite says that the disk is full when the file may not grow; a new connection knows of no such limit.
+        // SQLite reports a full disk when the file may not grow. The limit is per connection: a new one has
+        // none.
         let mut writer = storage.writer.lock().await;
         let connection = writer.connection.as_mut().unwrap();
         sqlx::query("PRAGMA max_page_count = 1")
@@ -108,7 +110,7 @@ async fn an_unstorable_change_fails_alone() {
     assert!(committed.outcomes[1].is_ok(), "{committed:?}");
 }
 
-/// How SQLite would look for what a query asks for.
+/// Returns SQLite's plan of a query.
 async fn query_plan(storage: &SqliteStorage, query: &str) -> String {
     let mut connection = storage.readers.acquire().await.unwrap();
     let rows = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}")))
@@ -190,7 +192,7 @@ async fn old_answers_have_no_opaque_data() {
     storage.commit(NOON, &[change]).await.unwrap();
     storage.close().await.unwrap();
     drop(storage);
-    // As it was before there was such a table, with an answer that says nothing of why it ended.
+    // A row from before the table existed, with an answer that has no finish reason.
     let body = r#"{"role":"assistant","model":"x/m","status":"complete","nodes":[{"parts":[{"type":"text","text":"Hi"}]}]}"#;
     let options = SqliteConnectOptions::new().filename(folder.path().join(DATABASE_FILE_NAME));
     let mut connection = options.connect().await.unwrap();
@@ -213,10 +215,10 @@ async fn old_answers_have_no_opaque_data() {
     connection.close().await.unwrap();
 
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
-    let beginning = storage.run_context(run).await.unwrap().unwrap();
-    assert!(beginning.opaque.is_empty());
+    let context = storage.run_context(run).await.unwrap().unwrap();
+    assert!(context.opaque.is_empty());
     assert_eq!(
-        (beginning.answer.text().as_str(), beginning.answer.finish_reason),
+        (context.answer.text().as_str(), context.answer.finish_reason),
         ("Hi", None)
     );
 }
@@ -241,7 +243,7 @@ async fn checkpoints_run_beside_commits() {
     wait_until(|| std::fs::metadata(&file).unwrap().len() >= before + 100_000).await;
 }
 
-/// Waits until something is so that nobody tells.
+/// Polls until a condition without notification holds.
 async fn wait_until(is_so: impl Fn() -> bool) {
     let becomes_so = async {
         while !is_so() {
@@ -250,10 +252,10 @@ async fn wait_until(is_so: impl Fn() -> bool) {
     };
     tokio::time::timeout(std::time::Duration::from_secs(20), becomes_so)
         .await
-        .expect("it becomes so");
+        .expect("the condition holds in time");
 }
 
-/// Waits for what happens once after each start: the log is emptied.
+/// Waits until the write-ahead log is empty, which happens once after each start.
 async fn wait_for_empty_wal(folder: &Path) {
     let log = folder.join(format!("{DATABASE_FILE_NAME}-wal"));
     wait_until(|| std::fs::metadata(&log).unwrap().len() == 0).await;

@@ -1,4 +1,5 @@
-//! Keeps the log a bounded tail: what is old has its place in the messages, and nobody catches up from there.
+//! Trims the logs to a bounded tail: old output is in the stored messages, and no client catches up from that
+//! far back.
 
 use sqlx::{Connection, Row, SqliteConnection};
 
@@ -8,10 +9,10 @@ use crate::{
     storage::StorageError,
 };
 
-/// How many events one transaction removes: while it is at work, commits wait.
+/// The number of events that one transaction removes. Commits wait while it runs.
 pub(super) const MAX_EVENTS_PER_TRIM: u64 = 5_000;
 
-/// Trims the logs by at most [`AT_ONCE`] events; gives how many they were.
+/// Trims the logs by at most [`MAX_EVENTS_PER_TRIM`] events and returns the number of removed events.
 pub(super) async fn trim_log(
     connection: &mut SqliteConnection,
     before: Timestamp,

@@ -1,4 +1,4 @@
-//! The connection that writes. What is written with it, [`commit`](super::commit) says.
+//! The connection that writes. See [`commit`](super::commit) for the statements.
 
 use std::collections::HashSet;
 
@@ -11,21 +11,21 @@ use crate::{
     storage::StorageError,
 };
 
-/// The only connection that writes, and what has to be known to write.
+/// The only connection that writes, with the state that writing needs.
 #[derive(Debug)]
 pub(super) struct WriteConnection {
     pub(super) options: SqliteConnectOptions,
-    /// Nothing after a transaction has failed: then nobody knows in which state the connection is, and the next one
-    /// begins with a new one.
+    /// `None` after a failed transaction: the connection's state is unknown then, and the next transaction
+    /// opens a new one.
     pub(super) connection: Option<SqliteConnection>,
-    /// Runs whose conversation was deleted while they were at work: what they still send is dropped.
+    /// Runs whose conversation was deleted while they were active. Their further output is dropped.
     pub(super) orphaned_runs: HashSet<MessageId>,
-    /// How many conversations and memories were deleted. Told with each commit.
+    /// The number of deleted conversations and memories. Updated with each commit.
     pub(super) deletion_count: watch::Sender<u64>,
 }
 
 impl WriteConnection {
-    /// The connection to work with. Who took it gives it back with [`keep_if`](Self::keep_if).
+    /// Takes the connection out. The caller returns it with [`return_connection`](Self::return_connection).
     pub(super) async fn take_connection(&mut self) -> Result<SqliteConnection, StorageError> {
         match self.connection.take() {
             Some(connection) => Ok(connection),
@@ -33,12 +33,12 @@ impl WriteConnection {
         }
     }
 
-    /// Keeps the connection for the next one, if what was done with it went well.
+    /// Puts the connection back for the next transaction, if the last one succeeded.
     pub(super) async fn return_connection(&mut self, went_well: bool, connection: SqliteConnection) {
         if went_well {
             self.connection = Some(connection);
         } else {
-            // Whatever that may lose was not committed.
+            // Closing can lose only uncommitted data.
             let _ = connection.close().await;
         }
     }

@@ -1,4 +1,4 @@
-//! Runs that wait for a person: they stop being at work, and go on from what is stored when the person has answered.
+//! Paused runs: they become inactive while they wait for the user's answer, and resume from the stored state.
 
 use sqlx::SqliteConnection;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Batch {
-    /// A run waits from now on.
+    /// Pauses a run.
     pub(super) async fn pause_run(
         &mut self,
         connection: &mut SqliteConnection,
@@ -42,7 +42,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// A person has answered, and the run goes on. What was answered before stays as it was.
+    /// Stores the user's answer and resumes the run. An earlier answer is kept.
     pub(super) async fn answer_approval(
         &mut self,
         connection: &mut SqliteConnection,
@@ -63,20 +63,20 @@ impl Batch {
         let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
             Err(ChangeRejection::NotFound)?
         };
-        let asked = assistant
+        let call = assistant
             .tool_calls()
             .find(|call| call.index == index)
             .ok_or(ChangeRejection::NotFound)?;
-        match (assistant.status, asked.status) {
+        match (assistant.status, call.status) {
             (RunStatus::Waiting, ToolStatus::Waiting) => {}
-            // It is at work: the question is for its driver.
+            // The run is active: its driver handles the answer.
             (RunStatus::Running, ToolStatus::Waiting) => Err(ChangeRejection::RunActive)?,
             _ => return Ok(Outcome::Done),
         }
-        let always = (answer == ApprovalAnswer::Always).then(|| asked.tool.clone());
+        let always = (answer == ApprovalAnswer::Always).then(|| call.tool.clone());
         let event = EventBody::ApprovalAnswered {
             index,
-            tool_use_id: asked.tool_use_id.clone(),
+            tool_use_id: call.tool_use_id.clone(),
             allowed,
         };
         apply_to_run(assistant, &event);
@@ -102,7 +102,7 @@ impl Batch {
         })
     }
 
-    /// A tool need not be asked about any more in a conversation. Allowing it twice is once.
+    /// Allows a tool for the rest of a conversation. Allowing it twice has no further effect.
     pub(super) async fn allow_tool(
         &mut self,
         connection: &mut SqliteConnection,
@@ -122,7 +122,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// A run is at work again, from this place of the log on.
+    /// Marks a run as active again, from the current position of the log.
     async fn resume_run(
         &mut self,
         connection: &mut SqliteConnection,

@@ -1,4 +1,4 @@
-//! What runs make besides their messages: payloads for the panel, and files.
+//! The artifacts of runs besides their messages: payloads for the panel, and files.
 
 use sqlx::SqliteConnection;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Batch {
-    /// Keeps something for the panel.
+    /// Stores a payload.
     pub(super) async fn store_payload(
         &mut self,
         connection: &mut SqliteConnection,
@@ -33,7 +33,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// Keeps a file.
+    /// Stores a file.
     pub(super) async fn store_attachment(
         &mut self,
         connection: &mut SqliteConnection,
@@ -58,14 +58,14 @@ impl Batch {
     }
 }
 
-/// Lets go of what a run has made, but for what is named.
+/// Deletes the payloads and files of a run except those named.
 pub(super) const DELETE_UNSHOWN: &str = "DELETE FROM payloads WHERE user_id = ?1 AND message_id = ?2 \
          AND id NOT IN (SELECT value FROM json_each(?3)); \
      DELETE FROM attachments WHERE user_id = ?1 AND message_id = ?2 \
          AND id NOT IN (SELECT value FROM json_each(?4))";
 
-/// Lets go of what a run has kept and its message does not name: its tool had ended, and then the run before that was said.
-/// Nobody was shown it, and so the model must not be told of it either.
+/// Deletes the artifacts that a run stored and its message does not name: the run ended between the tool's
+/// end and the event about it. The user has not seen them, so the model must not get them either.
 pub(super) async fn delete_unshown(
     connection: &mut SqliteConnection,
     run: &RunKey,
@@ -86,7 +86,7 @@ pub(super) async fn delete_unshown(
     Ok(())
 }
 
-/// The payloads that a message shows.
+/// Returns the payloads that a message shows.
 fn shown_payloads(message: &AssistantMessage) -> impl Iterator<Item = &PayloadRef> {
     let parts = message.nodes.iter().flat_map(|node| &node.parts);
     parts.filter_map(|part| match part {

@@ -1,4 +1,4 @@
-//! What changes a conversation as a whole: one of its columns, or that it exists.
+//! Changes to a conversation as a whole: one of its columns, or its deletion.
 
 use sqlx::SqliteConnection;
 
@@ -8,8 +8,8 @@ use crate::{
     storage::{ChangeRejection, Outcome, damage::skip_damaged},
 };
 
-/// The newest of all that came after a message, or itself: the end of the branch that was last grown through it. A message was
-/// always made before what follows it, so nothing follows the newest.
+/// The newest descendant of a message, or the message itself: the end of its newest branch. A message is
+/// always created before its descendants, so the newest has none.
 pub(in crate::storage::sqlite) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id, position) AS ( \
          SELECT id, position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
          UNION ALL \
@@ -41,7 +41,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// Shows the branch that was last grown through a message.
+    /// Shows the newest branch through a message.
     pub(super) async fn select_branch(
         &mut self,
         connection: &mut SqliteConnection,
@@ -72,7 +72,7 @@ impl Batch {
         .await
     }
 
-    /// What is no news any more (or never was, or is gone) makes no event.
+    /// Marks a conversation as read. Logs no event if it is read already, has no result, or does not exist.
     pub(super) async fn mark_read(
         &mut self,
         connection: &mut SqliteConnection,
@@ -106,7 +106,8 @@ impl Batch {
             .fetch_optional(&mut *connection)
             .await?;
         if known.is_none() {
-            // Gone already, perhaps by the same wish. That it was deleted stays in the log, for those who have not heard.
+            // Deleted already, perhaps by an earlier copy of the same request. The event of the deletion
+            // stays in the log for clients that have not received it.
             return Ok(Outcome::Deleted { active_run: None });
         }
         let active = sqlx::query(
@@ -120,7 +121,7 @@ impl Batch {
             Some(run) => skip_damaged("runs", "of a deleted conversation", id(run, "id"))?,
             None => None,
         };
-        // The log keeps the positions, and nothing of what was said. Before the runs are gone, which lead to their events.
+        // The log keeps the positions and no content. The events go before the runs, which lead to them.
         for of_conversation in [
             "message_id IN (SELECT id FROM runs WHERE user_id = ?1 AND conversation_id = ?2)",
             "message_id IS NULL AND conversation_id = ?2",

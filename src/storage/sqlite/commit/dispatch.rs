@@ -1,4 +1,4 @@
-//! Who does which change.
+//! The mapping from each change to its implementation.
 
 use sqlx::SqliteConnection;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Batch {
-    /// Does a change that was not done before.
+    /// Applies a change that was not applied before.
     pub(super) async fn apply_new_change(
         &mut self,
         connection: &mut SqliteConnection,

@@ -1,4 +1,4 @@
-//! The intents that were done: the same one again does nothing again.
+//! Completed intents: a repeated intent has no further effect.
 
 use sqlx::{Row, SqliteConnection};
 
@@ -8,7 +8,7 @@ use crate::{
     storage::{Change, CompletedIntent, StorageError},
 };
 
-/// What a client asked for under an id of its own.
+/// The request of a client under an id that the client chose.
 #[derive(Clone, Copy)]
 pub(super) struct IntentRequest<'a> {
     user_id: UserId,
@@ -16,7 +16,7 @@ pub(super) struct IntentRequest<'a> {
     fingerprint: &'a str,
 }
 
-/// The request behind a change that a client names.
+/// Returns the request behind a change, if the change has an intent id.
 pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
     let (user_id, intent, fingerprint) = match change {
         Change::SendMessage {
@@ -59,7 +59,8 @@ pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
     })
 }
 
-/// What was started when this intent came before, if it did; nothing, if it starts nothing.
+/// Returns the run that this intent started before, if it was completed; the inner `None` means that it
+/// starts none.
 pub(super) async fn started_by_intent(
     connection: &mut SqliteConnection,
     IntentRequest {
@@ -72,7 +73,7 @@ pub(super) async fn started_by_intent(
     Ok(done.map(|done| done.replay(fingerprint)).transpose()?)
 }
 
-/// What became of an intent, if it was done before.
+/// Returns the result of an intent, if it was completed before.
 pub(in crate::storage::sqlite) async fn completed_intent(
     connection: &mut SqliteConnection,
     user_id: UserId,

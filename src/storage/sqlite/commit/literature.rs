@@ -1,5 +1,5 @@
-//! What a person keeps of the literature. Every tab shows it, so each change is in the log; but what was removed, or written over,
-//! is there no more.
+//! Changes to a user's library. Every tab shows it, so each change is logged. Removed or overwritten data is
+//! erased from the log.
 
 use sqlx::SqliteConnection;
 
@@ -57,7 +57,7 @@ impl Batch {
         .bind(&article.journal)
         .bind(&article.published)
         .bind(&article.doi)
-        // What is not known is `null`.
+        // An unknown abstract is stored as `null`.
         .bind(serde_json::to_string(&summary)?)
         .bind(note)
         .bind(saved_at.0)
@@ -96,11 +96,11 @@ impl Batch {
             .await?;
         self.log_library_change(connection, user_id, &LibraryChange::ArticleSaved(saved))
             .await?;
-        // What stood there before.
+        // The overwritten note counts as deleted data.
         Ok(Outcome::DataDeleted)
     }
 
-    /// What is gone already stays gone.
+    /// Removes an article. Removing a missing one has no effect.
     pub(super) async fn remove_article(
         &mut self,
         connection: &mut SqliteConnection,
@@ -121,7 +121,8 @@ impl Batch {
         Ok(Outcome::DataDeleted)
     }
 
-    /// The client makes the id, which is there once: somebody else's is not found.
+    /// Saves a stream. The client chooses the id, which is unique over all users: another user's stream is
+    /// not found.
     pub(super) async fn save_stream(
         &mut self,
         connection: &mut SqliteConnection,
@@ -144,7 +145,7 @@ impl Batch {
                 .await?;
             }
         }
-        let kept = sqlx::query(
+        let saved = sqlx::query(
             "INSERT INTO streams (id, user_id, name, query, instructions) VALUES (?1, ?2, ?3, ?4, ?5) \
              ON CONFLICT (id) DO UPDATE SET name = ?3, query = ?4, instructions = ?5 WHERE user_id = ?2",
         )
@@ -155,12 +156,12 @@ impl Batch {
         .bind(&stream.instructions)
         .execute(&mut *connection)
         .await?;
-        if kept.rows_affected() == 0 {
+        if saved.rows_affected() == 0 {
             Err(ChangeRejection::NotFound)?;
         }
         if known.is_some() {
-            let kept = LibraryItem::Stream(stream.id);
-            self.erase_logged_changes(connection, user_id, kept).await?;
+            let item = LibraryItem::Stream(stream.id);
+            self.erase_logged_changes(connection, user_id, item).await?;
         }
         self.log_library_change(connection, user_id, &LibraryChange::StreamKept(stream.clone()))
             .await?;
@@ -182,8 +183,8 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
-            let kept = LibraryItem::Stream(stream_id);
-            self.erase_logged_changes(connection, user_id, kept).await?;
+            let item = LibraryItem::Stream(stream_id);
+            self.erase_logged_changes(connection, user_id, item).await?;
             let change = LibraryChange::StreamDeleted(stream_id);
             self.log_library_change(connection, user_id, &change).await?;
         }
@@ -203,15 +204,15 @@ impl Batch {
         Ok(())
     }
 
-    /// Empties what the log has of something that is kept: it is gone, or another one. So it does with what can't be read, which
-    /// may be of it.
+    /// Erases the logged events about a library item, which was removed or replaced. Erases unreadable events
+    /// too, since they may be about it.
     async fn erase_logged_changes(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        kept: LibraryItem<'_>,
+        item: LibraryItem<'_>,
     ) -> Result<(), StorageError> {
-        let (path, id) = match kept {
+        let (path, id) = match item {
             LibraryItem::Article(pmid) => ("$.change.article_saved.article.pmid", pmid.to_owned()),
             LibraryItem::Stream(id) => ("$.change.stream_kept.id", id.to_string()),
         };
@@ -228,13 +229,13 @@ impl Batch {
         .await?;
         self.events
             .iter_mut()
-            .filter(|logged| logged.user_id == user_id && kept.is_changed_by(&logged.event.body))
+            .filter(|logged| logged.user_id == user_id && item.is_changed_by(&logged.event.body))
             .for_each(erase_event);
         Ok(())
     }
 }
 
-/// Something that a person keeps.
+/// An item of a user's library.
 #[derive(Clone, Copy)]
 enum LibraryItem<'a> {
     Article(&'a str),
@@ -242,7 +243,7 @@ enum LibraryItem<'a> {
 }
 
 impl LibraryItem<'_> {
-    /// Whether an event has it.
+    /// Returns true if an event contains the item.
     fn is_changed_by(self, body: &EventBody) -> bool {
         let EventBody::LiteratureChanged { change } = body else {
             return false;
@@ -255,7 +256,7 @@ impl LibraryItem<'_> {
     }
 }
 
-/// The abstract of an article that is kept, if it was not known. No list shows it, so it is not in the log.
+/// Stores the abstract of a saved article, if it was unknown. No list shows it, so it is not logged.
 pub(super) async fn store_abstract(
     connection: &mut SqliteConnection,
     user_id: UserId,
@@ -287,27 +288,27 @@ async fn check_limit(
     Ok(())
 }
 
-/// What a person looks at while they write a message.
+/// Stores the page that the user has open while they write a message.
 pub(super) async fn store_page_context(
     connection: &mut SqliteConnection,
     user_id: UserId,
     message_id: MessageId,
-    looking: &PageContextSnapshot,
+    snapshot: &PageContextSnapshot,
 ) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES (?, ?, ?, ?, ?)",
     )
     .bind(message_id.to_string())
     .bind(user_id.to_string())
-    .bind(serde_json::to_string(&looking.context)?)
-    .bind(&looking.text)
-    .bind(&looking.instructions)
+    .bind(serde_json::to_string(&snapshot.context)?)
+    .bind(&snapshot.text)
+    .bind(&snapshot.instructions)
     .execute(connection)
     .await?;
     Ok(())
 }
 
-/// Keeps the text that tells the model what the person looked at. The first that is told stays.
+/// Stores the text that describes the page to the model. The first stored text is kept.
 pub(super) async fn store_context_snapshot(
     connection: &mut SqliteConnection,
     run: &RunKey,

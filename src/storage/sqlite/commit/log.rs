@@ -1,4 +1,4 @@
-//! The log's part of a transaction: what the changes have to tell, in its order, and the rows that it comes to.
+//! The log of a transaction: the events of its changes in their order, and the rows they are written to.
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
@@ -8,12 +8,12 @@ use crate::{
     storage::{LoggedEvent, StorageError},
 };
 
-/// Rows in one INSERT: fewer round trips to the database's thread, yet well under SQLite's limit of 32,766
+/// The rows of one INSERT: few round trips to the database thread, and well under SQLite's limit of 32,766
 /// bound values.
 const MAX_ROWS_PER_INSERT: usize = 200;
 
 impl Batch {
-    /// The last position of a user's log, with what this transaction has added.
+    /// Returns the last position of a user's log, including the events of this transaction.
     pub(super) async fn last_position(
         &self,
         connection: &mut SqliteConnection,
@@ -25,7 +25,7 @@ impl Batch {
         })
     }
 
-    /// Gives an event the next position of its user's log. It is written with the batch.
+    /// Gives an event the next position of its user's log. The event is written with the batch.
     pub(super) async fn log_event(
         &mut self,
         connection: &mut SqliteConnection,
@@ -47,7 +47,7 @@ impl Batch {
         Ok(position)
     }
 
-    /// Writes the events and the logs' new ends.
+    /// Writes the events and the logs' new last positions.
     pub(super) async fn write_events(&self, connection: &mut SqliteConnection) -> Result<(), StorageError> {
         for events in self.events.chunks(MAX_ROWS_PER_INSERT) {
             let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new(
@@ -61,7 +61,7 @@ impl Batch {
                     .push_bind(self.at.0)
                     .push_bind(&logged.json);
             });
-            // Statements of many lengths would push the others out of the cache.
+            // Statements of many different lengths would evict the others from the statement cache.
             insert
                 .build()
                 .persistent(events.len() == MAX_ROWS_PER_INSERT || events.len() < 8)
@@ -83,7 +83,7 @@ impl Batch {
     }
 }
 
-/// Empties an event that is not yet stored.
+/// Erases the content of an event that is not stored yet.
 pub(super) fn erase_event(logged: &mut LoggedEvent) {
     logged.event.message_id = None;
     logged.event.body = EventBody::Empty;

@@ -1,4 +1,4 @@
-//! What is remembered of a person. No conversation shows it, so the log says only that something of it has changed.
+//! Changes to a user's memories. No conversation shows them, so the log says only that they changed.
 
 use sqlx::SqliteConnection;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Batch {
-    /// Remembers something, unless just that is remembered already.
+    /// Adds a memory, unless the same text is stored already.
     pub(super) async fn add_memory(
         &mut self,
         connection: &mut SqliteConnection,
@@ -43,7 +43,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// Forgets one thing, or all of them.
+    /// Deletes one memory, or all of them.
     pub(super) async fn delete_memories(
         &mut self,
         connection: &mut SqliteConnection,

@@ -1,9 +1,10 @@
-//! The one place that writes: several changes in one transaction, a savepoint for each.
+//! Commits several changes in one transaction, with a savepoint for each. All writes go through here.
 //!
-//! Each query is a way to the database's thread and back, on which everybody waits who is in the transaction. So what is always
-//! done together is one text of several statements, whose parameters (`?1`) count for all of them. The numbers below its highest that a
-//! statement leaves out are counted by sqlx as parameters as well, one after the other through the text: there may be no more of them
-//! than there are parameters, or what comes after them is silently not bound. So what most statements want has the lowest numbers.
+//! Each query is a round trip to the database thread and blocks the whole batch. Statements that always run
+//! together are therefore one text, whose parameters (`?1`) are shared by all of them. sqlx counts the
+//! parameter numbers that a statement skips below its highest one as parameters too, one after the other
+//! through the text. The text may skip no more numbers than it has parameters, or the later ones are silently
+//! not bound. The parameters that most statements use therefore have the lowest numbers.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -38,7 +39,7 @@ mod run_output;
 mod suggestions;
 mod turns;
 
-/// Why a change was left out.
+/// The reason for which a change was not applied.
 enum ChangeError {
     Rejected(ChangeRejection),
     Storage(StorageError),
@@ -51,8 +52,8 @@ impl<E: Into<StorageError>> From<E> for ChangeError {
 }
 
 impl From<ChangeRejection> for ChangeError {
-    fn from(refusal: ChangeRejection) -> Self {
-        Self::Rejected(refusal)
+    fn from(rejection: ChangeRejection) -> Self {
+        Self::Rejected(rejection)
     }
 }
 
@@ -119,7 +120,7 @@ impl WriteConnection {
             .count();
         self.deletion_count
             .send_modify(|deletions| *deletions += deleted as u64);
-        // Only now: what was rolled back has orphaned nothing.
+        // Only after the commit: changes that were rolled back have orphaned no run.
         self.orphaned_runs.extend(batch.orphaned_runs);
         for change in changes {
             if let Change::EndRun { run, .. } | Change::AbandonRun { run, .. } = change {
@@ -133,7 +134,7 @@ impl WriteConnection {
     }
 }
 
-/// What the changes of one transaction have come to so far.
+/// The effects of a transaction's changes so far.
 struct Batch {
     at: Timestamp,
     /// The last position of each log that has grown.
@@ -141,24 +142,24 @@ struct Batch {
     events: Vec<LoggedEvent>,
     /// Active runs whose conversation was deleted.
     orphaned_runs: HashSet<MessageId>,
-    /// A savepoint is open: that of the change before.
+    /// True if the previous change's savepoint is still open.
     has_savepoint: bool,
 }
 
 impl Batch {
-    /// Does one change, or nothing of it.
+    /// Applies one change, or nothing of it.
     async fn apply_in_savepoint(
         &mut self,
         connection: &mut SqliteConnection,
         change: &Change,
     ) -> Result<Result<Outcome, ChangeRejection>, StorageError> {
         if let Change::AppendEvents { run, events } = change {
-            // Nothing but the log, which is written at the end: no savepoint needed.
+            // Only the log changes, and it is written at the end: no savepoint is needed.
             self.append_events(connection, run, events).await?;
             return Ok(Ok(Outcome::Done));
         }
         let (events, heads) = (self.events.len(), self.last_positions.clone());
-        // The last one is released with the transaction.
+        // The transaction's end releases the last savepoint.
         let savepoint = match std::mem::replace(&mut self.has_savepoint, true) {
             true => "RELEASE change; SAVEPOINT change",
             false => "SAVEPOINT change",
@@ -168,20 +169,20 @@ impl Batch {
             Ok(outcome) => Ok(Ok(outcome)),
             Err(failure) => {
                 let rolled_back = sqlx::query("ROLLBACK TO change").execute(connection).await;
-                let refusal = match failure {
-                    ChangeError::Rejected(refusal) => refusal,
-                    // Trying again would not help, and the others need not suffer from it.
+                let rejection = match failure {
+                    ChangeError::Rejected(rejection) => rejection,
+                    // Retrying would not help, and the other changes are not affected.
                     ChangeError::Storage(error) if is_caused_by_change(&error) => {
-                        tracing::error!(%error, "a change that can't be stored was left out");
+                        tracing::error!(%error, "a change can't be stored and was rejected");
                         ChangeRejection::Internal
                     }
-                    // A full disk, say, takes the whole transaction and its savepoints with it.
+                    // For instance a full disk: it fails the whole transaction with its savepoints.
                     ChangeError::Storage(error) => return Err(error),
                 };
                 rolled_back?;
                 self.events.truncate(events);
                 self.last_positions = heads;
-                Ok(Err(refusal))
+                Ok(Err(rejection))
             }
         }
     }
@@ -212,7 +213,7 @@ impl Batch {
     }
 }
 
-/// Whether an error came from what was to be stored, and not from the place where it was to be stored.
+/// Returns true if an error was caused by the data of the change and not by the database.
 fn is_caused_by_change(error: &StorageError) -> bool {
     match error {
         StorageError::InvalidJson(_) | StorageError::InvalidId(_) => true,
@@ -229,7 +230,7 @@ mod tests {
 
     use super::{artifacts::DELETE_UNSHOWN, model_calls::RECORD_CALL, turns};
 
-    /// The parameters of a statement, by their numbers.
+    /// Returns the parameter numbers of a statement.
     fn parameter_numbers(statement: &str) -> BTreeSet<usize> {
         let parts = statement.split('?').skip(1);
         let number = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();

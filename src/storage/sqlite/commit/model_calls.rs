@@ -1,16 +1,18 @@
-//! How runs have called their models. No conversation shows it, so nothing of it is in the log: who looks at it loads it.
+//! Recorded model calls. No conversation shows them, so they are not logged: the diagnostics load them on
+//! request.
 
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
 use crate::storage::{Outcome, RecordedCall, RunKey};
 
-/// Of one run, which can be continued any number of times, so many calls are kept. Most are written down as what they add to the one
-/// before; among so many there is always one that is whole (`runs::recorder` sees to it), and what is before that can be forgotten.
+/// The number of calls kept per run; a run can be continued any number of times. Most requests are stored as
+/// an addition to the previous one. Among this many there is always a complete one (`runs::recorder` ensures
+/// that), and the calls before it can be deleted.
 const MAX_CALLS_PER_RUN: i64 = 64;
 
-/// Keeps a call, and forgets all runs of its conversation that have calls but for the newest ones, and all calls of its run but for
-/// the newest ones. Ids that were made later sort later.
+/// Stores a call. Deletes the calls of all but the newest runs of its conversation, and all but the newest
+/// calls of its run. Ids are ordered by their creation time.
 pub(super) const RECORD_CALL: &str = "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
          VALUES (?1, ?6, ?2, ?3, ?7, ?8) \
          ON CONFLICT (message_id, id) DO UPDATE SET request = excluded.request, response = excluded.response; \
@@ -20,7 +22,7 @@ pub(super) const RECORD_CALL: &str = "INSERT INTO model_calls (message_id, id, u
          (SELECT id FROM model_calls WHERE message_id = ?1 ORDER BY id DESC LIMIT ?5)";
 
 impl Batch {
-    /// Writes down a call, or what has come of it since.
+    /// Stores a call, or updates its response.
     pub(super) async fn record_call(
         &mut self,
         connection: &mut SqliteConnection,

@@ -1,4 +1,4 @@
-//! Data that only the providers of models understand.
+//! Provider-specific data.
 
 use sqlx::SqliteConnection;
 
@@ -13,7 +13,7 @@ const INSERT_OPAQUE: &str = "INSERT INTO opaque \
      VALUES (?1, (SELECT coalesce(max(number) + 1, 0) FROM opaque WHERE message_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 impl Batch {
-    /// Keeps it after what the run has already.
+    /// Stores data after what the run has already.
     pub(super) async fn store_opaque(
         &mut self,
         connection: &mut SqliteConnection,

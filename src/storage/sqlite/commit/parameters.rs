@@ -1,4 +1,4 @@
-//! How a conversation's model is asked, and what it is told in place of what there is no room for.
+//! Model parameters and history summaries of a conversation.
 
 use sqlx::SqliteConnection;
 
@@ -25,7 +25,8 @@ impl Batch {
             .await
     }
 
-    /// A message that was summarised meanwhile, by another run, keeps its summary.
+    /// Stores a summary. If another run has summarised up to the same message meanwhile, that summary is
+    /// kept.
     pub(super) async fn store_summary(
         &self,
         connection: &mut SqliteConnection,

@@ -1,5 +1,5 @@
-//! What a person sets for themselves. No conversation shows it, so the log says only that something of it has changed: who looks
-//! at it loads it.
+//! Changes to a user's own settings and API tokens. No conversation shows them, so the log says only that
+//! they changed: the settings page loads them on request.
 
 use sqlx::SqliteConnection;
 
@@ -25,11 +25,11 @@ impl Batch {
         .execute(&mut *connection)
         .await?;
         self.log_settings_changed(connection, user_id).await?;
-        // What stood there before.
+        // The overwritten instructions count as deleted data.
         Ok(Outcome::DataDeleted)
     }
 
-    /// Adds a token, if fewer than `limit` are there.
+    /// Adds a token, if there are fewer than `limit`.
     pub(super) async fn add_token(
         &mut self,
         connection: &mut SqliteConnection,
@@ -80,7 +80,7 @@ impl Batch {
         Ok(Outcome::DataDeleted)
     }
 
-    /// Notes that a token was used just now. Nobody is told: it would be news every minute.
+    /// Records that a token was used just now. Logs no event: it would be one every minute.
     pub(super) async fn record_token_use(
         &mut self,
         connection: &mut SqliteConnection,
@@ -108,7 +108,7 @@ impl Batch {
     }
 }
 
-/// Makes sure that there is a user, with a log.
+/// Creates the user and their log, if they do not exist.
 pub(super) async fn ensure_user(
     connection: &mut SqliteConnection,
     user_id: UserId,

@@ -1,4 +1,4 @@
-//! What runs produce: their messages while they are at work and when they end.
+//! The output of runs: their messages while they are active and when they end.
 
 use sqlx::SqliteConnection;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Batch {
-    /// Adds what a run has produced to its user's log, and gives the position of the last of it.
+    /// Appends the output of a run to its user's log and returns the last position.
     pub(super) async fn append_events(
         &mut self,
         connection: &mut SqliteConnection,
@@ -31,7 +31,7 @@ impl Batch {
         Ok(last)
     }
 
-    /// Stores what a run has come to. The log still has it, for those who follow it.
+    /// Stores the message of a run so far. The log keeps the events for clients that follow it.
     pub(super) async fn store_message(
         &mut self,
         connection: &mut SqliteConnection,
@@ -78,7 +78,7 @@ impl Batch {
         crash_point!("end::status");
         store_final_message(&mut *connection, run, message).await?;
         crash_point!("end::message");
-        // Of a damaged answer nobody knows what was shown.
+        // The artifacts shown by a damaged answer are unknown.
         if !message.is_damaged() {
             delete_unshown(&mut *connection, run, message).await?;
         }
@@ -94,8 +94,9 @@ impl Batch {
 }
 
 impl Batch {
-    /// Ends a run. Without events nothing of the log is read or written, and none of its events is the run's end: so it says that it
-    /// ended before it began, and nobody waits for more.
+    /// Ends a run that could not be ended normally. Without events, nothing of the log is read or written and
+    /// no event marks the run's end: its last position is set before its first, so that no client waits for
+    /// more events.
     pub(super) async fn abandon_run(
         &mut self,
         connection: &mut SqliteConnection,
@@ -128,7 +129,7 @@ impl Batch {
     }
 }
 
-/// Stores what a run has come to, unless that lacks something that may be in what is stored.
+/// Stores the final message of a run, unless the stored message is damaged and may contain more.
 async fn store_final_message(
     connection: &mut SqliteConnection,
     run: &RunKey,
@@ -140,7 +141,8 @@ async fn store_final_message(
     Ok(())
 }
 
-/// True if the stored message can be read. One that can't be is kept as it is: a later version may be able to.
+/// Returns true if the stored message is readable. An unreadable one is kept unchanged: a later version may
+/// be able to read it.
 async fn is_message_readable(connection: &mut SqliteConnection, run: &RunKey) -> Result<bool, StorageError> {
     let row = sqlx::query("SELECT body FROM messages WHERE user_id = ? AND id = ?")
         .bind(run.user_id.to_string())

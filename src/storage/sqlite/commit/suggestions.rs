@@ -1,4 +1,4 @@
-//! What a person does with what an answer offers: judging what was made for the panel, taking an action.
+//! The user's response to an answer's suggestions: verdicts on payloads, and taken actions.
 
 use serde_json::Value;
 use sqlx::SqliteConnection;
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Batch {
-    /// Keeps what a person thinks of a payload. What was judged before stays as it was.
+    /// Stores the user's verdict on a payload. An earlier verdict is kept.
     pub(super) async fn judge_payload(
         &mut self,
         connection: &mut SqliteConnection,
@@ -61,7 +61,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// An action was taken on the page. Taking it twice is once.
+    /// Records that an action was taken on the page. Taking it twice has no further effect.
     pub(super) async fn take_action(
         &mut self,
         connection: &mut SqliteConnection,
@@ -81,7 +81,7 @@ impl Batch {
         if found_in != conversation_id || action.handler != ActionHandler::Client {
             Err(ChangeRejection::NotFound)?;
         }
-        // What an answer that is being made offers may yet change.
+        // The suggestions of an answer in progress may still change.
         if !answer.status.is_terminal() {
             Err(ChangeRejection::RunActive)?;
         }
@@ -100,7 +100,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// How a message came to be, as far as the answer before it, `parent_id`, bears that out.
+    /// Returns the origin of a message, verified against `parent_id`, the answer before it.
     pub(super) async fn resolve_interaction(
         &self,
         connection: &mut SqliteConnection,
@@ -122,15 +122,16 @@ impl Batch {
             Interaction::ActionExecuted { action, data } => {
                 let offered =
                     answer.and_then(|answer| find_suggested_action(answer, action, data.as_deref()));
-                // Nobody has written it, so nothing is lost: it was done already, or is offered no more.
+                // The message was not typed, so nothing is lost: the action was taken already or is no longer
+                // suggested.
                 let offered = offered.ok_or(ChangeRejection::ActionAlreadyTaken)?;
-                // As it was offered, and not as the request spells it.
+                // The action as suggested, not as the request spells it.
                 Ok(Interaction::ActionExecuted {
                     action: offered.action.clone(),
                     data: offered.data.clone(),
                 })
             }
-            // What is not among the suggestions is still what the person says.
+            // A value that is not among the suggestions is still the user's message.
             Interaction::ValueSelected
                 if answer.is_some_and(|answer| {
                     let mut values = answer.suggested_values.iter();
@@ -144,22 +145,22 @@ impl Batch {
     }
 }
 
-/// The action that an answer which has ended suggests to the server by this name, with these data.
+/// Returns the action with this name and data that an ended answer suggests.
 fn find_suggested_action<'a>(
     answer: &'a AssistantMessage,
     name: &str,
     data: Option<&str>,
 ) -> Option<&'a SuggestedAction> {
-    let is_it = |action: &&SuggestedAction| {
+    let is_requested = |action: &&SuggestedAction| {
         action.handler == ActionHandler::Server
             && action.action == name
             && is_same_json(action.data.as_deref(), data)
     };
     let mut actions = answer.suggested_actions.iter();
-    answer.status.is_terminal().then(|| actions.find(is_it))?
+    answer.status.is_terminal().then(|| actions.find(is_requested))?
 }
 
-/// The same JSON, however it is written.
+/// Returns true if both are the same JSON value, regardless of formatting.
 fn is_same_json(one: Option<&str>, other: Option<&str>) -> bool {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     one == other

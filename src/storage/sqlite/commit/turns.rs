@@ -1,4 +1,4 @@
-//! Turns: saving a message, starting the run that answers it, letting it go on.
+//! Turns: saving a message, starting the run that answers it, continuing a run.
 
 use sqlx::SqliteConnection;
 
@@ -34,11 +34,11 @@ impl Batch {
             ..
         } = intent;
         let run = start.run;
-        // Whose log has grown in this transaction is known already.
+        // A user key log has grown in this transaction exists already.
         if !self.last_positions.contains_key(&user_id) {
             ensure_user(connection, user_id).await?;
         }
-        // Whosesoever it is: an id is there once. One that is gone has no user.
+        // Of any user: ids are unique. A deleted conversation has no user.
         let conversation = sqlx::query(
             "SELECT user_id, active_leaf, model FROM conversations WHERE id = ?1 \
              UNION ALL SELECT NULL, NULL, NULL FROM deleted_conversations WHERE id = ?1",
@@ -49,8 +49,8 @@ impl Batch {
         let (parent_id, chosen) = match conversation {
             Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(ChangeRejection::NotFound)?,
             Some(row) => {
-                let whose = (user_id, *conversation_id);
-                let leaf = messages::active_leaf(&mut *connection, whose, &row).await?;
+                let key = (user_id, *conversation_id);
+                let leaf = messages::active_leaf(&mut *connection, key, &row).await?;
                 (leaf, optional_text(&row, "model")?)
             }
             None => {
@@ -94,19 +94,19 @@ impl Batch {
             text: text.clone(),
             interaction,
         };
-        let place = MessagePlacement {
+        let placement = MessagePlacement {
             user_id,
             conversation_id: *conversation_id,
             parent_id,
             position,
         };
-        insert_message(connection, place, *user_message_id, self.at, &body).await?;
+        insert_message(connection, placement, *user_message_id, self.at, &body).await?;
         if let Some(parameters) = &start.parameters {
             self.set_parameters(connection, user_id, *conversation_id, parameters)
                 .await?;
         }
-        if let Some(looking) = &start.context_snapshot {
-            store_page_context(connection, user_id, *user_message_id, looking).await?;
+        if let Some(snapshot) = &start.context_snapshot {
+            store_page_context(connection, user_id, *user_message_id, snapshot).await?;
         }
         let key = RunKey {
             user_id,
@@ -165,7 +165,8 @@ impl Batch {
         })
     }
 
-    /// Lets a run that was broken off go on: it begins anew at this place of the log, with what it had in its message.
+    /// Continues a run that was cut off: it starts again at the current position of the log, with the content
+    /// of its message.
     pub(super) async fn continue_run(
         &mut self,
         connection: &mut SqliteConnection,
@@ -190,7 +191,7 @@ impl Batch {
         match assistant.status {
             RunStatus::Running | RunStatus::Waiting => Err(ChangeRejection::RunActive)?,
             RunStatus::Complete if !assistant.is_cut_short() => Err(ChangeRejection::NotContinuable)?,
-            // What it had is kept as it is, unreadable: going on would write over it.
+            // The unreadable content is kept: continuing would overwrite it.
             _ if assistant.is_damaged() && assistant.is_empty() => Err(ChangeRejection::NotContinuable)?,
             RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
@@ -225,7 +226,8 @@ impl Batch {
         })
     }
 
-    /// Starts a run that answers `parent_id`. Its first event is at `first`; without that, it is the start itself.
+    /// Starts a run that answers `parent_id`. Its first event is at `first`; without that, the event of the
+    /// start is the first.
     async fn start_run(
         &mut self,
         connection: &mut SqliteConnection,
@@ -261,29 +263,31 @@ impl Batch {
             .execute(connection)
             .await
             .map_err(|error| {
-                let refusal = if is_active_run_conflict(&error) {
+                let rejection = if is_active_run_conflict(&error) {
                     ChangeRejection::RunActive
                 } else {
                     ChangeRejection::IntentReused
                 };
-                conflict_as_rejection(error, refusal)
+                conflict_as_rejection(error, rejection)
             })?;
         Ok(())
     }
 }
 
-/// A run begins, perhaps with another model: its message is the one that is shown, and its conversation goes to the top of the list.
+/// Starts a run, perhaps with another model: its message becomes the shown one, and its conversation moves to
+/// the top of the list.
 pub(super) const START_RUN: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES (?3, ?1, ?2, ?4, ?5, ?6, ?7); \
      INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?6, activity = ?5, unseen = 0, model = ?9 \
          WHERE user_id = ?1 AND id = ?2";
 
-/// A run that was broken off goes on.
+/// Continues a run that was cut off.
 pub(super) const CONTINUE_RUN: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0 WHERE user_id = ?1 AND id = ?2";
 
-/// The first call of the model has to use these, in this run and in every other one that answers the same message.
+/// Stores the tools that the first model call must use, in this run and in every other one that answers the
+/// same message.
 async fn store_forced_tools(
     connection: &mut SqliteConnection,
     run: RunKey,
@@ -301,7 +305,7 @@ async fn store_forced_tools(
     Ok(())
 }
 
-/// Where a message belongs.
+/// The place of a message in its conversation.
 struct MessagePlacement {
     user_id: UserId,
     conversation_id: ConversationId,
@@ -311,7 +315,7 @@ struct MessagePlacement {
 
 async fn insert_message(
     connection: &mut SqliteConnection,
-    place: MessagePlacement,
+    placement: MessagePlacement,
     id: MessageId,
     at: Timestamp,
     body: &MessageBody,
@@ -321,10 +325,10 @@ async fn insert_message(
          VALUES (?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(id.to_string())
-    .bind(place.user_id.to_string())
-    .bind(place.conversation_id.to_string())
-    .bind(place.parent_id.map(|id| id.to_string()))
-    .bind(place.position.0.cast_signed())
+    .bind(placement.user_id.to_string())
+    .bind(placement.conversation_id.to_string())
+    .bind(placement.parent_id.map(|id| id.to_string()))
+    .bind(placement.position.0.cast_signed())
     .bind(at.0)
     .bind(serde_json::to_string(body)?)
     .execute(connection)
@@ -333,15 +337,15 @@ async fn insert_message(
     Ok(())
 }
 
-/// Whether it is a run that is in the way of something.
+/// Returns true if the error means that another run is active in the conversation.
 fn is_active_run_conflict(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Database(cause) if cause.message().contains("runs."))
 }
 
-/// A row with this key is there already: the request's fault, not the database's.
-fn conflict_as_rejection(error: sqlx::Error, refusal: ChangeRejection) -> ChangeError {
+/// Converts a key conflict into a rejection: it is the request's fault, not the database's.
+fn conflict_as_rejection(error: sqlx::Error, rejection: ChangeRejection) -> ChangeError {
     match &error {
-        sqlx::Error::Database(cause) if cause.is_unique_violation() => ChangeError::Rejected(refusal),
+        sqlx::Error::Database(cause) if cause.is_unique_violation() => ChangeError::Rejected(rejection),
         _ => ChangeError::Storage(error.into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Rows that can't be read: each costs only itself.
+//! Unreadable rows: each affects only itself.
 
 use super::*;
 use crate::protocol::{Event, MessageBody, RunStatus, ToolStatus};
@@ -6,7 +6,7 @@ use crate::protocol::{Event, MessageBody, RunStatus, ToolStatus};
 mod numbers;
 mod related_rows;
 
-/// Stands where JSON should be.
+/// Values that are stored in place of valid JSON.
 const DAMAGED_JSON: &[&str] = &[
     "''",
     "'null'",
@@ -28,7 +28,7 @@ async fn commit_one(storage: &SqliteStorage, change: Change) {
     assert!(committed.outcomes[0].is_ok(), "{committed:?}");
 }
 
-/// A turn that was answered; its question and its run.
+/// Commits an answered turn and returns its question and its run.
 async fn answered_turn(
     storage: &SqliteStorage,
     conversation_id: ConversationId,
@@ -43,7 +43,7 @@ async fn answered_turn(
     let question = intent.user_message_id;
     commit_one(storage, change).await;
     let mut message = AssistantMessage::new("x/m");
-    let said = EventBody::TextDelta {
+    let delta = EventBody::TextDelta {
         node: 0,
         part: 0,
         offset: 0,
@@ -54,10 +54,10 @@ async fn answered_turn(
         ended_at: NOON,
         worked_ms: 1,
     };
-    for event in [&said, &ended] {
+    for event in [&delta, &ended] {
         crate::protocol::transcript::apply_to_run(&mut message, event);
     }
-    let events = vec![said, ended];
+    let events = vec![delta, ended];
     commit_one(storage, Change::EndRun { run, events, message }).await;
     (question, run)
 }
@@ -75,7 +75,7 @@ async fn read_log(storage: &SqliteStorage, run: Option<MessageId>) -> Vec<Event>
                 logged.event
             })
             .collect(),
-        LogPage::Reset => panic!("the log is whole"),
+        LogPage::Reset => panic!("the log is complete"),
     }
 }
 
@@ -114,7 +114,7 @@ async fn a_damaged_event_is_isolated() {
             "{damage}"
         );
     }
-    // What came of it is stored elsewhere.
+    // The answer is stored elsewhere.
     let answer = load_transcript(&storage, run.conversation_id)
         .await
         .messages
@@ -159,10 +159,10 @@ async fn shows_damaged_messages_as_damaged() {
             assert_eq!(found.as_ref(), Some(&(conversation_id, message.clone())));
         }
     }
-    // The conversation goes on, and what is damaged in it goes with it.
+    // The conversation continues with its damaged parts.
     let (_, third) = answered_turn(&storage, conversation_id, "Go on").await;
-    let beginning = storage.run_context(third).await.unwrap().expect("it is there");
-    assert_eq!(beginning.history.len(), 5);
+    let context = storage.run_context(third).await.unwrap().expect("it is there");
+    assert_eq!(context.history.len(), 5);
     let user_id = UserId::LOCAL;
     commit_one(
         &storage,
@@ -200,7 +200,7 @@ async fn a_run_keeps_its_undamaged_events() {
     assert_eq!(answer.status, RunStatus::Running);
 }
 
-/// As the version wrote it that could not read it again.
+/// Data as an earlier version wrote it and could not read it again.
 #[tokio::test]
 async fn null_in_stored_json_can_be_read() {
     let (_folder, storage) = open_storage().await;
@@ -275,7 +275,7 @@ async fn a_damaged_conversation_keeps_its_undamaged_parts() {
     assert_eq!(transcript.messages.len(), 4);
     let (_, next) = answered_turn(&storage, damaged, "And now?").await;
     assert_eq!(load_transcript(&storage, damaged).await.shown_branch().len(), 6);
-    // A run whose status can't be read is at work no more.
+    // A run with an unreadable status is not active.
     execute_sql(
         &storage,
         format!(
@@ -292,7 +292,7 @@ async fn a_damaged_conversation_keeps_its_undamaged_parts() {
     assert_eq!(run.status, RunStatus::Interrupted);
     assert!(storage.run_context(next).await.unwrap().is_some());
     assert_eq!(storage.running_runs().await.unwrap(), []);
-    // Its message still says that it is: the conversation must be able to go on.
+    // Its message still names it as active: the conversation must accept new messages.
     execute_sql(
         &storage,
         format!("DELETE FROM events WHERE message_id = '{}'", next.message_id),
@@ -310,7 +310,7 @@ async fn a_damaged_conversation_keeps_its_undamaged_parts() {
     let transcript = load_transcript(&storage, damaged).await;
     assert_eq!(transcript.active_run(), None);
     assert!(transcript.messages[5].assistant().unwrap().is_damaged());
-    // One that does not even say which it is is left out.
+    // A row without a readable id is skipped.
     execute_sql(&storage, "PRAGMA foreign_keys = OFF".into()).await;
     execute_sql(&storage, format!("UPDATE conversations SET id = 'none' {named}")).await;
     let list = storage.conversations(UserId::LOCAL, None, 10).await.unwrap();

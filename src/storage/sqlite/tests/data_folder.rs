@@ -1,4 +1,4 @@
-//! Data that are damaged, gone, locked or open to others.
+//! Data that is damaged, missing, locked or accessible to other system users.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use super::*;
 
 const WAL_FILE_NAME: &str = "parlor.db-wal";
 
-/// Opens data that another connection in this process may still be about to let go of.
+/// Opens data that another connection of this process may still be closing.
 async fn open_when_unlocked(folder: &Path) -> Result<SqliteStorage, StorageError> {
     loop {
         match SqliteStorage::open(folder).await {
@@ -21,7 +21,7 @@ async fn open_when_unlocked(folder: &Path) -> Result<SqliteStorage, StorageError
     }
 }
 
-/// A folder with some data in it, all of them in the database's file.
+/// Returns a folder with data, all of it in the database's file.
 async fn closed_data_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
@@ -33,7 +33,7 @@ async fn closed_data_folder() -> tempfile::TempDir {
     }
     storage.close().await.unwrap();
     drop(storage);
-    // The last connection deletes it, in a thread of its own.
+    // The last connection deletes the file on its own thread.
     while folder.path().join("parlor.db-shm").exists() {
         tokio::task::yield_now().await;
     }
@@ -186,7 +186,7 @@ async fn other_system_users_cannot_open_the_data() {
     }
     assert!(names.contains(&WAL_FILE_NAME.to_owned()), "{names:?}");
 
-    // A folder that is not Parlor's alone is not closed to others, however often it is used.
+    // A shared folder keeps its permissions, however often it is used.
     let shared = tempfile::tempdir().unwrap();
     let notes = shared.path().join("notes.txt");
     set(shared.path(), 0o755);

@@ -1,4 +1,4 @@
-//! What is deleted leaves the files too.
+//! Deleted data leaves the files too.
 
 use super::*;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 
 const SECRET_WORD: &str = "Rumpelstilzchen";
 
-/// The files in a folder that contain the secret.
+/// Returns the files in a folder that contain the secret.
 fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
     let paths = std::fs::read_dir(folder)
         .unwrap()
@@ -25,11 +25,11 @@ fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
     paths.filter(contains).collect()
 }
 
-/// Says a secret, within a page and on pages of its own; deletes it.
+/// Stores a secret, once within a page and once on pages of its own, and deletes it.
 async fn store_and_delete_secret(storage: &SqliteStorage) {
     for text in [SECRET_WORD.to_owned(), SECRET_WORD.repeat(2000)] {
         let (send, run) = send_change(&text);
-        let said = EventBody::TextDelta {
+        let delta = EventBody::TextDelta {
             node: 0,
             part: 0,
             offset: 0,
@@ -49,7 +49,7 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
             user_id,
             conversation_id,
         };
-        let events = vec![said];
+        let events = vec![delta];
         let attach = Change::StoreAttachment { run, attachment };
         let placed = PlacedOpaque {
             node: 0,
@@ -70,7 +70,7 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
     }
 }
 
-/// Writes a secret about an article, and something else over it; one of its own, and removes that.
+/// Overwrites a secret in an article's note, and removes an article with a secret note.
 async fn save_and_remove_secret(storage: &SqliteStorage, secret: &str) {
     let user_id = UserId::LOCAL;
     let save = |pmid: &str| Change::SaveArticle {
@@ -107,7 +107,7 @@ async fn deleted_data_soon_leaves_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     wait_for_empty_wal(folder.path()).await;
-    // Once, and once more.
+    // Twice, to cover a deletion after the log was emptied.
     for _ in 0..2 {
         store_and_delete_secret(&storage).await;
         assert!(!files_with_secret(folder.path()).is_empty(), "it was there");
@@ -129,7 +129,7 @@ async fn deletion_during_a_read_is_erased_afterwards() {
         .await
         .unwrap();
     store_and_delete_secret(&storage).await;
-    wait_until(|| log.contains("somebody reads")).await;
+    wait_until(|| log.contains("a reader still needs")).await;
     assert!(!files_with_secret(folder.path()).is_empty(), "it is still there");
     reader.rollback().await.unwrap();
     wait_until(|| files_with_secret(folder.path()).is_empty()).await;
@@ -141,7 +141,7 @@ async fn deletion_before_a_crash_is_erased_after_restart() {
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     wait_for_empty_wal(folder.path()).await;
     store_and_delete_secret(&storage).await;
-    // What a process that is killed would leave.
+    // The files as a killed process leaves them.
     for name in [DATABASE_FILE_NAME.to_owned(), format!("{DATABASE_FILE_NAME}-wal")] {
         std::fs::copy(folder.path().join(&name), other.path().join(&name)).unwrap();
     }

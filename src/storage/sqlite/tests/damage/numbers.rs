@@ -1,9 +1,9 @@
-//! Damaged numbers: each costs only itself. Tables that are `STRICT` have such only if a page is damaged.
+//! Damaged numbers: each affects only itself. `STRICT` tables have them only if a page is damaged.
 
 use super::*;
 use crate::protocol::RunError;
 
-/// Lets the tables take anything anywhere.
+/// Removes the tables' constraints, so that any column takes any value.
 async fn drop_constraints(storage: &SqliteStorage) {
     for sql in [
         "PRAGMA writable_schema = ON",
@@ -58,7 +58,7 @@ async fn damaged_positions_are_isolated() {
     let (other, sound) = send_change("Another");
     commit_one(&storage, other).await;
     for text in ["one", "two"] {
-        let said = EventBody::TextDelta {
+        let delta = EventBody::TextDelta {
             node: 0,
             part: 0,
             offset: 0,
@@ -68,7 +68,7 @@ async fn damaged_positions_are_isolated() {
             &storage,
             Change::AppendEvents {
                 run,
-                events: vec![said],
+                events: vec![delta],
             },
         )
         .await;
@@ -135,7 +135,7 @@ async fn an_abandoned_run_keeps_unreadable_data() {
         .await
         .unwrap();
     assert_eq!(kept, "{");
-    // Nothing of the log was touched, and nobody waits for what is not in it.
+    // The log is unchanged, and no client waits for an event that is not in it.
     assert_eq!(read_log(&storage, None).await, before);
     let stored = storage.run(UserId::LOCAL, run.message_id).await.unwrap().unwrap();
     assert_eq!(stored.status, RunStatus::Failed);

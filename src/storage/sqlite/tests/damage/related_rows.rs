@@ -1,4 +1,4 @@
-//! Damaged rows of what is beside the messages, and of what a person keeps.
+//! Damaged rows of other tables than messages, and of personal data.
 
 use serde_json::json;
 use uuid::Uuid;
@@ -53,16 +53,16 @@ async fn a_damaged_row_beside_a_message_is_isolated() {
         .await
         .unwrap();
     assert_eq!(file.unwrap().attachment.name, "\u{fffd}");
-    let beginning = || async { storage.run_context(run).await.unwrap().expect("it begins") };
-    let begun = beginning().await;
-    assert_eq!(begun.opaque[&run.message_id].len(), 1);
-    assert_eq!((begun.verdicts, begun.context_snapshot), (verdicts, None));
-    assert!(begun.allowed_tools.contains(&"search".to_owned()));
-    assert_eq!(begun.options.summaries.len(), 1);
+    let run_context = || async { storage.run_context(run).await.unwrap().expect("it begins") };
+    let context = run_context().await;
+    assert_eq!(context.opaque[&run.message_id].len(), 1);
+    assert_eq!((context.verdicts, context.context_snapshot), (verdicts, None));
+    assert!(context.allowed_tools.contains(&"search".to_owned()));
+    assert_eq!(context.options.summaries.len(), 1);
     execute_sql(&storage, "PRAGMA foreign_keys = OFF".into()).await;
     execute_sql(&storage, "UPDATE summaries SET message_id = 'none'".into()).await;
-    assert_eq!(beginning().await.options.summaries, []);
-    // An intent that can't be read is refused whenever it comes again, and nothing else is.
+    assert_eq!(run_context().await.options.summaries, []);
+    // An unreadable intent is rejected whenever it is repeated; others are accepted.
     let (again, _) = send_change("Again");
     commit_one(&storage, again.clone()).await;
     execute_sql(&storage, "UPDATE intents SET started = '{'".into()).await;
@@ -115,7 +115,7 @@ async fn a_damaged_personal_row_is_isolated() {
     assert_eq!((library.articles.len(), library.streams.len()), (2, 1));
     let (odd, summary) = storage.saved_article(user, "2").await.unwrap().unwrap();
     assert_eq!((odd.article.authors.len(), summary), (0, None));
-    // Changes look into the log's entries about literature, of which one may be damaged.
+    // These changes read the log's entries about literature, one of which may be damaged.
     let note = |pmid: &str, note: &str, before: &str| Change::SetArticleNote {
         user_id: user,
         pmid: pmid.into(),
