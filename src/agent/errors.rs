@@ -1,4 +1,4 @@
-//! Why a run came to no natural end, in words for the person.
+//! Errors of runs without a natural end, with texts for the user.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(crate) fn run_error(code: &str, message: String, hint: &str) -> RunError {
     }
 }
 
-/// The database is damaged, and the answer can't be read or stored.
+/// The error of a damaged database: the answer can't be read or stored.
 pub(crate) fn database_damaged() -> RunError {
     run_error(
         "storage_damaged",

@@ -1,7 +1,8 @@
-//! Spells what looks like metadata in somebody's text differently for the model: only Parlor writes metadata.
+//! Escapes text that looks like metadata before the model reads it: only Parlor writes metadata.
 //!
-//! A model reads more than the exact marker as metadata: full-width and Cyrillic letters, invisible characters between the
-//! letters, one dash or three. All of these are recognised here ([`fold`]), and only the character that begins the marker is replaced.
+//! A model accepts more than the exact marker as metadata: full-width and Cyrillic letters, invisible
+//! characters between the letters, one dash or three. All of these are recognised ([`lookalikes`]). Only the
+//! first character of the marker is replaced.
 
 mod lookalikes;
 
@@ -13,7 +14,7 @@ use self::lookalikes::{is_ignored, is_letter, is_mark};
 const ESCAPED_LT: &str = "&lt;";
 const WORD: &[u8; 8] = b"METADATA";
 
-/// Returns somebody's text without anything that could be taken for metadata.
+/// Returns a text in which nothing can be mistaken for metadata.
 pub fn escape_metadata(text: &str) -> Cow<'_, str> {
     let mut neutral = String::new();
     let mut copied = 0;
@@ -31,7 +32,8 @@ pub fn escape_metadata(text: &str) -> Cow<'_, str> {
     Cow::Owned(neutral)
 }
 
-/// Returns whether a `<` with this behind it would read as `<!-- METADATA`. Stops at the next `<`, so that a text is read twice at most.
+/// Returns true if a `<` with this text behind it reads as `<!-- METADATA`. Stops at the next `<`, so that a
+/// text is read at most twice.
 fn begins_metadata(rest: &str) -> bool {
     let mut rest = rest.chars().filter(|c| !is_ignored(*c)).peekable();
     if rest.next_if(|c| is_mark(*c, b'!')).is_none() {
@@ -125,7 +127,7 @@ mod tests {
         }
     }
 
-    /// The spellings of each character of the marker, and what may stand between two of them.
+    /// Lookalikes of each character of the marker, with ignored characters between them.
     fn marker() -> impl Strategy<Value = String> {
         let spelled: [&[&str]; 12] = [
             &["<", "＜", "﹤", "‹"],

@@ -1,4 +1,4 @@
-//! Diagnostics as the page shows them: every number in words, every text ready to be drawn.
+//! The page's view of the diagnostics: formatted numbers and texts that can be rendered as they are.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::protocol::{
 };
 
 impl Diagnostics {
-    /// What the page shows.
+    /// Returns the view for the page.
     pub fn view(&self) -> DiagnosticsView {
         DiagnosticsView {
             at_work: !self.status.is_terminal(),
@@ -54,7 +54,7 @@ fn format_tokens(usage: TokenUsage) -> String {
 }
 
 fn format_dollars(dollars: f64) -> String {
-    // Cents say nothing about what a single answer costs.
+    // A single answer costs less than a cent.
     format!(
         "${}",
         format!("{dollars:.6}")
@@ -125,7 +125,7 @@ fn detail_sections(of: &Diagnostics) -> Vec<DiagnosticsSection> {
     ]
 }
 
-/// What was open on the page: as the request named it, and as the model was told of it.
+/// Returns the section about the page context: the request's data, and their description for the model.
 fn context_section(of: &Diagnostics) -> DiagnosticsSection {
     let page = |context: &Value| context["current_page"].as_str().unwrap_or_default().to_owned();
     let mut blocks: Vec<DiagnosticsBlock> = Vec::new();

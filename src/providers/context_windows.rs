@@ -1,7 +1,8 @@
-//! How many tokens models can take, as their servers said it last.
+//! A cache of the models' context windows, as last reported by their servers.
 //!
-//! Who needs what was known before takes that, and it is asked for again beside. Only what nobody has known yet is waited for: a
-//! conversation that is too long would be cut by the server where nobody sees it. However many want to know, one asks.
+//! A known value is returned at once and refreshed in the background. Only an unknown value is waited for,
+//! because the server would silently truncate a conversation that is too long. Concurrent callers share one
+//! request.
 
 use std::{
     collections::HashMap,
@@ -13,17 +14,17 @@ use tokio::{sync::OwnedMutexGuard, time::Instant};
 
 use crate::model::Endpoint;
 
-/// How long what was found, or not found, is taken for true: models are loaded anew with other windows.
+/// The lifetime of a result, found or not: a model may be reloaded with another window.
 const WINDOW_TTL: Duration = Duration::from_secs(60);
 
-/// The windows of all models that somebody wanted to know of.
+/// The context windows of all requested models.
 #[derive(Debug, Default)]
 pub struct ContextWindowCache(Mutex<HashMap<String, Arc<CachedWindow>>>);
 
 #[derive(Debug, Default)]
 struct CachedWindow {
     value: Mutex<Option<WindowValue>>,
-    /// Held while the server is asked, so that it is asked once.
+    /// Held during a request, so that only one is sent.
     refresh_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -38,14 +39,15 @@ impl WindowValue {
         self.fetched_at.elapsed() < WINDOW_TTL
     }
 
-    /// What is old may still be so. That nothing was found may have been the server's starting.
+    /// An old value is still usable, because it rarely changes. A missing one is retried, because the server
+    /// may have been starting.
     fn is_usable(&self) -> bool {
         self.tokens.is_some() || self.is_fresh()
     }
 }
 
 impl ContextWindowCache {
-    /// The window of a model, which has this name at this endpoint.
+    /// Returns the context window of a model. `model` is the endpoint's name of it.
     pub async fn get(&self, endpoint: Arc<dyn Endpoint>, model: String) -> Option<usize> {
         let window = self.entry(&*endpoint, &model);
         if let Some(known) = window.known().filter(WindowValue::is_usable) {
@@ -54,13 +56,13 @@ impl ContextWindowCache {
         }
         let asking = window.refresh_lock.clone().lock_owned().await;
         if let Some(known) = window.known().filter(WindowValue::is_usable) {
-            // Somebody else has asked meanwhile.
+            // Another caller has refreshed it meanwhile.
             return known.tokens;
         }
         window.start_fetch(asking, endpoint, model).await.ok().flatten()
     }
 
-    /// Begins to find out what will be wanted soon.
+    /// Starts to determine a window that will be needed soon.
     pub fn prefetch(&self, endpoint: Arc<dyn Endpoint>, model: String) {
         self.entry(&*endpoint, &model).refresh(endpoint, model);
     }
@@ -77,7 +79,7 @@ impl CachedWindow {
         *self.lock_value()
     }
 
-    /// Asks beside, if what is known is too old and nobody is asking.
+    /// Refreshes a stale value in the background, unless a request is in progress.
     fn refresh(self: Arc<Self>, endpoint: Arc<dyn Endpoint>, model: String) {
         if self.known().as_ref().is_some_and(WindowValue::is_fresh) {
             return;
@@ -87,7 +89,7 @@ impl CachedWindow {
         }
     }
 
-    /// In a task of its own: the answer is kept even if the run that wanted it is gone.
+    /// Sends the request in its own task: the result is kept even if the caller is cancelled.
     fn start_fetch(
         self: Arc<Self>,
         asking: OwnedMutexGuard<()>,
@@ -96,7 +98,7 @@ impl CachedWindow {
     ) -> tokio::task::JoinHandle<Option<usize>> {
         tokio::spawn(async move {
             let found = endpoint.context_window(&model).await;
-            // A server that does not say it now has said it before.
+            // If the server reports no window now, an earlier value stays valid.
             let tokens = found.or_else(|| self.known()?.tokens);
             *self.lock_value() = Some(WindowValue {
                 fetched_at: Instant::now(),
@@ -125,7 +127,7 @@ mod tests {
         providers::tour::Tour,
     };
 
-    /// Says how much its model can take when it may, the next time something else.
+    /// An endpoint that reports the next window of a list when permitted.
     #[derive(Debug)]
     struct FakeServer {
         says: Vec<Option<usize>>,
@@ -205,12 +207,12 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..3 {
             tokio::time::advance(WINDOW_TTL).await;
-            // The server takes its time.
+            // The server is slow.
             seen.push((window().await, window().await));
             answered().await;
         }
         seen.push((window().await, window().await));
-        // What it does not say any more is what it said before.
+        // A value that the server no longer reports stays known.
         let expected = [5000, 8000, 8000, 9000].map(|tokens| (Some(tokens), Some(tokens)));
         assert_eq!(seen, expected);
         assert_eq!(server.asked.load(Relaxed), 4);

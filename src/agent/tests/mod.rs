@@ -1,4 +1,4 @@
-//! The loop without tools.
+//! The agent loop without tools.
 
 mod ends;
 
@@ -12,7 +12,7 @@ use crate::{
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-/// Nothing can be asked for.
+/// A toolbox without tools.
 #[derive(Debug)]
 struct NoTools;
 
@@ -22,7 +22,7 @@ impl Toolbox for NoTools {
     }
 }
 
-/// Text, and nothing else.
+/// A page without payloads.
 #[derive(Debug)]
 pub(super) struct NoPayloads;
 
@@ -48,7 +48,7 @@ impl PayloadFactory for NoPayloads {
     }
 }
 
-/// So many calls of the model may ask for tools.
+/// Limits with this number of model calls that may request tools.
 pub(super) fn limits(max_iterations: usize) -> AgentLimits {
     AgentLimits {
         max_iterations,
@@ -59,7 +59,7 @@ pub(super) fn limits(max_iterations: usize) -> AgentLimits {
 
 const CALL: Effect = Effect::CallModel { with_tools: true };
 
-/// Feeds inputs to a new agent; gives all effects and what the run has come to.
+/// Feeds inputs to a new agent and returns all effects and the run's output.
 fn play(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessage) {
     let message = AssistantMessage::new("x/m");
     let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(NoPayloads), limits(5));

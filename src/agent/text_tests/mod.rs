@@ -1,4 +1,4 @@
-//! What the model says besides text.
+//! The model's output besides plain text.
 
 mod sources;
 
@@ -24,7 +24,7 @@ impl Toolbox for NoTools {
     }
 }
 
-/// A run that has searched and found `output`.
+/// A run with a search that returned `output`.
 fn message_with_tool_output(output: &str) -> AssistantMessage {
     let mut message = AssistantMessage::new("x/m");
     let call = ToolCall {
@@ -38,10 +38,10 @@ fn message_with_tool_output(output: &str) -> AssistantMessage {
     message
 }
 
-/// An address that an earlier turn has.
+/// An address from an earlier turn.
 const EARLIER_URL: &str = "https://earlier.example/x";
 
-/// A page with tables, of which not all can be kept, and one action.
+/// A page with tables, some of which are rejected, and one action.
 #[derive(Debug)]
 struct TablePage;
 
@@ -97,7 +97,7 @@ fn play_message(message: AssistantMessage, deltas: &[&str], end: Input) -> Assis
     play(message, deltas, end).1
 }
 
-/// What was logged and kept: texts, statuses and ids.
+/// The logged and stored items: texts, statuses and ids.
 fn logged_texts(effects: &[Effect]) -> Vec<&str> {
     let told = effects.iter().filter_map(|effect| match effect {
         Effect::StorePayload(payload) => Some(payload.payload_id.as_str()),
@@ -221,7 +221,7 @@ fn drops_held_text_when_broken_off() {
     assert_eq!(answer.text(), half, "the model ended like this: it is text");
 }
 
-/// What an answer may be made of: text, control text, and what is nearly control text.
+/// Pieces of an answer: text, control text, and near misses of control text.
 fn fragment() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "See: ",
@@ -240,7 +240,7 @@ fn fragment() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// A text in pieces of so many characters, in turn.
+/// Splits a text into pieces of the given lengths, in turn.
 fn split_text(text: &str, lengths: &[usize]) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut characters = text.chars().peekable();
@@ -256,7 +256,7 @@ fn split_text(text: &str, lengths: &[usize]) -> Vec<String> {
 properties! {
     256;
 
-    /// Whatever the model writes, and however it comes.
+    /// Invariants for any text and any split of it.
     #[test]
     fn stores_before_logging_however_text_is_split(
         fragments in prop::collection::vec(fragment(), 0..8),

@@ -1,4 +1,4 @@
-//! The sources of an answer: those that the model server names, and those that the model writes.
+//! The sources of an answer: those that the model server lists, and those that the model writes.
 
 use super::*;
 use crate::protocol::CitedSource;
@@ -84,7 +84,7 @@ fn keeps_server_source_numbers() {
         sources_of(new(), vec![given.clone(), text("Whales sing[3].")]),
         expected
     );
-    // The model's own list does not displace them.
+    // The model's own list does not replace them.
     let written =
         "Hi\n\n{\"sources\": [{\"url\": \"https://x.example\"}, {\"url\": \"https://y.example/p\"}]}";
     let mut both = expected.clone();
@@ -98,7 +98,7 @@ fn keeps_server_source_numbers() {
     );
 }
 
-/// Something that names sources, or the next call of the model. Addresses are told apart by their places.
+/// An event with sources, or the next model call. The numbers stand for addresses.
 #[derive(Clone, Debug)]
 enum SourceEvent {
     ByServer(Vec<(usize, usize)>),

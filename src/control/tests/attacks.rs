@@ -1,4 +1,4 @@
-//! What looks like control text and is none, and what would hurt if it were believed.
+//! Text that looks like control text and is none, and control text that would do harm if trusted.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn ignores_control_text_in_code() {
         ("```\r\ncode\r\n", "\r\n```\r\n"),
     ] {
         for control in [VALUES, SCHEMA, IMITATION, METADATA, SOURCES] {
-            // At a line's begin a comment ends the paragraph, and with it what might be a code span.
+            // A comment at the beginning of a line ends the paragraph, and with it a possible code span.
             if before == "Text `a\n" && control.starts_with('<') {
                 continue;
             }
@@ -113,7 +113,7 @@ fn releases_unfinished_text_at_any_cut() {
         &fenced,
         &fenced_sources,
     ] {
-        // What imitates the history's metadata needs no end: once all of its JSON is there, it is known.
+        // Echoed metadata need no end: they are identified once their JSON is complete.
         let known = if control == IMITATION {
             control.find('}')
         } else {

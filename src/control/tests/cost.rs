@@ -1,14 +1,14 @@
-//! However an answer is made, it costs time in proportion to its length, and memory in proportion to the limit.
+//! Limits of time and memory for any answer: time is linear in its length, memory in the limit.
 
 use super::super::visible_text::{MAX_CODE_CONTEXT_BYTES, MAX_PARSED_BYTES};
 use super::*;
 
-/// Long enough for all limits to matter several times.
+/// Long enough to reach all limits several times.
 const LENGTH: usize = 1 << 17;
 
 const LIMIT: usize = LENGTH / 8;
 
-/// Answers that make a filter look again, hold back or ask what is code.
+/// Answers that cause repeated checks, held text and code detection.
 fn expensive_answers() -> Vec<String> {
     let repeated = |text: &str| text.repeat(LENGTH / text.len());
     vec![

@@ -1,4 +1,4 @@
-//! Answers as models write them.
+//! Answers in the formats that models write.
 
 use super::*;
 
@@ -233,7 +233,7 @@ fn removes_malformed_echoes_at_line_start() {
     ] {
         assert_all_text(&answer);
     }
-    // What is no comment of this kind does not hide what stands in it.
+    // A comment of another kind does not hide the control text in it.
     assert_eq!(
         filtered(&format!("One.\n<!-- METADATA: this\n{VALUES}\n")),
         [text("One.\n<!-- METADATA: this"), yes_value()]

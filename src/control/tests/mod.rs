@@ -1,4 +1,4 @@
-//! What must hold of the filter, by property and by example.
+//! The filter's properties and examples.
 
 mod attacks;
 mod cost;
@@ -34,7 +34,8 @@ fn filter() -> ControlFilter {
     ControlFilter::new(vec![schema_marker()], DEFAULT_MAX_CONTROL_BYTES)
 }
 
-/// What comes out of an answer that comes in these pieces; neighbouring texts are one, and how a payload was written is left out.
+/// Returns the items of an answer in these pieces. Adjacent texts are joined, and the raw text of payloads is
+/// left out.
 fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str>) -> Vec<Item> {
     let mut out = Vec::new();
     for piece in pieces {
@@ -55,7 +56,7 @@ fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str
     joined
 }
 
-/// What comes out of an answer, whole and cut into single characters.
+/// Returns the items of an answer, whole and split into single characters.
 fn filtered(answer: &str) -> Vec<Item> {
     let whole = items(filter(), [answer]);
     let characters = answer.split_inclusive(|_| true);
@@ -102,7 +103,7 @@ fn source_b() -> Item {
     source("B", "https://b.example")
 }
 
-/// That an answer is text and nothing else, every byte of it.
+/// Asserts that an answer is text, every byte of it.
 fn assert_all_text(answer: &str) {
     assert_eq!(filtered(answer), [text(answer)]);
 }

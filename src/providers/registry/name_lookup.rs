@@ -1,4 +1,4 @@
-//! What names of models mean to the registry, and what somebody is told whose name means none.
+//! Name resolution in the registry, and the errors of unknown names.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use crate::{
 };
 
 impl Inner {
-    /// The endpoint that a whole name begins with, and the rest of it.
+    /// Splits a full name into its endpoint and the rest.
     pub(super) fn split_id(&self, id: &str) -> Option<(Arc<dyn Endpoint>, String)> {
         let (name, model) = id.split_once('/').filter(|(_, model)| !model.is_empty())?;
         let place = self.endpoint(name)?;
         Some((place.endpoint.clone(), model.to_owned()))
     }
 
-    /// Whether the endpoint of a whole name has no other models than it lists.
+    /// Returns true if the endpoint of a full name serves no other models than the listed ones.
     pub(super) fn lists_all(&self, id: &str) -> bool {
         let name = id.split_once('/').map(|(name, _)| name);
         name.and_then(|name| self.endpoint(name))
             .is_some_and(|place| place.lists_all_models)
     }
 
-    /// What a name means, as far as the endpoints have said by now.
+    /// Resolves a name with the models known now.
     pub(super) fn resolve_name(&self, name: &str) -> ModelMatch {
         self.resolve_name_with(name, self.cached().as_ref())
     }
@@ -76,7 +76,7 @@ impl Inner {
         UnknownModel { why, models, hint }
     }
 
-    /// What to do about endpoints that have not said which models they have.
+    /// Returns the hint about endpoints that have not listed their models.
     fn silent_endpoints_hint(&self) -> String {
         let cached = self.cached();
         let has_listed = |place: &EndpointSlot| place.catalogue(cached.as_ref()).listed.is_some();
@@ -96,7 +96,7 @@ impl Inner {
         }
     }
 
-    /// The problem of a default model that is none.
+    /// Returns the problem of an invalid default model.
     pub(super) fn invalid_default(&self, name: &str, meaning: ModelMatch) -> RunError {
         let is_ambiguous = matches!(meaning, ModelMatch::Ambiguous(_));
         let UnknownModel { why, models, hint } = self.unknown_model(name, meaning);
@@ -115,7 +115,7 @@ impl Inner {
 }
 
 impl EndpointSlot {
-    /// What is known of its models.
+    /// Returns the known models of the endpoint.
     fn catalogue<'a>(&'a self, cached: Option<&'a ModelListCache>) -> EndpointCatalogue<'a> {
         let endpoint = self.endpoint.name();
         let listed = cached.and_then(|cached| cached.by_endpoint.get(endpoint));
