@@ -1,4 +1,4 @@
-//! Answers that are errors: what a status, a body or an error object in a stream means, in words for a person.
+//! Error responses: conversion of a status, a body or an error object in a stream to an error for the user.
 
 #[cfg(test)]
 mod tests;
@@ -17,12 +17,13 @@ use crate::{
     },
 };
 
-/// An error as a server describes it. The shapes differ: `{"error": {message, type, code}}` (OpenAI), `{"error":
-/// "…"}` (LM Studio), `{"message": …, "code": …}` (vLLM, Mistral), `{"detail": …}` (FastAPI), or no JSON at all.
+/// A server's description of an error. The formats differ: `{"error": {message, type, code}}` (OpenAI),
+/// `{"error": "…"}` (LM Studio), `{"message": …, "code": …}` (vLLM, Mistral), `{"detail": …}` (FastAPI), or
+/// no JSON at all.
 #[derive(Debug, Default, PartialEq)]
 struct ServerErrorBody {
     message: String,
-    /// `code` and `type`, whichever there are, in lower case.
+    /// The `code` and the `type`, if present, in lower case.
     code: String,
 }
 
@@ -32,7 +33,7 @@ impl ServerErrorBody {
             Ok(json) => Self::from_json(&json),
             Err(_) => {
                 let text = String::from_utf8_lossy(body);
-                // A proxy's page says less than the status does.
+                // A proxy's HTML page says less than the status.
                 let is_page = text.trim_start().starts_with('<');
                 Self {
                     message: if is_page { String::new() } else { text.into_owned() },
@@ -101,7 +102,7 @@ impl ServerErrorBody {
     }
 }
 
-/// What an answer with a status other than 2xx means. `model` is what was asked for, if it was one.
+/// Returns the error of a response with a status other than 2xx. `model` is the requested model, if any.
 pub fn error_for_status(
     facts: &EndpointInfo,
     model: Option<&str>,
@@ -182,7 +183,7 @@ pub fn error_for_status(
     }
 }
 
-/// What an error object inside a stream means.
+/// Returns the error of an error object inside a stream.
 pub fn error_in_stream(facts: &EndpointInfo, error: &Value) -> ModelError {
     const BUSY: [&str; 8] = [
         "overloaded",
@@ -214,7 +215,7 @@ pub fn error_in_stream(facts: &EndpointInfo, error: &Value) -> ModelError {
     )
 }
 
-/// With an end, so that something can follow it.
+/// Adds a full stop if needed, so that another sentence can follow.
 fn with_full_stop(words: &str) -> String {
     let ends = words.ends_with(['.', '!', '?', '…']);
     format!("{words}{}", if ends { "" } else { "." })
