@@ -47,7 +47,7 @@ pub const MAX_RETRIES: u32 = 2;
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// The hint of an answer that broke off.
-pub const KEPT_HINT: &str = "What had come is kept. Continue goes on from there, Retry begins anew.";
+pub const KEPT_HINT: &str = "The answer so far is kept. Continue resumes it, Retry starts over.";
 
 /// Limits of the agent loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -326,7 +326,7 @@ impl Agent {
         let applied = apply_to_run(&mut self.message, &event);
         debug_assert!(
             applied.is_some(),
-            "the agent made an event that does not follow: {event:?}"
+            "the agent produced an inconsistent event: {event:?}"
         );
         Effect::Log(event)
     }

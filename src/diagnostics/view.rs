@@ -36,7 +36,7 @@ fn summary_facts(of: &Diagnostics) -> Vec<DiagnosticsFact> {
     known("Cost", of.cost.map(format_dollars));
     known("First token", of.first_token_ms.map(format_seconds));
     known("Duration", of.duration_ms.map(format_seconds));
-    known("Calls of the model", Some(format_calls(of)));
+    known("Model calls", Some(format_calls(of)));
     known(
         "Parameters",
         Some(format_parameters(of)).filter(|parameters| !parameters.is_empty()),
@@ -54,7 +54,7 @@ fn format_tokens(usage: TokenUsage) -> String {
 }
 
 fn format_dollars(dollars: f64) -> String {
-    // A single answer costs less than a cent.
+    // A single answer often costs less than a cent.
     format!(
         "${}",
         format!("{dollars:.6}")
@@ -70,7 +70,7 @@ fn format_seconds(milliseconds: u64) -> String {
 fn format_calls(of: &Diagnostics) -> String {
     let calls = of.calls.len();
     match of.retries {
-        0 => format!("{calls} (at most {} may ask for tools)", of.max_iterations),
+        0 => format!("{calls} (at most {} may request tools)", of.max_iterations),
         1 => format!("{calls}, 1 retry"),
         retries => format!("{calls}, {retries} retries"),
     }
@@ -132,10 +132,10 @@ fn context_section(of: &Diagnostics) -> DiagnosticsSection {
     blocks.extend(
         of.context
             .as_ref()
-            .map(|context| text_block("what was open", pretty_json(context))),
+            .map(|context| text_block("page context", pretty_json(context))),
     );
     let context_text = of.context_text.as_ref().filter(|text| !text.is_empty());
-    blocks.extend(context_text.map(|text| text_block("what the model was told", text)));
+    blocks.extend(context_text.map(|text| text_block("text for the model", text)));
     DiagnosticsSection {
         title: "Context".into(),
         count: of.context.as_ref().map_or("nothing was open".into(), page),
@@ -209,11 +209,11 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
             .map(|ms| format!("duration: {}", format_seconds(ms))),
     );
     if raw.cut {
-        facts.push("there was more than is kept (setting limits.diagnostics_bytes)".into());
+        facts.push("truncated (setting limits.diagnostics_bytes)".into());
     }
     let name = match call.purpose {
         Purpose::Answer => format!("Call {}", index + 1),
-        Purpose::Summary => format!("Call {}, which summarises the beginning", index + 1),
+        Purpose::Summary => format!("Call {} (summary of the beginning)", index + 1),
     };
     let mut blocks = vec![text_block(&name, facts.join(" · "))];
     blocks.extend(
@@ -227,9 +227,9 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
         }
     }
     let asked = raw.tool_calls.iter();
-    blocks.extend(asked.map(|asked| text_block(format!("asks for {}", asked.name), &asked.arguments)));
+    blocks.extend(asked.map(|asked| text_block(format!("requests {}", asked.name), &asked.arguments)));
     let unread = raw.unread.iter();
-    blocks.extend(unread.map(|piece| text_block(format!("not read: {}", piece.what), &piece.raw)));
+    blocks.extend(unread.map(|piece| text_block(format!("unreadable: {}", piece.what), &piece.raw)));
     blocks
 }
 

@@ -385,7 +385,7 @@ fn check_endpoint_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
         "" => "An endpoint in the settings has no name.".into(),
         tour::ENDPOINT => format!("An endpoint cannot have the name “{name}”: it is Parlor's own."),
         _ if name.contains('/') => format!("The endpoint “{name}” cannot have a “/” in its name."),
-        _ if is_taken => format!("Two endpoints have the name “{name}”; the first is taken."),
+        _ if is_taken => format!("Two endpoints have the name “{name}”; the first one is used."),
         _ => return Ok(()),
     };
     let hint = "Give it another name in the settings and restart Parlor.".into();

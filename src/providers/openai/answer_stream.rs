@@ -127,7 +127,7 @@ impl AnswerStream {
                 bad(format!("sent something that is not a part of an answer: {data}"))
             }
             DecodeError::FrameTooLong(limit) => bad(format!(
-                "sent a single event of more than {limit} bytes, the most that Parlor takes."
+                "sent a single event of more than {limit} bytes, which is Parlor's limit."
             )),
         }
     }

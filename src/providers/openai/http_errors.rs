@@ -126,7 +126,7 @@ pub fn error_for_status(
                 .and_then(|to| to.to_str().ok())
                 .unwrap_or("another address");
             let to = facts.quote(to.split('?').next().unwrap_or_default());
-            let what = format!("is somewhere else: it redirects to {to}, which Parlor does not follow.");
+            let what = format!("redirects to {to}, which Parlor does not follow.");
             facts.error(Refused, "request_refused", what, wrong_address_hint(facts))
         }
         401 | 403 if facts.has_key => {
@@ -152,7 +152,7 @@ pub fn error_for_status(
                 unavailable,
                 "endpoint_failed",
                 what,
-                "Retry; if it stays so, see that server's own log.",
+                "Retry. If the error persists, check that server's log.",
             )
         }
         400 | 404 | 422 if model.is_some() && described.is_unknown_model() => {
@@ -226,7 +226,7 @@ fn no_credit_error(facts: &EndpointInfo, because: &str) -> ModelError {
     facts.error(
         Refused,
         "no_credit",
-        format!("wants to be paid first{because}"),
+        format!("requires payment first{because}"),
         hint,
     )
 }

@@ -197,7 +197,7 @@ impl OpenAi {
             .body(body);
         let post = post.build().map_err(|error| {
             self.transport
-                .invalid_answer(format!("cannot be asked: {}", error.without_url()))
+                .invalid_answer(format!("can't be called: {}", error.without_url()))
         })?;
         self.transport.send(post, Some(model)).await
     }
@@ -218,7 +218,7 @@ impl Endpoint for OpenAi {
         self.windows.read_list(&answer);
         model_list::parse_list(name, &answer).ok_or_else(|| {
             self.transport
-                .invalid_answer("gave a list of models that is none.")
+                .invalid_answer("sent an invalid list of models.")
         })
     }
 

@@ -20,7 +20,7 @@ const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 
 /// The hint for an error without a server message.
-const RETRY_HINT: &str = "Retry; if it stays so, see that server's own log.";
+const RETRY_HINT: &str = "Retry. If the error persists, check that server's log.";
 
 /// Sends requests and converts all failures to [`ModelError`]s that name the endpoint.
 #[derive(Clone, Debug)]
@@ -124,8 +124,8 @@ impl Transport {
     /// it.
     pub fn invalid_part(&self, what: impl Into<String>, has_said: bool) -> ModelError {
         let hint = match has_said {
-            true => "What had come is kept. That server's own log may say more.",
-            false => "That server's own log may say more.",
+            true => "The answer so far is kept. That server's log may have details.",
+            false => "That server's log may have details.",
         };
         self.endpoint.error(StreamBroken, "bad_answer", what.into(), hint)
     }
@@ -159,7 +159,7 @@ impl Transport {
         };
         let what = format!("broke off its answer before the end{why}.");
         let (kind, hint) = match has_said {
-            true => (StreamBroken, "What had come is kept."),
+            true => (StreamBroken, "The answer so far is kept."),
             false => (Unavailable { after: None }, RETRY_HINT),
         };
         self.endpoint.error(kind, "broke_off", what, hint)
@@ -179,7 +179,7 @@ impl Transport {
         let unavailable = Unavailable { after: None };
         if error.is_builder() {
             let what = format!(
-                "cannot be asked: {}.",
+                "can't be called: {}.",
                 self.endpoint.quote(&innermost_cause(error))
             );
             return self.endpoint.error(Refused, "request_refused", what, "");

@@ -90,7 +90,7 @@ impl Inner {
         match silent.is_empty() {
             true => String::new(),
             false => format!(
-                "Models of endpoints that can't list them now are named with the endpoint: {}.",
+                "For endpoints that can't list their models now, give the full name: {}.",
                 silent.join(", ")
             ),
         }
@@ -101,7 +101,7 @@ impl Inner {
         let is_ambiguous = matches!(meaning, ModelMatch::Ambiguous(_));
         let UnknownModel { why, models, hint } = self.unknown_model(name, meaning);
         let others = match is_ambiguous {
-            true => format!("Name one of these: {}.", models.join(", ")),
+            true => format!("Use one of these: {}.", models.join(", ")),
             false => hint,
         };
         RunError {
