@@ -31,7 +31,7 @@ const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: it was broke
                                or not. Find that out before you call it again.";
 
 impl Agent {
-    pub(super) fn add_incoming_call(&mut self, place: usize, id: String, tool: String) -> Vec<Effect> {
+    pub(super) fn add_incoming_call(&mut self, index: usize, id: String, tool: String) -> Vec<Effect> {
         // No tools were offered, or the limit is reached.
         if !self.may_use_tools() || self.incoming_calls.len() == MAX_CALLS_PER_ANSWER {
             return Vec::new();
@@ -40,7 +40,7 @@ impl Agent {
         let tool = escape_metadata(&tool).into_owned();
         let message = format!("Calling {tool}...");
         self.incoming_calls.push(IncomingCall {
-            index: place,
+            index,
             id,
             tool,
             arguments: String::new(),
@@ -82,12 +82,12 @@ impl Agent {
                     self.fail_call(call.index, call.label, status, &fault, at, &mut effects);
                 }
                 (ToolStatus::Allowed, Ok(plan)) => {
-                    self.run_call(self.to_asked_call(call), plan, at, &mut effects)
+                    self.run_call(self.to_requested_call(call), plan, at, &mut effects)
                 }
                 (_, Ok(plan)) if plan.needs_approval => {
-                    self.request_approval(self.to_asked_call(call), plan, &mut effects)
+                    self.request_approval(self.to_requested_call(call), plan, &mut effects)
                 }
-                (_, Ok(plan)) => self.run_call(self.to_asked_call(call), plan, at, &mut effects),
+                (_, Ok(plan)) => self.run_call(self.to_requested_call(call), plan, at, &mut effects),
             }
         }
         self.continue_run(effects, at)
@@ -97,9 +97,9 @@ impl Agent {
     pub(super) fn dispatch_calls(&mut self, at: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         let first = self.message.tool_calls().count();
-        for (asked, index) in std::mem::take(&mut self.incoming_calls).into_iter().zip(first..) {
+        for (requested, index) in std::mem::take(&mut self.incoming_calls).into_iter().zip(first..) {
             let (node, part) = self.call_position(index);
-            effects.extend(asked.opaque.into_iter().map(|data| Effect::StoreOpaque {
+            effects.extend(requested.opaque.into_iter().map(|data| Effect::StoreOpaque {
                 node,
                 part: Some(part),
                 data,
@@ -108,13 +108,13 @@ impl Agent {
                 node,
                 part,
                 index,
-                tool_use_id: self.unique_call_id(asked.id, index),
-                input: RawJson::parse_or_quote(&asked.arguments),
-                label: asked.tool.clone(),
-                tool: asked.tool,
+                tool_use_id: self.unique_call_id(requested.id, index),
+                input: RawJson::parse_or_quote(&requested.arguments),
+                label: requested.tool.clone(),
+                tool: requested.tool,
                 detail: None,
             };
-            match self.tools.plan(&call.tool, &asked.arguments) {
+            match self.tools.plan(&call.tool, &requested.arguments) {
                 Ok(plan) if plan.needs_approval => self.request_approval(call, plan, &mut effects),
                 Ok(plan) => self.run_call(call, plan, at, &mut effects),
                 Err(fault) => {
@@ -165,7 +165,7 @@ impl Agent {
             _ if !allowed => {
                 self.fail_call(index, call.label, ToolStatus::Denied, DENIED, at, &mut effects);
             }
-            Ok(plan) => self.run_call(self.to_asked_call(call), plan, at, &mut effects),
+            Ok(plan) => self.run_call(self.to_requested_call(call), plan, at, &mut effects),
             Err(fault) => self.fail_call(index, call.label, ToolStatus::Failed, &fault, at, &mut effects),
         }
         self.start_allowed_calls(at, &mut effects);
@@ -179,7 +179,7 @@ impl Agent {
         for call in waiting {
             match self.tools.plan(&call.tool, &arguments_text(&call.input)) {
                 Ok(plan) if !plan.needs_approval => {
-                    self.run_call(self.to_asked_call(call), plan, at, effects)
+                    self.run_call(self.to_requested_call(call), plan, at, effects)
                 }
                 _ => {}
             }
@@ -235,7 +235,7 @@ impl Agent {
     }
 
     /// Returns the request of a call that is in the message.
-    fn to_asked_call(&self, call: ToolCall) -> RequestedCall {
+    fn to_requested_call(&self, call: ToolCall) -> RequestedCall {
         let (node, part) = self.call_position(call.index);
         RequestedCall {
             node,
@@ -268,7 +268,7 @@ impl Agent {
         label: String,
         status: ToolStatus,
         output: String,
-        made: ToolArtifacts,
+        artifacts: ToolArtifacts,
         at: Timestamp,
     ) -> Option<Effect> {
         let call = self.message.tool_calls().find(|call| call.index == index)?;
@@ -279,8 +279,8 @@ impl Agent {
             label,
             status,
             output,
-            payload: made.payload,
-            attachments: made.attachments,
+            payload: artifacts.payload,
+            attachments: artifacts.attachments,
             ended_at: at,
         };
         Some(self.log(event))

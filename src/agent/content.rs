@@ -16,18 +16,18 @@ const AUDIO_NOTE: &str = "*(There is a sound here, which can’t be played yet.)
 impl Agent {
     /// Adds the sources that the model server lists.
     pub(super) fn set_server_sources(&mut self, sources: Vec<CitedSource>) -> Vec<Effect> {
-        let named = sources.into_iter();
-        let named = named.filter(|source| web_link::parse(&source.url).is_some());
-        vec![self.add_sources(named.collect())]
+        let new_sources = sources.into_iter();
+        let new_sources = new_sources.filter(|source| web_link::parse(&source.url).is_some());
+        vec![self.add_sources(new_sources.collect())]
     }
 
     /// Adds sources to those of the message. A known source keeps its number, which the preceding text cites.
     /// A new source whose number is taken gets the next free one.
-    pub(super) fn add_sources(&mut self, named: Vec<CitedSource>) -> Effect {
+    pub(super) fn add_sources(&mut self, new_sources: Vec<CitedSource>) -> Effect {
         let mut sources = self.message.sources.clone();
-        let numbers = sources.iter().chain(&named).map(|source| source.number);
+        let numbers = sources.iter().chain(&new_sources).map(|source| source.number);
         let mut free = numbers.max().unwrap_or(0) + 1;
-        for mut source in named {
+        for mut source in new_sources {
             if sources.iter().any(|known| known.url == source.url) {
                 continue;
             }
@@ -45,9 +45,9 @@ impl Agent {
     pub(super) fn store_provider_data(&mut self, beside: OpaqueTarget, data: Opaque) -> Vec<Effect> {
         let part = match beside {
             // The call's position is known when its start is logged.
-            OpaqueTarget::ToolCall(place) => {
-                if let Some(asked) = self.incoming_calls.iter_mut().find(|asked| asked.index == place) {
-                    asked.opaque.push(data);
+            OpaqueTarget::ToolCall(index) => {
+                if let Some(call) = self.incoming_calls.iter_mut().find(|call| call.index == index) {
+                    call.opaque.push(data);
                 }
                 return Vec::new();
             }
@@ -84,8 +84,8 @@ impl Agent {
 
     /// Adds a note to the answer about content that can't be shown, and records the name of content that
     /// can't be read.
-    pub(super) fn add_unreadable_note(&mut self, what: &UnreadableContent) -> Vec<Effect> {
-        let note = match what {
+    pub(super) fn add_unreadable_note(&mut self, content: &UnreadableContent) -> Vec<Effect> {
+        let note = match content {
             UnreadableContent::Image => IMAGE_NOTE,
             UnreadableContent::Audio => AUDIO_NOTE,
             UnreadableContent::Unknown(name) => {

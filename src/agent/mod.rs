@@ -40,7 +40,7 @@ mod tests;
 #[cfg(test)]
 mod text_tests;
 
-/// The maximum number of retries of a call that the model server was too busy or unable to take.
+/// The maximum number of retries of a call that failed because the model server was unavailable.
 pub const MAX_RETRIES: u32 = 2;
 
 /// The longest `Retry-After` delay that is honoured. A longer one fails the call.
@@ -110,7 +110,7 @@ impl Agent {
         message: AssistantMessage,
         tools: Arc<dyn Toolbox>,
         payload_factory: Arc<dyn PayloadFactory>,
-        terms: AgentLimits,
+        limits: AgentLimits,
     ) -> Self {
         Self {
             node: message.nodes.len(),
@@ -120,7 +120,7 @@ impl Agent {
             retries: 0,
             tools,
             payload_factory,
-            limits: terms,
+            limits,
             incoming_calls: Vec::new(),
             filter: ControlFilter::new(Vec::new(), control::DEFAULT_MAX_CONTROL_BYTES),
             text_repetition: RepetitionDetector::new(0),
@@ -223,8 +223,8 @@ impl Agent {
             }
             ModelEvent::ToolCall { index, id, name } => self.add_incoming_call(index, id, name),
             ModelEvent::ToolArguments { index, delta } => {
-                if let Some(asked) = self.incoming_calls.iter_mut().find(|asked| asked.index == index) {
-                    asked.arguments.push_str(&delta);
+                if let Some(call) = self.incoming_calls.iter_mut().find(|call| call.index == index) {
+                    call.arguments.push_str(&delta);
                 }
                 Vec::new()
             }

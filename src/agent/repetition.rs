@@ -79,14 +79,14 @@ impl RepetitionDetector {
     }
 
     fn is_repeating(&self, is_data: bool) -> bool {
-        let remembered = &self.text[self.text.len().saturating_sub(MAX_TAIL_BYTES)..];
-        if count_chars(remembered) < MIN_PASSAGE_CHARS * self.limit || !has_earlier_ending(remembered) {
+        let tail = &self.text[self.text.len().saturating_sub(MAX_TAIL_BYTES)..];
+        if count_chars(tail) < MIN_PASSAGE_CHARS * self.limit || !has_earlier_ending(tail) {
             return false;
         }
-        let Some((length, period)) = longest_repetition(remembered, self.limit) else {
+        let Some((length, period)) = longest_repetition(tail, self.limit) else {
             return false;
         };
-        let stretch = &remembered[remembered.len() - length..];
+        let stretch = &tail[tail.len() - length..];
         if count_chars(stretch) < MIN_PASSAGE_CHARS * self.limit {
             return false;
         }
@@ -207,11 +207,15 @@ impl FenceTracker {
         let Line {
             sign,
             count,
-            after_signs: behind,
+            after_signs,
         } = std::mem::take(&mut self.line);
         self.open_fence = match self.open_fence {
-            Some((open, least)) if sign == open && count >= least && behind <= AfterSigns::Space => None,
-            None if count >= 3 && (sign == b'~' || behind < AfterSigns::Backtick) => Some((sign, count)),
+            Some((open, open_count))
+                if sign == open && count >= open_count && after_signs <= AfterSigns::Space =>
+            {
+                None
+            }
+            None if count >= 3 && (sign == b'~' || after_signs < AfterSigns::Backtick) => Some((sign, count)),
             open => open,
         };
     }

@@ -50,29 +50,27 @@ impl Agent {
                         .collect(),
                 },
                 Item::Sources(sources) => {
-                    let seen = sources
+                    let trusted = sources
                         .into_iter()
                         .filter(|source| self.is_trusted_source(source));
-                    let seen = seen.collect();
-                    effects.push(self.add_sources(seen));
+                    let trusted = trusted.collect();
+                    effects.push(self.add_sources(trusted));
                     continue;
                 }
-                Item::Payload { kind, data, written } => {
-                    match self.payload_factory.create_payload(&kind, data) {
-                        Ok(payload) => {
-                            let (part, _) = self.delta_position(|_| false);
-                            let reference = payload.to_ref();
-                            effects.push(Effect::StorePayload(payload));
-                            self.has_announced_payload = false;
-                            EventBody::PayloadMade {
-                                node: self.node,
-                                part,
-                                payload: reference,
-                            }
+                Item::Payload { kind, data, raw } => match self.payload_factory.create_payload(&kind, data) {
+                    Ok(payload) => {
+                        let (part, _) = self.delta_position(|_| false);
+                        let reference = payload.to_ref();
+                        effects.push(Effect::StorePayload(payload));
+                        self.has_announced_payload = false;
+                        EventBody::PayloadMade {
+                            node: self.node,
+                            part,
+                            payload: reference,
                         }
-                        Err(_) => self.text_delta(written),
                     }
-                }
+                    Err(_) => self.text_delta(raw),
+                },
             };
             effects.push(self.log(event));
         }
@@ -127,11 +125,12 @@ impl Agent {
     /// Returns true if a tool has returned this source, in this run or an earlier turn, and it is a valid
     /// link.
     fn is_trusted_source(&self, source: &CitedSource) -> bool {
-        let given = |call: &ToolCall| {
+        let is_returned = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
             call.status == ToolStatus::Complete && web_link::contains_address(&source.url, output)
         };
         web_link::parse(&source.url).is_some()
-            && (self.message.tool_calls().any(given) || self.payload_factory.is_earlier_source(&source.url))
+            && (self.message.tool_calls().any(is_returned)
+                || self.payload_factory.is_earlier_source(&source.url))
     }
 }

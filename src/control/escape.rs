@@ -16,20 +16,20 @@ const WORD: &[u8; 8] = b"METADATA";
 
 /// Returns a text in which nothing can be mistaken for metadata.
 pub fn escape_metadata(text: &str) -> Cow<'_, str> {
-    let mut neutral = String::new();
+    let mut escaped = String::new();
     let mut copied = 0;
     for (at, c) in text.char_indices() {
         if is_mark(c, b'<') && begins_metadata(&text[at + c.len_utf8()..]) {
-            neutral.push_str(&text[copied..at]);
-            neutral.push_str(ESCAPED_LT);
+            escaped.push_str(&text[copied..at]);
+            escaped.push_str(ESCAPED_LT);
             copied = at + c.len_utf8();
         }
     }
     if copied == 0 {
         return Cow::Borrowed(text);
     }
-    neutral.push_str(&text[copied..]);
-    Cow::Owned(neutral)
+    escaped.push_str(&text[copied..]);
+    Cow::Owned(escaped)
 }
 
 /// Returns true if a `<` with this text behind it reads as `<!-- METADATA`. Stops at the next `<`, so that a

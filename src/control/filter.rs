@@ -138,9 +138,9 @@ impl ControlFilter {
                 self.visible.push_text(c.encode_utf8(&mut [0; 4]))
             }
             FilterState::Text => self.try_opening(c.into(), self.visible.line_context(), out),
-            FilterState::MaybeOpening(mut held, place) => {
+            FilterState::MaybeOpening(mut held, context) => {
                 held.push(c);
-                self.try_opening(held, place, out);
+                self.try_opening(held, context, out);
             }
             FilterState::Body(mut body) => {
                 let step = if body.held.len() + c.len_utf8() > self.limit {
@@ -215,13 +215,13 @@ impl ControlFilter {
     }
 
     /// Checks if `held` is an opening, or the beginning of one.
-    fn try_opening(&mut self, held: String, place: LineContext, out: &mut Vec<Item>) {
-        match self.openings.find(&held, place) {
-            OpeningMatch::Partial => self.state = FilterState::MaybeOpening(held, place),
+    fn try_opening(&mut self, held: String, context: LineContext, out: &mut Vec<Item>) {
+        match self.openings.find(&held, context) {
+            OpeningMatch::Partial => self.state = FilterState::MaybeOpening(held, context),
             OpeningMatch::Found(kind) if !self.visible.is_code(&held, self.received) => {
-                let begins_line =
-                    kind == ControlKind::Metadata && (place.is_line_start || !self.visible.has_begun());
-                self.state = FilterState::Body(PendingControl::new(kind, held, begins_line));
+                let is_at_line_start =
+                    kind == ControlKind::Metadata && (context.is_line_start || !self.visible.has_begun());
+                self.state = FilterState::Body(PendingControl::new(kind, held, is_at_line_start));
             }
             OpeningMatch::Found(_) | OpeningMatch::No => self.reject_opening(&held, out),
         }
@@ -240,10 +240,11 @@ impl ControlFilter {
 
     /// Handles the end of control text, which may turn out to be text.
     fn complete_body(&mut self, body: &PendingControl, out: &mut Vec<Item>) {
-        let Some(read) = json_scanner::parse(body.json()).and_then(|json| self.parse_item(body, json)) else {
+        let Some(parsed) = json_scanner::parse(body.json()).and_then(|json| self.parse_item(body, json))
+        else {
             return self.visible.release(&body.held);
         };
-        match (body.kind, read) {
+        match (body.kind, parsed) {
             (ControlKind::Sources { .. }, Some(Item::Sources(sources))) => {
                 self.visible.hold_sources(&body.held, sources)
             }
@@ -274,7 +275,7 @@ impl ControlFilter {
                 Some(Some(Item::Payload {
                     kind: marker.kind.clone(),
                     data,
-                    written: self.visible.pending_white_space() + &body.held,
+                    raw: self.visible.pending_white_space() + &body.held,
                 }))
             }
         }

@@ -125,13 +125,13 @@ impl Scanner {
     }
 
     /// Accepts a closing bracket if it is expected.
-    fn close_bracket(&mut self, c: char, where_allowed: Expects) -> ScanStep {
+    fn close_bracket(&mut self, c: char, allowed_in: Expects) -> ScanStep {
         let closes = match self.open.last() {
             Some(true) => c == '}',
             Some(false) => c == ']',
             None => false,
         };
-        if !closes || self.expects != where_allowed {
+        if !closes || self.expects != allowed_in {
             return ScanStep::Invalid;
         }
         self.open.pop();

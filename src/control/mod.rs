@@ -76,7 +76,7 @@ pub enum Item {
         kind: String,
         data: Value,
         /// The raw text in the answer, with the white space before it.
-        written: String,
+        raw: String,
     },
     /// Sources. They are added to earlier ones.
     Sources(Vec<CitedSource>),

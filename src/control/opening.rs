@@ -137,11 +137,11 @@ impl Openings {
     }
 
     /// Matches `text` in its context with all openings and their beginnings.
-    pub fn find(&self, text: &str, place: LineContext) -> OpeningMatch {
+    pub fn find(&self, text: &str, context: LineContext) -> OpeningMatch {
         let mut found = OpeningMatch::No;
         let here = |opening: &&Opening| {
-            place.is_line_start >= opening.required.is_line_start
-                && place.is_word_start >= opening.required.is_word_start
+            context.is_line_start >= opening.required.is_line_start
+                && context.is_word_start >= opening.required.is_word_start
         };
         for opening in self.all.iter().filter(here) {
             match opening.find(text) {

@@ -42,10 +42,10 @@ enum Phase {
 
 impl PendingControl {
     /// Creates the state after an opening of this kind, which is `held`.
-    pub fn new(kind: ControlKind, held: String, begins_line: bool) -> Self {
+    pub fn new(kind: ControlKind, held: String, is_at_line_start: bool) -> Self {
         let mut body = Self {
             kind,
-            is_at_line_start: begins_line,
+            is_at_line_start,
             json: 0..0,
             fence: 0,
             pending_space: 0,

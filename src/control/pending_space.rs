@@ -47,11 +47,11 @@ impl PendingSpace {
 
     /// Takes the white space at the text's end, which is empty after control text.
     pub fn finish(&mut self) -> String {
-        let gap = std::mem::take(self);
-        if gap.after.is_some() {
+        let space = std::mem::take(self);
+        if space.after.is_some() {
             String::new()
         } else {
-            gap.before
+            space.before
         }
     }
 
@@ -104,12 +104,12 @@ mod tests {
     use super::*;
 
     fn between(before: &str, after: &str) -> String {
-        let mut gap = PendingSpace::default();
-        gap.take_before_text();
-        before.chars().for_each(|c| gap.push(c));
-        gap.mark_removed();
-        after.chars().for_each(|c| gap.push(c));
-        gap.take_before_text()
+        let mut space = PendingSpace::default();
+        space.take_before_text();
+        before.chars().for_each(|c| space.push(c));
+        space.mark_removed();
+        after.chars().for_each(|c| space.push(c));
+        space.take_before_text()
     }
 
     #[test]
@@ -132,18 +132,18 @@ mod tests {
 
     #[test]
     fn trims_both_ends_except_indent() {
-        let mut gap = PendingSpace::default();
-        gap.push('\n');
-        gap.mark_removed();
-        "\n\n  ".chars().for_each(|c| gap.push(c));
-        assert_eq!(gap.before_text(), "  ");
-        assert_eq!(gap.finish(), "");
+        let mut space = PendingSpace::default();
+        space.push('\n');
+        space.mark_removed();
+        "\n\n  ".chars().for_each(|c| space.push(c));
+        assert_eq!(space.before_text(), "  ");
+        assert_eq!(space.finish(), "");
     }
 
     #[test]
     fn keeps_space_without_control_text() {
-        let mut gap = PendingSpace::default();
-        " \n\t\r\n ".chars().for_each(|c| gap.push(c));
-        assert_eq!(gap.finish(), " \n\t\r\n ");
+        let mut space = PendingSpace::default();
+        " \n\t\r\n ".chars().for_each(|c| space.push(c));
+        assert_eq!(space.finish(), " \n\t\r\n ");
     }
 }

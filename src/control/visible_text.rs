@@ -141,7 +141,7 @@ impl VisibleText {
         self.pending_space.mark_removed();
     }
 
-    /// Marks the position of removed metadata. At the beginning of an answer the answer starts behind it.
+    /// Marks the position of removed metadata. If no text came before, the answer begins here.
     pub fn mark_metadata_removed(&mut self) {
         if !self.has_begun {
             self.pending_space.begin_answer();
@@ -149,10 +149,11 @@ impl VisibleText {
         self.pending_space.mark_removed();
     }
 
-    /// Returns true if an opening at the current position, after `taken` bytes of the answer, is inside code.
-    pub fn is_code(&mut self, opening: &str, taken: u64) -> bool {
-        let (base, each) = MAX_PARSED_BYTES;
-        if self.parsed_bytes > base + each * taken {
+    /// Returns true if an opening at the current position is inside code. `received` is the answer's length so
+    /// far, in bytes.
+    pub fn is_code(&mut self, opening: &str, received: u64) -> bool {
+        let (base, per_byte) = MAX_PARSED_BYTES;
+        if self.parsed_bytes > base + per_byte * received {
             return true;
         }
         self.update_code_tracker();

@@ -150,8 +150,8 @@ impl RequestRecord {
         };
         let goes_on = known.is_prefix_of(&messages);
         let new = if goes_on { known.messages.len() } else { 0 };
-        let told = fingerprint(&tools);
-        let same_tools = known.tools == Some(told);
+        let tools_hash = fingerprint(&tools);
+        let same_tools = known.tools == Some(tools_hash);
         let request = Self {
             started_at: Timestamp(0),
             model: String::new(),
@@ -164,7 +164,7 @@ impl RequestRecord {
             messages: truncate_messages(&messages[new..], secrets, limit),
         };
         known.messages = messages.iter().map(fingerprint).collect();
-        known.tools = Some(told);
+        known.tools = Some(tools_hash);
         request
     }
 }
@@ -337,7 +337,7 @@ impl ResponseRecord {
 /// The maximum length of a timeline entry's detail, in bytes.
 const MAX_DETAIL_BYTES: usize = 200;
 
-/// Appends an event to a timeline, unless it has `most` entries already.
+/// Appends an event to a timeline, unless it has `max_entries` entries already.
 pub fn push_timeline_event(
     timeline: &mut Vec<TimelineEntry>,
     event: &EventBody,

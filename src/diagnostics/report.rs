@@ -93,15 +93,15 @@ impl Diagnostics {
         let Some(answer) = message.assistant() else {
             return Ok(None);
         };
-        let mut read = Vec::with_capacity(recorded.len());
+        let mut records = Vec::with_capacity(recorded.len());
         for call in recorded {
             let parts = || -> Result<(RequestRecord, ResponseRecord), StorageError> {
                 let request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
                 Ok((request, serde_json::from_str(&call.response)?))
             };
-            read.extend(skip_damaged("model_calls", call.id, parts())?);
+            records.extend(skip_damaged("model_calls", call.id, parts())?);
         }
-        Ok(assemble(conversation_id, message, answer, read))
+        Ok(assemble(conversation_id, message, answer, records))
     }
 
     /// Adds the page context of the question.
@@ -126,13 +126,13 @@ fn assemble(
     conversation_id: ConversationId,
     message: &Message,
     answer: &AssistantMessage,
-    read: Vec<(RequestRecord, ResponseRecord)>,
+    records: Vec<(RequestRecord, ResponseRecord)>,
 ) -> Option<Diagnostics> {
     let mut messages = Vec::new();
     let mut tools = Vec::new();
     let (mut calls, mut timeline) = (Vec::new(), vec![start_entry(message)]);
     let mut last = None;
-    for (request, response) in read {
+    for (request, response) in records {
         timeline.extend(response.events.iter().cloned());
         // A summary's messages are its own: only the calls of the answer extend each other's messages.
         if request.purpose == Purpose::Summary {

@@ -226,10 +226,10 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
             blocks.push(text_block(label, text));
         }
     }
-    let asked = raw.tool_calls.iter();
-    blocks.extend(asked.map(|asked| text_block(format!("requests {}", asked.name), &asked.arguments)));
-    let unread = raw.unread.iter();
-    blocks.extend(unread.map(|piece| text_block(format!("unreadable: {}", piece.what), &piece.raw)));
+    let calls = raw.tool_calls.iter();
+    blocks.extend(calls.map(|call| text_block(format!("requests {}", call.name), &call.arguments)));
+    let pieces = raw.unread.iter();
+    blocks.extend(pieces.map(|piece| text_block(format!("unreadable: {}", piece.what), &piece.raw)));
     blocks
 }
 

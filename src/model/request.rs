@@ -43,10 +43,10 @@ impl ModelRequest {
             else {
                 continue;
             };
-            let of_calls = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
-            for data in opaque.iter_mut().chain(of_calls) {
-                let told = format!("(for the provider alone: {} bytes)", data.value.as_str().len());
-                data.value = RawJson::parse_or_quote(&told);
+            let call_data = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
+            for data in opaque.iter_mut().chain(call_data) {
+                let placeholder = format!("(for the provider alone: {} bytes)", data.value.as_str().len());
+                data.value = RawJson::parse_or_quote(&placeholder);
             }
         }
         request

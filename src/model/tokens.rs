@@ -14,11 +14,11 @@ pub fn estimate_text(text: &str) -> usize {
 }
 
 /// Returns the beginning of a text that has at most `max_tokens` tokens.
-pub fn truncate_to_tokens(text: &str, most: usize) -> &str {
+pub fn truncate_to_tokens(text: &str, max_tokens: usize) -> &str {
     let mut quarters = 0;
     let over = text.char_indices().find(|(_, c)| {
         quarters += if c.is_ascii() { 1 } else { 3 };
-        quarters > most.saturating_mul(BYTES_PER_TOKEN)
+        quarters > max_tokens.saturating_mul(BYTES_PER_TOKEN)
     });
     over.map_or(text, |(at, _)| &text[..at])
 }

@@ -54,12 +54,12 @@ impl ContextWindowCache {
             window.refresh(endpoint, model);
             return known.tokens;
         }
-        let asking = window.refresh_lock.clone().lock_owned().await;
+        let guard = window.refresh_lock.clone().lock_owned().await;
         if let Some(known) = window.known().filter(WindowValue::is_usable) {
             // Another caller has refreshed it meanwhile.
             return known.tokens;
         }
-        window.start_fetch(asking, endpoint, model).await.ok().flatten()
+        window.start_fetch(guard, endpoint, model).await.ok().flatten()
     }
 
     /// Starts to determine a window that will be needed soon.
@@ -84,15 +84,15 @@ impl CachedWindow {
         if self.known().as_ref().is_some_and(WindowValue::is_fresh) {
             return;
         }
-        if let Ok(asking) = self.refresh_lock.clone().try_lock_owned() {
-            self.start_fetch(asking, endpoint, model);
+        if let Ok(guard) = self.refresh_lock.clone().try_lock_owned() {
+            self.start_fetch(guard, endpoint, model);
         }
     }
 
     /// Sends the request in its own task: the result is kept even if the caller is cancelled.
     fn start_fetch(
         self: Arc<Self>,
-        asking: OwnedMutexGuard<()>,
+        guard: OwnedMutexGuard<()>,
         endpoint: Arc<dyn Endpoint>,
         model: String,
     ) -> tokio::task::JoinHandle<Option<usize>> {
@@ -104,7 +104,7 @@ impl CachedWindow {
                 fetched_at: Instant::now(),
                 tokens,
             });
-            drop(asking);
+            drop(guard);
             tokens
         })
     }
@@ -130,9 +130,9 @@ mod tests {
     /// An endpoint that reports the next window of a list when permitted.
     #[derive(Debug)]
     struct FakeServer {
-        says: Vec<Option<usize>>,
-        asked: AtomicUsize,
-        may: Semaphore,
+        windows: Vec<Option<usize>>,
+        requests: AtomicUsize,
+        permits: Semaphore,
     }
 
     #[async_trait::async_trait]
@@ -146,9 +146,9 @@ mod tests {
         }
 
         async fn context_window(&self, _: &str) -> Option<usize> {
-            let time = self.asked.fetch_add(1, Relaxed);
-            self.may.acquire().await.ok()?.forget();
-            self.says.get(time).copied().flatten()
+            let time = self.requests.fetch_add(1, Relaxed);
+            self.permits.acquire().await.ok()?.forget();
+            self.windows.get(time).copied().flatten()
         }
 
         fn preview_request(&self, _: &str, _: &ModelRequest) -> RequestPreview {
@@ -160,11 +160,11 @@ mod tests {
         }
     }
 
-    fn server(says: &[Option<usize>]) -> Arc<FakeServer> {
+    fn server(windows: &[Option<usize>]) -> Arc<FakeServer> {
         Arc::new(FakeServer {
-            says: says.to_vec(),
-            asked: AtomicUsize::new(0),
-            may: Semaphore::new(0),
+            windows: windows.to_vec(),
+            requests: AtomicUsize::new(0),
+            permits: Semaphore::new(0),
         })
     }
 
@@ -173,18 +173,18 @@ mod tests {
         let (windows, server) = (ContextWindowCache::default(), server(&[Some(5000)]));
         windows.prefetch(server.clone(), "m".into());
         let all = join_all((0..100).map(|_| windows.get(server.clone(), "m".into())));
-        let (all, ()) = tokio::join!(all, async { server.may.add_permits(100) });
+        let (all, ()) = tokio::join!(all, async { server.permits.add_permits(100) });
         assert_eq!(all, [Some(5000); 100]);
-        assert_eq!(server.asked.load(Relaxed), 1);
+        assert_eq!(server.requests.load(Relaxed), 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn retries_a_missing_window_later() {
         let (windows, server) = (ContextWindowCache::default(), server(&[None, Some(5000)]));
         let window = || windows.get(server.clone(), "m".into());
-        server.may.add_permits(2);
+        server.permits.add_permits(2);
         assert_eq!((window().await, window().await), (None, None));
-        assert_eq!(server.asked.load(Relaxed), 1);
+        assert_eq!(server.requests.load(Relaxed), 1);
         tokio::time::advance(WINDOW_TTL).await;
         assert_eq!(window().await, Some(5000));
     }
@@ -196,25 +196,25 @@ mod tests {
             server(&[Some(5000), Some(8000), None, Some(9000)]),
         );
         let window = || windows.get(server.clone(), "m".into());
-        let answered = async || {
-            server.may.add_permits(1);
+        let answer_next = async || {
+            server.permits.add_permits(1);
             drop(windows.entry(&*server, "m").refresh_lock.lock().await);
         };
-        server.may.add_permits(1);
+        server.permits.add_permits(1);
         assert_eq!(window().await, Some(5000));
         tokio::time::advance(WINDOW_TTL / 2).await;
-        assert_eq!((window().await, server.asked.load(Relaxed)), (Some(5000), 1));
-        let mut seen = Vec::new();
+        assert_eq!((window().await, server.requests.load(Relaxed)), (Some(5000), 1));
+        let mut results = Vec::new();
         for _ in 0..3 {
             tokio::time::advance(WINDOW_TTL).await;
             // The server is slow.
-            seen.push((window().await, window().await));
-            answered().await;
+            results.push((window().await, window().await));
+            answer_next().await;
         }
-        seen.push((window().await, window().await));
+        results.push((window().await, window().await));
         // A value that the server no longer reports stays known.
         let expected = [5000, 8000, 8000, 9000].map(|tokens| (Some(tokens), Some(tokens)));
-        assert_eq!(seen, expected);
-        assert_eq!(server.asked.load(Relaxed), 4);
+        assert_eq!(results, expected);
+        assert_eq!(server.requests.load(Relaxed), 4);
     }
 }

@@ -78,19 +78,19 @@ pub fn resolve_name(name: &str, catalogues: &[EndpointCatalogue]) -> ModelMatch 
             return ModelMatch::Unlisted(name.to_owned());
         }
     }
-    let mut named: Vec<String> = catalogues
+    let mut matches: Vec<String> = catalogues
         .iter()
         .filter_map(|catalogue| catalogue.find(name))
         .collect();
-    if named.is_empty() {
-        named = catalogues
+    if matches.is_empty() {
+        matches = catalogues
             .iter()
             .filter_map(|catalogue| catalogue.find_variant(name))
             .collect();
     }
-    match (named.len(), endpoint) {
-        (1, _) => ModelMatch::Listed(named.remove(0)),
-        (2.., _) => ModelMatch::Ambiguous(named),
+    match (matches.len(), endpoint) {
+        (1, _) => ModelMatch::Listed(matches.remove(0)),
+        (2.., _) => ModelMatch::Ambiguous(matches),
         (_, Some((catalogue, _))) => ModelMatch::NotListed {
             endpoint: catalogue.endpoint.to_owned(),
         },

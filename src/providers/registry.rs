@@ -99,30 +99,30 @@ struct ModelListCache {
 impl Models {
     /// Creates a registry without sending requests. Invalid settings are kept as problems of the list.
     pub fn new(config: ModelsConfig) -> Self {
-        let discovers = config.endpoints.is_empty();
-        let configs = match discovers {
+        let is_discovering = config.endpoints.is_empty();
+        let configs = match is_discovering {
             true => discovery::exclude_self(config.candidates, config.own_address),
             false => config.endpoints,
         };
-        let mut places: Vec<EndpointSlot> = Vec::new();
-        let mut misfits = Vec::new();
+        let mut slots: Vec<EndpointSlot> = Vec::new();
+        let mut problems = Vec::new();
         for config in &configs {
-            let is_taken = places.iter().any(|place| place.endpoint.name() == config.name);
+            let is_taken = slots.iter().any(|slot| slot.endpoint.name() == config.name);
             let endpoint = check_endpoint_name(&config.name, is_taken).and_then(|()| OpenAi::new(config));
             match endpoint {
-                Ok(endpoint) => places.push(EndpointSlot {
+                Ok(endpoint) => slots.push(EndpointSlot {
                     endpoint: Arc::new(endpoint),
-                    is_candidate: discovers,
+                    is_candidate: is_discovering,
                     lists_all_models: config.lists_all_models,
                 }),
-                Err(error) => misfits.push(error.error),
+                Err(error) => problems.push(error.error),
             }
         }
         Self(Arc::new(Inner {
-            endpoints: places,
+            endpoints: slots,
             default_model: config.default_model,
-            is_discovering: discovers,
-            config_problems: misfits,
+            is_discovering,
+            config_problems: problems,
             tour: Arc::new(Tour),
             windows: ContextWindowCache::default(),
             cache: Mutex::new(None),
@@ -246,9 +246,9 @@ impl Models {
             return Ok(found);
         }
         let name = id.split_once('/').map_or(id, |(name, _)| name);
-        let mut misfits = self.0.config_problems.iter();
-        let misfit = misfits.find(|misfit| misfit.message.contains(&format!("“{name}”")));
-        Err(refused_error(misfit.cloned().unwrap_or_else(|| {
+        let mut problems = self.0.config_problems.iter();
+        let problem = problems.find(|problem| problem.message.contains(&format!("“{name}”")));
+        Err(refused_error(problem.cloned().unwrap_or_else(|| {
             let UnknownModel { why, .. } = self.0.unknown_model(id, meaning);
             RunError {
                 code: "model_unknown".into(),
@@ -261,19 +261,19 @@ impl Models {
 
 impl Inner {
     fn endpoint(&self, name: &str) -> Option<&EndpointSlot> {
-        self.endpoints.iter().find(|place| place.endpoint.name() == name)
+        self.endpoints.iter().find(|slot| slot.endpoint.name() == name)
     }
 
     fn cached(&self) -> Option<ModelListCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Refreshes all lists, unless the cached one is accepted by `will_do`.
-    async fn refresh(&self, will_do: fn(&ModelListCache) -> bool) -> ModelList {
-        let _asking = self.refresh_lock.lock().await;
+    /// Refreshes all lists, unless the cached one is accepted by `is_acceptable`.
+    async fn refresh(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
+        let _guard = self.refresh_lock.lock().await;
         let old = match self.cached() {
             // Another caller has refreshed it meanwhile.
-            Some(cached) if will_do(&cached) => return cached.list,
+            Some(cached) if is_acceptable(&cached) => return cached.list,
             old => old,
         };
         let cached = self
@@ -291,14 +291,14 @@ impl Inner {
             ..ModelList::default()
         };
         let mut answered = HashSet::new();
-        for (place, answer) in self.endpoints.iter().zip(answers) {
-            let name = place.endpoint.name().to_owned();
+        for (slot, answer) in self.endpoints.iter().zip(answers) {
+            let name = slot.endpoint.name().to_owned();
             match answer {
                 Ok(models) => {
                     answered.insert(name.clone());
                     by_endpoint.insert(name, models);
                 }
-                Err(_) if place.is_candidate => drop(by_endpoint.remove(&name)),
+                Err(_) if slot.is_candidate => drop(by_endpoint.remove(&name)),
                 Err(error) => {
                     // An endpoint that is only down keeps its models in the picker.
                     if error.kind == ModelErrorKind::Refused {
@@ -307,7 +307,7 @@ impl Inner {
                     list.problems.push(error.error);
                 }
             }
-            let listed = by_endpoint.get(place.endpoint.name());
+            let listed = by_endpoint.get(slot.endpoint.name());
             list.models
                 .extend(listed.into_iter().flat_map(|listed| listed.selectable.clone()));
         }

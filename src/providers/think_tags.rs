@@ -239,10 +239,10 @@ fn find_tag(text: &str) -> usize {
 fn match_whole_tag(text: &str) -> Option<usize> {
     let name = text.strip_prefix('<')?;
     let name = name.strip_prefix('/').unwrap_or(name);
-    let behind = TAGS
+    let rest = TAGS
         .iter()
         .find_map(|tag| name.strip_prefix(tag)?.strip_prefix('>'))?;
-    Some(text.len() - behind.len())
+    Some(text.len() - rest.len())
 }
 
 fn push_event(event: fn(String) -> ModelEvent, text: &str, events: &mut impl Extend<ModelEvent>) {

@@ -111,13 +111,13 @@ fn script_for(messages: &[ModelMessage]) -> &'static str {
         _ => None,
     });
     let question = question.unwrap_or_default();
-    let asked = SCRIPTS
+    let matched = SCRIPTS
         .iter()
         .find(|(words, _)| words.iter().any(|word| question.contains(word)));
     let has_answered = messages
         .iter()
         .any(|message| matches!(message, ModelMessage::Assistant { .. }));
-    match asked {
+    match matched {
         Some((_, script)) => script,
         None if has_answered => REPEATED,
         None => WELCOME,

@@ -112,13 +112,13 @@ fn keeps_payloads_and_suggestions_in_order() {
     let answer = format!("{SCHEMA}\n{VALUES}\n{second}\n{no}");
     let kind = "schema_proposal".into();
     let data = json!({"fields": []});
-    let written = String::new();
+    let raw = String::new();
     assert_eq!(
         filtered(&answer),
         [
             proposal(),
             yes_value(),
-            Item::Payload { kind, data, written },
+            Item::Payload { kind, data, raw },
             values("Yo", "yo")
         ]
     );

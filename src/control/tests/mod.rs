@@ -47,8 +47,8 @@ fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str
         match (joined.last_mut(), item) {
             (Some(Item::Text(text)), Item::Text(more)) => text.push_str(&more),
             (_, Item::Payload { kind, data, .. }) => {
-                let written = String::new();
-                joined.push(Item::Payload { kind, data, written });
+                let raw = String::new();
+                joined.push(Item::Payload { kind, data, raw });
             }
             (_, item) => joined.push(item),
         }
@@ -83,7 +83,7 @@ fn proposal() -> Item {
     Item::Payload {
         kind: "schema_proposal".into(),
         data: json!({"fields": ["a", "b"]}),
-        written: String::new(),
+        raw: String::new(),
     }
 }
 

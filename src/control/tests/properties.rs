@@ -145,7 +145,7 @@ properties! {
         let name = &control[control.find(char::is_alphabetic).unwrap_or(0)..][..8];
         let is_code = markdown::shows_as_code(&markdown::parse(&answer), name);
         prop_assert!(!(is_taken && is_code));
-        // Nor is any left outside code with an empty line before it.
+        // Nor is any left at the start of a line where no code is possible.
         let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
         if !is_code && !before.contains('`') && line.trim().is_empty() {
             prop_assert!(is_taken);

@@ -75,11 +75,11 @@ impl CallAssembler {
 
     /// Returns the call that a fragment belongs to. Some servers omit the index, some send 0 for each of
     /// several calls.
-    fn find_or_add_call(&mut self, wire_index: Option<u64>, id: Option<&str>, named: bool) -> usize {
+    fn find_or_add_call(&mut self, wire_index: Option<u64>, id: Option<&str>, has_name: bool) -> usize {
         let found = match wire_index {
             Some(_) => self.0.iter().rposition(|call| call.wire_index == wire_index),
             None if id.is_some() => self.0.iter().rposition(|call| call.wire_id.as_deref() == id),
-            None if named => None,
+            None if has_name => None,
             None => self.0.len().checked_sub(1),
         };
         let same = found.filter(|&index| match (id, &self.0[index].wire_id) {

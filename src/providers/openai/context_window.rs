@@ -79,7 +79,7 @@ impl ContextWindows {
 
     /// Probes the server, and falls back to the model list. A configured window is not probed.
     pub async fn probe(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> ModelProbe {
-        let mut said = ModelProbe::default();
+        let mut result = ModelProbe::default();
         if let Some(root) = &self.root {
             let server = LocalServer {
                 transport,
@@ -88,12 +88,12 @@ impl ContextWindows {
             };
             let is_wanted = self.set(model).is_none();
             // Partial results before the timeout are used.
-            let asked = server.probe(model, is_wanted, &mut said);
-            let _ = tokio::time::timeout(PROBE_TIMEOUT, asked).await;
+            let probe = server.probe(model, is_wanted, &mut result);
+            let _ = tokio::time::timeout(PROBE_TIMEOUT, probe).await;
         }
         let listed = || self.listed().as_ref()?.get(model).copied();
-        said.window = said.window.or_else(listed);
-        said
+        result.window = result.window.or_else(listed);
+        result
     }
 
     fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
@@ -132,17 +132,17 @@ struct LocalServer<'a> {
 
 impl LocalServer<'_> {
     /// Probes llama.cpp's API and then, if the window is still needed, Ollama's.
-    async fn probe(&self, model: &str, is_window_wanted: bool, said: &mut ModelProbe) {
+    async fn probe(&self, model: &str, is_window_wanted: bool, result: &mut ModelProbe) {
         if let Some(props) = self.get_json("props").await {
-            *said = ModelProbe {
+            *result = ModelProbe {
                 window: props
                     .pointer("/default_generation_settings/n_ctx")
                     .and_then(parse_tokens),
                 takes_tools: template_takes_tools(&props),
             };
         }
-        if said.window.is_none() && is_window_wanted {
-            said.window = self.ollama_window(model).await;
+        if result.window.is_none() && is_window_wanted {
+            result.window = self.ollama_window(model).await;
         }
     }
 

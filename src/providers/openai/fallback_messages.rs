@@ -17,7 +17,7 @@ pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
 
 /// Describes tool calls and their outputs in text, for a model without tools. The roles still alternate.
 pub fn without_tools(messages: &[ModelMessage]) -> Vec<ModelMessage> {
-    let mut plain: Vec<ModelMessage> = Vec::with_capacity(messages.len());
+    let mut converted: Vec<ModelMessage> = Vec::with_capacity(messages.len());
     for message in messages {
         match message {
             ModelMessage::Assistant { text, tool_calls, .. } if !tool_calls.is_empty() => {
@@ -26,21 +26,21 @@ pub fn without_tools(messages: &[ModelMessage]) -> Vec<ModelMessage> {
                     .map(describe_tool_use)
                     .collect::<Vec<_>>()
                     .join("\n");
-                let said = if text.is_empty() {
+                let content = if text.is_empty() {
                     used
                 } else {
                     format!("{text}\n\n{used}")
                 };
-                plain.push(ModelMessage::assistant(said));
+                converted.push(ModelMessage::assistant(content));
             }
             ModelMessage::Tool { output, .. } => {
-                append_user_text(&mut plain, &format!("(A tool gave:)\n{output}"))
+                append_user_text(&mut converted, &format!("(A tool gave:)\n{output}"))
             }
-            ModelMessage::User(text) => append_user_text(&mut plain, text),
-            other => plain.push(other.clone()),
+            ModelMessage::User(text) => append_user_text(&mut converted, text),
+            other => converted.push(other.clone()),
         }
     }
-    plain
+    converted
 }
 
 fn describe_tool_use(call: &ToolUse) -> String {
@@ -50,7 +50,7 @@ fn describe_tool_use(call: &ToolUse) -> String {
 /// Appends to the last user message, or adds one after the model's answer.
 fn append_user_text(messages: &mut Vec<ModelMessage>, text: &str) {
     match messages.last_mut() {
-        Some(ModelMessage::User(said)) => *said = format!("{said}\n\n{text}"),
+        Some(ModelMessage::User(content)) => *content = format!("{content}\n\n{text}"),
         _ => messages.push(ModelMessage::User(text.to_owned())),
     }
 }

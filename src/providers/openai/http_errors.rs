@@ -111,10 +111,10 @@ pub fn error_for_status(
     body: &[u8],
 ) -> ModelError {
     let described = ServerErrorBody::from_body(body);
-    let said = facts.quote(&described.message);
-    let because = match said.as_str() {
+    let quoted = facts.quote(&described.message);
+    let because = match quoted.as_str() {
         "" => ".".into(),
-        said => format!(": {}", with_full_stop(said)),
+        quoted => format!(": {}", with_full_stop(quoted)),
     };
     let after = parse_retry_after(headers, SystemTime::now());
     let unavailable = Unavailable { after };
@@ -203,14 +203,14 @@ pub fn error_in_stream(facts: &EndpointInfo, error: &Value) -> ModelError {
     } else {
         Refused
     };
-    let said = match facts.quote(&described.message) {
-        said if said.is_empty() => "it does not say why".into(),
-        said => said,
+    let quoted = match facts.quote(&described.message) {
+        quoted if quoted.is_empty() => "no reason was given".into(),
+        quoted => quoted,
     };
     facts.error(
         kind,
         "stream_error",
-        format!("reported an error in its answer: {}", with_full_stop(&said)),
+        format!("reported an error in its answer: {}", with_full_stop(&quoted)),
         "",
     )
 }

@@ -19,8 +19,8 @@ pub struct ListBackoff(Mutex<Option<(Instant, ModelError)>>);
 impl ListBackoff {
     /// Returns the error to report instead of a request during the delay.
     pub fn active_error(&self) -> Option<ModelError> {
-        let quiet = self.lock();
-        let (until, error) = quiet.as_ref()?;
+        let backoff = self.lock();
+        let (until, error) = backoff.as_ref()?;
         (Instant::now() < *until).then(|| error.clone())
     }
 

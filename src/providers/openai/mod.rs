@@ -216,10 +216,8 @@ impl Endpoint for OpenAi {
         }
         let answer = self.fetch_list().await?;
         self.windows.read_list(&answer);
-        model_list::parse_list(name, &answer).ok_or_else(|| {
-            self.transport
-                .invalid_answer("sent an invalid list of models.")
-        })
+        model_list::parse_list(name, &answer)
+            .ok_or_else(|| self.transport.invalid_answer("sent an invalid list of models."))
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
@@ -236,14 +234,14 @@ impl Endpoint for OpenAi {
             self.windows.read_list(&answer);
         }
         let headers = self.client.config().headers();
-        let said = self.windows.probe(&self.transport, &headers, model).await;
-        match said.takes_tools {
+        let probed = self.windows.probe(&self.transport, &headers, model).await;
+        match probed.takes_tools {
             Some(false) if self.takes_tools.is_none() => self.models_without_tool_template.add(model),
             // The server may have been restarted with another model of that name.
             Some(_) => self.models_without_tool_template.remove(model),
             None => {}
         }
-        set.or(said.window)
+        set.or(probed.window)
     }
 
     fn prompt_length(&self) -> PromptLength {

@@ -24,7 +24,7 @@ pub struct DetailList {
 
 #[derive(Debug)]
 struct Entry {
-    /// The raw list, if it arrived in one piece.
+    /// The raw entry, if it arrived in one piece.
     raw: Option<RawJson>,
     fields: Map<String, Value>,
 }

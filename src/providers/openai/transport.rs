@@ -120,10 +120,10 @@ impl Transport {
         self.endpoint.error(Refused, "bad_answer", what.into(), hint)
     }
 
-    /// Returns the error of an invalid part in a valid answer. `has_said` is true if there was content before
-    /// it.
-    pub fn invalid_part(&self, what: impl Into<String>, has_said: bool) -> ModelError {
-        let hint = match has_said {
+    /// Returns the error of an invalid part in a valid answer. `has_content` is true if there was content
+    /// before it.
+    pub fn invalid_part(&self, what: impl Into<String>, has_content: bool) -> ModelError {
+        let hint = match has_content {
             true => "The answer so far is kept. That server's log may have details.",
             false => "That server's log may have details.",
         };
@@ -152,13 +152,13 @@ impl Transport {
     }
 
     /// Returns the error of a lost or closed connection. Before the first content it counts as no answer.
-    pub fn connection_lost(&self, error: Option<&reqwest::Error>, has_said: bool) -> ModelError {
+    pub fn connection_lost(&self, error: Option<&reqwest::Error>, has_content: bool) -> ModelError {
         let why = match error.map(|error| innermost_cause(error)) {
             Some(cause) => format!(" ({})", self.endpoint.quote(&cause)),
             None => String::new(),
         };
         let what = format!("broke off its answer before the end{why}.");
-        let (kind, hint) = match has_said {
+        let (kind, hint) = match has_content {
             true => (StreamBroken, "The answer so far is kept."),
             false => (Unavailable { after: None }, RETRY_HINT),
         };

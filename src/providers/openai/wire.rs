@@ -259,14 +259,14 @@ impl Delta {
     /// Takes the reasoning of this delta. Servers send the same text in several fields, so only one is used.
     pub fn take_reasoning(&mut self) -> Option<String> {
         let thinking = self.thinking.take().map(Thinking::into_text);
-        let named = [
+        let texts = [
             self.reasoning_content.take(),
             self.reasoning.take(),
             self.reasoning_text.take(),
             thinking,
         ];
-        let mut named = named.into_iter().flatten();
-        named.find(|text| !text.is_empty()).or_else(|| {
+        let mut texts = texts.into_iter().flatten();
+        texts.find(|text| !text.is_empty()).or_else(|| {
             let lists = [&self.reasoning_details, &self.thinking_blocks];
             lists
                 .into_iter()

@@ -16,15 +16,15 @@ impl Inner {
     /// Splits a full name into its endpoint and the rest.
     pub(super) fn split_id(&self, id: &str) -> Option<(Arc<dyn Endpoint>, String)> {
         let (name, model) = id.split_once('/').filter(|(_, model)| !model.is_empty())?;
-        let place = self.endpoint(name)?;
-        Some((place.endpoint.clone(), model.to_owned()))
+        let slot = self.endpoint(name)?;
+        Some((slot.endpoint.clone(), model.to_owned()))
     }
 
     /// Returns true if the endpoint of a full name serves no other models than the listed ones.
     pub(super) fn lists_all(&self, id: &str) -> bool {
         let name = id.split_once('/').map(|(name, _)| name);
         name.and_then(|name| self.endpoint(name))
-            .is_some_and(|place| place.lists_all_models)
+            .is_some_and(|slot| slot.lists_all_models)
     }
 
     /// Resolves a name with the models known now.
@@ -33,11 +33,8 @@ impl Inner {
     }
 
     pub(super) fn resolve_name_with(&self, name: &str, cached: Option<&ModelListCache>) -> ModelMatch {
-        let mut catalogues: Vec<EndpointCatalogue> = self
-            .endpoints
-            .iter()
-            .map(|place| place.catalogue(cached))
-            .collect();
+        let mut catalogues: Vec<EndpointCatalogue> =
+            self.endpoints.iter().map(|slot| slot.catalogue(cached)).collect();
         let tour = [tour::MODEL.to_owned()];
         if cached.is_some_and(|cached| cached.has_only_tour) {
             catalogues.push(EndpointCatalogue {
@@ -79,13 +76,13 @@ impl Inner {
     /// Returns the hint about endpoints that have not listed their models.
     fn silent_endpoints_hint(&self) -> String {
         let cached = self.cached();
-        let has_listed = |place: &EndpointSlot| place.catalogue(cached.as_ref()).listed.is_some();
+        let has_listed = |slot: &EndpointSlot| slot.catalogue(cached.as_ref()).listed.is_some();
         let silent = self
             .endpoints
             .iter()
-            .filter(|place| !place.is_candidate && !has_listed(place));
+            .filter(|slot| !slot.is_candidate && !has_listed(slot));
         let silent: Vec<String> = silent
-            .map(|place| format!("{}/model", place.endpoint.name()))
+            .map(|slot| format!("{}/model", slot.endpoint.name()))
             .collect();
         match silent.is_empty() {
             true => String::new(),
