@@ -24,22 +24,22 @@ impl Diagnostics {
     }
 }
 
-fn summary_facts(of: &Diagnostics) -> Vec<DiagnosticsFact> {
-    let mut facts = vec![fact("Model", of.model.clone())];
-    let mut known = |name: &str, value: Option<String>| facts.extend(value.map(|value| fact(name, value)));
-    known(
+fn summary_facts(diagnostics: &Diagnostics) -> Vec<DiagnosticsFact> {
+    let mut facts = vec![fact("Model", diagnostics.model.clone())];
+    let mut add_fact = |name: &str, value: Option<String>| facts.extend(value.map(|value| fact(name, value)));
+    add_fact(
         "Address",
-        Some(of.address.clone()).filter(|address| !address.is_empty()),
+        Some(diagnostics.address.clone()).filter(|address| !address.is_empty()),
     );
-    known("State", Some(of.status.as_str().into()));
-    known("Tokens", of.usage.map(format_tokens));
-    known("Cost", of.cost.map(format_dollars));
-    known("First token", of.first_token_ms.map(format_seconds));
-    known("Duration", of.duration_ms.map(format_seconds));
-    known("Model calls", Some(format_calls(of)));
-    known(
+    add_fact("State", Some(diagnostics.status.as_str().into()));
+    add_fact("Tokens", diagnostics.usage.map(format_tokens));
+    add_fact("Cost", diagnostics.cost.map(format_dollars));
+    add_fact("First token", diagnostics.first_token_ms.map(format_seconds));
+    add_fact("Duration", diagnostics.duration_ms.map(format_seconds));
+    add_fact("Model calls", Some(format_calls(diagnostics)));
+    add_fact(
         "Parameters",
-        Some(format_parameters(of)).filter(|parameters| !parameters.is_empty()),
+        Some(format_parameters(diagnostics)).filter(|parameters| !parameters.is_empty()),
     );
     facts
 }
@@ -67,78 +67,90 @@ fn format_seconds(milliseconds: u64) -> String {
     format!("{:.2} s", milliseconds as f64 / 1000.0)
 }
 
-fn format_calls(of: &Diagnostics) -> String {
-    let calls = of.calls.len();
-    match of.retries {
-        0 => format!("{calls} (at most {} may request tools)", of.max_iterations),
+fn format_calls(diagnostics: &Diagnostics) -> String {
+    let calls = diagnostics.calls.len();
+    match diagnostics.retries {
+        0 => format!(
+            "{calls} (at most {} may request tools)",
+            diagnostics.max_iterations
+        ),
         1 => format!("{calls}, 1 retry"),
         retries => format!("{calls}, {retries} retries"),
     }
 }
 
-fn format_parameters(of: &Diagnostics) -> String {
-    let parameters = of
+fn format_parameters(diagnostics: &Diagnostics) -> String {
+    let parameters = diagnostics
         .parameters
         .iter()
         .map(|(name, value)| format!("{name}: {value}"));
     parameters.collect::<Vec<_>>().join(", ")
 }
 
-fn detail_sections(of: &Diagnostics) -> Vec<DiagnosticsSection> {
+fn detail_sections(diagnostics: &Diagnostics) -> Vec<DiagnosticsSection> {
     vec![
         DiagnosticsSection {
             title: "System prompt".into(),
-            count: pluralize(of.system_prompt.chars().count(), "character"),
+            count: pluralize(diagnostics.system_prompt.chars().count(), "character"),
             lines: false,
-            blocks: vec![text_block("", of.system_prompt.clone())],
+            blocks: vec![text_block("", diagnostics.system_prompt.clone())],
         },
         DiagnosticsSection {
             title: "Messages".into(),
-            count: pluralize(of.messages.len(), "message"),
+            count: pluralize(diagnostics.messages.len(), "message"),
             lines: false,
-            blocks: of.messages.iter().map(message_block).collect(),
+            blocks: diagnostics.messages.iter().map(message_block).collect(),
         },
-        context_section(of),
+        context_section(diagnostics),
         DiagnosticsSection {
             title: "Tools".into(),
-            count: pluralize(of.tools.len(), "tool"),
+            count: pluralize(diagnostics.tools.len(), "tool"),
             lines: false,
-            blocks: of
+            blocks: diagnostics
                 .tools
                 .iter()
-                .zip(&of.tool_definitions)
+                .zip(&diagnostics.tool_definitions)
                 .map(tool_block)
                 .collect(),
         },
         DiagnosticsSection {
             title: "Raw response".into(),
-            count: pluralize(of.calls.len(), "call"),
+            count: pluralize(diagnostics.calls.len(), "call"),
             lines: false,
-            blocks: of.calls.iter().enumerate().flat_map(response_blocks).collect(),
+            blocks: diagnostics
+                .calls
+                .iter()
+                .enumerate()
+                .flat_map(response_blocks)
+                .collect(),
         },
         DiagnosticsSection {
             title: "Timeline".into(),
-            count: pluralize(of.timeline.len(), "entry"),
+            count: pluralize(diagnostics.timeline.len(), "entry"),
             lines: true,
-            blocks: timeline_blocks(&of.timeline),
+            blocks: timeline_blocks(&diagnostics.timeline),
         },
     ]
 }
 
 /// Returns the section about the page context: the request's data, and their description for the model.
-fn context_section(of: &Diagnostics) -> DiagnosticsSection {
+fn context_section(diagnostics: &Diagnostics) -> DiagnosticsSection {
     let page = |context: &Value| context["current_page"].as_str().unwrap_or_default().to_owned();
     let mut blocks: Vec<DiagnosticsBlock> = Vec::new();
     blocks.extend(
-        of.context
+        diagnostics
+            .context
             .as_ref()
             .map(|context| text_block("page context", pretty_json(context))),
     );
-    let context_text = of.context_text.as_ref().filter(|text| !text.is_empty());
+    let context_text = diagnostics.context_text.as_ref().filter(|text| !text.is_empty());
     blocks.extend(context_text.map(|text| text_block("text for the model", text)));
     DiagnosticsSection {
         title: "Context".into(),
-        count: of.context.as_ref().map_or("nothing was open".into(), page),
+        count: diagnostics
+            .context
+            .as_ref()
+            .map_or("no page context".into(), page),
         lines: false,
         blocks,
     }

@@ -61,7 +61,7 @@ struct Inner {
     tour: Arc<Tour>,
     windows: ContextWindowCache,
     cache: Mutex<Option<ModelListCache>>,
-    /// Held during a refresh, so that only one is sent.
+    /// Held during a refresh, so that only one runs at a time.
     refresh_lock: tokio::sync::Mutex<()>,
 }
 

@@ -231,8 +231,10 @@ fn find_tag(text: &str) -> usize {
         let name = rest[1..].strip_prefix('/').unwrap_or(&rest[1..]);
         TAGS.iter().any(|tag| tag.starts_with(name)) || match_whole_tag(rest).is_some()
     };
-    let mut places = text.match_indices('<').map(|(at, _)| at);
-    places.find(|at| may_be_tag(&text[*at..])).unwrap_or(text.len())
+    let mut positions = text.match_indices('<').map(|(at, _)| at);
+    positions
+        .find(|at| may_be_tag(&text[*at..]))
+        .unwrap_or(text.len())
 }
 
 /// Returns the end of the tag at the beginning of a text.

@@ -251,20 +251,20 @@ fn stores_call_provider_data_before_start() {
         field: "extra_content".into(),
         value: RawJson::parse_or_quote("{}"),
     };
-    let said = Input::Model(ModelEvent::Opaque {
+    let opaque = Input::Model(ModelEvent::Opaque {
         beside: OpaqueTarget::ToolCall(0),
         data: data.clone(),
     });
     let mut inputs = tool_requests(&[("look", "{}")]);
-    inputs.insert(1, said);
+    inputs.insert(1, opaque);
     let mut agent = agent(AssistantMessage::new("x/m"));
     agent.step(Input::Start, NOON);
     let effects: Vec<Effect> = inputs
         .into_iter()
         .flat_map(|input| agent.step(input, NOON))
         .collect();
-    let place = |is_it: fn(&Effect) -> bool| effects.iter().position(is_it).unwrap();
-    let kept = place(|effect| matches!(effect, Effect::StoreOpaque { .. }));
+    let position = |is_it: fn(&Effect) -> bool| effects.iter().position(is_it).unwrap();
+    let kept = position(|effect| matches!(effect, Effect::StoreOpaque { .. }));
     assert_eq!(
         effects[kept],
         Effect::StoreOpaque {
@@ -273,5 +273,5 @@ fn stores_call_provider_data_before_start() {
             data
         }
     );
-    assert!(kept < place(|effect| matches!(effect, Effect::Log(EventBody::ToolStart { .. }))));
+    assert!(kept < position(|effect| matches!(effect, Effect::Log(EventBody::ToolStart { .. }))));
 }

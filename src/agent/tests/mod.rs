@@ -212,10 +212,10 @@ fn converts_text_before_closing_tag_to_thinking() {
         Part::Text { text: "Hi".into() },
     ];
     assert_eq!(message.nodes, [Node { parts }]);
-    let told = Effect::Log(EventBody::TextWasThinking { node: 0 });
-    assert!(effects.contains(&told), "{effects:?}");
+    let expected = Effect::Log(EventBody::TextWasThinking { node: 0 });
+    assert!(effects.contains(&expected), "{effects:?}");
     let (effects, _) = play([Input::Start, was_thinking, text("Hi"), finished()]);
-    assert!(!effects.contains(&told), "there was no text");
+    assert!(!effects.contains(&expected), "there was no text");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn stores_provider_data_with_their_part() {
         field: "extra_content".into(),
         value: RawJson::parse_or_quote(value),
     };
-    let said = |beside, value| {
+    let opaque = |beside, value| {
         Input::Model(ModelEvent::Opaque {
             beside,
             data: data(value),
@@ -234,10 +234,10 @@ fn stores_provider_data_with_their_part() {
     let (effects, _) = play([
         Input::Start,
         thought("Hm."),
-        said(OpaqueTarget::LastPart, "1"),
+        opaque(OpaqueTarget::LastPart, "1"),
         text("x"),
-        said(OpaqueTarget::LastPart, "2"),
-        said(OpaqueTarget::Answer, "3"),
+        opaque(OpaqueTarget::LastPart, "2"),
+        opaque(OpaqueTarget::Answer, "3"),
         finished(),
     ]);
     let kept: Vec<_> = effects

@@ -99,14 +99,14 @@ fn play_message(message: AssistantMessage, deltas: &[&str], end: Input) -> Assis
 
 /// The logged and stored items: texts, statuses and ids.
 fn logged_texts(effects: &[Effect]) -> Vec<&str> {
-    let told = effects.iter().filter_map(|effect| match effect {
+    let logged = effects.iter().filter_map(|effect| match effect {
         Effect::StorePayload(payload) => Some(payload.payload_id.as_str()),
         Effect::Log(EventBody::PayloadMade { .. }) => Some("made"),
         Effect::Log(EventBody::TextDelta { text, .. }) => Some(text),
         Effect::Log(EventBody::Status { message }) => Some(message),
         _ => None,
     });
-    told.skip_while(|told| *told == "Thinking...").collect()
+    logged.skip_while(|logged| *logged == "Thinking...").collect()
 }
 
 const FINISHED: Input = Input::Model(ModelEvent::Finished(FinishReason::Stop));
@@ -175,13 +175,13 @@ fn announces_then_stores_then_logs_a_payload() {
 
 #[test]
 fn rejected_payload_stays_text() {
-    for written in [
+    for rejected in [
         "TABLE: {\"rows\": 1}",
         "TABLE: {\"rows\": [0,1,2,3,4,5,6,7,8,9]}",
         "TABLE: {\"rows\": [",
     ] {
-        let (effects, answer) = play(AssistantMessage::new("x/m"), &["See ", written], FINISHED);
-        assert_eq!(answer.text(), format!("See {written}"));
+        let (effects, answer) = play(AssistantMessage::new("x/m"), &["See ", rejected], FINISHED);
+        assert_eq!(answer.text(), format!("See {rejected}"));
         assert!(
             !effects
                 .iter()
@@ -192,14 +192,14 @@ fn rejected_payload_stays_text() {
 
 #[test]
 fn trims_text_after_a_payload() {
-    for (written, text) in [
+    for (rejected, text) in [
         (" and so on", "See:\n\nand so on"),
         ("\n\nAnd so on", "See:\n\nAnd so on"),
         ("\n\n    code\n", "See:\n\n    code\n"),
         ("\n\n", "See:"),
     ] {
-        let said = format!("See: TABLE: {{\"rows\": []}}{written}");
-        let answer = play_message(AssistantMessage::new("x/m"), &[&said], FINISHED);
+        let answer_text = format!("See: TABLE: {{\"rows\": []}}{rejected}");
+        let answer = play_message(AssistantMessage::new("x/m"), &[&answer_text], FINISHED);
         assert_eq!(answer.text(), text);
     }
 }

@@ -17,7 +17,7 @@ fn text_of(pieces: &[&str]) -> String {
 
 #[test]
 fn removes_every_form_of_leading_echo() {
-    for (said, text) in [
+    for (answer, text) in [
         (format!("{ECHO_COMMENT}\nHello"), "Hello"),
         (format!("\n {ECHO_COMMENT}\n\n{ECHO_COMMENT}\nHello"), "Hello"),
         (format!("{ECHO_COMMENT}Hello"), "Hello"),
@@ -37,7 +37,7 @@ fn removes_every_form_of_leading_echo() {
         (format!("METADATA: {ECHO_JSON}\n\nHello"), "Hello"),
         ("METADATA: {\"timestamp\": \"14:30\"}\nHello".to_owned(), "Hello"),
     ] {
-        assert_eq!(text_of(&[&said]), text, "{said}");
+        assert_eq!(text_of(&[&answer]), text, "{answer}");
     }
 }
 
@@ -96,11 +96,11 @@ properties! {
         cuts in prop::collection::vec(0_usize..120, 0..6),
     ) {
         let begin = [ECHO_COMMENT, ECHO_JSON, "<!-- METADATA: x -->", "METADATA: ", "<!-- METADATA:\n{\"files\": []}", ""][which];
-        let said = format!("{begin}{rest}");
-        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| said.floor_char_boundary(cut)).collect();
-        cuts.extend([0, said.len()]);
+        let answer = format!("{begin}{rest}");
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| answer.floor_char_boundary(cut)).collect();
+        cuts.extend([0, answer.len()]);
         cuts.sort_unstable();
-        let pieces: Vec<&str> = cuts.windows(2).map(|pair| &said[pair[0]..pair[1]]).collect();
-        prop_assert_eq!(text_of(&pieces), text_of(&[&said]));
+        let pieces: Vec<&str> = cuts.windows(2).map(|pair| &answer[pair[0]..pair[1]]).collect();
+        prop_assert_eq!(text_of(&pieces), text_of(&[&answer]));
     }
 }

@@ -67,10 +67,10 @@ fn work_is_linear_in_answer_length() {
             filter.char_visits
         );
         let (base, each) = MAX_PARSED_BYTES;
-        let asked = filter.visible.parsed_bytes;
+        let parsed = filter.visible.parsed_bytes;
         let max_work = base + each * length + 3 * MAX_CODE_CONTEXT_BYTES as u64;
-        assert!(asked <= max_work, "{begin:?}: {asked} bytes parsed to ask");
-        let followed = filter.visible.code.parsed_bytes() - asked;
+        assert!(parsed <= max_work, "{begin:?}: {parsed} bytes parsed to ask");
+        let followed = filter.visible.code.parsed_bytes() - parsed;
         assert!(
             followed <= 6 * length,
             "{begin:?}: {followed} bytes parsed to follow"

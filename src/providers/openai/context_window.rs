@@ -65,8 +65,8 @@ impl ContextWindows {
 
     /// Reads the windows from a model list.
     pub fn read_list(&self, list: &Value) {
-        let places = [Some(list), list.get("data"), list.get("models")];
-        let entries = places.into_iter().flatten().find_map(Value::as_array);
+        let candidates = [Some(list), list.get("data"), list.get("models")];
+        let entries = candidates.into_iter().flatten().find_map(Value::as_array);
         let mut windows = self.listed();
         let windows = windows.get_or_insert_default();
         for entry in entries.into_iter().flatten() {

@@ -42,17 +42,17 @@ const NO_SYSTEM_PHRASES: [&str; 8] = [
 
 /// Returns true if this model, or the server as it was started, has no tools.
 pub fn is_tools_unsupported(error: &ModelError) -> bool {
-    let words = normalized_message(error);
-    let says = |phrase: &&str| words.contains(phrase);
-    (is_permanent(error) && NO_TOOLS_PHRASES.iter().any(&says))
-        || (words.contains("tool") && TOOL_OPTION_NAMES.iter().any(says))
+    let message = normalized_message(error);
+    let contains = |phrase: &&str| message.contains(phrase);
+    (is_permanent(error) && NO_TOOLS_PHRASES.iter().any(&contains))
+        || (message.contains("tool") && TOOL_OPTION_NAMES.iter().any(contains))
 }
 
 /// Returns true if this model has no system role.
 pub fn is_system_unsupported(error: &ModelError) -> bool {
-    let words = normalized_message(error);
+    let message = normalized_message(error);
     // Templates fail inside the server, which some servers report as an internal error.
-    NO_SYSTEM_PHRASES.iter().any(|phrase| words.contains(phrase))
+    NO_SYSTEM_PHRASES.iter().any(|phrase| message.contains(phrase))
 }
 
 /// Returns true if the request was rejected and would be again.
@@ -61,8 +61,8 @@ fn is_permanent(error: &ModelError) -> bool {
 }
 
 fn normalized_message(error: &ModelError) -> String {
-    let words = error.error.message.to_lowercase();
-    words.replace(['"', '\'', '`', '“', '”', '’'], "")
+    let message = error.error.message.to_lowercase();
+    message.replace(['"', '\'', '`', '“', '”', '’'], "")
 }
 
 #[cfg(test)]

@@ -47,8 +47,8 @@ pub fn from_names(endpoint: &str, models: &[String]) -> ListedModels {
 /// Parses a response of `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
 /// array. Returns `None` for any other format.
 pub fn parse_list(endpoint: &str, answer: &Value) -> Option<ListedModels> {
-    let places = [Some(answer), answer.get("data"), answer.get("models")];
-    let entries = places.into_iter().flatten().find_map(Value::as_array);
+    let candidates = [Some(answer), answer.get("data"), answer.get("models")];
+    let entries = candidates.into_iter().flatten().find_map(Value::as_array);
     // Ollama without models sends `data: null`.
     let entries = match entries {
         None if answer.get("data").is_some_and(Value::is_null) => return Some(ListedModels::default()),

@@ -32,7 +32,7 @@ pub struct CompletionRequest {
     stream_options: Option<ChatCompletionStreamOptions>,
     /// Optional parameters, under the server's names.
     #[serde(flatten)]
-    wanted: Map<String, Value>,
+    fields: Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -74,7 +74,7 @@ pub fn build_completion(
     dialect: Dialect,
     capabilities: ServerCapabilities,
 ) -> CompletionRequest {
-    let mut wanted = request_parameters(&request.parameters, dialect);
+    let mut fields = request_parameters(&request.parameters, dialect);
     let mut messages = Cow::Borrowed(request.messages.as_slice());
     let mut tools = request.tools.as_slice();
     if !capabilities.tools {
@@ -85,7 +85,7 @@ pub fn build_completion(
         [] => {}
         [tool] if capabilities.tool_choice => {
             let choice = json!({"type": "function", "function": {"name": tool}});
-            wanted.insert("tool_choice".into(), choice);
+            fields.insert("tool_choice".into(), choice);
         }
         // The field can force one tool or any tool, but not a subset.
         tools => require_tools(messages.to_mut(), tools),
@@ -105,7 +105,7 @@ pub fn build_completion(
             include_usage: Some(true),
             include_obfuscation: None,
         }),
-        wanted,
+        fields,
     }
 }
 
@@ -121,9 +121,9 @@ pub fn forced_tools(request: &ModelRequest, capabilities: ServerCapabilities) ->
 }
 
 fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
-    let mut wanted = Map::new();
+    let mut fields = Map::new();
     if let Some(temperature) = parameters.temperature {
-        wanted.insert("temperature".into(), json!(temperature));
+        fields.insert("temperature".into(), json!(temperature));
     }
     if let Some(level) = parameters.thinking_level {
         let level = level.as_str();
@@ -132,16 +132,16 @@ fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, 
             ThinkingField::Reasoning => ("reasoning", json!({"effort": level})),
             ThinkingField::ChatTemplate => ("chat_template_kwargs", json!({"reasoning_effort": level})),
         };
-        wanted.insert(name.into(), value);
+        fields.insert(name.into(), value);
     }
     if let Some(tokens) = parameters.max_completion_tokens {
         let name = match dialect.longest_answer {
             MaxTokensField::MaxCompletionTokens => "max_completion_tokens",
             MaxTokensField::MaxTokens => "max_tokens",
         };
-        wanted.insert(name.into(), json!(tokens));
+        fields.insert(name.into(), json!(tokens));
     }
-    wanted
+    fields
 }
 
 fn request_message(message: &ModelMessage, with_thinking: bool) -> RequestMessage {
@@ -264,13 +264,13 @@ mod tests {
 
     #[test]
     fn sends_parameters_under_dialect_names() {
-        let asked = ParameterInput {
+        let input = ParameterInput {
             temperature: "0.7".into(),
             thinking_level: "low".into(),
             max_completion_tokens: "100".into(),
         };
         let request = ModelRequest {
-            parameters: Parameters::parse(&asked).unwrap(),
+            parameters: Parameters::parse(&input).unwrap(),
             ..ModelRequest::new("m", Vec::new())
         };
         let usual = request_json(&request, Dialect::default(), ALL);

@@ -312,11 +312,11 @@ fn broken_stream_keeps_events_and_names_fault() {
         );
     }
     assert_eq!(decode([&b"<html>"[..]]), (vec![], Some(DecodeError::NotAStream)));
-    for nothing in ["", "\n\n", ": still there\n\n: and now\n\n"] {
+    for empty in ["", "\n\n", ": still there\n\n: and now\n\n"] {
         assert_eq!(
-            decode([nothing.as_bytes()]),
+            decode([empty.as_bytes()]),
             (vec![], Some(DecodeError::Empty)),
-            "{nothing:?}"
+            "{empty:?}"
         );
     }
 }
