@@ -9,9 +9,9 @@ const ECHO_JSON: &str =
     "{\"timestamp\":\"2024-06-15 14:30 CET\",\"relative_time\":\"now\",\"tools_used\":[\"web_search\"]}";
 
 fn text_of(pieces: &[&str]) -> String {
-    let mut imitation = EchoedMetadata::default();
-    let mut text: String = pieces.iter().map(|piece| imitation.push(piece)).collect();
-    text += &imitation.finish();
+    let mut filter = EchoedMetadata::default();
+    let mut text: String = pieces.iter().map(|piece| filter.push(piece)).collect();
+    text += &filter.finish();
     text
 }
 
@@ -76,8 +76,8 @@ fn keeps_text_that_is_no_echo() {
 
 #[test]
 fn does_not_hold_back_json_answers() {
-    let mut imitation = EchoedMetadata::default();
-    assert_eq!(imitation.push("{\"na"), "{\"na");
+    let mut filter = EchoedMetadata::default();
+    assert_eq!(filter.push("{\"na"), "{\"na");
 }
 
 #[test]

@@ -14,8 +14,7 @@ const VALUES: &str = r#"SUGGESTED_VALUES: [{"label":"Yes","value":"yes"}]"#;
 const SCHEMA: &str = r#"SCHEMA_PROPOSAL: {"fields":["a","b"]}"#;
 const METADATA: &str =
     "<!-- METADATA:\n{\"sources\": [{\"title\": \"A\", \"url\": \"https://a.example\"}]}\n-->";
-const IMITATION: &str =
-    r#"<!-- METADATA: {"timestamp":"2024-06-15 14:30 CET","relative_time":"3 hours ago"} -->"#;
+const ECHO: &str = r#"<!-- METADATA: {"timestamp":"2024-06-15 14:30 CET","relative_time":"3 hours ago"} -->"#;
 const SOURCES: &str = r#"{"sources": [{"title": "B", "url": "https://b.example"}]}"#;
 
 /// A page's marker for objects with fields.

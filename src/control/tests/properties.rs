@@ -53,7 +53,7 @@ const CONTROL: &[&str] = &[
     SCHEMA,
     SCHEMA,
     METADATA,
-    IMITATION,
+    ECHO,
     SOURCES,
     SOURCES,
     "SUGG",
@@ -128,7 +128,7 @@ properties! {
         for c in shown.chars() {
             prop_assert!(rest.any(|other| other == c), "{:?} in {:?}", shown, answer);
         }
-        let controls = [VALUES, SCHEMA, METADATA, IMITATION, SOURCES, "SUGGESTED_VALUES:", "SUGGESTED_ACTIONS:", "SCHEMA_PROPOSAL:", "{\"sources\""];
+        let controls = [VALUES, SCHEMA, METADATA, ECHO, SOURCES, "SUGGESTED_VALUES:", "SUGGESTED_ACTIONS:", "SCHEMA_PROPOSAL:", "{\"sources\""];
         if !controls.iter().any(|control| answer.contains(control)) {
             prop_assert_eq!(shown, answer);
         }
@@ -137,7 +137,7 @@ properties! {
     #[test]
     fn never_reads_rendered_code_as_control_text(
         before in markdown_text(),
-        control in prop::sample::select(&[VALUES, SCHEMA, IMITATION][..]),
+        control in prop::sample::select(&[VALUES, SCHEMA, ECHO][..]),
         after in markdown_text(),
     ) {
         let answer = format!("{before}{control}{after}");

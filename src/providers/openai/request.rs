@@ -307,8 +307,8 @@ mod tests {
             tool_choice: false,
             ..ALL
         };
-        for (names, manners) in [(&["a", "b"][..], ALL), (&["b"][..], refused)] {
-            let in_words = request_json(&request_forcing(names), Dialect::default(), manners);
+        for (names, capabilities) in [(&["a", "b"][..], ALL), (&["b"][..], refused)] {
+            let in_words = request_json(&request_forcing(names), Dialect::default(), capabilities);
             let prompt = in_words["messages"][0]["content"].as_str().unwrap();
             assert!(prompt.starts_with("Be brief.\n\n"), "{prompt}");
             assert!(prompt.contains(&names.join(", ")), "{prompt}");
