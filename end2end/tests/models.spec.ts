@@ -124,7 +124,7 @@ test('an endpoint that goes down in mid-answer: what had come is kept', async ({
   await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
   await upstream.kill();
   const problem = chat.problem;
-  await expect(problem).toContainText(/The answer was interrupted\..*What had come is kept\./);
+  await expect(problem).toContainText(/The answer was interrupted\..*The answer so far is kept\./);
   await expect(problem).toContainText('The endpoint “openai”');
   await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
   await upstream.start();

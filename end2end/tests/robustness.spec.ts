@@ -22,7 +22,7 @@ test('a server that dies in mid-answer and comes back: the page notices, and not
   await expect(page.getByText('Reconnecting…')).toHaveCount(0, { timeout: 20_000 });
 
   const problem = chat.problem;
-  await expect(problem).toContainText(/The answer was interrupted\..*What had come is kept\./);
+  await expect(problem).toContainText(/The answer was interrupted\..*The answer so far is kept\./);
   await expect(chat.answers.getByText('What was shown', { exact: true })).toBeVisible();
   await problem.getByRole('button', { name: 'Retry' }).click();
   await expect(chat.answers.getByText('Another answer', { exact: true })).toBeVisible();

@@ -1,5 +1,5 @@
-//! The agent's part of tool calls: which are begun, what the model is told of those that can't be, and what comes next when
-//! they have ended. What a tool is and does is not known here.
+//! Tool calls as the agent sees them: starting calls, reporting invalid ones to the model, and the next step
+//! after all have ended. The tools themselves are in `tools`.
 
 use super::{Agent, Effect, Phase, control::escape_metadata};
 use crate::{
@@ -10,19 +10,20 @@ use crate::{
     },
 };
 
-/// A call that the model is asking for.
+/// A call that the model is requesting.
 #[derive(Clone, Debug, Default)]
 pub struct IncomingCall {
-    /// Its place among those of this answer.
+    /// The index among the calls of this answer.
     pub(super) index: usize,
     id: String,
     tool: String,
     pub(super) arguments: String,
-    /// What the model server said beside it, for itself.
+    /// Opaque data of the model server that belong to the call.
     pub(super) opaque: Vec<Opaque>,
 }
 
-/// More calls than this in one answer are not taken: a model that asks for so many at once has lost its way.
+/// The maximum number of calls in one answer. Further calls are ignored: a model that requests so many at
+/// once has lost its way.
 const MAX_CALLS_PER_ANSWER: usize = 32;
 
 const DENIED: &str = "The person did not allow this call. Do without it, or ask them what to do instead.";
@@ -30,16 +31,16 @@ const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: it was broke
                                or not. Find that out before you call it again.";
 
 impl Agent {
-    pub(super) fn add_incoming_call(&mut self, place: usize, id: String, tool: String) -> Vec<Effect> {
-        // It was not offered any tools, or so many.
+    pub(super) fn add_incoming_call(&mut self, index: usize, id: String, tool: String) -> Vec<Effect> {
+        // No tools were offered, or the limit is reached.
         if !self.may_use_tools() || self.incoming_calls.len() == MAX_CALLS_PER_ANSWER {
             return Vec::new();
         }
-        // It is told among a message's metadata, where only Parlor writes. No tool has such a name.
+        // The name appears in a message's metadata, which only Parlor writes. No real tool has such a name.
         let tool = escape_metadata(&tool).into_owned();
         let message = format!("Calling {tool}...");
         self.incoming_calls.push(IncomingCall {
-            index: place,
+            index,
             id,
             tool,
             arguments: String::new(),
@@ -48,7 +49,8 @@ impl Agent {
         vec![self.log(EventBody::Status { message })]
     }
 
-    /// The run begins, or goes on from what it has.
+    /// Starts a run or continues it from its stored state. Calls without an outcome are run, rejected or
+    /// submitted for approval.
     pub(super) fn resume_pending_calls(&mut self, at: Timestamp) -> Vec<Effect> {
         let open: Vec<ToolCall> = self
             .message
@@ -67,7 +69,7 @@ impl Agent {
                     let label = plan.map_or(call.tool.clone(), |plan| plan.label);
                     self.fail_call(call.index, label, ToolStatus::Denied, DENIED, at, &mut effects);
                 }
-                // Even if its tool is not there just now: it may have had its effect.
+                // The call may have had an effect, even if its tool is unavailable now.
                 (_, plan)
                     if call.started_at.is_some() && !plan.as_ref().is_ok_and(|plan| plan.is_idempotent) =>
                 {
@@ -80,24 +82,24 @@ impl Agent {
                     self.fail_call(call.index, call.label, status, &fault, at, &mut effects);
                 }
                 (ToolStatus::Allowed, Ok(plan)) => {
-                    self.run_call(self.to_asked_call(call), plan, at, &mut effects)
+                    self.run_call(self.to_requested_call(call), plan, at, &mut effects)
                 }
                 (_, Ok(plan)) if plan.needs_approval => {
-                    self.request_approval(self.to_asked_call(call), plan, &mut effects)
+                    self.request_approval(self.to_requested_call(call), plan, &mut effects)
                 }
-                (_, Ok(plan)) => self.run_call(self.to_asked_call(call), plan, at, &mut effects),
+                (_, Ok(plan)) => self.run_call(self.to_requested_call(call), plan, at, &mut effects),
             }
         }
         self.continue_run(effects, at)
     }
 
-    /// The model has asked for tools, and waits for what they give.
+    /// Starts the calls that the model has requested.
     pub(super) fn dispatch_calls(&mut self, at: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         let first = self.message.tool_calls().count();
-        for (asked, index) in std::mem::take(&mut self.incoming_calls).into_iter().zip(first..) {
+        for (requested, index) in std::mem::take(&mut self.incoming_calls).into_iter().zip(first..) {
             let (node, part) = self.call_position(index);
-            effects.extend(asked.opaque.into_iter().map(|data| Effect::StoreOpaque {
+            effects.extend(requested.opaque.into_iter().map(|data| Effect::StoreOpaque {
                 node,
                 part: Some(part),
                 data,
@@ -106,13 +108,13 @@ impl Agent {
                 node,
                 part,
                 index,
-                tool_use_id: self.unique_call_id(asked.id, index),
-                input: RawJson::parse_or_quote(&asked.arguments),
-                label: asked.tool.clone(),
-                tool: asked.tool,
+                tool_use_id: self.unique_call_id(requested.id, index),
+                input: RawJson::parse_or_quote(&requested.arguments),
+                label: requested.tool.clone(),
+                tool: requested.tool,
                 detail: None,
             };
-            match self.tools.plan(&call.tool, &asked.arguments) {
+            match self.tools.plan(&call.tool, &requested.arguments) {
                 Ok(plan) if plan.needs_approval => self.request_approval(call, plan, &mut effects),
                 Ok(plan) => self.run_call(call, plan, at, &mut effects),
                 Err(fault) => {
@@ -163,28 +165,29 @@ impl Agent {
             _ if !allowed => {
                 self.fail_call(index, call.label, ToolStatus::Denied, DENIED, at, &mut effects);
             }
-            Ok(plan) => self.run_call(self.to_asked_call(call), plan, at, &mut effects),
+            Ok(plan) => self.run_call(self.to_requested_call(call), plan, at, &mut effects),
             Err(fault) => self.fail_call(index, call.label, ToolStatus::Failed, &fault, at, &mut effects),
         }
         self.start_allowed_calls(at, &mut effects);
         self.continue_run(effects, at)
     }
 
-    /// Whoever allows a tool for good is asked about no other call of it.
+    /// Starts the waiting calls that need no approval any more, after a tool was allowed permanently.
     fn start_allowed_calls(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
         let waits = |call: &&ToolCall| call.status == ToolStatus::Waiting;
         let waiting: Vec<ToolCall> = self.message.tool_calls().filter(waits).cloned().collect();
         for call in waiting {
             match self.tools.plan(&call.tool, &arguments_text(&call.input)) {
                 Ok(plan) if !plan.needs_approval => {
-                    self.run_call(self.to_asked_call(call), plan, at, effects)
+                    self.run_call(self.to_requested_call(call), plan, at, effects)
                 }
                 _ => {}
             }
         }
     }
 
-    /// What comes after a change of the calls: more work, a person's answer, or the model's next one.
+    /// Returns the next step after a change of the calls: waits for running tools, pauses for approvals, or
+    /// calls the model.
     fn continue_run(&mut self, mut effects: Vec<Effect>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::RunningTools;
         let is_running = |call: &ToolCall| call.status == ToolStatus::Running;
@@ -204,7 +207,7 @@ impl Agent {
         effects
     }
 
-    /// Has a call begin, which is in its place or will be with this.
+    /// Starts a call and logs its start. The log entry adds the call to the message if it is not there yet.
     fn run_call(
         &mut self,
         mut call: RequestedCall,
@@ -225,14 +228,14 @@ impl Agent {
         self.log(EventBody::ToolStart { call, started_at })
     }
 
-    /// Asks a person whether a call may begin.
+    /// Requests a user's approval of a call.
     fn request_approval(&mut self, mut call: RequestedCall, plan: ToolPlan, effects: &mut Vec<Effect>) {
         (call.label, call.detail) = (plan.label, plan.detail);
         effects.push(self.log(EventBody::ApprovalRequested(call)));
     }
 
-    /// A call that is in the message, as it was asked for.
-    fn to_asked_call(&self, call: ToolCall) -> RequestedCall {
+    /// Returns the request of a call that is in the message.
+    fn to_requested_call(&self, call: ToolCall) -> RequestedCall {
         let (node, part) = self.call_position(call.index);
         RequestedCall {
             node,
@@ -246,7 +249,7 @@ impl Agent {
         }
     }
 
-    /// A call has ended with this for the model.
+    /// Ends a call with this output for the model.
     fn fail_call(
         &mut self,
         index: usize,
@@ -265,7 +268,7 @@ impl Agent {
         label: String,
         status: ToolStatus,
         output: String,
-        made: ToolArtifacts,
+        artifacts: ToolArtifacts,
         at: Timestamp,
     ) -> Option<Effect> {
         let call = self.message.tool_calls().find(|call| call.index == index)?;
@@ -276,21 +279,21 @@ impl Agent {
             label,
             status,
             output,
-            payload: made.payload,
-            attachments: made.attachments,
+            payload: artifacts.payload,
+            attachments: artifacts.attachments,
             ended_at: at,
         };
         Some(self.log(event))
     }
 
-    /// The call of this index, if it stands like this.
+    /// Returns the call of this index if it has this status.
     fn find_call(&self, index: usize, status: ToolStatus) -> Option<&ToolCall> {
         debug_assert!(self.message.status == RunStatus::Running);
         let mut calls = self.message.tool_calls();
         calls.find(|call| call.index == index && call.status == status)
     }
 
-    /// Where a call is in the message, or will be.
+    /// Returns the node and the part of a call, or the position at which it will be added.
     fn call_position(&self, index: usize) -> (usize, usize) {
         for (node_index, node) in self.message.nodes.iter().enumerate() {
             let is_it = |part: &Part| matches!(part, Part::ToolCall(call) if call.index == index);
@@ -306,8 +309,8 @@ impl Agent {
         (self.node, parts)
     }
 
-    /// The model's id of a call, or, if it gave none or the same twice, one of our own. Mistral takes back only ids of nine
-    /// letters and digits.
+    /// Returns the model's id of a call, or a generated one if the id is empty or taken. The generated ids
+    /// have nine letters and digits, since Mistral accepts no others.
     fn unique_call_id(&self, id: String, index: usize) -> String {
         let is_taken = || self.message.tool_calls().any(|call| call.tool_use_id == id);
         if id.is_empty() || is_taken() {
@@ -318,8 +321,9 @@ impl Agent {
     }
 }
 
-/// What the model gave, as it gave it.
+/// Returns the arguments exactly as the model wrote them.
 fn arguments_text(input: &RawJson) -> String {
-    // What is not JSON is kept as a string of it. A string is no tool's arguments, so nothing is confused.
+    // Invalid JSON is stored as a JSON string. A string is never a tool's valid arguments, so the two can't
+    // be confused.
     serde_json::from_str::<String>(input.as_str()).unwrap_or_else(|_| input.as_str().into())
 }

@@ -1,4 +1,4 @@
-//! The rest of an answer beside its words: sources, data for the server itself, and pieces that can't be shown.
+//! The content of an answer besides its text: sources, opaque provider data, and pieces that can't be shown.
 
 use super::{Agent, Effect, control::limit_sources, text::filter_for};
 use crate::{
@@ -7,27 +7,27 @@ use crate::{
     web_link,
 };
 
-/// The most names of unreadable pieces that are told.
+/// The maximum number of names of unreadable pieces in an error.
 const MAX_UNREADABLE_NAMES: usize = 10;
 
 const IMAGE_NOTE: &str = "*(There is an image here, which can’t be shown yet.)*";
 const AUDIO_NOTE: &str = "*(There is a sound here, which can’t be played yet.)*";
 
 impl Agent {
-    /// The model server names sources.
+    /// Adds the sources that the model server lists.
     pub(super) fn set_server_sources(&mut self, sources: Vec<CitedSource>) -> Vec<Effect> {
-        let named = sources.into_iter();
-        let named = named.filter(|source| web_link::parse(&source.url).is_some());
-        vec![self.add_sources(named.collect())]
+        let new_sources = sources.into_iter();
+        let new_sources = new_sources.filter(|source| web_link::parse(&source.url).is_some());
+        vec![self.add_sources(new_sources.collect())]
     }
 
-    /// Adds sources to those of the message. A known one keeps its number, by which the text before cites it; a new one whose
-    /// number is taken gets the next free one.
-    pub(super) fn add_sources(&mut self, named: Vec<CitedSource>) -> Effect {
+    /// Adds sources to those of the message. A known source keeps its number, which the preceding text cites.
+    /// A new source whose number is taken gets the next free one.
+    pub(super) fn add_sources(&mut self, new_sources: Vec<CitedSource>) -> Effect {
         let mut sources = self.message.sources.clone();
-        let numbers = sources.iter().chain(&named).map(|source| source.number);
+        let numbers = sources.iter().chain(&new_sources).map(|source| source.number);
         let mut free = numbers.max().unwrap_or(0) + 1;
-        for mut source in named {
+        for mut source in new_sources {
             if sources.iter().any(|known| known.url == source.url) {
                 continue;
             }
@@ -41,13 +41,13 @@ impl Agent {
         self.log(EventBody::Sources { sources })
     }
 
-    /// Keeps what only the provider understands.
+    /// Stores opaque data for the provider.
     pub(super) fn store_provider_data(&mut self, beside: OpaqueTarget, data: Opaque) -> Vec<Effect> {
         let part = match beside {
-            // Its place is known when the call is logged.
-            OpaqueTarget::ToolCall(place) => {
-                if let Some(asked) = self.incoming_calls.iter_mut().find(|asked| asked.index == place) {
-                    asked.opaque.push(data);
+            // The call's position is known when its start is logged.
+            OpaqueTarget::ToolCall(index) => {
+                if let Some(call) = self.incoming_calls.iter_mut().find(|call| call.index == index) {
+                    call.opaque.push(data);
                 }
                 return Vec::new();
             }
@@ -64,7 +64,7 @@ impl Agent {
         }]
     }
 
-    /// Makes thinking of the present answer's text so far.
+    /// Converts the current answer's text so far to thinking.
     pub(super) fn convert_text_to_thinking(&mut self) -> Vec<Effect> {
         let mut items = Vec::new();
         self.filter.finish(&mut items);
@@ -82,9 +82,10 @@ impl Agent {
         effects
     }
 
-    /// Says in the answer that there is something in it that can't be shown, and remembers the name of what can't be read.
-    pub(super) fn add_unreadable_note(&mut self, what: &UnreadableContent) -> Vec<Effect> {
-        let note = match what {
+    /// Adds a note to the answer about content that can't be shown, and records the name of content that
+    /// can't be read.
+    pub(super) fn add_unreadable_note(&mut self, content: &UnreadableContent) -> Vec<Effect> {
+        let note = match content {
             UnreadableContent::Image => IMAGE_NOTE,
             UnreadableContent::Audio => AUDIO_NOTE,
             UnreadableContent::Unknown(name) => {
@@ -103,7 +104,7 @@ impl Agent {
         effects
     }
 
-    /// A text that comes behind a note begins a paragraph.
+    /// Starts a new paragraph for text that follows a note.
     pub(super) fn separate_from_note(&mut self, text: String) -> String {
         match std::mem::take(&mut self.ends_with_note) {
             true => ["\n\n", &text].concat(),

@@ -1,4 +1,4 @@
-//! Why a run came to no natural end, in words for the person.
+//! Errors of runs without a natural end, with texts for the user.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ pub(crate) fn run_error(code: &str, message: String, hint: &str) -> RunError {
     }
 }
 
-/// The database is damaged, and the answer can't be read or stored.
+/// The error of a damaged database: the answer can't be read or stored.
 pub(crate) fn database_damaged() -> RunError {
     run_error(
         "storage_damaged",
         "Parlor's database is damaged: this answer could not be read or stored.".into(),
-        "What can be read is kept. Stop Parlor, copy its data folder, then put back a backup, or save what can be saved with \
+        "Readable data are kept. Stop Parlor, copy its data folder, then restore a backup, or recover the data with \
          `sqlite3 parlor.db .recover`. The log says more.",
     )
 }
@@ -44,16 +44,16 @@ pub(super) fn empty_answer() -> RunError {
 pub(super) fn only_thinking(reason: Option<&FinishReason>) -> RunError {
     let (message, hint) = match reason {
         Some(FinishReason::Length) => (
-            "The model thought until it reached the longest answer allowed, and gave none.",
-            "Continue goes on from its thoughts. A larger longest answer, or less thinking, leaves room for one.",
+            "The model used the whole length limit for thinking and gave no answer.",
+            "Continue resumes from its thinking. Raise “Longest answer” or reduce the thinking to leave room for an answer.",
         ),
         Some(FinishReason::PauseTurn) => (
             "The model server paused the model while it was thinking.",
-            "Continue goes on from its thoughts, Retry begins anew.",
+            "Continue resumes from its thinking, Retry starts over.",
         ),
         _ => (
             "The model thought but gave no answer.",
-            "Continue asks for the answer, Retry begins anew.",
+            "Continue requests the answer, Retry starts over.",
         ),
     };
     run_error("no_answer_after_thinking", message.into(), hint)
@@ -66,36 +66,36 @@ pub(super) fn unreadable_answer(names: &[String]) -> RunError {
             "The model server's answer has nothing that Parlor can read, only: {}.",
             names.join(", ")
         ),
-        "The diagnostics below the answer show what came. Retry, or choose another model.",
+        "The diagnostics below the answer show what was received. Retry, or choose another model.",
     )
 }
 
 pub(super) fn malformed_call() -> RunError {
     run_error(
         "malformed_function_call",
-        "The model asked for a tool in a form that its server could not read.".into(),
-        "What had come is kept. Retry, or choose another model.",
+        "The model requested a tool in a format that its server could not read.".into(),
+        "The answer so far is kept. Retry, or choose another model.",
     )
 }
 
 pub(super) fn content_filtered(reason: &FinishReason) -> RunError {
     let message = match reason {
         FinishReason::Refusal => "The model refused to answer.",
-        FinishReason::Safety => "The model server held the rest of the answer back (safety).",
-        _ => "The model server held the rest of the answer back (content filter).",
+        FinishReason::Safety => "The model server withheld the rest of the answer (safety).",
+        _ => "The model server withheld the rest of the answer (content filter).",
     };
     run_error(
         reason.as_str(),
         message.into(),
-        "What had come is kept. Put the question in other words, or choose another model.",
+        "The answer so far is kept. Rephrase the question, or choose another model.",
     )
 }
 
 pub(super) fn answer_too_long(limit: usize) -> RunError {
     run_error(
         "answer_too_long",
-        format!("The answer came to more than {limit} bytes, and the model went on."),
-        "What had come is kept. The limit is the setting limits.answer_bytes.",
+        format!("The answer exceeded the limit of {limit} bytes."),
+        "The answer so far is kept. The limit is the setting limits.answer_bytes.",
     )
 }
 
@@ -103,7 +103,7 @@ pub(super) fn repeating_answer(limit: usize) -> RunError {
     run_error(
         "answer_repeats",
         format!("The model repeated the same passage at least {limit} times in a row and was stopped."),
-        "What had come is kept. Retry, put the question in other words, or choose another model. The limit is the setting \
+        "The answer so far is kept. Retry, rephrase the question, or choose another model. The limit is the setting \
          agent.repetitions.",
     )
 }
@@ -113,21 +113,21 @@ pub(super) fn timeout_error(timeout: Timeout) -> RunError {
     match timeout {
         Timeout::FirstToken(limit) => run_error(
             "no_answer",
-            format!("The model server said nothing for {} seconds.", seconds(limit)),
+            format!("The model server sent nothing for {} seconds.", seconds(limit)),
             "It may be loading the model: retry. The limit is the setting timeouts.first_token_seconds.",
         ),
         Timeout::Silence(limit) => run_error(
             "fell_silent",
             format!(
-                "The model server fell silent for {} seconds in the middle of its answer.",
+                "The model server stopped sending for {} seconds in the middle of its answer.",
                 seconds(limit)
             ),
-            "What had come is kept; Continue goes on from there. The limit is the setting timeouts.silence_seconds.",
+            "The answer so far is kept; Continue resumes it. The limit is the setting timeouts.silence_seconds.",
         ),
         Timeout::Run(limit) => run_error(
             "too_long",
             format!("The answer took longer than {} seconds.", seconds(limit)),
-            "What had come is kept; Continue goes on from there. The limit is the setting timeouts.run_seconds.",
+            "The answer so far is kept; Continue resumes it. The limit is the setting timeouts.run_seconds.",
         ),
     }
 }
@@ -136,6 +136,6 @@ pub(super) fn no_answer_after_tools() -> RunError {
     run_error(
         "no_answer_after_tools",
         "The model used tools and then gave no answer.".into(),
-        "What had come is kept. Continue asks once more. If tools were used too often, raise the setting agent.max_iterations.",
+        "The answer so far is kept. Continue asks again. If tools were used too often, raise the setting agent.max_iterations.",
     )
 }

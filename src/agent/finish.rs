@@ -1,4 +1,4 @@
-//! The end of a model's answer: whether it is one, and how the run goes on.
+//! The end of a model's answer: its validation and the next step of the run.
 
 use super::{
     Agent, Effect,
@@ -10,7 +10,7 @@ use super::{
 use crate::protocol::{FinishReason, MessagePieceKind, RunError, RunStatus, Timestamp};
 
 impl Agent {
-    /// Takes the reason for which the model stopped.
+    /// Ends the run or starts the requested calls, after the model has sent its finish reason.
     pub(super) fn model_finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
         let is_malformed = reason == FinishReason::MalformedFunctionCall;
         let held_back = reason.is_withheld().then(|| content_filtered(&reason));
@@ -18,7 +18,7 @@ impl Agent {
         if held_back.is_some() {
             return self.end_run(RunStatus::Failed, held_back, at);
         }
-        // Some servers name another reason, though there are calls.
+        // Some servers send another finish reason although there are calls.
         if !self.incoming_calls.is_empty() {
             return self.dispatch_calls(at);
         }
@@ -32,7 +32,8 @@ impl Agent {
         self.end_run(status, error, at)
     }
 
-    /// The answer is as long as Parlor takes: it ends as at a limit of the model's own, if there is one.
+    /// Ends an answer that has reached Parlor's size limit. If it has content, the run completes as at the
+    /// model's own length limit.
     pub(super) fn answer_limit_reached(&mut self, limit: usize, at: Timestamp) -> Vec<Effect> {
         self.finish_reason = Some(FinishReason::Length);
         let mut items = Vec::new();
@@ -46,7 +47,7 @@ impl Agent {
         effects
     }
 
-    /// Returns the error if the model has given no answer: no text and nothing for the panel after the last tool.
+    /// Returns the error of an answer without content: no text and no payload after the last tool.
     fn empty_answer_error(&self) -> Option<RunError> {
         let pieces = self.message.pieces();
         let is_call = |kind: &MessagePieceKind| matches!(kind, MessagePieceKind::ToolCall(_));

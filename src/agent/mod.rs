@@ -1,7 +1,7 @@
-//! The agent: the next step of a run, as a pure state machine.
+//! The agent: a pure state machine that computes the next step of a run.
 //!
-//! (state, input) → (state, effects). It performs nothing, waits for nothing and reads no clock: the driver in
-//! `runs` performs the effects and feeds it what came of them.
+//! (state, input) → (state, effects). It does no I/O, never waits and reads no clock: the driver in `runs`
+//! performs the effects and feeds the results back as inputs.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,23 +40,23 @@ mod tests;
 #[cfg(test)]
 mod text_tests;
 
-/// The most often that a call which the model server could not take is made again.
+/// The maximum number of retries of a call that failed because the model server was unavailable.
 pub const MAX_RETRIES: u32 = 2;
 
-/// The longest that a model server may make us wait with its Retry-After.
+/// The longest `Retry-After` delay that is honoured. A longer one fails the call.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
-/// The hint where an answer broke off.
-pub const KEPT_HINT: &str = "What had come is kept. Continue goes on from there, Retry begins anew.";
+/// The hint of an answer that broke off.
+pub const KEPT_HINT: &str = "The answer so far is kept. Continue resumes it, Retry starts over.";
 
 /// Limits of the agent loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
-    /// So many calls of the model may ask for tools; then it has to answer with what there is.
+    /// The number of model calls of a run that may request tools. The next call has to answer without them.
     pub max_iterations: usize,
-    /// The model may be shown metadata before messages of the history: then it may imitate them.
+    /// The model may see metadata before the messages of the history, and may echo them.
     pub has_metadata: bool,
-    /// The answer is ended when the same passage stands in it so many times in a row. 0 means never.
+    /// The number of repetitions of a passage in a row that ends the answer. 0 disables the check.
     pub max_repetitions: usize,
 }
 
@@ -64,52 +64,53 @@ pub struct AgentLimits {
 #[derive(Clone, Debug)]
 pub struct Agent {
     message: AssistantMessage,
-    /// The node that the present call of the model fills.
+    /// The index of the node that the current model call fills.
     node: usize,
     phase: Phase,
-    /// The time at which it was set to work.
+    /// The start time of the run, or of its continuation.
     started_at: Timestamp,
     retries: u32,
     tools: Arc<dyn Toolbox>,
     payload_factory: Arc<dyn PayloadFactory>,
     limits: AgentLimits,
-    /// The tool calls that the model is asking for in the present answer.
+    /// The tool calls that the current answer has requested so far.
     incoming_calls: Vec<IncomingCall>,
-    /// Takes out of the present answer what is not for the person.
+    /// Separates the current answer's text from control text and metadata.
     filter: ControlFilter,
-    /// Notice that the present answer goes round in circles: what the model says, and what it thinks.
+    /// Detect repetition in the current answer's text and in its thinking.
     text_repetition: RepetitionDetector,
     thinking_repetition: RepetitionDetector,
-    /// The person has been told that something is being written for the panel.
+    /// The user has been told that a payload for the panel is being written.
     has_announced_payload: bool,
-    /// The reason for which the present call of the model stopped, once it says.
+    /// The finish reason of the current model call, once the server has sent it.
     finish_reason: Option<FinishReason>,
-    /// Names of what could not be read of the present answer.
+    /// The names of unreadable pieces of the current answer.
     unreadable: Vec<String>,
-    /// The text ends with a note about something that can't be shown.
+    /// The text ends with a note about content that can't be shown.
     ends_with_note: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The model has been called and has said nothing yet.
+    /// The model was called and has sent nothing yet.
     AwaitingModel,
     /// The model has begun to answer.
     Streaming,
-    /// The call failed and will be made again.
+    /// The call failed and a retry is scheduled.
     Retrying,
-    /// Tools are at work.
+    /// Tools are running.
     RunningTools,
     Ended,
 }
 
 impl Agent {
-    /// A run that has produced this much so far: nothing, or what it had when it is continued.
+    /// Creates the agent of a run. `message` is empty for a new run and holds the earlier output when a run
+    /// is continued.
     pub fn new(
         message: AssistantMessage,
         tools: Arc<dyn Toolbox>,
         payload_factory: Arc<dyn PayloadFactory>,
-        terms: AgentLimits,
+        limits: AgentLimits,
     ) -> Self {
         Self {
             node: message.nodes.len(),
@@ -119,7 +120,7 @@ impl Agent {
             retries: 0,
             tools,
             payload_factory,
-            limits: terms,
+            limits,
             incoming_calls: Vec::new(),
             filter: ControlFilter::new(Vec::new(), control::DEFAULT_MAX_CONTROL_BYTES),
             text_repetition: RepetitionDetector::new(0),
@@ -131,22 +132,22 @@ impl Agent {
         }
     }
 
-    /// Returns what the run has produced.
+    /// Returns the output of the run so far.
     pub fn message(&self) -> &AssistantMessage {
         &self.message
     }
 
-    /// Returns whether the model has begun to answer the present call.
+    /// Returns true if the model has begun to answer the current call.
     pub fn is_streaming(&self) -> bool {
         self.phase == Phase::Streaming
     }
 
-    /// Returns whether it is the model's turn.
+    /// Returns true if a model call is in progress.
     fn is_model_turn(&self) -> bool {
         matches!(self.phase, Phase::AwaitingModel | Phase::Streaming)
     }
 
-    /// Takes what has happened at `at`; says what is to be done.
+    /// Processes an input that occurred at `at` and returns the effects to perform.
     pub fn step(&mut self, input: Input, at: Timestamp) -> Vec<Effect> {
         if self.phase == Phase::Ended {
             return Vec::new();
@@ -160,7 +161,7 @@ impl Agent {
                 self.phase = Phase::AwaitingModel;
                 vec![self.call_effect()]
             }
-            // The model has said what it had to say, or has not been asked yet: this is late.
+            // The call has already ended or has not begun: the timer is late.
             Input::RetryDue => Vec::new(),
             Input::Model(_) | Input::UsageKnown(_) | Input::CallFailed(_) | Input::StreamEnded
                 if !self.is_model_turn() =>
@@ -222,12 +223,12 @@ impl Agent {
             }
             ModelEvent::ToolCall { index, id, name } => self.add_incoming_call(index, id, name),
             ModelEvent::ToolArguments { index, delta } => {
-                if let Some(asked) = self.incoming_calls.iter_mut().find(|asked| asked.index == index) {
-                    asked.arguments.push_str(&delta);
+                if let Some(call) = self.incoming_calls.iter_mut().find(|call| call.index == index) {
+                    call.arguments.push_str(&delta);
                 }
                 Vec::new()
             }
-            // What that means is said as `Input::Used`.
+            // The driver sends the totals as `Input::UsageKnown`.
             ModelEvent::Usage(_) => Vec::new(),
             ModelEvent::TextWasThinking => self.convert_text_to_thinking(),
             ModelEvent::Sources(sources) => self.set_server_sources(sources),
@@ -243,13 +244,13 @@ impl Agent {
         }
     }
 
-    /// The model says the same again and again. What it has said is kept.
+    /// Ends an answer that repeats itself. The text so far is kept.
     fn end_repeating_answer(&mut self, at: Timestamp) -> Vec<Effect> {
         let error = repeating_answer(self.limits.max_repetitions);
         self.break_off(RunStatus::Failed, error, at)
     }
 
-    /// Calls the model, to fill the next node.
+    /// Calls the model to fill the next node.
     fn start_model_call(&mut self) -> Vec<Effect> {
         self.node = self.message.nodes.len();
         self.filter = text::filter_for(
@@ -271,7 +272,7 @@ impl Agent {
     }
 
     fn call_effect(&mut self) -> Effect {
-        // What a call that failed had asked for is forgotten.
+        // The requests of a failed call are discarded.
         self.incoming_calls.clear();
         self.finish_reason = None;
         Effect::CallModel {
@@ -279,7 +280,7 @@ impl Agent {
         }
     }
 
-    /// Returns whether the present call of the model may ask for tools.
+    /// Returns true if the current model call may request tools.
     fn may_use_tools(&self) -> bool {
         self.node < self.limits.max_iterations
     }
@@ -307,7 +308,8 @@ impl Agent {
         }
     }
 
-    /// Finds the place of the next delta: on in the last part if it is of the right kind, else into a new one.
+    /// Returns the part and the offset of the next delta: the end of the last part if it is of the right
+    /// kind, else a new part.
     fn delta_position(&self, same_kind: impl Fn(&Part) -> bool) -> (usize, usize) {
         let parts = self
             .message
@@ -324,12 +326,12 @@ impl Agent {
         let applied = apply_to_run(&mut self.message, &event);
         debug_assert!(
             applied.is_some(),
-            "the agent made an event that does not follow: {event:?}"
+            "the agent produced an inconsistent event: {event:?}"
         );
         Effect::Log(event)
     }
 
-    /// The run ends without a natural end of the model's answer.
+    /// Ends the run before the natural end of the model's answer.
     fn break_off(&mut self, status: RunStatus, error: RunError, at: Timestamp) -> Vec<Effect> {
         let mut items = Vec::new();
         self.filter.break_off(&mut items);
@@ -338,9 +340,9 @@ impl Agent {
         effects
     }
 
-    /// Returns the time for which it has been at work.
+    /// Returns the time in milliseconds since the start of the run.
     fn worked_ms(&self, now: Timestamp) -> u64 {
-        // A clock may be set back.
+        // The clock may have been set back.
         now.0
             .saturating_sub(self.started_at.0)
             .try_into()

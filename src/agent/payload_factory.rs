@@ -1,5 +1,5 @@
-//! What the model may make besides text, on the page on which it talks. Which types there are, and what is kept of them, is not
-//! known here.
+//! Payloads that the model may write besides text, as the current page defines them. The payload types and
+//! their storage are not known here.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use serde_json::Value;
 use super::control::Marker;
 use crate::protocol::Payload;
 
-/// What a page lets the model write.
+/// The payloads and actions of a page.
 pub trait PayloadFactory: fmt::Debug + Send + Sync {
-    /// With which markers a payload may begin.
+    /// Returns the markers that begin a payload.
     fn markers(&self) -> Vec<Marker>;
 
-    /// What the person is told while the model writes such a payload: "Writing a table...".
+    /// Returns the status text while the model writes such a payload, for example "Writing a table...".
     fn status_text(&self, kind: &str) -> String;
 
-    /// A payload of what the model wrote, which fits its type, with an id and a line about it.
+    /// Creates a payload with an id and a summary line. `data` matches the payload's type.
     ///
     /// # Errors
     ///
-    /// If it can't be kept.
+    /// If the payload can't be kept.
     fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String>;
 
-    /// Whether the page performs an action of this name.
+    /// Returns true if the page has an action of this name.
     fn supports_action(&self, action: &str) -> bool;
 
-    /// Whether an earlier turn of the conversation has this address from a tool, or among its sources.
+    /// Returns true if a tool output or a source of an earlier turn in the conversation has this address.
     fn is_earlier_source(&self, url: &str) -> bool;
 }

@@ -1,40 +1,42 @@
-//! Detection of an answer that goes round in circles: the same passage, again and again, until the window is full.
+//! Detection of an answer that repeats the same passage until the context window is full.
 //!
-//! Only exact repetition counts, so a list whose items differ in their numbers is none. A passage is prose if most of its characters
-//! are letters and it has several words. Anything else (code, tables, drawings, data) repeats itself for good reasons and may
-//! do so for as long as is remembered here, [`REMEMBERED`].
+//! Only exact repetition counts, so a list whose items differ in their numbers does not. A passage is prose
+//! if most of its characters are letters and it has several words. Anything else (code, tables, drawings,
+//! data) repeats itself for good reasons and may do so up to [`MAX_TAIL_BYTES`].
 
 use std::collections::HashSet;
 
-/// The shortest passage, in characters. A shorter one counts as often as it fits into this.
+/// The shortest passage, in characters. A shorter one has to be repeated proportionally more often.
 pub const MIN_PASSAGE_CHARS: usize = 500;
 
-/// The most of a text that is remembered, in bytes: the longest stretch that can be looked at.
+/// The bytes kept of a text's end: the longest stretch that is examined.
 pub const MAX_TAIL_BYTES: usize = 64 << 10;
 
-/// After so many bytes the text is looked at again, whatever pieces it comes in.
+/// The minimum number of bytes between two checks, independent of how the text is split.
 const MIN_CHECK_INTERVAL_BYTES: usize = 512;
 
-/// Or after this part of what is remembered, if that is more: a look costs as much as it is long, so each byte costs the same.
+/// The interval as a fraction of the kept bytes, if that is more. The cost of a check grows with the kept
+/// bytes, so the cost per byte is constant.
 const CHECK_INTERVAL_DIVISOR: usize = 8;
 
 /// The longest passage, in bytes.
 const MAX_PASSAGE_BYTES: usize = 4096;
 
-/// A passage that ends the text like this has to be there before, or nothing is repeated.
+/// The length of the ending that has to occur earlier. Otherwise nothing is repeated.
 const PROBE_BYTES: usize = 32;
 
-/// Prose has so many words in the shortest passage, at least; in scripts without spaces, so many different letters.
+/// The minimum number of words of prose in the shortest passage, or of different letters in scripts without
+/// spaces.
 const MIN_PROSE_WORDS: usize = 4;
 
-/// Follows one text as it grows.
+/// Checks one growing text for repetition.
 #[derive(Clone, Debug)]
 pub struct RepetitionDetector {
-    /// So many repetitions in a row end an answer. 0 means that nothing is followed.
+    /// The number of repetitions in a row that ends an answer. 0 disables the check.
     limit: usize,
-    /// The text's end, at most twice [`REMEMBERED`].
+    /// The text's end, at most twice [`MAX_TAIL_BYTES`].
     text: Vec<u8>,
-    /// Bytes until it is looked at again.
+    /// Bytes until the next check.
     bytes_until_check: usize,
     fences: FenceTracker,
 }
@@ -49,7 +51,8 @@ impl RepetitionDetector {
         }
     }
 
-    /// Takes more of the text. Says whether it ends with the same passage again and again; `is_data` is what no person reads as prose.
+    /// Appends text and returns true if it ends in a repeated passage. `is_data` marks text that is not read
+    /// as prose.
     pub fn push(&mut self, delta: &str, is_data: bool) -> bool {
         if self.limit == 0 {
             return false;
@@ -76,24 +79,25 @@ impl RepetitionDetector {
     }
 
     fn is_repeating(&self, is_data: bool) -> bool {
-        let remembered = &self.text[self.text.len().saturating_sub(MAX_TAIL_BYTES)..];
-        if count_chars(remembered) < MIN_PASSAGE_CHARS * self.limit || !has_earlier_ending(remembered) {
+        let tail = &self.text[self.text.len().saturating_sub(MAX_TAIL_BYTES)..];
+        if count_chars(tail) < MIN_PASSAGE_CHARS * self.limit || !has_earlier_ending(tail) {
             return false;
         }
-        let Some((length, period)) = longest_repetition(remembered, self.limit) else {
+        let Some((length, period)) = longest_repetition(tail, self.limit) else {
             return false;
         };
-        let stretch = &remembered[remembered.len() - length..];
+        let stretch = &tail[tail.len() - length..];
         if count_chars(stretch) < MIN_PASSAGE_CHARS * self.limit {
             return false;
         }
-        // A little less than all, since what is remembered may begin in the middle.
+        // A margin of one passage, since the kept text may begin in the middle of one.
         let fills_all = length + MAX_PASSAGE_BYTES >= MAX_TAIL_BYTES;
         fills_all || !is_data && is_prose(&stretch[..period.max(MIN_PASSAGE_CHARS).min(length)])
     }
 }
 
-/// Looks for the last bytes once more within the longest passage: nearly always they are not there, and that costs little.
+/// Returns true if the last bytes occur earlier within the longest passage. Nearly always they don't, so the
+/// full check is rarely needed.
 fn has_earlier_ending(text: &[u8]) -> bool {
     let Some(at) = text.len().checked_sub(PROBE_BYTES) else {
         return false;
@@ -105,9 +109,11 @@ fn has_earlier_ending(text: &[u8]) -> bool {
     before.windows(PROBE_BYTES).any(|window| window == ending)
 }
 
-/// The longest end of a text that is one passage at least `times` in a row, and how long that passage is; both in bytes.
+/// Returns the longest ending that is one passage at least `times` in a row: its length and the passage's
+/// length, both in bytes.
 fn longest_repetition(text: &[u8], times: usize) -> Option<(usize, usize)> {
-    // The prefix function of the reversed text: for each end of it, the longest border. What is left beside that is its period.
+    // The prefix function of the reversed text gives the longest border of each ending. The ending's length
+    // minus the border is its period.
     let reversed: Vec<u8> = text.iter().rev().copied().collect();
     let mut borders = vec![0_usize; reversed.len()];
     let mut found = None;
@@ -132,7 +138,7 @@ fn count_chars(text: &[u8]) -> usize {
     text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count()
 }
 
-/// Tells words from cells, signs and numbers.
+/// Returns true for prose, as opposed to table cells, symbols and numbers.
 fn is_prose(passage: &[u8]) -> bool {
     let passage = String::from_utf8_lossy(passage);
     let is_row = |line: &str| line.trim_start().starts_with('|');
@@ -141,7 +147,7 @@ fn is_prose(passage: &[u8]) -> bool {
     }
     let visible = passage.chars().filter(|c| !c.is_whitespace());
     let (letters, others): (Vec<char>, Vec<char>) = visible.partition(|c| c.is_alphabetic());
-    // Many scripts have no spaces between words. One letter again and again is no word in any.
+    // Many scripts have no spaces between words. A single repeated letter is not a word in any script.
     let has_words = if letters.iter().any(char::is_ascii) {
         passage.split_whitespace().count() >= MIN_PROSE_WORDS
     } else {
@@ -150,31 +156,31 @@ fn is_prose(passage: &[u8]) -> bool {
     has_words && letters.len() > 2 * others.len()
 }
 
-/// Follows whether a text stands in a fenced block of code. A fence is a line that begins with one.
+/// Tracks fenced code blocks. A fence is a line that begins with a run of fence characters.
 #[derive(Clone, Copy, Debug, Default)]
 struct FenceTracker {
-    /// The sign of the open block's fence, and how many of it.
+    /// The character and the length of the open block's fence.
     open_fence: Option<(u8, usize)>,
     line: Line,
 }
 
-/// The line so far.
+/// The current line so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
-    /// The sign that it begins with, and how many of it.
+    /// The character that the line begins with, and its count.
     sign: u8,
     count: usize,
     after_signs: AfterSigns,
 }
 
-/// The most telling character behind those signs.
+/// The most significant character behind those characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum AfterSigns {
     #[default]
     Nothing,
     Space,
     Word,
-    /// No line that begins with backticks is a fence then.
+    /// A line that begins with backticks is not a fence if it has another one.
     Backtick,
 }
 
@@ -201,11 +207,15 @@ impl FenceTracker {
         let Line {
             sign,
             count,
-            after_signs: behind,
+            after_signs,
         } = std::mem::take(&mut self.line);
         self.open_fence = match self.open_fence {
-            Some((open, least)) if sign == open && count >= least && behind <= AfterSigns::Space => None,
-            None if count >= 3 && (sign == b'~' || behind < AfterSigns::Backtick) => Some((sign, count)),
+            Some((open, open_count))
+                if sign == open && count >= open_count && after_signs <= AfterSigns::Space =>
+            {
+                None
+            }
+            None if count >= 3 && (sign == b'~' || after_signs < AfterSigns::Backtick) => Some((sign, count)),
             open => open,
         };
     }

@@ -1,4 +1,4 @@
-//! The agent's inputs and effects: what a step takes, and what comes of it.
+//! The agent's inputs and effects.
 
 use std::time::Duration;
 
@@ -8,75 +8,76 @@ use crate::{
     protocol::{EventBody, Opaque, Payload, ToolProgress, Usage},
 };
 
-/// An event that the agent is told of.
+/// An event that the driver reports to the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// The run begins.
+    /// The run starts or continues.
     Start,
-    /// The model said something.
+    /// The model sent an event.
     Model(ModelEvent),
-    /// It is known what the present call of the model came to.
+    /// The usage and cost of the current model call are known.
     UsageKnown(Usage),
-    /// The call gave an error, before or in the middle of the stream.
+    /// The call failed, before or during the stream.
     CallFailed(ModelError),
-    /// The stream ended before the model said why.
+    /// The stream ended without a finish reason.
     StreamEnded,
-    /// The wait that was asked for is over.
+    /// The scheduled retry is due.
     RetryDue,
-    /// A tool says how far it is.
+    /// A tool reports progress.
     ToolProgress { index: usize, progress: ToolProgress },
     /// A tool call has ended.
     ToolEnded { index: usize, done: ToolOutcome },
-    /// A person has answered whether a tool call may begin.
+    /// A user has allowed or denied a tool call.
     ApprovalAnswered { index: usize, allowed: bool },
     /// A time limit has passed.
     TimedOut(Timeout),
-    /// The answer has come to more than this many bytes.
+    /// The answer has exceeded this many bytes.
     TooLong(usize),
-    /// A person wants it to stop.
+    /// A user stops the run.
     Stop,
-    /// The server is going down.
+    /// The server is shutting down.
     Shutdown,
 }
 
-/// A time limit.
+/// A time limit that has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
-    /// The model said nothing at all.
+    /// The model sent nothing.
     FirstToken(Duration),
-    /// The model fell silent.
+    /// The model stopped sending.
     Silence(Duration),
     /// The whole run took too long.
     Run(Duration),
 }
 
-/// Something that the driver is to do.
+/// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Call the model, with what the run has come to. It may ask for tools or not.
+    /// Call the model with the current state of the run, with or without tools.
     CallModel { with_tools: bool },
-    /// Wait at least this long, then say [`Input::Waited`].
+    /// Wait at least this long, then send [`Input::RetryDue`].
     ScheduleRetry(Duration),
-    /// Add this to the run's log.
+    /// Append this event to the run's log.
     Log(EventBody),
-    /// Keep what the model has made for the panel. What is logged next names it.
+    /// Store a payload. The next log entry refers to it.
     StorePayload(Payload),
-    /// Keep what only the provider understands, beside a part of the answer or, without one, beside a whole node. What is logged next
-    /// may be that part.
+    /// Store opaque provider data of a part or, without one, of a whole node. The part may be created by the
+    /// next log entry.
     StoreOpaque {
         node: usize,
         part: Option<usize>,
         data: Opaque,
     },
-    /// Run a tool, then say [`Input::ToolEnded`]. Its start is logged, which must be committed before it begins.
+    /// Run a tool, then send [`Input::ToolEnded`]. The log entry of its start must be committed before the
+    /// tool begins.
     RunTool {
         index: usize,
         tool: String,
         input: String,
     },
-    /// Commit that the run waits for a person: this event, and the message as it is now. The run goes on from what is stored
-    /// when the person has answered.
+    /// Commit this event and the current message: the run waits for approvals. It continues from the stored
+    /// state after the user's answer.
     Pause(EventBody),
-    /// Commit the end of the run: this event, and the message as it is now. Nothing comes after it.
+    /// Commit this final event and the current message. No effect follows it.
     End(EventBody),
 }

@@ -1,4 +1,4 @@
-//! What the model said, once its control text is taken out: text for the person, suggestions, sources.
+//! The model's text after filtering: visible text, suggestions, sources and payloads.
 
 use super::{
     Agent, Effect,
@@ -12,7 +12,7 @@ use crate::{
     web_link,
 };
 
-/// A filter for the next answer of a run that has come to this, by a model that is shown metadata or not.
+/// Creates the filter for the next answer of a run. `message` is the run's output so far.
 pub(super) fn filter_for(
     message: &AssistantMessage,
     markers: Vec<Marker>,
@@ -23,7 +23,7 @@ pub(super) fn filter_for(
         filter.disable_metadata();
     }
     let mut pieces = message.pieces().into_iter().rev();
-    // A text that goes on may have thoughts before that.
+    // The continuation of a text may have been preceded by thinking.
     let last = pieces.find(|piece| piece.kind != MessagePieceKind::Thinking);
     if let Some(broken_off) = last.filter(|last| last.kind == MessagePieceKind::Text) {
         filter.continue_from(&broken_off.texts.concat());
@@ -32,11 +32,11 @@ pub(super) fn filter_for(
 }
 
 impl Agent {
-    /// Adds to the run what the filter makes of the model's words.
+    /// Adds the filter's items to the run.
     pub(super) fn apply_items(&mut self, items: Vec<Item>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for item in items {
-            // Where a text goes depends on what was logged before it.
+            // The position of a text depends on the preceding log entries.
             let event = match item {
                 Item::Text(text) => match self.trim_after_payload(&text) {
                     "" => continue,
@@ -50,37 +50,35 @@ impl Agent {
                         .collect(),
                 },
                 Item::Sources(sources) => {
-                    let seen = sources
+                    let trusted = sources
                         .into_iter()
                         .filter(|source| self.is_trusted_source(source));
-                    let seen = seen.collect();
-                    effects.push(self.add_sources(seen));
+                    let trusted = trusted.collect();
+                    effects.push(self.add_sources(trusted));
                     continue;
                 }
-                Item::Payload { kind, data, written } => {
-                    match self.payload_factory.create_payload(&kind, data) {
-                        Ok(payload) => {
-                            let (part, _) = self.delta_position(|_| false);
-                            let reference = payload.to_ref();
-                            effects.push(Effect::StorePayload(payload));
-                            self.has_announced_payload = false;
-                            EventBody::PayloadMade {
-                                node: self.node,
-                                part,
-                                payload: reference,
-                            }
+                Item::Payload { kind, data, raw } => match self.payload_factory.create_payload(&kind, data) {
+                    Ok(payload) => {
+                        let (part, _) = self.delta_position(|_| false);
+                        let reference = payload.to_ref();
+                        effects.push(Effect::StorePayload(payload));
+                        self.has_announced_payload = false;
+                        EventBody::PayloadMade {
+                            node: self.node,
+                            part,
+                            payload: reference,
                         }
-                        Err(_) => self.text_delta(written),
                     }
-                }
+                    Err(_) => self.text_delta(raw),
+                },
             };
             effects.push(self.log(event));
         }
         effects
     }
 
-    /// A text that begins behind a payload's card stands for itself, without what was between the two. Its first line stays
-    /// indented: it may be code.
+    /// Removes the white space between a payload's card and the text behind it. The indent of the first line
+    /// stays, because it may be code.
     fn trim_after_payload<'a>(&self, text: &'a str) -> &'a str {
         let node = self.message.nodes.get(self.node);
         let Some(Part::Payload { .. }) = node.and_then(|node| node.parts.last()) else {
@@ -104,7 +102,8 @@ impl Agent {
         }
     }
 
-    /// While something is written for the panel nothing of it is shown: the person is told what they wait for.
+    /// Announces a payload that is being written. Nothing of it is shown until it is complete, so the status
+    /// says what the user is waiting for.
     pub(super) fn announce_payload(&mut self) -> Option<Effect> {
         let kind = self.filter.pending_payload_kind()?;
         if std::mem::replace(&mut self.has_announced_payload, true) {
@@ -114,7 +113,8 @@ impl Agent {
         Some(self.log(EventBody::Status { message }))
     }
 
-    /// Whether there is somebody who does it: the server takes any action as the person's next turn.
+    /// Returns true if a suggested action has a handler. The server handles every action as the user's next
+    /// turn.
     fn is_known_action(&self, action: &SuggestedAction) -> bool {
         match action.handler {
             ActionHandler::Server => true,
@@ -122,13 +122,15 @@ impl Agent {
         }
     }
 
-    /// Whether a source is one that a tool has really given, in this run or in an earlier turn, and can be a link.
+    /// Returns true if a tool has returned this source, in this run or an earlier turn, and it is a valid
+    /// link.
     fn is_trusted_source(&self, source: &CitedSource) -> bool {
-        let given = |call: &ToolCall| {
+        let is_returned = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
             call.status == ToolStatus::Complete && web_link::contains_address(&source.url, output)
         };
         web_link::parse(&source.url).is_some()
-            && (self.message.tool_calls().any(given) || self.payload_factory.is_earlier_source(&source.url))
+            && (self.message.tool_calls().any(is_returned)
+                || self.payload_factory.is_earlier_source(&source.url))
     }
 }

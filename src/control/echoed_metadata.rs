@@ -1,27 +1,29 @@
-//! The metadata that a model writes about its own answer, because it has seen them before all messages of the history.
+//! Echoed metadata: a model writes metadata about its own answer because it has seen them before all messages
+//! of the history.
 //!
-//! They mostly stand at the very beginning, and are not always well written: without the end of the comment, with other words than
-//! JSON in it, or as JSON alone. There is nothing there yet that they could be a part of, so there they are taken out however
-//! they are written, as long as they name when something was said: as JSON alone only with both fields that Parlor always writes,
-//! since an answer may be an object that has a timestamp. Other metadata are left to the filter: it knows sources, what is only a
-//! mention, and what begins a later line.
+//! Echoes mostly stand at the very beginning and are often malformed: without the end of the comment, with
+//! other content than JSON, or as JSON alone. At the beginning there is no text yet that they could belong
+//! to, so there they are removed in any form if they name a time. JSON alone needs both fields that Parlor
+//! always writes, since an answer may be an object with a timestamp. Other metadata are left to the filter,
+//! which handles sources, mentions, and comments at the beginning of later lines.
 
 use super::{
     is_space,
     json_scanner::{self, ScanStep, Scanner},
 };
 
-/// The longest imitation, in bytes. What is longer is text.
+/// The longest echo, in bytes. Anything longer is text.
 const MAX_ECHO_BYTES: usize = 4096;
 
-/// The same for one that is not well written and begins a later line: what is held back there is no more than a paragraph.
+/// The same limit for a malformed echo at the beginning of a later line. It holds back no more than a
+/// paragraph.
 const MAX_LATER_ECHO_BYTES: usize = 1024;
 
 const OPENING: &str = "<!--";
 const WORD: &str = "metadata";
 const CLOSING: &str = "-->";
 
-/// What the history's metadata say. An object of nothing else, with the first of them, is an imitation.
+/// The fields of the history's metadata. An object with the first of them and no others is an echo.
 const METADATA_FIELDS: [&str; 6] = [
     "timestamp",
     "relative_time",
@@ -31,33 +33,33 @@ const METADATA_FIELDS: [&str; 6] = [
     "tool_summary",
 ];
 
-/// Holds back the beginning of an answer until it is known what it is.
+/// Holds back the beginning of an answer until it is identified as text or as an echo.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EchoedMetadata {
     held: String,
     /// The answer's own text has begun.
     has_passed: bool,
-    /// Something was taken out.
+    /// An echo was removed.
     has_removed: bool,
 }
 
-/// What the beginning of an answer is.
+/// The classification of an answer's beginning.
 #[derive(Debug, PartialEq, Eq)]
 enum EchoMatch {
-    /// So many bytes of imitation.
+    /// An echo of this many bytes.
     Echo(usize),
-    /// That can't be said yet.
+    /// More text is needed.
     Incomplete,
     Text,
 }
 
 impl EchoedMetadata {
-    /// The answer has begun before: there is nothing to look for.
+    /// Disables the check, for the continuation of an answer.
     pub fn skip(&mut self) {
         self.has_passed = true;
     }
 
-    /// Takes more of the answer, and gives what is surely its text.
+    /// Appends text of the answer and returns the part that is certainly its text.
     pub fn push(&mut self, delta: &str) -> String {
         if self.has_passed {
             return delta.to_owned();
@@ -66,7 +68,7 @@ impl EchoedMetadata {
         self.scan(false)
     }
 
-    /// The answer has ended: gives what was held back and is its text.
+    /// Ends the answer and returns the text that was held back.
     pub fn finish(&mut self) -> String {
         if self.has_passed {
             return String::new();
@@ -74,13 +76,14 @@ impl EchoedMetadata {
         self.scan(true)
     }
 
-    /// How many bytes are held back.
+    /// Returns the number of bytes held back.
     #[cfg(test)]
     pub fn held_bytes(&self) -> usize {
         self.held.len()
     }
 
-    /// What was held is text. White space behind what was taken out goes with it, but for the indent of the line that follows.
+    /// Releases the held text. White space behind a removed echo is removed too, except the indent of the
+    /// next line.
     fn release(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         if !self.has_removed {
@@ -111,7 +114,7 @@ impl EchoedMetadata {
     }
 }
 
-/// Looks at the beginning of an answer, or at all of it if it `has_ended`.
+/// Classifies the beginning of an answer, or all of it if it `has_ended`.
 fn match_beginning(held: &str, has_ended: bool) -> EchoMatch {
     let text = held.trim_start_matches(is_space);
     let space = held.len() - text.len();
@@ -132,13 +135,13 @@ fn match_beginning(held: &str, has_ended: bool) -> EchoMatch {
     }
 }
 
-/// Whether what begins behind this white space is code.
+/// Returns true if text behind this white space is indented code.
 fn is_indented_code(space: &str) -> bool {
     let indent = space.rsplit(['\n', '\r']).next().unwrap_or_default();
     indent.contains('\t') || indent.len() >= 4
 }
 
-/// `<!-- METADATA …`, up to its end or the end of what is in it.
+/// Matches `<!-- METADATA …` up to the comment's end, or up to the end of its content.
 fn match_comment(text: &str, has_ended: bool) -> EchoMatch {
     let Some(after) = strip_word_prefix(text, OPENING) else {
         return match_word_prefix(text, OPENING);
@@ -162,9 +165,9 @@ fn match_comment(text: &str, has_ended: bool) -> EchoMatch {
             let closing = rest.trim_start_matches(is_space);
             return match strip_word_prefix(closing, CLOSING) {
                 Some(rest) => EchoMatch::Echo(at(rest)),
-                // The end of the comment may be yet to come.
+                // The end of the comment may still arrive.
                 None if !has_ended && CLOSING.starts_with(closing) => EchoMatch::Incomplete,
-                // It was forgotten.
+                // The end of the comment is missing.
                 None => EchoMatch::Echo(at(rest)),
             };
         }
@@ -178,7 +181,7 @@ fn match_comment(text: &str, has_ended: bool) -> EchoMatch {
     }
 }
 
-/// `METADATA: {…}` without a comment around it.
+/// Matches `METADATA: {…}` without a comment.
 fn match_word(text: &str) -> EchoMatch {
     let Some(after) = strip_word_prefix(text, WORD) else {
         return match_word_prefix(text, WORD);
@@ -197,8 +200,8 @@ fn match_word(text: &str) -> EchoMatch {
     }
 }
 
-/// `{"timestamp": …}` with these fields, and none that Parlor does not write. The first name in it decides whether it is worth waiting
-/// for the rest.
+/// Matches `{"timestamp": …}` with the needed fields and only fields that Parlor writes. The first name
+/// decides if the rest is awaited.
 fn match_object(text: &str, needed: &[&str]) -> EchoMatch {
     let name = text[1..].trim_start_matches(is_space);
     let Some(name) = name.strip_prefix('"') else {
@@ -224,13 +227,13 @@ fn match_object(text: &str, needed: &[&str]) -> EchoMatch {
     }
 }
 
-/// The object that a text begins with.
+/// The object at the beginning of a text.
 enum ObjectMatch<'a> {
-    /// The object, and what is behind it.
+    /// The complete object, and the text behind it.
     Whole(&'a str, &'a str),
-    /// More of it is to come.
+    /// More text is needed.
     Incomplete,
-    /// There is none, or it is none.
+    /// No object, or an invalid one.
     None,
 }
 
@@ -260,12 +263,12 @@ fn is_metadata_object(json: &str, needed: &[&str]) -> bool {
         && fields.keys().all(|name| METADATA_FIELDS.contains(&name.as_str()))
 }
 
-/// Whether a comment with metadata that begins a line ends here and is an imitation.
+/// Returns true if a comment at the beginning of a line ends here and is an echo.
 pub(super) fn is_complete_echo(held: &str) -> bool {
     held.ends_with(CLOSING) && is_history_metadata(held)
 }
 
-/// Whether such a comment may yet turn out to be one: it has not ended, and is in one paragraph.
+/// Returns true if such a comment may still become an echo: it has not ended and is within one paragraph.
 pub(super) fn may_become_echo(held: &str) -> bool {
     !held.ends_with(CLOSING)
         && !held.ends_with("\n\n")
@@ -273,18 +276,19 @@ pub(super) fn may_become_echo(held: &str) -> bool {
         && held.len() < MAX_LATER_ECHO_BYTES
 }
 
-/// Whether metadata, well written or not, are those of the history. Others are the filter's, which knows sources, or text.
+/// Returns true if metadata, well-formed or not, have the fields of the history's. Other metadata are text or
+/// are left to the filter, which handles sources.
 pub(super) fn is_history_metadata(metadata: &str) -> bool {
     METADATA_FIELDS[..2].iter().any(|field| metadata.contains(field)) && !metadata.contains("\"sources\"")
 }
 
-/// What is behind a word, in whatever case it is written.
+/// Returns the text behind a word, in any case.
 fn strip_word_prefix<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (begin, rest) = text.split_at_checked(word.len())?;
     begin.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-/// Whether the whole text may be the beginning of a word.
+/// Matches a text that may be the beginning of a word.
 fn match_word_prefix(text: &str, word: &str) -> EchoMatch {
     let begins = word
         .get(..text.len())

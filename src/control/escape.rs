@@ -1,7 +1,8 @@
-//! Spells what looks like metadata in somebody's text differently for the model: only Parlor writes metadata.
+//! Escapes text that looks like metadata before the model reads it: only Parlor writes metadata.
 //!
-//! A model reads more than the exact marker as metadata: full-width and Cyrillic letters, invisible characters between the
-//! letters, one dash or three. All of these are recognised here ([`fold`]), and only the character that begins the marker is replaced.
+//! A model accepts more than the exact marker as metadata: full-width and Cyrillic letters, invisible
+//! characters between the letters, one dash or three. All of these are recognised ([`lookalikes`]). Only the
+//! first character of the marker is replaced.
 
 mod lookalikes;
 
@@ -13,25 +14,26 @@ use self::lookalikes::{is_ignored, is_letter, is_mark};
 const ESCAPED_LT: &str = "&lt;";
 const WORD: &[u8; 8] = b"METADATA";
 
-/// Returns somebody's text without anything that could be taken for metadata.
+/// Returns a text in which nothing can be mistaken for metadata.
 pub fn escape_metadata(text: &str) -> Cow<'_, str> {
-    let mut neutral = String::new();
+    let mut escaped = String::new();
     let mut copied = 0;
     for (at, c) in text.char_indices() {
         if is_mark(c, b'<') && begins_metadata(&text[at + c.len_utf8()..]) {
-            neutral.push_str(&text[copied..at]);
-            neutral.push_str(ESCAPED_LT);
+            escaped.push_str(&text[copied..at]);
+            escaped.push_str(ESCAPED_LT);
             copied = at + c.len_utf8();
         }
     }
     if copied == 0 {
         return Cow::Borrowed(text);
     }
-    neutral.push_str(&text[copied..]);
-    Cow::Owned(neutral)
+    escaped.push_str(&text[copied..]);
+    Cow::Owned(escaped)
 }
 
-/// Returns whether a `<` with this behind it would read as `<!-- METADATA`. Stops at the next `<`, so that a text is read twice at most.
+/// Returns true if a `<` with this text behind it reads as `<!-- METADATA`. Stops at the next `<`, so that a
+/// text is read at most twice.
 fn begins_metadata(rest: &str) -> bool {
     let mut rest = rest.chars().filter(|c| !is_ignored(*c)).peekable();
     if rest.next_if(|c| is_mark(*c, b'!')).is_none() {
@@ -125,7 +127,7 @@ mod tests {
         }
     }
 
-    /// The spellings of each character of the marker, and what may stand between two of them.
+    /// Lookalikes of each character of the marker, with ignored characters between them.
     fn marker() -> impl Strategy<Value = String> {
         let spelled: [&[&str]; 12] = [
             &["<", "＜", "﹤", "‹"],

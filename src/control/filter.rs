@@ -1,5 +1,5 @@
-//! The filter itself: which characters are text, which may be control text, and what of that turns out to be. What becomes of the
-//! text is in [`shown`](super::shown).
+//! The control text filter: separates text from control text and parses the control text. The visible text is
+//! in [`visible_text`](super::visible_text).
 
 use serde_json::Value;
 
@@ -14,42 +14,42 @@ use super::{
     visible_text::VisibleText,
 };
 
-/// Splits one answer's text into what the person sees and what it asks Parlor to do.
+/// Splits one answer into the visible text and the items addressed to Parlor.
 #[derive(Clone, Debug)]
 pub struct ControlFilter {
     markers: Vec<Marker>,
     openings: Openings,
     limit: usize,
     state: FilterState,
-    /// Looks at the beginning, before all else.
+    /// The check of the answer's beginning, before all others.
     leading_metadata: EchoedMetadata,
-    /// Whether the model has seen metadata that it may imitate.
+    /// The model has seen metadata that it may echo.
     has_seen_metadata: bool,
-    /// Up to here a comment that begins a line has turned out to be text.
+    /// The position up to which comments at the beginning of a line are known to be text.
     checked_until: u64,
-    /// What is shown, and what may be.
+    /// The visible text, and held text that may become visible.
     pub(super) visible: VisibleText,
-    /// Whether a comment had sources.
+    /// A comment had sources.
     has_sources: bool,
-    /// How many bytes have come.
+    /// The number of bytes received.
     received: u64,
-    /// How often a character was looked at.
+    /// The number of times that a character was examined.
     pub(super) char_visits: u64,
 }
 
 #[derive(Clone, Debug)]
 enum FilterState {
     Text,
-    /// What is held may be the beginning of an opening.
+    /// The held text may be the beginning of an opening.
     MaybeOpening(String, LineContext),
     Body(PendingControl),
-    /// What is held began as metadata at the beginning of a line and is not well written: its end shows whether it imitates
-    /// those of the history.
+    /// The held text began as malformed metadata at the beginning of a line. Its end shows if it is an echo
+    /// of the history's metadata.
     MaybeMetadata(String),
 }
 
 impl ControlFilter {
-    /// A filter for one answer. `limit` is the longest control text that is taken, in bytes.
+    /// Creates the filter of one answer. `limit` is the maximum length of control text in bytes.
     pub fn new(markers: Vec<Marker>, limit: usize) -> Self {
         Self {
             openings: Openings::new(&markers),
@@ -66,27 +66,28 @@ impl ControlFilter {
         }
     }
 
-    /// The model has seen no metadata: what looks like them is its own.
+    /// Disables the removal of echoed metadata, for a model that has seen none.
     pub fn disable_metadata(&mut self) {
         self.leading_metadata.skip();
         self.has_seen_metadata = false;
     }
 
-    /// The answer goes on from this text, which was shown before and is not looked at again: it may end in code.
+    /// Continues an answer after `text`, which was shown before and is not filtered again. It may end inside
+    /// code.
     pub fn continue_from(&mut self, text: &str) {
         self.leading_metadata.skip();
         self.visible.continue_from(text);
     }
 
-    /// Takes more of the answer's text and appends what it is to `out`.
+    /// Appends text of the answer and adds the resulting items to `out`.
     pub fn push(&mut self, delta: &str, out: &mut Vec<Item>) {
         let text = self.leading_metadata.push(delta);
         self.push_text(&text, out);
         self.visible.flush(out);
     }
 
-    /// The answer has broken off. White space that was held back is released, so that it can go on from there; what may have been
-    /// the beginning of control text was on no screen, and is dropped.
+    /// Ends an answer that has broken off. Held white space is released, so that a continuation fits. A
+    /// possible beginning of control text was never shown and is dropped.
     pub fn break_off(&mut self, out: &mut Vec<Item>) {
         if matches!(self.state, FilterState::Text) && !self.visible.has_held_sources() {
             self.visible.flush_white_space();
@@ -94,7 +95,7 @@ impl ControlFilter {
         self.visible.flush(out);
     }
 
-    /// The answer has ended: what was held back is released.
+    /// Ends the answer: held text is released.
     pub fn finish(&mut self, out: &mut Vec<Item>) {
         let text = self.leading_metadata.finish();
         self.push_text(&text, out);
@@ -102,7 +103,7 @@ impl ControlFilter {
             match std::mem::replace(&mut self.state, FilterState::Text) {
                 FilterState::Text => break,
                 FilterState::MaybeOpening(held, _) => self.reject_opening(&held, out),
-                // Only the rest of its end can be behind it.
+                // Only a part of the comment's end can follow the JSON.
                 FilterState::Body(body) if self.is_echoed_metadata(&body) => self.remove_metadata(out),
                 FilterState::Body(body) => self.visible.release(&body.held),
                 FilterState::MaybeMetadata(held) => self.release_comment(&held, out),
@@ -137,9 +138,9 @@ impl ControlFilter {
                 self.visible.push_text(c.encode_utf8(&mut [0; 4]))
             }
             FilterState::Text => self.try_opening(c.into(), self.visible.line_context(), out),
-            FilterState::MaybeOpening(mut held, place) => {
+            FilterState::MaybeOpening(mut held, context) => {
                 held.push(c);
-                self.try_opening(held, place, out);
+                self.try_opening(held, context, out);
             }
             FilterState::Body(mut body) => {
                 let step = if body.held.len() + c.len_utf8() > self.limit {
@@ -169,7 +170,7 @@ impl ControlFilter {
         }
     }
 
-    /// What was held can't be control text as it should be, and the next character shows that.
+    /// Handles control text that the next character has made invalid.
     fn reject_body(&mut self, body: PendingControl, out: &mut Vec<Item>) {
         if self.is_echoed_metadata(&body) {
             self.remove_control_text(&body, out);
@@ -185,7 +186,7 @@ impl ControlFilter {
         }
     }
 
-    /// Whether these are the history's metadata, at the beginning of a line, whose comment has no end.
+    /// Returns true for echoed metadata at the beginning of a line whose comment has no end.
     fn is_echoed_metadata(&self, body: &PendingControl) -> bool {
         self.has_seen_metadata
             && body.kind == ControlKind::Metadata
@@ -193,7 +194,7 @@ impl ControlFilter {
             && echoed_metadata::is_history_metadata(body.json())
     }
 
-    /// Takes out what is held up to the end of its JSON: the rest of it is text.
+    /// Removes the held text up to the end of its JSON. The rest is filtered as text.
     fn remove_control_text(&mut self, body: &PendingControl, out: &mut Vec<Item>) {
         self.remove_metadata(out);
         for c in body.after_json().chars() {
@@ -201,32 +202,32 @@ impl ControlFilter {
         }
     }
 
-    /// Metadata are taken out here.
+    /// Removes metadata at the current position.
     fn remove_metadata(&mut self, out: &mut Vec<Item>) {
         self.visible.flush(out);
         self.visible.mark_metadata_removed();
     }
 
-    /// A comment that began a line imitates nothing. There may be control text in it.
+    /// Releases a comment at the beginning of a line that is not an echo. It may contain control text.
     fn release_comment(&mut self, held: &str, out: &mut Vec<Item>) {
         self.checked_until = self.received;
         self.reject_opening(held, out);
     }
 
-    /// `held` may be an opening, or the beginning of one.
-    fn try_opening(&mut self, held: String, place: LineContext, out: &mut Vec<Item>) {
-        match self.openings.find(&held, place) {
-            OpeningMatch::Partial => self.state = FilterState::MaybeOpening(held, place),
+    /// Checks if `held` is an opening, or the beginning of one.
+    fn try_opening(&mut self, held: String, context: LineContext, out: &mut Vec<Item>) {
+        match self.openings.find(&held, context) {
+            OpeningMatch::Partial => self.state = FilterState::MaybeOpening(held, context),
             OpeningMatch::Found(kind) if !self.visible.is_code(&held, self.received) => {
-                let begins_line =
-                    kind == ControlKind::Metadata && (place.is_line_start || !self.visible.has_begun());
-                self.state = FilterState::Body(PendingControl::new(kind, held, begins_line));
+                let is_at_line_start =
+                    kind == ControlKind::Metadata && (context.is_line_start || !self.visible.has_begun());
+                self.state = FilterState::Body(PendingControl::new(kind, held, is_at_line_start));
             }
             OpeningMatch::Found(_) | OpeningMatch::No => self.reject_opening(&held, out),
         }
     }
 
-    /// The first character is text; with the others it may begin again.
+    /// Releases the first character as text and filters the others again.
     fn reject_opening(&mut self, held: &str, out: &mut Vec<Item>) {
         let mut characters = held.chars();
         if let Some(c) = characters.next() {
@@ -237,12 +238,13 @@ impl ControlFilter {
         }
     }
 
-    /// Control text has ended, if it is any.
+    /// Handles the end of control text, which may turn out to be text.
     fn complete_body(&mut self, body: &PendingControl, out: &mut Vec<Item>) {
-        let Some(read) = json_scanner::parse(body.json()).and_then(|json| self.parse_item(body, json)) else {
+        let Some(parsed) = json_scanner::parse(body.json()).and_then(|json| self.parse_item(body, json))
+        else {
             return self.visible.release(&body.held);
         };
-        match (body.kind, read) {
+        match (body.kind, parsed) {
             (ControlKind::Sources { .. }, Some(Item::Sources(sources))) => {
                 self.visible.hold_sources(&body.held, sources)
             }
@@ -259,7 +261,7 @@ impl ControlFilter {
         }
     }
 
-    /// What the JSON of control text is; `None` if it is not of the right type.
+    /// Converts the JSON of control text to its item. Returns `None` if it is of the wrong type.
     fn parse_item(&self, body: &PendingControl, json: Value) -> Option<Option<Item>> {
         match body.kind {
             ControlKind::Values => parse::parse_values(json).map(|values| Some(Item::Values(values))),
@@ -273,13 +275,13 @@ impl ControlFilter {
                 Some(Some(Item::Payload {
                     kind: marker.kind.clone(),
                     data,
-                    written: self.visible.pending_white_space() + &body.held,
+                    raw: self.visible.pending_white_space() + &body.held,
                 }))
             }
         }
     }
 
-    /// The type of the payload that is being held until it is whole, if it is one.
+    /// Returns the type of the payload that is being received, if any.
     pub fn pending_payload_kind(&self) -> Option<&str> {
         match &self.state {
             FilterState::Body(
@@ -292,7 +294,7 @@ impl ControlFilter {
         }
     }
 
-    /// How many bytes are kept here: a measure of the memory used.
+    /// Returns the number of bytes held, as a measure of memory use.
     #[cfg(test)]
     pub(super) fn held_bytes(&self) -> usize {
         let held = match &self.state {

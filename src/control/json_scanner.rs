@@ -1,18 +1,18 @@
-//! Finding the end of a JSON object or array that arrives character by character, and giving up at the first that
-//! cannot belong to one.
+//! A scanner that finds the end of a JSON object or array character by character, and stops at the first
+//! invalid character.
 //!
-//! It is as strict as JSON, but for line ends and tabs that stand in strings as they are: models write those.
-//! [`parse`] reads what was found.
+//! It is as strict as JSON, except that raw line ends and tabs are allowed in strings, because models write
+//! them. [`parse`] parses the result.
 
 use serde_json::Value;
 
-/// How deep objects and arrays may stand in each other; serde_json gives up at 128.
+/// The maximum nesting depth. The limit of serde_json is 128.
 const MAX_DEPTH: usize = 64;
 
-/// Follows one object or array from its first character to its last.
+/// Scans one object or array from its first character to its last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scanner {
-    /// For each object or array that is open, whether it is an object.
+    /// The open objects and arrays: true for an object.
     open: Vec<bool>,
     expects: Expects,
 }
@@ -21,9 +21,9 @@ pub(super) struct Scanner {
 enum Expects {
     #[default]
     Value,
-    /// Right behind an opening bracket.
+    /// After an opening bracket.
     ValueOrEnd,
-    /// Right behind an opening brace.
+    /// After an opening brace.
     KeyOrEnd,
     Key,
     Colon,
@@ -32,7 +32,7 @@ enum Expects {
     Character {
         is_key: bool,
     },
-    /// Behind a backslash.
+    /// After a backslash.
     Escape {
         is_key: bool,
     },
@@ -47,14 +47,14 @@ enum Expects {
     Number,
 }
 
-/// What a character did.
+/// The result of a character.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ScanStep {
-    /// There has to be more.
+    /// The value is incomplete.
     Continue,
-    /// It was the last one.
+    /// The character completes the value.
     End,
-    /// It cannot stand there.
+    /// The character is invalid here.
     Invalid,
 }
 
@@ -102,7 +102,7 @@ impl Scanner {
         ScanStep::Continue
     }
 
-    /// What comes after a value's first character.
+    /// Returns the expectation after a value's first character.
     fn begin_value(&mut self, c: char) -> Option<Expects> {
         Some(match c {
             '{' | '[' if self.open.len() < MAX_DEPTH => {
@@ -113,7 +113,7 @@ impl Scanner {
                     Expects::ValueOrEnd
                 }
             }
-            // The whole is an object or an array.
+            // The outermost value has to be an object or an array.
             _ if self.open.is_empty() => return None,
             '"' => Expects::Character { is_key: false },
             't' => Expects::Literal("rue"),
@@ -124,14 +124,14 @@ impl Scanner {
         })
     }
 
-    /// Takes a closing bracket, if one may stand where this is expected.
-    fn close_bracket(&mut self, c: char, where_allowed: Expects) -> ScanStep {
+    /// Accepts a closing bracket if it is expected.
+    fn close_bracket(&mut self, c: char, allowed_in: Expects) -> ScanStep {
         let closes = match self.open.last() {
             Some(true) => c == '}',
             Some(false) => c == ']',
             None => false,
         };
-        if !closes || self.expects != where_allowed {
+        if !closes || self.expects != allowed_in {
             return ScanStep::Invalid;
         }
         self.open.pop();
@@ -144,12 +144,12 @@ impl Scanner {
     }
 }
 
-/// Control characters that JSON wants escaped and models don't escape.
+/// Returns true for a control character that JSON requires to be escaped but models write raw.
 fn is_unescaped_control(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\t')
 }
 
-/// Reads JSON whose strings may have line ends and tabs as they are.
+/// Parses JSON with raw line ends and tabs in strings.
 pub(super) fn parse(json: &str) -> Option<Value> {
     let mut strict = String::with_capacity(json.len());
     let (mut in_string, mut escaped) = (false, false);
@@ -170,7 +170,7 @@ pub(super) fn parse(json: &str) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// How many characters were taken, and what the last one of them did.
+    /// Returns the number of characters scanned and the result of the last one.
     fn scan(text: &str) -> (usize, ScanStep) {
         let mut scanner = Scanner::default();
         for (index, c) in text.chars().enumerate() {

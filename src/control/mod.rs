@@ -1,28 +1,30 @@
-//! Control text: what a model writes for Parlor and not for the person, taken out of its answer while that streams.
+//! Control text: text that a model writes for Parlor and not for the user. It is removed from the answer
+//! while the answer streams.
 //!
-//! | control text | where | what it becomes |
+//! | control text | position | result |
 //! |---|---|---|
 //! | `SUGGESTED_VALUES: […]`, `SUGGESTED_ACTIONS: […]` | first on a line | [`Item::Values`], [`Item::Actions`] |
-//! | a page's marker and JSON, such as `SCHEMA_PROPOSAL: {…}` | anywhere at a word's begin | [`Item::Payload`] |
-//! | `<!-- METADATA: {…} -->` | anywhere | [`Item::Sources`] if it has any, else nothing: it imitates what history is enriched with |
-//! | imitations of the history's metadata, well written or not | first in the answer | nothing |
-//! | the same as a comment | first on a line, and first in what continues an answer | nothing |
-//! | `{"sources": […]}`, alone or in a fence | last in the answer | [`Item::Sources`], unless a comment had some |
+//! | a page's marker and JSON, such as `SCHEMA_PROPOSAL: {…}` | anywhere at the start of a word | [`Item::Payload`] |
+//! | `<!-- METADATA: {…} -->` | anywhere | [`Item::Sources`] if it has any, else nothing: an echo of the history's metadata |
+//! | echoes of the history's metadata, well-formed or not | first in the answer | nothing |
+//! | the same as a comment | first on a line, and first in the continuation of an answer | nothing |
+//! | `{"sources": […]}`, alone or in a fence | last in the answer | [`Item::Sources`], unless a comment has named sources |
 //!
-//! The markers may be bold, and their JSON may stand in a fence behind them: models write both. Behind list bullets or quotes
-//! they are not looked for, since an empty bullet would stay. What tells a use from a mention is that JSON of the right type
-//! follows; suggestions must be first on a line as well, because a page's marker is the page's own word, while people do
-//! talk about those two.
+//! The markers may be bold, and their JSON may follow in a fence: models write both. Markers behind list
+//! bullets or quotes are ignored, since an empty bullet would remain. A marker counts as a use, not a
+//! mention, if JSON of the right type follows. Suggestions must also be first on a line, because people do
+//! talk about those two markers, while a page's marker is its own word.
 //!
-//! Nothing in code is control text: fenced, indented or in backticks, as [`markdown`](crate::markdown) reads it, nor what
-//! may yet turn out to be code. What turns out not to be control text (invalid, of the wrong type, too long, unfinished) is
-//! released as it came, and not looked through again. So a text without control text goes through unchanged, and where
-//! it was cut doesn't matter.
+//! Code never contains control text: fenced, indented or in backticks, as [`markdown`](crate::markdown)
+//! parses it, including text that may still become code. Rejected control text (invalid, of the wrong type,
+//! too long, unfinished) is released unchanged and not filtered again. So a text without control text passes
+//! unchanged, and the split into deltas doesn't matter.
 //!
-//! This is for what the model itself says. What a person writes, what tools return and what pages contain never come
-//! through here and so never become structure; what the model repeats of them is its own text and does.
-//! Whether a suggested action exists, or a source was really found, is for others to check. [`neutral`] is the other direction: it
-//! spells what somebody's text has of metadata so that the model can't take it for Parlor's.
+//! Only the model's own output is filtered. The user's messages, tool outputs and page contents never pass
+//! through here and so never become structure. If the model repeats them, the repetition is its own output
+//! and is filtered. Callers check that a suggested action exists and that a source was really found.
+//! [`escape_metadata`] is the other direction: it escapes metadata in text from others, so that the model can't
+//! mistake them for Parlor's.
 
 use serde_json::Value;
 
@@ -44,39 +46,39 @@ mod visible_text;
 #[cfg(test)]
 mod tests;
 
-/// The longest control text that is taken, in bytes, unless something else is asked for.
+/// The default maximum length of control text, in bytes.
 pub const DEFAULT_MAX_CONTROL_BYTES: usize = 64 * 1024;
 
-/// Reads a payload: its data as the page wants it, or why it is none.
+/// Parses a payload: returns its data in the page's form, or the reason for rejecting it.
 pub type ParsePayload = fn(&Value) -> Result<Value, String>;
 
-/// What a page lets the model write before a payload.
+/// A page's marker for a payload.
 #[derive(Clone, Debug)]
 pub struct Marker {
-    /// Such as `SCHEMA_PROPOSAL:`.
+    /// The marker's text, for example `SCHEMA_PROPOSAL:`.
     pub marker: String,
-    /// The payload's type, such as `schema_proposal`.
+    /// The payload's type, for example `schema_proposal`.
     pub kind: String,
     pub parse: ParsePayload,
 }
 
-/// What an answer consists of.
+/// An item of a filtered answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
-    /// Text for the person.
+    /// Visible text.
     Text(String),
-    /// They replace those that came before.
+    /// Suggested values. They replace earlier ones.
     Values(Vec<SuggestedValue>),
-    /// They replace those that came before.
+    /// Suggested actions. They replace earlier ones.
     Actions(Vec<SuggestedAction>),
-    /// Each counts, in order.
+    /// A payload. Each one counts, in order.
     Payload {
         kind: String,
         data: Value,
-        /// As it stood in the answer, with the white space before it.
-        written: String,
+        /// The raw text in the answer, with the white space before it.
+        raw: String,
     },
-    /// They come to those of before.
+    /// Sources. They are added to earlier ones.
     Sources(Vec<CitedSource>),
 }
 

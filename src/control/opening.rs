@@ -1,19 +1,18 @@
-//! How control text begins.
+//! The openings of control text.
 
 use super::Marker;
 
-/// White space allowed where the beginning of control text may have some: more than a model writes, and not so much that
-/// it would be held back for long.
+/// The maximum white space inside an opening: more than a model writes, and little enough to be held back.
 pub(super) const MAX_OPENING_SPACE: usize = 64;
 
-/// What kind of control text it is.
+/// The kind of control text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlKind {
     /// `SUGGESTED_VALUES: […]`
     Values,
     /// `SUGGESTED_ACTIONS: […]`
     Actions,
-    /// A page's marker, the one with this index, with JSON behind it.
+    /// The page's marker with this index, followed by JSON.
     Payload(usize),
     /// `<!-- METADATA: {…} -->`
     Metadata,
@@ -21,16 +20,16 @@ pub(super) enum ControlKind {
     Sources { fenced: bool },
 }
 
-/// What stands before the place at which control text would begin.
+/// The context before a possible opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineContext {
-    /// Nothing but white space, on its line.
+    /// The line has only white space before this position.
     pub is_line_start: bool,
-    /// Nothing that the first word would be a part of.
+    /// The preceding character does not belong to the same word.
     pub is_word_start: bool,
 }
 
-/// How a text stands to the openings.
+/// The result of matching a text with the openings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpeningMatch {
     Found(ControlKind),
@@ -38,11 +37,11 @@ pub(super) enum OpeningMatch {
     No,
 }
 
-/// Every way in which control text may begin.
+/// All possible openings.
 #[derive(Clone, Debug)]
 pub(super) struct Openings {
     all: Vec<Opening>,
-    /// The characters with which they begin.
+    /// The first characters of all openings.
     first_chars: String,
 }
 
@@ -56,9 +55,9 @@ struct Opening {
 #[derive(Clone, Debug)]
 enum OpeningPart {
     Text(String),
-    /// White space, or none.
+    /// Optional white space.
     Space,
-    /// White space with a line end in it.
+    /// White space with a line end.
     LineBreak,
 }
 
@@ -132,17 +131,17 @@ impl Openings {
         }
     }
 
-    /// Whether any begins with this character.
+    /// Returns true if an opening begins with this character.
     pub fn may_begin(&self, c: char) -> bool {
         self.first_chars.contains(c)
     }
 
-    /// Whether `text`, which stands at this place, is an opening or the beginning of one.
-    pub fn find(&self, text: &str, place: LineContext) -> OpeningMatch {
+    /// Matches `text` in its context with all openings and their beginnings.
+    pub fn find(&self, text: &str, context: LineContext) -> OpeningMatch {
         let mut found = OpeningMatch::No;
         let here = |opening: &&Opening| {
-            place.is_line_start >= opening.required.is_line_start
-                && place.is_word_start >= opening.required.is_word_start
+            context.is_line_start >= opening.required.is_line_start
+                && context.is_word_start >= opening.required.is_word_start
         };
         for opening in self.all.iter().filter(here) {
             match opening.find(text) {
@@ -155,7 +154,7 @@ impl Openings {
     }
 }
 
-/// A marker as models write it: plain, or bold with or without its colon.
+/// Returns the spellings of a marker: plain, or bold with or without its colon.
 fn spellings(marker: &str) -> Vec<String> {
     if marker.is_empty() {
         return Vec::new();

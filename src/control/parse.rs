@@ -1,38 +1,38 @@
-//! JSON to what it must be: the right type, and no more than can be shown.
+//! Conversion of JSON to typed items, limited to sizes that can be shown.
 //!
-//! A list of the right type that is too long, or has entries that are, keeps what fits: raw JSON in an answer would help
-//! nobody. One of a wrong type is no control text.
+//! A list of the right type that is too long or has entries that are too long keeps the entries that fit: raw
+//! JSON in an answer would help nobody. A list of the wrong type is not control text.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::protocol::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};
 
-/// More than a person looks through, and than fits below an answer.
+/// The maximum number of suggestions: as many as fit below an answer and are read.
 pub(super) const MAX_SUGGESTIONS: usize = 12;
 
-/// Sources that an answer may name: a list to scroll through.
+/// The maximum number of sources of an answer: a list to scroll through.
 pub(super) const MAX_SOURCES: usize = 50;
 
 /// In characters: a chip or a button of two lines on a phone.
 pub(super) const MAX_LABEL_CHARS: usize = 120;
 
-/// In characters: it is sent as the person's message, which nobody would want to be longer without having read it.
+/// In characters. The value is sent as the user's message, so it must be short enough to be read first.
 pub(super) const MAX_VALUE_CHARS: usize = 2000;
 
-/// In characters: a name that a page registered.
+/// In characters: the name of a page's action.
 const MAX_ACTION_CHARS: usize = 64;
 
-/// In bytes: it is stored with the message and sent back as it is.
+/// In bytes. The data are stored with the message and sent back unchanged.
 const MAX_DATA_BYTES: usize = 8 * 1024;
 
-/// In characters: a line of a list.
+/// In characters: one line of a list.
 const MAX_TITLE_CHARS: usize = 500;
 
-/// In bytes: what browsers and servers bear.
+/// In bytes: the limit of browsers and servers.
 const MAX_URL_BYTES: usize = 2048;
 
-/// What may be suggested to say next.
+/// Parses suggested values.
 pub(super) fn parse_values(json: Value) -> Option<Vec<SuggestedValue>> {
     let mut values: Vec<SuggestedValue> = serde_json::from_value(json).ok()?;
     values
@@ -41,7 +41,7 @@ pub(super) fn parse_values(json: Value) -> Option<Vec<SuggestedValue>> {
     Some(values)
 }
 
-/// What may be suggested to do next.
+/// Parses suggested actions.
 pub(super) fn parse_actions(json: Value) -> Option<Vec<SuggestedAction>> {
     let written: Vec<WrittenAction> = serde_json::from_value(json).ok()?;
     let mut actions: Vec<_> = written.into_iter().map(SuggestedAction::from).collect();
@@ -57,7 +57,7 @@ pub(super) fn parse_actions(json: Value) -> Option<Vec<SuggestedAction>> {
     Some(actions)
 }
 
-/// The sources that metadata name; `Some(None)` if these are metadata about something else.
+/// Parses the sources of metadata. Returns `Some(None)` for metadata about something else.
 pub(super) fn parse_metadata(json: Value) -> Option<Option<Vec<CitedSource>>> {
     let Value::Object(mut fields) = json else {
         return None;
@@ -72,7 +72,7 @@ pub(super) fn parse_metadata(json: Value) -> Option<Option<Vec<CitedSource>>> {
     Some(Some(limit_sources(sources)))
 }
 
-/// The sources that can be shown, with the numbers that they have.
+/// Returns the sources that can be shown, with unchanged numbers.
 pub fn limit_sources(mut sources: Vec<CitedSource>) -> Vec<CitedSource> {
     sources.retain(|source| {
         is_within(&source.url, MAX_URL_BYTES)
@@ -87,7 +87,7 @@ fn is_within(text: &str, max: usize) -> bool {
     !text.trim().is_empty() && text.chars().nth(max).is_none()
 }
 
-/// An action as the model writes it.
+/// An action in the model's format.
 #[derive(Deserialize)]
 struct WrittenAction {
     label: String,
@@ -104,7 +104,7 @@ impl From<WrittenAction> for SuggestedAction {
             action: written.action,
             handler: written.handler,
             data: written.data.map(|data| data.to_string()),
-            // A style that we don't have is no reason to lose the button.
+            // An unknown style falls back to the default, so that the button is kept.
             style: written
                 .style
                 .and_then(|style| serde_json::from_value(style).ok())

@@ -1,4 +1,4 @@
-//! Control text from behind its opening to its end: white space, maybe a fence, JSON, and what closes it.
+//! Control text behind its opening, up to its end: white space, an optional fence, JSON, and the closing.
 
 use std::ops::Range;
 
@@ -8,51 +8,51 @@ use super::{
     opening::{ControlKind, MAX_OPENING_SPACE},
 };
 
-/// The longest word behind a fence, such as `json`.
+/// The longest info string of a fence, such as `json`.
 const MAX_FENCE_INFO: usize = 16;
 
-/// Control text that is arriving. All of it is held until its end shows whether it is any.
+/// Control text that is arriving. All of it is held until its end shows if it is valid.
 #[derive(Clone, Debug)]
 pub(super) struct PendingControl {
     pub kind: ControlKind,
-    /// It is a comment with metadata, and nothing stands before it on its line.
+    /// A comment with metadata that is first on its line.
     pub is_at_line_start: bool,
-    /// All of it, as it came, the opening included.
+    /// The raw text so far, including the opening.
     pub held: String,
     json: Range<usize>,
-    /// How many backticks the fence around the JSON has; 0 if there is none.
+    /// The number of backticks of the fence around the JSON. 0 without a fence.
     fence: usize,
-    /// White space that came just now.
+    /// The length of the preceding white space.
     pending_space: usize,
     phase: Phase,
 }
 
 #[derive(Clone, Debug)]
 enum Phase {
-    /// The JSON or its fence begins next.
+    /// The JSON or its fence is next.
     BeforeJson,
     /// In the fence's backticks.
     FenceTicks,
-    /// Behind them, on the same line.
+    /// In the fence's info string.
     FenceInfo(usize),
     Json(Scanner),
-    /// What closes it comes next; so much of that has come.
+    /// The closing is next; the value is the length of it that has arrived.
     AfterJson(usize),
 }
 
 impl PendingControl {
-    /// `held` is an opening of this kind.
-    pub fn new(kind: ControlKind, held: String, begins_line: bool) -> Self {
+    /// Creates the state after an opening of this kind, which is `held`.
+    pub fn new(kind: ControlKind, held: String, is_at_line_start: bool) -> Self {
         let mut body = Self {
             kind,
-            is_at_line_start: begins_line,
+            is_at_line_start,
             json: 0..0,
             fence: 0,
             pending_space: 0,
             phase: Phase::BeforeJson,
             held,
         };
-        // The opening of sources is a part of their JSON.
+        // The opening of sources is part of their JSON.
         if let ControlKind::Sources { fenced } = kind {
             body.fence = if fenced { 3 } else { 0 };
             body.json.start = body.held.find('{').unwrap_or(0);
@@ -65,22 +65,22 @@ impl PendingControl {
         body
     }
 
-    /// Whether its JSON has begun.
+    /// Returns true if the JSON has begun.
     pub fn has_json(&self) -> bool {
         matches!(self.phase, Phase::Json(_))
     }
 
-    /// The JSON in it, once it has ended; else nothing.
+    /// Returns the complete JSON, or an empty text before its end.
     pub fn json(&self) -> &str {
         self.held.get(self.json.clone()).unwrap_or_default()
     }
 
-    /// What has come behind its JSON.
+    /// Returns the text behind the JSON.
     pub fn after_json(&self) -> &str {
         &self.held[self.json.end..]
     }
 
-    /// Takes the next character, unless it is wrong there.
+    /// Accepts the next character if it is valid here.
     pub fn feed(&mut self, c: char) -> ScanStep {
         let step = self.step(c);
         if step != ScanStep::Invalid {
@@ -102,7 +102,7 @@ impl PendingControl {
                 self.fence += 1;
                 ScanStep::Continue
             }
-            // Fewer would be a code span.
+            // Fewer backticks would be a code span.
             Phase::FenceTicks if self.fence < 3 => ScanStep::Invalid,
             Phase::FenceTicks => {
                 self.phase = Phase::FenceInfo(0);

@@ -1,15 +1,15 @@
-//! White space that is not shown yet, because control text may follow that takes it along.
+//! White space that is held back, because control text that follows would remove it.
 
-/// The longest white space that is held back; what is longer is shown as it is.
+/// The longest white space that is held back. Longer white space is shown.
 const MAX_HELD_SPACE: usize = 1024;
 
-/// The white space between the last text that was shown and the next.
+/// The white space between the last visible text and the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingSpace {
     before: String,
-    /// What came after control text was taken out here; `None` if none was.
+    /// The white space after removed control text; `None` if none was removed.
     after: Option<String>,
-    /// Whether any text comes before.
+    /// Visible text comes before.
     follows_text: bool,
 }
 
@@ -18,8 +18,7 @@ impl PendingSpace {
         self.after.as_mut().unwrap_or(&mut self.before).push(c);
     }
 
-    /// The answer begins here, in the middle of a text that it continues: unless white space has come already, that goes on where it
-    /// was.
+    /// Begins the continuation of a text. Without white space so far, the text continues where it ended.
     pub fn begin_answer(&mut self) {
         if self.before.is_empty() && self.after.is_none() {
             self.follows_text = false;
@@ -30,13 +29,13 @@ impl PendingSpace {
         self.after.as_ref().unwrap_or(&self.before).len() >= MAX_HELD_SPACE
     }
 
-    /// Control text was taken out at this place.
+    /// Marks the position of removed control text.
     pub fn mark_removed(&mut self) {
         self.before = self.before_text();
         self.after = Some(String::new());
     }
 
-    /// Text follows: gives the white space before it.
+    /// Takes the white space before the text that follows.
     pub fn take_before_text(&mut self) -> String {
         let white_space = self.before_text();
         *self = Self {
@@ -46,20 +45,20 @@ impl PendingSpace {
         white_space
     }
 
-    /// The text ends here: gives the white space at its end, which is none where control text was.
+    /// Takes the white space at the text's end, which is empty after control text.
     pub fn finish(&mut self) -> String {
-        let gap = std::mem::take(self);
-        if gap.after.is_some() {
+        let space = std::mem::take(self);
+        if space.after.is_some() {
             String::new()
         } else {
-            gap.before
+            space.before
         }
     }
 
-    /// What is to be shown of the white space if text follows now.
+    /// Returns the visible white space if text follows now.
     ///
-    /// Of the line ends on both sides of control text the larger part stays, so that paragraphs stay apart and no empty
-    /// space is left; the indent is that of the line that follows, which may mean something.
+    /// Of the line ends on both sides of control text the larger group stays, so that paragraphs stay apart
+    /// and no empty space is left. The indent is that of the following line, because it may be significant.
     pub fn before_text(&self) -> String {
         let before = self.before.as_str();
         let Some(after) = &self.after else {
@@ -89,7 +88,7 @@ impl PendingSpace {
     }
 }
 
-/// The white space up to its last line end, and the rest.
+/// Splits white space after its last line end.
 fn split_indent(white_space: &str) -> (&str, &str) {
     white_space.split_at(white_space.rfind(['\n', '\r']).map_or(0, |at| at + 1))
 }
@@ -105,12 +104,12 @@ mod tests {
     use super::*;
 
     fn between(before: &str, after: &str) -> String {
-        let mut gap = PendingSpace::default();
-        gap.take_before_text();
-        before.chars().for_each(|c| gap.push(c));
-        gap.mark_removed();
-        after.chars().for_each(|c| gap.push(c));
-        gap.take_before_text()
+        let mut space = PendingSpace::default();
+        space.take_before_text();
+        before.chars().for_each(|c| space.push(c));
+        space.mark_removed();
+        after.chars().for_each(|c| space.push(c));
+        space.take_before_text()
     }
 
     #[test]
@@ -133,18 +132,18 @@ mod tests {
 
     #[test]
     fn trims_both_ends_except_indent() {
-        let mut gap = PendingSpace::default();
-        gap.push('\n');
-        gap.mark_removed();
-        "\n\n  ".chars().for_each(|c| gap.push(c));
-        assert_eq!(gap.before_text(), "  ");
-        assert_eq!(gap.finish(), "");
+        let mut space = PendingSpace::default();
+        space.push('\n');
+        space.mark_removed();
+        "\n\n  ".chars().for_each(|c| space.push(c));
+        assert_eq!(space.before_text(), "  ");
+        assert_eq!(space.finish(), "");
     }
 
     #[test]
     fn keeps_space_without_control_text() {
-        let mut gap = PendingSpace::default();
-        " \n\t\r\n ".chars().for_each(|c| gap.push(c));
-        assert_eq!(gap.finish(), " \n\t\r\n ");
+        let mut space = PendingSpace::default();
+        " \n\t\r\n ".chars().for_each(|c| space.push(c));
+        assert_eq!(space.finish(), " \n\t\r\n ");
     }
 }

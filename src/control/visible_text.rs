@@ -1,38 +1,39 @@
-//! What the person sees of an answer: the text up to here, what is held behind it, and whether what comes next stands in code.
+//! The visible text of an answer: the text so far, the text held behind it, and the code context of the next
+//! character.
 
 use super::{Item, is_space, opening::LineContext, pending_space::PendingSpace};
 use crate::{markdown::CodeTracker, protocol::CitedSource};
 
-/// How much text is kept to know what is code.
+/// The maximum text kept to detect code.
 pub(super) const MAX_CODE_CONTEXT_BYTES: usize = 32 * 1024;
 
-/// How many bytes may be parsed to ask what is code: so many, and so many for each byte of the answer. That is enough for
-/// hundreds of markers; an answer of nothing else is text from there on, and costs no more.
+/// The maximum number of bytes parsed to detect code: a base, and a factor for each byte of the answer. That
+/// is enough for hundreds of markers. An answer with more is treated as text from there on and costs no more.
 pub(super) const MAX_PARSED_BYTES: (u64, u64) = (1024 * 1024, 4);
 
-/// The text that is shown, as far as it is known.
+/// The visible text, as far as it is known.
 #[derive(Clone, Debug)]
 pub(super) struct VisibleText {
-    /// What is shown and not given out yet.
+    /// Visible text that was not output yet.
     text: String,
-    /// How much of it `code` has seen.
+    /// The length of `text` that `code` has processed.
     tracked_len: usize,
-    /// Follows what is shown.
+    /// Tracks code in the visible text.
     pub code: CodeTracker,
-    /// How many bytes were parsed to ask what is code.
+    /// The number of bytes parsed to detect code.
     pub parsed_bytes: u64,
     pending_space: PendingSpace,
-    /// Sources that are control text only if no more text comes.
+    /// Sources that are control text only if no text follows.
     held_sources: Option<HeldSources>,
-    /// Something of the answer was shown.
+    /// Some of the answer was visible.
     has_begun: bool,
-    /// Whether the present line has nothing but white space so far.
+    /// The current line has only white space so far.
     is_line_blank: bool,
-    /// The last character that will be seen before the present one.
+    /// The last visible character before the current one.
     previous: Option<char>,
 }
 
-/// What [`Shown::last`] holds, with the white space before it.
+/// The held sources, with the white space before them.
 #[derive(Clone, Debug)]
 struct HeldSources {
     text: String,
@@ -40,7 +41,7 @@ struct HeldSources {
 }
 
 impl VisibleText {
-    /// Nothing so far.
+    /// Creates an empty text.
     pub fn new() -> Self {
         Self {
             text: String::new(),
@@ -55,7 +56,7 @@ impl VisibleText {
         }
     }
 
-    /// This was shown before. It may end in code.
+    /// Continues text that was shown before. It may end inside code.
     pub fn continue_from(&mut self, text: &str) {
         self.code.push(text);
         self.pending_space.take_before_text();
@@ -64,7 +65,7 @@ impl VisibleText {
         self.previous = text.chars().next_back();
     }
 
-    /// What stands before the next character.
+    /// Returns the context of the next character.
     pub fn line_context(&self) -> LineContext {
         LineContext {
             is_line_start: self.is_line_blank,
@@ -76,17 +77,17 @@ impl VisibleText {
         self.has_begun
     }
 
-    /// Whether sources are held that are text if more comes.
+    /// Returns true if sources are held that become text if more follows.
     pub fn has_held_sources(&self) -> bool {
         self.held_sources.is_some()
     }
 
-    /// The white space before what comes next.
+    /// Returns the white space before the next text.
     pub fn pending_white_space(&self) -> String {
         self.pending_space.before_text()
     }
 
-    /// White space, which control text that follows may take along.
+    /// Adds white space, which following control text may remove.
     pub fn push_space(&mut self, c: char) {
         self.pending_space.push(c);
         self.is_line_blank |= matches!(c, '\n' | '\r');
@@ -96,7 +97,7 @@ impl VisibleText {
         }
     }
 
-    /// Text that does not end in white space.
+    /// Adds text that does not end in white space.
     pub fn push_text(&mut self, text: &str) {
         self.release_held_sources();
         let white_space = self.pending_space.take_before_text();
@@ -105,7 +106,7 @@ impl VisibleText {
         self.note_text(text);
     }
 
-    /// Shows what was held. The white space at its end may still belong to control text that follows.
+    /// Shows held text. Following control text may still remove the white space at its end.
     pub fn release(&mut self, held: &str) {
         let text = held.trim_end_matches(is_space);
         self.push_text(text);
@@ -114,13 +115,13 @@ impl VisibleText {
         }
     }
 
-    /// Shows white space to which nothing is added any more.
+    /// Shows white space that is complete.
     pub fn flush_white_space(&mut self) {
         let white_space = self.pending_space.finish();
         self.text.push_str(&white_space);
     }
 
-    /// Holds sources back until it is known whether they are the last thing.
+    /// Holds sources back until the answer ends or text follows.
     pub fn hold_sources(&mut self, text: &str, sources: Vec<CitedSource>) {
         self.release_held_sources();
         self.held_sources = Some(HeldSources {
@@ -130,17 +131,17 @@ impl VisibleText {
         self.note_text(text);
     }
 
-    /// The sources that turned out to be the last thing.
+    /// Takes the sources that ended the answer.
     pub fn take_held_sources(&mut self) -> Option<Vec<CitedSource>> {
         self.held_sources.take().map(|last| last.sources)
     }
 
-    /// Control text was taken out here.
+    /// Marks the position of removed control text.
     pub fn mark_removed(&mut self) {
         self.pending_space.mark_removed();
     }
 
-    /// Metadata were taken out here: what comes first in an answer stands before it.
+    /// Marks the position of removed metadata. If no text came before, the answer begins here.
     pub fn mark_metadata_removed(&mut self) {
         if !self.has_begun {
             self.pending_space.begin_answer();
@@ -148,10 +149,11 @@ impl VisibleText {
         self.pending_space.mark_removed();
     }
 
-    /// Whether an opening that comes now, after so many bytes of the answer, stands in code.
-    pub fn is_code(&mut self, opening: &str, taken: u64) -> bool {
-        let (base, each) = MAX_PARSED_BYTES;
-        if self.parsed_bytes > base + each * taken {
+    /// Returns true if an opening at the current position is inside code. `received` is the answer's length so
+    /// far, in bytes.
+    pub fn is_code(&mut self, opening: &str, received: u64) -> bool {
+        let (base, per_byte) = MAX_PARSED_BYTES;
+        if self.parsed_bytes > base + per_byte * received {
             return true;
         }
         self.update_code_tracker();
@@ -164,7 +166,7 @@ impl VisibleText {
         is_code
     }
 
-    /// Gives out what is shown so far.
+    /// Outputs the visible text so far.
     pub fn flush(&mut self, out: &mut Vec<Item>) {
         if !self.text.is_empty() {
             self.update_code_tracker();
@@ -173,7 +175,7 @@ impl VisibleText {
         }
     }
 
-    /// How many bytes are kept here: a measure of the memory used.
+    /// Returns the number of bytes held, as a measure of memory use.
     #[cfg(test)]
     pub fn held_bytes(&self) -> usize {
         let last = self.held_sources.as_ref().map_or(0, |last| last.text.len());
@@ -186,7 +188,7 @@ impl VisibleText {
         }
     }
 
-    /// This text, which does not end in white space, stands before what comes next.
+    /// Records text before the next character. It does not end in white space.
     fn note_text(&mut self, text: &str) {
         if let Some(c) = text.chars().next_back() {
             self.has_begun = true;
@@ -195,14 +197,15 @@ impl VisibleText {
         }
     }
 
-    /// Brings what is known of the code up to date.
+    /// Updates the code tracker with the latest text.
     fn update_code_tracker(&mut self) {
         self.code.push(&self.text[self.tracked_len..]);
         self.tracked_len = self.text.len();
     }
 }
 
-/// Whether a marker behind this character would be a part of something else. A backslash makes plain text of what follows.
+/// Returns true if a marker behind this character would be part of a word. A backslash escapes the next
+/// character.
 fn joins_next_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '\\')
 }

@@ -1,4 +1,4 @@
-//! What a call has cost.
+//! The cost of a call.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::{
     settings::Price,
 };
 
-/// The cost of a call of a model: what its server says, else what the settings say, else unknown. The settings name models as
-/// everybody may; `is_named` says whether a name means this one.
+/// Returns the cost of a call of a model: the server's figure, or the price in the settings, or `None`.
+/// `is_named` returns true for a name in the settings that means this model.
 pub fn call_cost(
     usage: &Usage,
     model: &str,

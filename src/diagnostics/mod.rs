@@ -1,8 +1,8 @@
-//! Diagnostics: how an answer was made. What was sent to the model, what came back before anything was taken out of it,
-//! what it cost and how long it took.
+//! Diagnostics: the requests of an answer, the raw responses, and their cost and duration.
 //!
-//! A run writes down its calls ([`record`], by `runs::recorder`), without what is secret ([`secrets`](crate::secrets)) and within limits. Who
-//! wants to know has them put together here ([`report`]), for any client as JSON and for the page as a [`view`].
+//! A run records its calls ([`record`], by `runs::recorder`) without secrets ([`secrets`](crate::secrets))
+//! and within limits. A report ([`report`]) combines them on request, as JSON for any client and as a
+//! [`view`] for the page.
 //!
 //! Nothing here is shown to a model, and nothing that is shown in a conversation depends on it.
 

@@ -1,7 +1,7 @@
-//! What is written down of a call of a model: without secrets, and within a limit.
+//! The stored record of a model call: without secrets, and limited in size.
 //!
-//! What a model or a tool server made is kept as the text that it is: it may be nested deeper than a `serde_json::Value`
-//! that is read can be.
+//! Values from a model or a tool server are kept as text, because they may be nested deeper than a parsed
+//! `serde_json::Value` can be.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,81 +14,81 @@ use crate::{
     protocol::{EventBody, RawJson, RunError, RunStatus, Timestamp},
 };
 
-/// What was sent.
+/// The request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestRecord {
     pub started_at: Timestamp,
-    /// As `endpoint/model`.
+    /// The model's id, `endpoint/model`.
     pub model: String,
     #[serde(default)]
     pub purpose: Purpose,
-    /// The address that it was sent to, without what is secret in it.
+    /// The address of the request, without secrets.
     pub address: String,
-    /// How many calls of the run may ask for tools.
+    /// The number of calls of the run that may request tools.
     pub max_iterations: usize,
-    /// All that was sent besides the messages and the tools.
+    /// All parameters besides the messages and the tools.
     pub parameters: Map<String, Value>,
-    /// The tools that were offered; nothing if they are those of the call before.
+    /// The offered tools; `None` if they equal those of the previous call.
     pub tools: Option<Vec<RawJson>>,
-    /// Whether all messages of the call before came first.
+    /// The messages follow all messages of the previous call.
     pub goes_on: bool,
-    /// The messages. `{"omitted": N}` stands where N of them were too many to keep.
+    /// The messages. `{"omitted": N}` replaces N messages that exceeded the limit.
     pub messages: Vec<Value>,
 }
 
-/// What a call is for.
+/// The purpose of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// It gives the answer, or a part of it.
+    /// It generates the answer, or a part of it.
     #[default]
     Answer,
-    /// It gives what stands for the conversation's beginning, where there is no room for that.
+    /// It generates the summary that replaces the beginning of a long conversation.
     Summary,
 }
 
-/// What has come of it so far.
+/// The response so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResponseRecord {
     pub status: RunStatus,
-    /// From the call to the first thing that the model said.
+    /// From the start of the call to the model's first output.
     pub first_token_ms: Option<u64>,
-    /// From the call to its end.
+    /// From the start of the call to its end.
     pub duration_ms: Option<u64>,
-    /// Why the model stopped, in our words.
+    /// The finish reason, in Parlor's terms.
     pub finish_reason: Option<String>,
     pub usage: Option<TokenUsage>,
     /// In US dollars.
     pub cost: Option<f64>,
     pub raw: RawAnswer,
-    /// How often it was made again.
+    /// The number of retries.
     pub retries: usize,
-    /// What went wrong, each time.
+    /// The error of each failed attempt.
     pub failures: Vec<CallFailure>,
     pub events: Vec<TimelineEntry>,
 }
 
-/// Tokens, as the model server counts them.
+/// Token counts as reported by the model server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
 }
 
-/// What the model said, before anything was taken out of it.
+/// The model's raw output, before any filtering.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawAnswer {
     pub thinking: String,
     pub text: String,
     pub tool_calls: Vec<RawCall>,
-    /// What could not be taken in.
+    /// The unreadable pieces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<RawPiece>,
-    /// There was more than is kept.
+    /// The output exceeded the limit and was truncated.
     pub cut: bool,
 }
 
-/// A tool call as the model asked for it.
+/// A tool call as requested by the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawCall {
     pub id: String,
@@ -96,12 +96,12 @@ pub struct RawCall {
     pub arguments: String,
 }
 
-/// A piece of an answer that Parlor could not take in.
+/// A piece of an answer that Parlor could not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawPiece {
-    /// What it is, or why it was left out.
+    /// The kind of content, or the reason for leaving it out.
     pub what: String,
-    /// The beginning of it, as it came.
+    /// The beginning of the raw text.
     pub raw: String,
 }
 
@@ -112,23 +112,23 @@ pub struct CallFailure {
     pub error: RunError,
 }
 
-/// What happened, and when. Several of a kind in a row are one entry.
+/// An event with its time. Equal events in a row are one entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimelineEntry {
     pub at: Timestamp,
     #[serde(rename = "type")]
     pub kind: String,
-    /// Which tool, or what it is doing.
+    /// The tool, or its activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     pub count: usize,
-    /// When the last of them happened.
+    /// The time of the last event.
     pub until: Timestamp,
 }
 
 impl RequestRecord {
-    /// What a call sends, in about `limit` bytes: what comes last is what is kept, and the system prompt. `known` are the
-    /// messages and the tools of the call before.
+    /// Creates the record of a request in about `limit` bytes. The system prompt and the newest messages are
+    /// kept. `known` has the messages and the tools of the previous call.
     pub fn from_preview(
         sent: RequestPreview,
         known: &mut SentBefore,
@@ -150,8 +150,8 @@ impl RequestRecord {
         };
         let goes_on = known.is_prefix_of(&messages);
         let new = if goes_on { known.messages.len() } else { 0 };
-        let told = fingerprint(&tools);
-        let same_tools = known.tools == Some(told);
+        let tools_hash = fingerprint(&tools);
+        let same_tools = known.tools == Some(tools_hash);
         let request = Self {
             started_at: Timestamp(0),
             model: String::new(),
@@ -164,22 +164,22 @@ impl RequestRecord {
             messages: truncate_messages(&messages[new..], secrets, limit),
         };
         known.messages = messages.iter().map(fingerprint).collect();
-        known.tools = Some(told);
+        known.tools = Some(tools_hash);
         request
     }
 }
 
-/// What the call before has sent.
+/// The content of the previous request.
 #[derive(Clone, Debug, Default)]
 pub struct SentBefore {
     /// A hash of each message.
     messages: Vec<u64>,
-    /// And one of all tools.
+    /// A hash of all tools.
     tools: Option<u64>,
 }
 
 impl SentBefore {
-    /// Whether `messages` begin with all that are known.
+    /// Returns true if `messages` begin with all known ones.
     fn is_prefix_of(&self, messages: &[Value]) -> bool {
         !self.messages.is_empty()
             && self.messages.len() <= messages.len()
@@ -213,7 +213,7 @@ fn truncate_tools(tools: &[Value], secrets: &Secrets, limit: usize) -> Vec<RawJs
     tools.collect()
 }
 
-/// The first message if it is the system prompt, and as many of the last as there is room for.
+/// Keeps the system prompt and as many of the newest messages as fit.
 fn truncate_messages(messages: &[Value], secrets: &Secrets, limit: usize) -> Vec<Value> {
     let is_system = |message: &Value| message["role"] == "system";
     let (head, rest) = match messages.split_first() {
@@ -225,7 +225,7 @@ fn truncate_messages(messages: &[Value], secrets: &Secrets, limit: usize) -> Vec
     for message in rest.iter().rev() {
         let message = truncate_message(message, secrets, limit);
         let length = json_bytes(&message);
-        // The last one is kept whatever there is room for: it is what was asked.
+        // The last one is always kept: it is the question.
         if length > room && !tail.is_empty() {
             break;
         }
@@ -251,12 +251,12 @@ fn truncate_message(message: &Value, secrets: &Secrets, limit: usize) -> Value {
     message
 }
 
-/// Hides what is secret in every text of a value.
+/// Redacts the secrets in every text of a value.
 pub(super) fn redact_value(value: &mut Value, secrets: &Secrets) {
     for_each_text(value, &mut |text| *text = secrets.redact(text));
 }
 
-/// Cuts every text of a value.
+/// Truncates every text of a value.
 fn truncate_value(value: &mut Value, limit: usize) {
     for_each_text(value, &mut |text| {
         if text.len() > limit {
@@ -277,7 +277,7 @@ fn for_each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
 }
 
 impl ResponseRecord {
-    /// Of a call that has just been made.
+    /// Creates the response of a call that has just started.
     pub fn pending() -> Self {
         Self {
             status: RunStatus::Running,
@@ -293,7 +293,7 @@ impl ResponseRecord {
         }
     }
 
-    /// As it may be written down: without secrets, in about `limit` bytes.
+    /// Returns a copy to be stored: without secrets, in about `limit` bytes.
     pub fn truncated(&self, secrets: &Secrets, limit: usize) -> Self {
         let mut kept = self.clone();
         let RawAnswer {
@@ -311,7 +311,7 @@ impl ResponseRecord {
             *text = kept;
             *cut |= is_cut;
         };
-        // The answer first: it is what one wants to see.
+        // The answer first, because it is the most useful part.
         keep(text);
         keep(thinking);
         for call in tool_calls {
@@ -334,10 +334,10 @@ impl ResponseRecord {
     }
 }
 
-/// The longest line that the timeline says of an event.
+/// The maximum length of a timeline entry's detail, in bytes.
 const MAX_DETAIL_BYTES: usize = 200;
 
-/// Adds an event to a timeline, unless it has `most` entries already.
+/// Appends an event to a timeline, unless it has `max_entries` entries already.
 pub fn push_timeline_event(
     timeline: &mut Vec<TimelineEntry>,
     event: &EventBody,
@@ -362,7 +362,7 @@ pub fn push_timeline_event(
     }
 }
 
-/// The event's type as it is on the wire, and what tells it from others of its type.
+/// Returns the event's wire type, and the detail that distinguishes events of this type.
 fn event_name(event: &EventBody) -> (&'static str, Option<String>) {
     let short = |text: &str| {
         let mut text = text.to_owned();

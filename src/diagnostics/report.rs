@@ -1,4 +1,5 @@
-//! What was written down of an answer, put together. The names of the first fields are those of the public contract.
+//! The diagnostics report of an answer, combined from the records of its calls. The names of the first fields
+//! are part of the public contract.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,44 +13,44 @@ use crate::{
     storage::{PageContextSnapshot, RecordedCall, StorageError, damage::skip_damaged},
 };
 
-/// How an answer was made.
+/// The diagnostics of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diagnostics {
     pub message_id: MessageId,
     pub conversation_id: ConversationId,
-    /// Where the run stands.
+    /// The status of the run.
     pub status: RunStatus,
-    /// As `endpoint/model`.
+    /// The model's id, `endpoint/model`.
     pub model: String,
     pub max_tokens: Option<u64>,
     pub max_iterations: usize,
     pub temperature: Option<f64>,
-    /// The names of the tools that the last call offered.
+    /// The names of the tools in the last request.
     pub tools: Vec<String>,
     pub system_prompt: String,
-    /// What the last call sent, the system prompt aside.
+    /// The messages of the last request without the system prompt.
     pub messages: Vec<Value>,
-    /// What the person was looking at when they asked, by ids.
+    /// The ids of the objects that the user was viewing when they asked.
     pub context: Option<Value>,
-    /// What the model was told of that.
+    /// The description of them for the model.
     pub context_text: Option<String>,
-    /// What the model said in all calls for the answer, before anything was taken out of it.
+    /// The model's raw output in all calls for the answer, before any filtering.
     pub raw_llm_response: String,
-    /// The address that the model is served at.
+    /// The address of the model's server.
     pub address: String,
-    /// All that the last call sent besides messages and tools.
+    /// All parameters of the last request besides messages and tools.
     pub parameters: Map<String, Value>,
-    /// The tools as the model is told of them.
+    /// The tools' definitions for the model.
     pub tool_definitions: Vec<RawJson>,
-    /// Of all calls that the server has counted.
+    /// The usage of all calls with counts from the server.
     pub usage: Option<TokenUsage>,
-    /// Of all calls, in US dollars; unknown if it is unknown of one.
+    /// The cost of all calls in US dollars; `None` if the cost of one is unknown.
     pub cost: Option<f64>,
-    /// From the first call to the first thing that the model said.
+    /// From the start of the first call to the model's first output.
     pub first_token_ms: Option<u64>,
     /// From the run's start to its end.
     pub duration_ms: Option<u64>,
-    /// How often a call was made again.
+    /// The number of retried calls.
     pub retries: usize,
     pub calls: Vec<CallReport>,
     pub timeline: Vec<TimelineEntry>,
@@ -65,7 +66,7 @@ pub struct CallReport {
     pub address: String,
     pub parameters: Map<String, Value>,
     pub tools: Vec<String>,
-    /// Whether all messages of the call before came before these.
+    /// The messages follow all messages of the previous call.
     pub goes_on: bool,
     pub messages: Vec<Value>,
     pub first_token_ms: Option<u64>,
@@ -79,11 +80,11 @@ pub struct CallReport {
 }
 
 impl Diagnostics {
-    /// Nothing if no call of this answer is known (any more).
+    /// Loads the report of an answer. Returns `None` if no call of it is stored (any more).
     ///
     /// # Errors
     ///
-    /// If storage does not work. A call that can't be read is left out.
+    /// If the storage fails. An unreadable call is left out.
     pub fn load(
         conversation_id: ConversationId,
         message: &Message,
@@ -92,22 +93,22 @@ impl Diagnostics {
         let Some(answer) = message.assistant() else {
             return Ok(None);
         };
-        let mut read = Vec::with_capacity(recorded.len());
+        let mut records = Vec::with_capacity(recorded.len());
         for call in recorded {
             let parts = || -> Result<(RequestRecord, ResponseRecord), StorageError> {
                 let request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
                 Ok((request, serde_json::from_str(&call.response)?))
             };
-            read.extend(skip_damaged("model_calls", call.id, parts())?);
+            records.extend(skip_damaged("model_calls", call.id, parts())?);
         }
-        Ok(assemble(conversation_id, message, answer, read))
+        Ok(assemble(conversation_id, message, answer, records))
     }
 
-    /// The same, with what the person was looking at when they asked.
+    /// Adds the page context of the question.
     ///
     /// # Errors
     ///
-    /// If that can't be written as JSON.
+    /// If the context can't be written as JSON.
     pub fn with_context(
         mut self,
         page_context: &PageContextSnapshot,
@@ -125,15 +126,15 @@ fn assemble(
     conversation_id: ConversationId,
     message: &Message,
     answer: &AssistantMessage,
-    read: Vec<(RequestRecord, ResponseRecord)>,
+    records: Vec<(RequestRecord, ResponseRecord)>,
 ) -> Option<Diagnostics> {
     let mut messages = Vec::new();
     let mut tools = Vec::new();
     let (mut calls, mut timeline) = (Vec::new(), vec![start_entry(message)]);
     let mut last = None;
-    for (request, response) in read {
+    for (request, response) in records {
         timeline.extend(response.events.iter().cloned());
-        // It stands for itself: those that give the answer go on from each other.
+        // A summary's messages are its own: only the calls of the answer extend each other's messages.
         if request.purpose == Purpose::Summary {
             calls.push(call_report(request, response, Vec::new(), answer.status));
             continue;
@@ -155,7 +156,7 @@ fn assemble(
     if calls.is_empty() {
         return None;
     }
-    // A run may have been stopped while its beginning was summarised: nothing was sent for the answer then.
+    // The run may have been stopped during the summary: then no request was sent for the answer.
     let (parameters, address, max_iterations) = last.unwrap_or_default();
     let system_prompt = match messages.first() {
         Some(first) if first["role"] == "system" => {
@@ -195,7 +196,7 @@ fn assemble(
     })
 }
 
-/// The one event that the storage makes and no call has.
+/// Returns the entry of the run's start, which is an event of the storage and not of a call.
 fn start_entry(message: &Message) -> TimelineEntry {
     TimelineEntry {
         at: message.created_at,
@@ -212,7 +213,7 @@ fn call_report(
     tools: Vec<String>,
     run: RunStatus,
 ) -> CallReport {
-    // A call whose end nobody has seen ended with the run: the process went away.
+    // A call without a recorded end ended with the run: the process stopped.
     let broke_off = response.status == RunStatus::Running && run.is_terminal();
     let status = if broke_off {
         RunStatus::Interrupted
@@ -257,7 +258,7 @@ fn tool_names(tools: &[RawJson]) -> Vec<String> {
     tools.iter().filter_map(name).collect()
 }
 
-/// Those that give the answer.
+/// Returns the calls for the answer.
 fn answer_calls(calls: &[CallReport]) -> impl Iterator<Item = &CallReport> {
     calls.iter().filter(|call| call.purpose == Purpose::Answer)
 }
@@ -276,7 +277,7 @@ fn total_usage(calls: &[CallReport]) -> Option<TokenUsage> {
     })
 }
 
-/// Summed as whole billionths.
+/// The sum in integer billionths.
 fn total_cost(calls: &[CallReport]) -> Option<f64> {
     let each = calls.iter().map(|call| call.cost.and_then(Cost::from_dollars));
     let nanos: Option<u64> = each.map(|cost| cost.map(|cost| cost.0)).sum();

@@ -1,4 +1,4 @@
-//! Diagnostics as the page shows them: every number in words, every text ready to be drawn.
+//! The page's view of the diagnostics: formatted numbers and texts that can be rendered as they are.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::protocol::{
 };
 
 impl Diagnostics {
-    /// What the page shows.
+    /// Returns the view for the page.
     pub fn view(&self) -> DiagnosticsView {
         DiagnosticsView {
             at_work: !self.status.is_terminal(),
@@ -24,22 +24,22 @@ impl Diagnostics {
     }
 }
 
-fn summary_facts(of: &Diagnostics) -> Vec<DiagnosticsFact> {
-    let mut facts = vec![fact("Model", of.model.clone())];
-    let mut known = |name: &str, value: Option<String>| facts.extend(value.map(|value| fact(name, value)));
-    known(
+fn summary_facts(diagnostics: &Diagnostics) -> Vec<DiagnosticsFact> {
+    let mut facts = vec![fact("Model", diagnostics.model.clone())];
+    let mut add_fact = |name: &str, value: Option<String>| facts.extend(value.map(|value| fact(name, value)));
+    add_fact(
         "Address",
-        Some(of.address.clone()).filter(|address| !address.is_empty()),
+        Some(diagnostics.address.clone()).filter(|address| !address.is_empty()),
     );
-    known("State", Some(of.status.as_str().into()));
-    known("Tokens", of.usage.map(format_tokens));
-    known("Cost", of.cost.map(format_dollars));
-    known("First token", of.first_token_ms.map(format_seconds));
-    known("Duration", of.duration_ms.map(format_seconds));
-    known("Calls of the model", Some(format_calls(of)));
-    known(
+    add_fact("State", Some(diagnostics.status.as_str().into()));
+    add_fact("Tokens", diagnostics.usage.map(format_tokens));
+    add_fact("Cost", diagnostics.cost.map(format_dollars));
+    add_fact("First token", diagnostics.first_token_ms.map(format_seconds));
+    add_fact("Duration", diagnostics.duration_ms.map(format_seconds));
+    add_fact("Model calls", Some(format_calls(diagnostics)));
+    add_fact(
         "Parameters",
-        Some(format_parameters(of)).filter(|parameters| !parameters.is_empty()),
+        Some(format_parameters(diagnostics)).filter(|parameters| !parameters.is_empty()),
     );
     facts
 }
@@ -54,7 +54,7 @@ fn format_tokens(usage: TokenUsage) -> String {
 }
 
 fn format_dollars(dollars: f64) -> String {
-    // Cents say nothing about what a single answer costs.
+    // A single answer often costs less than a cent.
     format!(
         "${}",
         format!("{dollars:.6}")
@@ -67,78 +67,90 @@ fn format_seconds(milliseconds: u64) -> String {
     format!("{:.2} s", milliseconds as f64 / 1000.0)
 }
 
-fn format_calls(of: &Diagnostics) -> String {
-    let calls = of.calls.len();
-    match of.retries {
-        0 => format!("{calls} (at most {} may ask for tools)", of.max_iterations),
+fn format_calls(diagnostics: &Diagnostics) -> String {
+    let calls = diagnostics.calls.len();
+    match diagnostics.retries {
+        0 => format!(
+            "{calls} (at most {} may request tools)",
+            diagnostics.max_iterations
+        ),
         1 => format!("{calls}, 1 retry"),
         retries => format!("{calls}, {retries} retries"),
     }
 }
 
-fn format_parameters(of: &Diagnostics) -> String {
-    let parameters = of
+fn format_parameters(diagnostics: &Diagnostics) -> String {
+    let parameters = diagnostics
         .parameters
         .iter()
         .map(|(name, value)| format!("{name}: {value}"));
     parameters.collect::<Vec<_>>().join(", ")
 }
 
-fn detail_sections(of: &Diagnostics) -> Vec<DiagnosticsSection> {
+fn detail_sections(diagnostics: &Diagnostics) -> Vec<DiagnosticsSection> {
     vec![
         DiagnosticsSection {
             title: "System prompt".into(),
-            count: pluralize(of.system_prompt.chars().count(), "character"),
+            count: pluralize(diagnostics.system_prompt.chars().count(), "character"),
             lines: false,
-            blocks: vec![text_block("", of.system_prompt.clone())],
+            blocks: vec![text_block("", diagnostics.system_prompt.clone())],
         },
         DiagnosticsSection {
             title: "Messages".into(),
-            count: pluralize(of.messages.len(), "message"),
+            count: pluralize(diagnostics.messages.len(), "message"),
             lines: false,
-            blocks: of.messages.iter().map(message_block).collect(),
+            blocks: diagnostics.messages.iter().map(message_block).collect(),
         },
-        context_section(of),
+        context_section(diagnostics),
         DiagnosticsSection {
             title: "Tools".into(),
-            count: pluralize(of.tools.len(), "tool"),
+            count: pluralize(diagnostics.tools.len(), "tool"),
             lines: false,
-            blocks: of
+            blocks: diagnostics
                 .tools
                 .iter()
-                .zip(&of.tool_definitions)
+                .zip(&diagnostics.tool_definitions)
                 .map(tool_block)
                 .collect(),
         },
         DiagnosticsSection {
             title: "Raw response".into(),
-            count: pluralize(of.calls.len(), "call"),
+            count: pluralize(diagnostics.calls.len(), "call"),
             lines: false,
-            blocks: of.calls.iter().enumerate().flat_map(response_blocks).collect(),
+            blocks: diagnostics
+                .calls
+                .iter()
+                .enumerate()
+                .flat_map(response_blocks)
+                .collect(),
         },
         DiagnosticsSection {
             title: "Timeline".into(),
-            count: pluralize(of.timeline.len(), "entry"),
+            count: pluralize(diagnostics.timeline.len(), "entry"),
             lines: true,
-            blocks: timeline_blocks(&of.timeline),
+            blocks: timeline_blocks(&diagnostics.timeline),
         },
     ]
 }
 
-/// What was open on the page: as the request named it, and as the model was told of it.
-fn context_section(of: &Diagnostics) -> DiagnosticsSection {
+/// Returns the section about the page context: the request's data, and their description for the model.
+fn context_section(diagnostics: &Diagnostics) -> DiagnosticsSection {
     let page = |context: &Value| context["current_page"].as_str().unwrap_or_default().to_owned();
     let mut blocks: Vec<DiagnosticsBlock> = Vec::new();
     blocks.extend(
-        of.context
+        diagnostics
+            .context
             .as_ref()
-            .map(|context| text_block("what was open", pretty_json(context))),
+            .map(|context| text_block("page context", pretty_json(context))),
     );
-    let context_text = of.context_text.as_ref().filter(|text| !text.is_empty());
-    blocks.extend(context_text.map(|text| text_block("what the model was told", text)));
+    let context_text = diagnostics.context_text.as_ref().filter(|text| !text.is_empty());
+    blocks.extend(context_text.map(|text| text_block("text for the model", text)));
     DiagnosticsSection {
         title: "Context".into(),
-        count: of.context.as_ref().map_or("nothing was open".into(), page),
+        count: diagnostics
+            .context
+            .as_ref()
+            .map_or("no page context".into(), page),
         lines: false,
         blocks,
     }
@@ -209,11 +221,11 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
             .map(|ms| format!("duration: {}", format_seconds(ms))),
     );
     if raw.cut {
-        facts.push("there was more than is kept (setting limits.diagnostics_bytes)".into());
+        facts.push("truncated (setting limits.diagnostics_bytes)".into());
     }
     let name = match call.purpose {
         Purpose::Answer => format!("Call {}", index + 1),
-        Purpose::Summary => format!("Call {}, which summarises the beginning", index + 1),
+        Purpose::Summary => format!("Call {} (summary of the beginning)", index + 1),
     };
     let mut blocks = vec![text_block(&name, facts.join(" · "))];
     blocks.extend(
@@ -226,10 +238,10 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
             blocks.push(text_block(label, text));
         }
     }
-    let asked = raw.tool_calls.iter();
-    blocks.extend(asked.map(|asked| text_block(format!("asks for {}", asked.name), &asked.arguments)));
-    let unread = raw.unread.iter();
-    blocks.extend(unread.map(|piece| text_block(format!("not read: {}", piece.what), &piece.raw)));
+    let calls = raw.tool_calls.iter();
+    blocks.extend(calls.map(|call| text_block(format!("requests {}", call.name), &call.arguments)));
+    let pieces = raw.unread.iter();
+    blocks.extend(pieces.map(|piece| text_block(format!("unreadable: {}", piece.what), &piece.raw)));
     blocks
 }
 

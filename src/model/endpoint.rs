@@ -1,4 +1,4 @@
-//! One place where models are served, as an adapter implements it.
+//! The interface of a model endpoint, implemented by the provider adapters.
 
 use std::{fmt, pin::Pin};
 
@@ -7,23 +7,23 @@ use futures::Stream;
 use super::{ModelError, ModelEvent, ModelRequest};
 use crate::{protocol::model_list::ModelInfo, settings::PromptLength};
 
-/// What a server has not refused so far, for a model.
+/// The features that a server has not rejected so far for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerCapabilities {
-    /// It is asked for the token counts at the end.
+    /// The request asks for token counts at the end.
     pub usage: bool,
-    /// It is told in a field of its own which tool has to be used; else in words.
+    /// A forced tool is named in the request's own field; otherwise in the prompt.
     pub tool_choice: bool,
-    /// It is shown what the model thought before it asked for tools.
+    /// The model's thinking before its tool calls is sent back.
     pub thinking: bool,
-    /// The model is told of tools, and of what they gave before; else that is said in words.
+    /// Tools, tool calls and tool outputs are sent in their own fields; otherwise as text.
     pub tools: bool,
-    /// It takes instructions as the system's; else they stand before the first question.
+    /// Instructions are sent with the system role; otherwise before the first question.
     pub system: bool,
 }
 
 impl ServerCapabilities {
-    /// Nothing was refused.
+    /// All features: nothing was rejected.
     pub const ALL: Self = Self {
         usage: true,
         tool_choice: true,
@@ -33,7 +33,7 @@ impl ServerCapabilities {
     };
 }
 
-/// What a call sends, and where to.
+/// The address and the body of a call.
 #[derive(Debug, Default)]
 pub struct RequestPreview {
     /// The endpoint's address without user info and query; empty if nothing leaves Parlor.
@@ -42,54 +42,57 @@ pub struct RequestPreview {
     pub body: serde_json::Map<String, serde_json::Value>,
 }
 
-/// The events of one call. Dropping it ends the call.
+/// The events of one call. Dropping the stream cancels the call.
 pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>> + Send>>;
 
 /// The models that an endpoint lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListedModels {
-    /// Those that a person can choose, the one to choose first at the front.
+    /// The models that a user can choose, the default choice first.
     pub selectable: Vec<ModelInfo>,
-    /// The names there of all of them, also of those that are not offered.
+    /// The endpoint's names of all models, including those that are not offered.
     pub ids: Vec<String>,
 }
 
-/// One place where models are served.
+/// A server of models.
 #[async_trait::async_trait]
 pub trait Endpoint: fmt::Debug + Send + Sync {
-    /// The name in the settings: the first half of a model's id.
+    /// Returns the name in the settings: the first half of a model's id.
     fn name(&self) -> &str;
 
-    /// The models served there now; soon, or an error.
+    /// Returns the models that the server has now. Answers soon, or with an error.
     async fn models(&self) -> Result<ListedModels, ModelError>;
 
-    /// How many tokens a model can take, as far as that can be found out; soon. It is asked anew each time. Whether the model takes
-    /// tools is found out along with it, and is part of its [`manners`](Self::manners) from then on.
+    /// Returns the context window of a model in tokens, if it can be determined. Answers soon and asks the
+    /// server each time. The same probe finds out if the model takes tools, which
+    /// [`capabilities`](Self::capabilities) reports from then on.
     async fn context_window(&self, _model: &str) -> Option<usize> {
         None
     }
 
-    /// The system prompt that its models are given.
+    /// Returns the length of the system prompt for the models of this endpoint.
     fn prompt_length(&self) -> PromptLength {
         PromptLength::Auto
     }
 
-    /// What the server has not refused so far: as long as it is the same, so is what a call sends.
+    /// Returns the features that the server has not rejected so far. Calls with equal capabilities send equal
+    /// requests.
     fn capabilities(&self, _model: &str) -> ServerCapabilities {
         ServerCapabilities::ALL
     }
 
-    /// What [`call`](Self::call) would send, for who wants to know; nothing that is secret is in it. `model` is the model's name
-    /// here.
+    /// Returns the request that [`call`](Self::call) would send, without secrets. `model` is the endpoint's
+    /// name of the model.
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview;
 
-    /// Calls a model by its name here. The stream ends after [`ModelEvent::Finished`] or an error.
+    /// Calls a model by the endpoint's name of it. The stream ends after [`ModelEvent::Finished`] or an
+    /// error.
     ///
-    /// Only connecting has a time limit here. How long to wait for this to return, for the first event and for
-    /// the next one is for the caller to decide; it gives up by dropping what it waits for.
+    /// Only connecting has a time limit here. The caller decides how long to wait for this function, for the
+    /// first event and for the next one; it cancels by dropping the future or the stream.
     ///
     /// # Errors
     ///
-    /// If the server could not be reached or answered with an error before the first event.
+    /// If the server can't be reached or answers with an error before the first event.
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError>;
 }

@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use crate::protocol::RunError;
 
-/// Why a call gave no (whole) answer.
+/// The error of a call without a complete answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .error.message)]
 pub struct ModelError {
-    /// What the person is told: names the endpoint, the cause and the setting to change.
+    /// The text for the user: it names the endpoint, the cause and the setting to change.
     pub error: RunError,
     pub kind: ModelErrorKind,
 }
 
-/// What an error means for the run.
+/// The consequence of an error for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelErrorKind {
-    /// The server named an error that the same call would meet again.
+    /// The same call would fail again.
     Refused,
-    /// The server is busy or down (408, 409, 429, 5xx, no connection): the call may be tried again before
-    /// its first event, after `after` if the server said so.
+    /// The server is busy or down (408, 409, 429, 5xx, no connection). The call may be retried before its
+    /// first event, after `after` if the server sent a delay.
     Unavailable { after: Option<Duration> },
-    /// The stream broke off after it had begun.
+    /// The stream broke off after its first event.
     StreamBroken,
 }

@@ -1,57 +1,57 @@
-//! What a model says in one call.
+//! The events of one model call.
 
 use crate::protocol::{CitedSource, FinishReason, Opaque};
 
-/// What a model says, in the order in which it says it.
+/// An event of a model call. Events arrive in the order of the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelEvent {
-    /// More of its reasoning.
+    /// A delta of the reasoning.
     Thinking(String),
-    /// More of its answer.
+    /// A delta of the answer's text.
     Text(String),
-    /// It begins to ask for a tool call; `index` is the call's place among those of this answer.
+    /// The start of a tool call. `index` is its position among the calls of this answer.
     ToolCall { index: usize, id: String, name: String },
-    /// More of a tool call's arguments, which are JSON once they are whole.
+    /// A delta of a tool call's arguments, which are JSON once complete.
     ToolArguments { index: usize, delta: String },
-    /// What the call has cost so far.
+    /// The usage of the call so far.
     Usage(Usage),
-    /// All text of the present answer so far was reasoning: its end came, and no beginning was marked.
+    /// All text of the current answer so far was reasoning: its end tag came without an opening tag.
     TextWasThinking,
-    /// Where the answer has it from, as the server says: all of it so far, numbered as the text cites it.
+    /// All sources so far, from the server, numbered as the text cites them.
     Sources(Vec<CitedSource>),
-    /// What only this provider understands, and wants to see again.
+    /// Data that only this provider understands and expects to be sent back.
     Opaque { beside: OpaqueTarget, data: Opaque },
-    /// A piece of the answer that can't be taken in, and the beginning of it as it came.
+    /// A piece of the answer that can't be read, and the beginning of its raw text.
     Unreadable { what: UnreadableContent, raw: String },
-    /// It said why it stopped. A stream that ends without this has broken off.
+    /// The reason for the end of the answer. A stream that ends without this event has broken off.
     Finished(FinishReason),
 }
 
-/// Which piece of the present answer [`Opaque`] data belong to.
+/// The piece of the current answer that [`Opaque`] data belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpaqueTarget {
     /// The answer as a whole.
     Answer,
-    /// The thinking or the text that came last.
+    /// The last thinking or text.
     LastPart,
     /// The tool call with this index.
     ToolCall(usize),
 }
 
-/// A piece of an answer that can't be taken in.
+/// A piece of an answer that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnreadableContent {
     Image,
-    /// Sound without its words.
+    /// Audio without a transcript.
     Audio,
-    /// A field or a type of this name.
+    /// An unknown field or type of this name.
     Unknown(String),
-    /// Something that was left out for its size; why.
+    /// A piece that was left out for its size, with a description.
     TooLarge(String),
 }
 
 impl UnreadableContent {
-    /// The name of what could not be taken in.
+    /// Returns the name of the content.
     pub fn name(&self) -> &str {
         match self {
             Self::Image => "image",
@@ -61,21 +61,22 @@ impl UnreadableContent {
     }
 }
 
-/// Tokens, as the model server counts them.
+/// Token counts as reported by the model server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// What it costs, if the server says so.
+    /// The cost, if the server reports it.
     pub cost: Option<Cost>,
 }
 
-/// Money, in billionths of a US dollar: a token costs millionths, and sums must not depend on their order.
+/// Money in billionths of a US dollar. A token costs millionths, and integer sums do not depend on their
+/// order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(pub u64);
 
 impl Cost {
-    /// What is not a price, or none that anyone could pay, is nothing.
+    /// Converts a price. Returns `None` for negative, non-finite and absurdly high values.
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let nanos = (dollars * 1e9).round();
         (0.0..1e18).contains(&nanos).then_some(Self(nanos as u64))

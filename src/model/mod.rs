@@ -1,5 +1,5 @@
-//! The vocabulary of model calls: what a model is asked, what it says, which tools it may call, and how a call fails. Provider
-//! adapters (`providers`), the agent and the tools share it; it does no I/O and knows no provider.
+//! The vocabulary of model calls: requests, events, tools and errors. The provider adapters (`providers`),
+//! the agent and the tools share it. It does no I/O and knows no provider.
 
 mod endpoint;
 mod error;

@@ -1,4 +1,4 @@
-//! What a model is asked: the messages, the tools and the parameters of one call.
+//! The request of a model call: messages, tools and parameters.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use crate::protocol::{Opaque, Parameters, RawJson};
 /// A call of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelRequest {
-    /// As `endpoint/model`.
+    /// The model's id, `endpoint/model`.
     pub model: String,
     pub messages: Vec<ModelMessage>,
-    /// The tools that it may ask for.
+    /// The offered tools.
     pub tools: Vec<Arc<ToolSpec>>,
-    /// Those of them that it has to use, by their names.
+    /// The names of the tools that the model has to use.
     pub force_tools: Vec<String>,
-    /// What is set about how it answers.
+    /// Sampling and reasoning parameters.
     pub parameters: Parameters,
 }
 
 impl ModelRequest {
-    /// A call without tools, as the server likes it.
+    /// Creates a request without tools and with the server's default parameters.
     pub fn new(model: impl Into<String>, messages: Vec<ModelMessage>) -> Self {
         Self {
             model: model.into(),
@@ -33,7 +33,7 @@ impl ModelRequest {
 }
 
 impl ModelRequest {
-    /// The same, as it may be shown: of what is for the provider alone only how much it is.
+    /// Returns a copy that may be shown: opaque provider data are replaced by their size.
     pub fn without_opaque(&self) -> Self {
         let mut request = self.clone();
         for message in &mut request.messages {
@@ -43,31 +43,31 @@ impl ModelRequest {
             else {
                 continue;
             };
-            let of_calls = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
-            for data in opaque.iter_mut().chain(of_calls) {
-                let told = format!("(for the provider alone: {} bytes)", data.value.as_str().len());
-                data.value = RawJson::parse_or_quote(&told);
+            let call_data = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
+            for data in opaque.iter_mut().chain(call_data) {
+                let placeholder = format!("(for the provider alone: {} bytes)", data.value.as_str().len());
+                data.value = RawJson::parse_or_quote(&placeholder);
             }
         }
         request
     }
 }
 
-/// A message as a model is shown it.
+/// A message as the model receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelMessage {
     System(String),
     User(String),
-    /// What the model said, and which tools it asked for.
+    /// The model's output: text and tool calls.
     Assistant {
         text: String,
-        /// What it thought before it asked for them, if it is to be shown that again.
+        /// The thinking before the tool calls, if it is sent back.
         thinking: Option<String>,
         tool_calls: Vec<ToolUse>,
-        /// What its endpoint said of the answer as a whole, for itself.
+        /// The endpoint's opaque data of the whole answer.
         opaque: Vec<Opaque>,
     },
-    /// What a tool gave.
+    /// The output of a tool.
     Tool {
         tool_use_id: String,
         output: String,

@@ -1,66 +1,66 @@
-//! Tools as the model and the agent know them. What a tool is and does is in `tools`.
+//! Tools as the model and the agent see them. Their implementations are in `tools`.
 
 use std::fmt;
 
 use crate::protocol::{Attachment, Opaque, PayloadRef};
 
-/// A tool as a model is told of it.
+/// A tool's description for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     pub name: String,
     pub description: String,
-    /// What it takes, as a JSON schema.
+    /// The JSON schema of the arguments.
     pub parameters: serde_json::Value,
 }
 
-/// A tool call that a model has made.
+/// A tool call of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolUse {
     pub id: String,
     pub name: String,
-    /// As the model gave them.
+    /// The arguments as the model wrote them.
     pub arguments: String,
-    /// What its endpoint said beside it, for itself.
+    /// The endpoint's opaque data of the call.
     pub opaque: Vec<Opaque>,
 }
 
-/// The tools that the model may ask for.
+/// The tools that the model may request.
 pub trait Toolbox: fmt::Debug + Send + Sync {
-    /// What a call would come to. `arguments` is what the model gave: JSON, as it should be.
+    /// Plans a call without running it. `arguments` is the model's text, which should be JSON.
     ///
     /// # Errors
     ///
-    /// If there is no such tool or the arguments do not fit: what the model is told.
+    /// If there is no such tool or the arguments are invalid. The error is the output for the model.
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String>;
 }
 
-/// What a tool call would do.
+/// The plan of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolPlan {
-    /// What the tool is doing, for the person: "Searching the web".
+    /// The tool's activity for the user, for example "Searching the web".
     pub label: String,
-    /// What it does that with: the query, the address.
+    /// The object of the activity: the query, the address.
     pub detail: Option<String>,
-    /// Whether a person must allow it first.
+    /// A user must approve the call first.
     pub needs_approval: bool,
-    /// Whether it may run again if it is not known what came of it.
+    /// The call may be repeated if its outcome is unknown.
     pub is_idempotent: bool,
 }
 
-/// What a tool call has come to.
+/// The outcome of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutcome {
-    /// What the tool has done, for the person: "Searched".
+    /// The tool's completed activity for the user, for example "Searched".
     pub label: String,
-    /// What the model is told; the error, if it is one.
+    /// The output or the error for the model.
     pub output: Result<String, String>,
     pub artifacts: ToolArtifacts,
 }
 
-/// What a tool has made for the person, which is kept already.
+/// The objects that a tool has made for the user. They are already stored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolArtifacts {
-    /// For the panel.
+    /// A payload for the panel.
     pub payload: Option<PayloadRef>,
     /// Files.
     pub attachments: Vec<Attachment>,

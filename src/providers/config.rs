@@ -1,5 +1,4 @@
-//! What is known of an endpoint before it is asked. Where this comes from (file, environment) is the
-//! settings' business.
+//! The configuration of an endpoint. The settings read it from files and the environment.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -11,51 +10,52 @@ use crate::{
     settings::{Dialect, PromptLength},
 };
 
-/// The longest SSE frame that is taken from a model server, unless the settings say otherwise.
+/// The default maximum size of an SSE frame from a model server, in bytes.
 pub const DEFAULT_MAX_FRAME_BYTES: usize = 1 << 20;
 
-/// How long a connection to a model server may take, unless the settings say otherwise.
+/// The default connect timeout of a model server.
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One place where models are served over OpenAI's protocol.
+/// The configuration of an endpoint with OpenAI's protocol.
 #[derive(Clone)]
 pub struct EndpointConfig {
-    /// The first half of its models' ids: not empty, without `/`.
+    /// The name, which is the first half of its models' ids: not empty, without `/`.
     pub name: String,
-    /// Up to and with `/v1`.
+    /// The base URL, including `/v1`.
     pub base_url: String,
     pub api_key: Option<SecretString>,
-    /// Where the address is set, as hints say it: "OPENAI_BASE_URL", "base_url of “x” in Leptos.toml". Empty if
-    /// nobody has set it.
+    /// The source of the address for hints: "OPENAI_BASE_URL", "base_url of “x” in Leptos.toml". Empty if it
+    /// is not set.
     pub base_url_source: String,
-    /// Where the key is taken from, as hints say it: "OPENAI_API_KEY".
+    /// The source of the key for hints: "OPENAI_API_KEY".
     pub api_key_source: String,
-    /// Sent with every request; may be as secret as a key.
+    /// The headers of every request. Their values may be secret.
     pub headers: Vec<(String, SecretString)>,
-    /// Offered instead of what the endpoint lists, for those that list nothing.
+    /// The models to offer instead of the endpoint's own list, for endpoints without one.
     pub models: Vec<String>,
-    /// How many tokens its models can take, where it does not say so itself.
+    /// The context window of its models in tokens, if the endpoint does not report it.
     pub context_window: Option<usize>,
-    /// The same for single models, by their names there.
+    /// The context windows of single models, by the endpoint's names.
     pub context_windows: BTreeMap<String, usize>,
-    /// Whether models that it does not list are refused before it is asked.
+    /// Models that the endpoint does not list are rejected without a call.
     pub lists_all_models: bool,
-    /// What of the settings must not be quoted, even if this server says it: another one's key may have got there.
+    /// Secrets of all settings. They are removed from quoted server messages: another endpoint's key may have
+    /// reached this server.
     pub secrets: Arc<Secrets>,
-    /// Where it differs from others.
+    /// The differences from the standard protocol.
     pub dialect: Dialect,
-    /// The system prompt that its models are given.
+    /// The length of the system prompt for its models.
     pub prompt_length: PromptLength,
-    /// Whether its models take tools, if the settings say so.
+    /// The tool support of its models, if the settings define it.
     pub takes_tools: Option<bool>,
-    /// The longest SSE frame that is taken, in bytes.
+    /// The maximum size of an SSE frame, in bytes.
     pub max_frame_bytes: usize,
-    /// How long a connection may take.
+    /// The connect timeout.
     pub connect_timeout: Duration,
 }
 
 impl EndpointConfig {
-    /// An endpoint without a key.
+    /// Creates the configuration of an endpoint without a key.
     pub fn new(name: impl Into<String>, base_url: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -101,12 +101,12 @@ impl fmt::Debug for EndpointConfig {
     }
 }
 
-/// A URL without what may be secret in it, as settings and messages show it.
+/// Returns a URL without secrets, for settings and messages.
 pub fn redact_url(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
-    // They fail only for URLs that cannot have user info.
+    // These calls fail only for URLs that can't have user info.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.as_str().trim_end_matches('/').to_owned()

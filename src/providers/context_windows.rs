@@ -1,7 +1,8 @@
-//! How many tokens models can take, as their servers said it last.
+//! A cache of the models' context windows, as last reported by their servers.
 //!
-//! Who needs what was known before takes that, and it is asked for again beside. Only what nobody has known yet is waited for: a
-//! conversation that is too long would be cut by the server where nobody sees it. However many want to know, one asks.
+//! A known value is returned at once and refreshed in the background. Only an unknown value is waited for,
+//! because the server would silently truncate a conversation that is too long. Concurrent callers share one
+//! request.
 
 use std::{
     collections::HashMap,
@@ -13,17 +14,17 @@ use tokio::{sync::OwnedMutexGuard, time::Instant};
 
 use crate::model::Endpoint;
 
-/// How long what was found, or not found, is taken for true: models are loaded anew with other windows.
+/// The lifetime of a result, found or not: a model may be reloaded with another window.
 const WINDOW_TTL: Duration = Duration::from_secs(60);
 
-/// The windows of all models that somebody wanted to know of.
+/// The context windows of all requested models.
 #[derive(Debug, Default)]
 pub struct ContextWindowCache(Mutex<HashMap<String, Arc<CachedWindow>>>);
 
 #[derive(Debug, Default)]
 struct CachedWindow {
     value: Mutex<Option<WindowValue>>,
-    /// Held while the server is asked, so that it is asked once.
+    /// Held during a request, so that only one is sent.
     refresh_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -38,29 +39,30 @@ impl WindowValue {
         self.fetched_at.elapsed() < WINDOW_TTL
     }
 
-    /// What is old may still be so. That nothing was found may have been the server's starting.
+    /// An old value is still usable, because it rarely changes. A missing one is retried, because the server
+    /// may have been starting.
     fn is_usable(&self) -> bool {
         self.tokens.is_some() || self.is_fresh()
     }
 }
 
 impl ContextWindowCache {
-    /// The window of a model, which has this name at this endpoint.
+    /// Returns the context window of a model. `model` is the endpoint's name of it.
     pub async fn get(&self, endpoint: Arc<dyn Endpoint>, model: String) -> Option<usize> {
         let window = self.entry(&*endpoint, &model);
         if let Some(known) = window.known().filter(WindowValue::is_usable) {
             window.refresh(endpoint, model);
             return known.tokens;
         }
-        let asking = window.refresh_lock.clone().lock_owned().await;
+        let guard = window.refresh_lock.clone().lock_owned().await;
         if let Some(known) = window.known().filter(WindowValue::is_usable) {
-            // Somebody else has asked meanwhile.
+            // Another caller has refreshed it meanwhile.
             return known.tokens;
         }
-        window.start_fetch(asking, endpoint, model).await.ok().flatten()
+        window.start_fetch(guard, endpoint, model).await.ok().flatten()
     }
 
-    /// Begins to find out what will be wanted soon.
+    /// Starts to determine a window that will be needed soon.
     pub fn prefetch(&self, endpoint: Arc<dyn Endpoint>, model: String) {
         self.entry(&*endpoint, &model).refresh(endpoint, model);
     }
@@ -77,32 +79,32 @@ impl CachedWindow {
         *self.lock_value()
     }
 
-    /// Asks beside, if what is known is too old and nobody is asking.
+    /// Refreshes a stale value in the background, unless a request is in progress.
     fn refresh(self: Arc<Self>, endpoint: Arc<dyn Endpoint>, model: String) {
         if self.known().as_ref().is_some_and(WindowValue::is_fresh) {
             return;
         }
-        if let Ok(asking) = self.refresh_lock.clone().try_lock_owned() {
-            self.start_fetch(asking, endpoint, model);
+        if let Ok(guard) = self.refresh_lock.clone().try_lock_owned() {
+            self.start_fetch(guard, endpoint, model);
         }
     }
 
-    /// In a task of its own: the answer is kept even if the run that wanted it is gone.
+    /// Sends the request in its own task: the result is kept even if the caller is cancelled.
     fn start_fetch(
         self: Arc<Self>,
-        asking: OwnedMutexGuard<()>,
+        guard: OwnedMutexGuard<()>,
         endpoint: Arc<dyn Endpoint>,
         model: String,
     ) -> tokio::task::JoinHandle<Option<usize>> {
         tokio::spawn(async move {
             let found = endpoint.context_window(&model).await;
-            // A server that does not say it now has said it before.
+            // If the server reports no window now, an earlier value stays valid.
             let tokens = found.or_else(|| self.known()?.tokens);
             *self.lock_value() = Some(WindowValue {
                 fetched_at: Instant::now(),
                 tokens,
             });
-            drop(asking);
+            drop(guard);
             tokens
         })
     }
@@ -125,12 +127,12 @@ mod tests {
         providers::tour::Tour,
     };
 
-    /// Says how much its model can take when it may, the next time something else.
+    /// An endpoint that reports the next window of a list when permitted.
     #[derive(Debug)]
     struct FakeServer {
-        says: Vec<Option<usize>>,
-        asked: AtomicUsize,
-        may: Semaphore,
+        windows: Vec<Option<usize>>,
+        requests: AtomicUsize,
+        permits: Semaphore,
     }
 
     #[async_trait::async_trait]
@@ -144,9 +146,9 @@ mod tests {
         }
 
         async fn context_window(&self, _: &str) -> Option<usize> {
-            let time = self.asked.fetch_add(1, Relaxed);
-            self.may.acquire().await.ok()?.forget();
-            self.says.get(time).copied().flatten()
+            let time = self.requests.fetch_add(1, Relaxed);
+            self.permits.acquire().await.ok()?.forget();
+            self.windows.get(time).copied().flatten()
         }
 
         fn preview_request(&self, _: &str, _: &ModelRequest) -> RequestPreview {
@@ -158,11 +160,11 @@ mod tests {
         }
     }
 
-    fn server(says: &[Option<usize>]) -> Arc<FakeServer> {
+    fn server(windows: &[Option<usize>]) -> Arc<FakeServer> {
         Arc::new(FakeServer {
-            says: says.to_vec(),
-            asked: AtomicUsize::new(0),
-            may: Semaphore::new(0),
+            windows: windows.to_vec(),
+            requests: AtomicUsize::new(0),
+            permits: Semaphore::new(0),
         })
     }
 
@@ -171,18 +173,18 @@ mod tests {
         let (windows, server) = (ContextWindowCache::default(), server(&[Some(5000)]));
         windows.prefetch(server.clone(), "m".into());
         let all = join_all((0..100).map(|_| windows.get(server.clone(), "m".into())));
-        let (all, ()) = tokio::join!(all, async { server.may.add_permits(100) });
+        let (all, ()) = tokio::join!(all, async { server.permits.add_permits(100) });
         assert_eq!(all, [Some(5000); 100]);
-        assert_eq!(server.asked.load(Relaxed), 1);
+        assert_eq!(server.requests.load(Relaxed), 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn retries_a_missing_window_later() {
         let (windows, server) = (ContextWindowCache::default(), server(&[None, Some(5000)]));
         let window = || windows.get(server.clone(), "m".into());
-        server.may.add_permits(2);
+        server.permits.add_permits(2);
         assert_eq!((window().await, window().await), (None, None));
-        assert_eq!(server.asked.load(Relaxed), 1);
+        assert_eq!(server.requests.load(Relaxed), 1);
         tokio::time::advance(WINDOW_TTL).await;
         assert_eq!(window().await, Some(5000));
     }
@@ -194,25 +196,25 @@ mod tests {
             server(&[Some(5000), Some(8000), None, Some(9000)]),
         );
         let window = || windows.get(server.clone(), "m".into());
-        let answered = async || {
-            server.may.add_permits(1);
+        let answer_next = async || {
+            server.permits.add_permits(1);
             drop(windows.entry(&*server, "m").refresh_lock.lock().await);
         };
-        server.may.add_permits(1);
+        server.permits.add_permits(1);
         assert_eq!(window().await, Some(5000));
         tokio::time::advance(WINDOW_TTL / 2).await;
-        assert_eq!((window().await, server.asked.load(Relaxed)), (Some(5000), 1));
-        let mut seen = Vec::new();
+        assert_eq!((window().await, server.requests.load(Relaxed)), (Some(5000), 1));
+        let mut results = Vec::new();
         for _ in 0..3 {
             tokio::time::advance(WINDOW_TTL).await;
-            // The server takes its time.
-            seen.push((window().await, window().await));
-            answered().await;
+            // The server is slow.
+            results.push((window().await, window().await));
+            answer_next().await;
         }
-        seen.push((window().await, window().await));
-        // What it does not say any more is what it said before.
+        results.push((window().await, window().await));
+        // A value that the server no longer reports stays known.
         let expected = [5000, 8000, 8000, 9000].map(|tokens| (Some(tokens), Some(tokens)));
-        assert_eq!(seen, expected);
-        assert_eq!(server.asked.load(Relaxed), 4);
+        assert_eq!(results, expected);
+        assert_eq!(server.requests.load(Relaxed), 4);
     }
 }

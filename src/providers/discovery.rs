@@ -1,7 +1,8 @@
-//! Model servers that run on this machine at their usual ports, offered when no endpoint is set.
+//! Discovery of model servers on this machine at their usual ports, for an installation without configured
+//! endpoints.
 //!
-//! A candidate is an endpoint like any other; it is asked anew each time the list is made, and it is no
-//! problem if nothing answers. So a server that is started later appears by itself.
+//! A candidate is an ordinary endpoint. It is asked each time the model list is made, and no answer is not an
+//! error. So a server that starts later appears by itself.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -10,11 +11,11 @@ use reqwest::Url;
 use super::EndpointConfig;
 use crate::http_client::is_loopback;
 
-/// How long a candidate may take to list its models. It is on this machine.
+/// The time limit for a candidate's model list. Candidates are on this machine.
 pub const DISCOVERY_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// The candidates without Parlor itself, which may have been told to listen where a model server usually does: asking oneself for
-/// models while one makes the list of models would never end.
+/// Returns the candidates without Parlor itself, which may listen on the usual port of a model server.
+/// Otherwise the model list would request itself without end.
 pub fn exclude_self(candidates: Vec<EndpointConfig>, own: Option<SocketAddr>) -> Vec<EndpointConfig> {
     let is_self = |candidate: &EndpointConfig| {
         let url = Url::parse(&candidate.base_url).ok().filter(is_loopback);

@@ -1,8 +1,8 @@
-//! Models: where they are, and how to talk with them.
+//! The model providers: their endpoints, and the adapters for their protocols.
 //!
-//! An adapter turns the wire stream of one kind of model server into the same small set of
-//! [`ModelEvent`]s. It keeps no conversation, retries nothing and knows nothing of runs: what an event or
-//! an error means for a run is decided in `agent`.
+//! An adapter converts the wire stream of one kind of model server to the common [`ModelEvent`]s. It stores
+//! no conversation, retries nothing and knows nothing of runs: the agent decides the consequences of events
+//! and errors.
 
 mod config;
 pub mod discovery;

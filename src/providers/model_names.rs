@@ -1,41 +1,43 @@
-//! The meaning of a model's name. A name is `endpoint/model`, or the model's id alone where exactly one endpoint lists it.
+//! The resolution of model names. A name is `endpoint/model`, or the model's id alone if exactly one endpoint
+//! lists it.
 //!
-//! Ids may contain slashes themselves, so `meta-llama/Llama-3` is either the model `Llama-3` of the endpoint `meta-llama` or the id
-//! of a model: the first counts where it can be.
+//! Ids may contain slashes, so `meta-llama/Llama-3` is either the model `Llama-3` of the endpoint
+//! `meta-llama` or the id of a model. The first meaning is preferred where it is possible.
 
-/// What an endpoint is known to have.
+/// The known models of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointCatalogue<'a> {
     pub endpoint: &'a str,
-    /// The ids that it has listed, without its name; nothing while it has not listed any.
+    /// The listed ids without the endpoint's name; `None` before the first list.
     pub listed: Option<&'a [String]>,
-    /// Whether it answers for no other models than it lists.
+    /// The endpoint serves no other models than the listed ones.
     pub is_complete: bool,
 }
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelMatch {
-    /// A model that its endpoint lists, or a variant of one.
+    /// A listed model.
     Listed(String),
-    /// A model that its endpoint may have, listed or not.
+    /// A model that its endpoint may serve, listed or not.
     Unlisted(String),
-    /// Several models, by their whole names.
+    /// Several models, by their full names.
     Ambiguous(Vec<String>),
-    /// A model that the endpoint of this name does not list.
+    /// A model that this endpoint does not list.
     NotListed { endpoint: String },
     /// No model of any endpoint.
     Unknown,
 }
 
-/// Added by Ollama to a name that has no tag.
+/// The tag that Ollama adds to a name without one.
 const OLLAMA_LATEST_TAG: &str = ":latest";
 
-/// Written before each id in the list of Gemini's OpenAI-compatible endpoint, which takes ids with and without it.
+/// The prefix of each id in the list of Gemini's OpenAI-compatible endpoint, which accepts ids with and
+/// without it.
 const MODELS: &str = "models/";
 
 impl EndpointCatalogue<'_> {
-    /// The whole name of a model, with its id as it is listed.
+    /// Returns the full name of a model, with its listed id.
     fn find(&self, id: &str) -> Option<String> {
         let is_it = |listed: &&String| {
             listed.strip_suffix(OLLAMA_LATEST_TAG) == Some(id) || listed.strip_prefix(MODELS) == Some(id)
@@ -46,8 +48,8 @@ impl EndpointCatalogue<'_> {
         Some(format!("{}/{found}", self.endpoint))
     }
 
-    /// The whole name of `id:variant` if the id alone is listed: OpenRouter takes its variants (`:nitro`, `:online`) with every model
-    /// and lists few of them.
+    /// Returns the full name of `id:variant` if the id alone is listed. OpenRouter accepts its variants
+    /// (`:nitro`, `:online`) with every model and lists few of them.
     fn find_variant(&self, id: &str) -> Option<String> {
         let (model, variant) = id.rsplit_once(':')?;
         let is_variant = !variant.is_empty() && !variant.contains('/');
@@ -55,13 +57,14 @@ impl EndpointCatalogue<'_> {
         (is_variant && is_listed).then(|| format!("{}/{id}", self.endpoint))
     }
 
-    /// Whether it may have a model that it does not list. One that lists none refuses none.
+    /// Returns true if the endpoint may serve models that it does not list. An endpoint without a list may
+    /// serve any.
     fn may_serve_unlisted(&self) -> bool {
         !self.is_complete || self.listed.is_none_or(<[String]>::is_empty)
     }
 }
 
-/// Finds the meaning of a name among all endpoints.
+/// Resolves a name among all endpoints.
 pub fn resolve_name(name: &str, catalogues: &[EndpointCatalogue]) -> ModelMatch {
     let endpoint = name.split_once('/').and_then(|(endpoint, id)| {
         let catalogue = catalogues.iter().find(|other| other.endpoint == endpoint)?;
@@ -75,19 +78,19 @@ pub fn resolve_name(name: &str, catalogues: &[EndpointCatalogue]) -> ModelMatch 
             return ModelMatch::Unlisted(name.to_owned());
         }
     }
-    let mut named: Vec<String> = catalogues
+    let mut matches: Vec<String> = catalogues
         .iter()
         .filter_map(|catalogue| catalogue.find(name))
         .collect();
-    if named.is_empty() {
-        named = catalogues
+    if matches.is_empty() {
+        matches = catalogues
             .iter()
             .filter_map(|catalogue| catalogue.find_variant(name))
             .collect();
     }
-    match (named.len(), endpoint) {
-        (1, _) => ModelMatch::Listed(named.remove(0)),
-        (2.., _) => ModelMatch::Ambiguous(named),
+    match (matches.len(), endpoint) {
+        (1, _) => ModelMatch::Listed(matches.remove(0)),
+        (2.., _) => ModelMatch::Ambiguous(matches),
         (_, Some((catalogue, _))) => ModelMatch::NotListed {
             endpoint: catalogue.endpoint.to_owned(),
         },
@@ -103,7 +106,7 @@ mod tests {
         ids.iter().map(|id| (*id).to_owned()).collect()
     }
 
-    /// Two endpoints with lists, one with a list that is not all, and one without.
+    /// Resolves a name among two endpoints with complete lists, one with an incomplete list, and one without.
     fn resolved(name: &str) -> ModelMatch {
         let a = ids(&["one", "both", "meta-llama/Llama-3", "b/three", "smol:latest"]);
         let b = ids(&["two", "both", "qwen:7b"]);
@@ -172,7 +175,7 @@ mod tests {
 
     #[test]
     fn endpoint_name_wins_over_id_prefix() {
-        // Only where that endpoint can have it: “three” is none of b's.
+        // Only if that endpoint can have it: “three” is not one of b's models.
         assert_eq!(resolved("b/three"), Listed("a/b/three".into()));
         assert_eq!(resolved("b/two"), Listed("b/two".into()));
     }
@@ -217,7 +220,7 @@ mod tests {
         ] {
             assert_eq!(resolved(none), Unknown, "{none}");
         }
-        // A model that is listed as such comes first.
+        // An exactly listed model takes precedence.
         assert_eq!(resolved("qwen:7b"), Listed("b/qwen:7b".into()));
     }
 }

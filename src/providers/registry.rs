@@ -1,4 +1,4 @@
-//! All endpoints there are: which models they offer, and which endpoint a model's id means.
+//! The registry of all endpoints: their models, and the endpoint of a model's id.
 
 mod name_lookup;
 
@@ -25,28 +25,28 @@ use crate::{
     settings::PromptLength,
 };
 
-/// How long a list is taken for true.
+/// The lifetime of a model list.
 const LIST_TTL: Duration = Duration::from_secs(30);
-/// The same for one with problems, or with nothing but the tour: who mends that wants to see it.
+/// The lifetime of a list with problems or with the tour only, so that a fix is seen soon.
 const PROBLEM_LIST_TTL: Duration = Duration::from_secs(3);
-/// Who names a model that is not in a list is believed to know of a new one, but not more often than this.
+/// The minimum interval between refreshes that are caused by unknown model names.
 const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(3);
-/// How long a page waits for a new list while there is an old one.
+/// The time that a page waits for a new list if there is an old one.
 const STALE_LIST_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// What the registry is made from.
+/// The registry's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct ModelsConfig {
     pub endpoints: Vec<EndpointConfig>,
-    /// The name of the model that a new conversation starts with.
+    /// The name of the default model for new conversations.
     pub default_model: Option<String>,
-    /// Where to look while there are no `endpoints`.
+    /// The endpoints to probe if `endpoints` is empty.
     pub candidates: Vec<EndpointConfig>,
-    /// Where Parlor itself listens: no model server.
+    /// Parlor's own address, which is not a model server.
     pub own_address: Option<SocketAddr>,
 }
 
-/// The models of all endpoints. Cheap to clone; the clones share one list.
+/// The models of all endpoints. Clones are cheap and share one list.
 #[derive(Clone, Debug)]
 pub struct Models(Arc<Inner>);
 
@@ -54,34 +54,34 @@ pub struct Models(Arc<Inner>);
 struct Inner {
     endpoints: Vec<EndpointSlot>,
     default_model: Option<String>,
-    /// The endpoints were found, not set: then the tour stands in if there is none.
+    /// The endpoints were discovered, not configured. Without any, the tour is offered.
     is_discovering: bool,
-    /// Settings that are no endpoints.
+    /// Errors of invalid endpoint settings.
     config_problems: Vec<RunError>,
     tour: Arc<Tour>,
     windows: ContextWindowCache,
     cache: Mutex<Option<ModelListCache>>,
-    /// Held while the endpoints are asked, so that they are asked once.
+    /// Held during a refresh, so that only one runs at a time.
     refresh_lock: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
 struct EndpointSlot {
     endpoint: Arc<dyn Endpoint>,
-    /// Nobody has asked for it: it need not answer, but soon.
+    /// A discovered endpoint: no answer is not an error, and it has little time.
     is_candidate: bool,
-    /// It answers for no other models than it lists.
+    /// The endpoint serves no other models than the listed ones.
     lists_all_models: bool,
 }
 
-/// A name that means no model, or several.
+/// The error of a name that means no model, or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownModel {
     /// The reason, in a sentence.
     pub why: String,
-    /// The whole names to choose from: those that it may mean, else all that are known just now.
+    /// The full names to choose from: the possible meanings, or all known models.
     pub models: Vec<String>,
-    /// What else can be done, in a sentence; may be empty.
+    /// Another solution, in a sentence; may be empty.
     pub hint: String,
 }
 
@@ -90,39 +90,39 @@ struct ModelListCache {
     fetched_at: Instant,
     list: ModelList,
     has_only_tour: bool,
-    /// By endpoint, from when it last answered.
+    /// The last known lists by endpoint.
     by_endpoint: HashMap<String, ListedModels>,
-    /// The endpoints that answered when this was made.
+    /// The endpoints that answered the last refresh.
     answered_endpoints: HashSet<String>,
 }
 
 impl Models {
-    /// Asks nothing yet. Settings that cannot be right are kept as problems of the list.
+    /// Creates a registry without sending requests. Invalid settings are kept as problems of the list.
     pub fn new(config: ModelsConfig) -> Self {
-        let discovers = config.endpoints.is_empty();
-        let configs = match discovers {
+        let is_discovering = config.endpoints.is_empty();
+        let configs = match is_discovering {
             true => discovery::exclude_self(config.candidates, config.own_address),
             false => config.endpoints,
         };
-        let mut places: Vec<EndpointSlot> = Vec::new();
-        let mut misfits = Vec::new();
+        let mut slots: Vec<EndpointSlot> = Vec::new();
+        let mut problems = Vec::new();
         for config in &configs {
-            let is_taken = places.iter().any(|place| place.endpoint.name() == config.name);
+            let is_taken = slots.iter().any(|slot| slot.endpoint.name() == config.name);
             let endpoint = check_endpoint_name(&config.name, is_taken).and_then(|()| OpenAi::new(config));
             match endpoint {
-                Ok(endpoint) => places.push(EndpointSlot {
+                Ok(endpoint) => slots.push(EndpointSlot {
                     endpoint: Arc::new(endpoint),
-                    is_candidate: discovers,
+                    is_candidate: is_discovering,
                     lists_all_models: config.lists_all_models,
                 }),
-                Err(error) => misfits.push(error.error),
+                Err(error) => problems.push(error.error),
             }
         }
         Self(Arc::new(Inner {
-            endpoints: places,
+            endpoints: slots,
             default_model: config.default_model,
-            is_discovering: discovers,
-            config_problems: misfits,
+            is_discovering,
+            config_problems: problems,
             tour: Arc::new(Tour),
             windows: ContextWindowCache::default(),
             cache: Mutex::new(None),
@@ -130,14 +130,14 @@ impl Models {
         }))
     }
 
-    /// The models there are. All endpoints are asked at once, no more often than every few seconds; while they
-    /// are slow the previous list is given.
+    /// Returns the list of models. All endpoints are asked concurrently, at most every few seconds. While
+    /// they are slow, the previous list is returned.
     pub async fn list(&self) -> ModelList {
         let old = match self.0.cached() {
             Some(cached) if cached.is_fresh() => return cached.list,
             cached => cached.map(|cached| cached.list),
         };
-        // A task of its own: the answer is kept even if the page that wanted it is gone.
+        // A task of its own: the answer is kept even if the page is closed.
         let inner = self.0.clone();
         let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_fresh).await });
         match old {
@@ -149,8 +149,8 @@ impl Models {
         }
     }
 
-    /// Finds the model that somebody names, and returns its whole name, `endpoint/model`. Every name that comes from outside goes
-    /// through this. An endpoint that can't list its models just now may have any.
+    /// Resolves a model name to its full name, `endpoint/model`. Every name from outside passes through this
+    /// function. An endpoint that can't list its models now may have any.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl Models {
             ModelMatch::Unlisted(id) if is_fresh || !self.0.lists_all(&id) => return Ok(id),
             _ => {}
         }
-        // It may have been added a moment ago. Of an endpoint that is slow it is the list before that counts.
+        // The model may have been added just now. For a slow endpoint the previous list counts.
         let inner = self.0.clone();
         let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_recent).await });
         if known.is_some() {
@@ -180,59 +180,62 @@ impl Models {
         }
     }
 
-    /// Whether a name that stands in the settings is that of this model.
+    /// Returns true if a name in the settings means this model.
     pub fn is_named(&self, id: &str, name: &str) -> bool {
         id == name || self.0.resolve_name(name) == ModelMatch::Listed(id.to_owned())
     }
 
-    /// How many tokens a model can take, if that is known. An empty id means the default model.
+    /// Returns the context window of a model in tokens, if it is known. An empty id means the default model.
     pub async fn context_window(&self, id: &str) -> Option<usize> {
         let (endpoint, model) = self.resolve(id).ok()?;
         self.0.windows.get(endpoint, model).await
     }
 
-    /// Whether a model takes tools, as far as that is known once its [window](Self::context_window) is.
+    /// Returns true unless a model is known to take no tools. The answer is known once its
+    /// [window](Self::context_window) is.
     pub fn takes_tools(&self, id: &str) -> bool {
         let resolved = self.resolve(id);
         resolved.map_or(true, |(endpoint, model)| endpoint.capabilities(&model).tools)
     }
 
-    /// The system prompt that the settings want a model to be given.
+    /// Returns the length of the system prompt that the settings define for a model.
     pub fn prompt_length(&self, id: &str) -> PromptLength {
         let resolved = self.resolve(id);
         resolved.map_or(PromptLength::Auto, |(endpoint, _)| endpoint.prompt_length())
     }
 
-    /// A model will be called: how many tokens it can take is found out beside what has to be done before that.
+    /// Starts to determine the context window of a model that will be called, in parallel with other
+    /// preparations.
     pub fn prefetch_context_window(&self, id: &str) {
         if let Ok((endpoint, model)) = self.resolve(id) {
             self.0.windows.prefetch(endpoint, model);
         }
     }
 
-    /// Calls the model that a request names, as [`Endpoint::call`] does.
+    /// Calls the model of a request. See [`Endpoint::call`].
     ///
     /// # Errors
     ///
-    /// If there is no such model, or its server does not take the call.
+    /// If there is no such model, or its server rejects the call.
     pub async fn call(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let (endpoint, model) = self.resolve(&request.model)?;
         endpoint.call(&model, request).await
     }
 
-    /// Who answers for a model, and the model's name there. An empty id means the default model.
+    /// Returns the endpoint of a model and the endpoint's name of it. An empty id means the default model.
     ///
     /// # Errors
     ///
-    /// If no endpoint has the name that the id begins with; or, without an id, if there is no model at all: then
-    /// the error is the reason why.
+    /// If the id names no endpoint. Without an id, if there is no model at all: then the error has the
+    /// reason.
     pub fn resolve(&self, id: &str) -> Result<(Arc<dyn Endpoint>, String), ModelError> {
         let default = id.is_empty().then(|| self.0.default_id()).transpose()?;
         let id = default.as_deref().unwrap_or(id);
         if id == tour::MODEL_ID {
             return Ok((self.0.tour.clone(), tour::MODEL.to_owned()));
         }
-        // Where a stored name leads must not depend on what other endpoints list: its endpoint comes first.
+        // The target of a stored name must not depend on the lists of other endpoints, so its own endpoint
+        // has precedence.
         if let Some(found) = self.0.split_id(id) {
             return Ok(found);
         }
@@ -243,9 +246,9 @@ impl Models {
             return Ok(found);
         }
         let name = id.split_once('/').map_or(id, |(name, _)| name);
-        let mut misfits = self.0.config_problems.iter();
-        let misfit = misfits.find(|misfit| misfit.message.contains(&format!("“{name}”")));
-        Err(refused_error(misfit.cloned().unwrap_or_else(|| {
+        let mut problems = self.0.config_problems.iter();
+        let problem = problems.find(|problem| problem.message.contains(&format!("“{name}”")));
+        Err(refused_error(problem.cloned().unwrap_or_else(|| {
             let UnknownModel { why, .. } = self.0.unknown_model(id, meaning);
             RunError {
                 code: "model_unknown".into(),
@@ -258,19 +261,19 @@ impl Models {
 
 impl Inner {
     fn endpoint(&self, name: &str) -> Option<&EndpointSlot> {
-        self.endpoints.iter().find(|place| place.endpoint.name() == name)
+        self.endpoints.iter().find(|slot| slot.endpoint.name() == name)
     }
 
     fn cached(&self) -> Option<ModelListCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks all endpoints, unless what is known will do.
-    async fn refresh(&self, will_do: fn(&ModelListCache) -> bool) -> ModelList {
-        let _asking = self.refresh_lock.lock().await;
+    /// Refreshes all lists, unless the cached one is accepted by `is_acceptable`.
+    async fn refresh(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
+        let _guard = self.refresh_lock.lock().await;
         let old = match self.cached() {
-            // Someone else has asked meanwhile.
-            Some(cached) if will_do(&cached) => return cached.list,
+            // Another caller has refreshed it meanwhile.
+            Some(cached) if is_acceptable(&cached) => return cached.list,
             old => old,
         };
         let cached = self
@@ -288,23 +291,23 @@ impl Inner {
             ..ModelList::default()
         };
         let mut answered = HashSet::new();
-        for (place, answer) in self.endpoints.iter().zip(answers) {
-            let name = place.endpoint.name().to_owned();
+        for (slot, answer) in self.endpoints.iter().zip(answers) {
+            let name = slot.endpoint.name().to_owned();
             match answer {
                 Ok(models) => {
                     answered.insert(name.clone());
                     by_endpoint.insert(name, models);
                 }
-                Err(_) if place.is_candidate => drop(by_endpoint.remove(&name)),
+                Err(_) if slot.is_candidate => drop(by_endpoint.remove(&name)),
                 Err(error) => {
-                    // One that is only down keeps its place in the picker.
+                    // An endpoint that is only down keeps its models in the picker.
                     if error.kind == ModelErrorKind::Refused {
                         by_endpoint.remove(&name);
                     }
                     list.problems.push(error.error);
                 }
             }
-            let listed = by_endpoint.get(place.endpoint.name());
+            let listed = by_endpoint.get(slot.endpoint.name());
             list.models
                 .extend(listed.into_iter().flat_map(|listed| listed.selectable.clone()));
         }
@@ -326,7 +329,8 @@ impl Inner {
                 _ if name == tour::MODEL_ID => Some(name.to_owned()),
                 meaning => {
                     cached.list.problems.push(self.invalid_default(name, meaning));
-                    // Another model would be a surprise: the name stays, and who sends to it is told.
+                    // A silent replacement would be a surprise: the name stays, and sending a message reports
+                    // the problem.
                     Some(name.to_owned())
                 }
             },
@@ -335,7 +339,7 @@ impl Inner {
         cached
     }
 
-    /// The model to take when none is named.
+    /// Returns the default model.
     fn default_id(&self) -> Result<String, ModelError> {
         let list = self.cached().map(|cached| cached.list).unwrap_or_default();
         if let Some(id) = list.default.or_else(|| self.default_model.clone()) {
@@ -365,7 +369,7 @@ impl EndpointSlot {
 }
 
 impl ModelListCache {
-    /// So new that asking again would give the same: however often somebody asks for what is not there.
+    /// Returns true if the list is too new to refresh for an unknown name.
     fn is_recent(&self) -> bool {
         self.fetched_at.elapsed() < MIN_REFRESH_INTERVAL
     }
@@ -381,7 +385,7 @@ fn check_endpoint_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
         "" => "An endpoint in the settings has no name.".into(),
         tour::ENDPOINT => format!("An endpoint cannot have the name “{name}”: it is Parlor's own."),
         _ if name.contains('/') => format!("The endpoint “{name}” cannot have a “/” in its name."),
-        _ if is_taken => format!("Two endpoints have the name “{name}”; the first is taken."),
+        _ if is_taken => format!("Two endpoints have the name “{name}”; the first one is used."),
         _ => return Ok(()),
     };
     let hint = "Give it another name in the settings and restart Parlor.".into();
@@ -392,7 +396,7 @@ fn check_endpoint_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
     }))
 }
 
-/// The name of the endpoint in a model's id.
+/// Returns the name of the endpoint in a model's id.
 pub fn endpoint_name(id: &str) -> &str {
     id.split_once('/').map_or(id, |(name, _)| name)
 }

@@ -1,52 +1,53 @@
 //! Thinking that a model writes into its text, as `<think>…</think>` at the very start.
 //!
-//! The filter takes text as it comes, cut anywhere, and says which of it is thinking. It looks for the opening tag at the start of
-//! an answer only: one that comes later, or inside code, is text. Templates may begin an answer inside the block, so that only its
-//! end comes: the first tag, if it is a closing one that stands apart ([`Before::is_end`]), makes thinking of all text before it. A tag
-//! that is only mentioned makes text of all that follows. The filter holds back no more than it needs to tell a tag from text, and
-//! what it held when the stream ends is released.
+//! The filter takes deltas with any split and separates thinking from text. It accepts an opening tag at the
+//! start of an answer only: a later one, or one inside code, is text. A chat template may begin the answer
+//! inside the block, so that only the closing tag appears. If the first tag is a closing one that stands
+//! apart ([`PrecedingText::is_closing_tag`]), all text before it becomes thinking. A tag that is only
+//! mentioned makes all following text plain text. The filter holds back only as much as is needed to tell a
+//! tag from text, and releases it when the stream ends.
 
 use crate::{markdown::CodeTracker, model::ModelEvent};
 
-/// The tags, without their brackets.
+/// The tag names.
 const TAGS: [&str; 3] = ["think", "thinking", "thought"];
 
-/// White space that may stand before a tag; an answer that begins with more is text.
+/// The maximum white space before a tag, in bytes. An answer that begins with more is text.
 const MAX_INDENT_BYTES: usize = 256;
 
-/// How much text is kept to know what is code.
+/// The maximum text kept to detect code.
 const MAX_CODE_CONTEXT_BYTES: usize = 16 << 10;
 
 /// Splits one answer's text into thinking and text.
 #[derive(Debug, Default)]
 pub struct ThinkFilter {
     state: ThinkState,
-    /// What may be the beginning of a tag: at most [`MAX_INDENT`] and a tag's length.
+    /// A possible beginning of a tag: at most [`MAX_INDENT_BYTES`] and a tag's length.
     held: String,
-    /// The text so far, while a closing tag is looked for.
+    /// The text so far, while a closing tag is possible.
     preceding: PrecedingText,
-    /// The model thinks in a field of its own.
+    /// The model sends its thinking in a separate field.
     has_separate_thinking: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum ThinkState {
-    /// Nothing but white space, or a part of a tag, has come.
+    /// Only white space, or a part of a tag, has arrived.
     #[default]
     Start,
-    /// Right behind the opening tag; white space there is dropped.
+    /// After the opening tag. White space here is dropped.
     AfterOpening(&'static str),
     /// Inside the block.
     Thinking(&'static str),
-    /// Right behind the closing tag; white space there is dropped.
+    /// After the closing tag. White space here is dropped.
     AfterClosing,
-    /// Text that turns out to be thinking if a closing tag comes.
+    /// Text that becomes thinking if a closing tag follows.
     MaybeThinking,
-    /// The rest is text, whatever it says.
+    /// The rest is plain text.
     Text,
 }
 
-/// How a text stands to a tag that it may begin with.
+/// The result of matching a text's beginning with the tags.
 enum TagMatch {
     Tag(&'static str, usize),
     Undecided,
@@ -54,14 +55,14 @@ enum TagMatch {
 }
 
 impl ThinkFilter {
-    /// Takes more of the answer's text and appends what it is to `events`.
+    /// Appends text of the answer and adds the resulting events to `events`.
     pub fn push(&mut self, text: &str, events: &mut impl Extend<ModelEvent>) {
         if self.state == ThinkState::Text && self.held.is_empty() {
             return push_event(ModelEvent::Text, text, events);
         }
         let joined = std::mem::take(&mut self.held) + text;
         let mut rest = joined.as_str();
-        // Every turn either takes some of `rest` or ends.
+        // Every iteration consumes some of `rest` or returns.
         loop {
             rest = match self.state {
                 ThinkState::Start => match match_opening_tag(rest) {
@@ -111,7 +112,7 @@ impl ThinkFilter {
                     push_event(ModelEvent::Text, text, events);
                     self.preceding.push(text);
                     match match_whole_tag(tail) {
-                        // The character behind the tag counts as well.
+                        // The character behind the tag is needed as well.
                         Some(end) if end < tail.len() => self.resolve_tag(tail, end, events),
                         _ => return self.held.push_str(tail),
                     }
@@ -121,7 +122,7 @@ impl ThinkFilter {
         }
     }
 
-    /// Decides about a tag at the beginning of a text that may be thinking; gives what is left of the text.
+    /// Decides about a tag in a text that may be thinking, and returns the rest of the text.
     fn resolve_tag<'a>(
         &mut self,
         text: &'a str,
@@ -138,7 +139,8 @@ impl ThinkFilter {
         text
     }
 
-    /// The model has thought in a field of its own: only a block at the very start is thinking as well.
+    /// Records that the model sends its thinking in a separate field. Then only a block at the very start is
+    /// thinking as well.
     pub fn set_separate_thinking(&mut self) {
         self.has_separate_thinking = true;
         if self.state == ThinkState::MaybeThinking {
@@ -146,7 +148,7 @@ impl ThinkFilter {
         }
     }
 
-    /// The text has ended: what was held back is released. A block that was not closed stays thinking.
+    /// Ends the text and releases held text. An unclosed block stays thinking.
     pub fn finish(&mut self, events: &mut impl Extend<ModelEvent>) {
         let held = std::mem::take(&mut self.held);
         let mut rest = held.as_str();
@@ -166,9 +168,9 @@ impl ThinkFilter {
 #[derive(Debug)]
 struct PrecedingText {
     code: CodeTracker,
-    /// Its last character.
+    /// The last character.
     last: Option<char>,
-    /// The last one on its last line that is no white space.
+    /// The last visible character on the last line.
     last_visible: Option<char>,
 }
 
@@ -195,9 +197,9 @@ impl PrecedingText {
         }
     }
 
-    /// Whether a tag ends thinking here, rather than being mentioned: it is a closing one outside code, begins a line or follows a word
-    /// directly (or, at a line's end, a sentence), is not quoted, and no sentence goes on behind it. `after` is the character there;
-    /// `None` at the text's end.
+    /// Returns true if a tag ends thinking and is not just mentioned. It has to be a closing tag outside code
+    /// that begins a line or directly follows a word (or, at a line's end, a sentence). It is not quoted, and
+    /// no sentence continues behind it. `after` is the next character; `None` at the text's end.
     fn is_closing_tag(&mut self, tag: &str, after: Option<char>) -> bool {
         let stands_apart = match (self.last, self.last_visible) {
             (Some(last), Some(visible)) if last.is_whitespace() => {
@@ -216,30 +218,33 @@ impl PrecedingText {
                 '.' | ',' | ';' | ':' | '?' | ')' | ']' | '}' | '”' | '’' | '»' | '。' | '，' | '、'
             )
         };
-        // Of a paragraph that is too long to be kept it is not known where its code is.
+        // Code can't be located in a paragraph that is too long to be kept.
         let mut is_code = || !self.code.is_uncertain() && self.code.is_code("", tag);
         tag.starts_with("</") && stands_apart && !after.is_some_and(goes_on) && !is_code()
     }
 }
 
-/// The place of the first tag in a text, or of what may be the beginning of one at its end; else the text's end.
+/// Returns the position of the first tag in a text, or of a possible beginning of one at its end; otherwise
+/// the text's length.
 fn find_tag(text: &str) -> usize {
     let may_be_tag = |rest: &str| {
         let name = rest[1..].strip_prefix('/').unwrap_or(&rest[1..]);
         TAGS.iter().any(|tag| tag.starts_with(name)) || match_whole_tag(rest).is_some()
     };
-    let mut places = text.match_indices('<').map(|(at, _)| at);
-    places.find(|at| may_be_tag(&text[*at..])).unwrap_or(text.len())
+    let mut positions = text.match_indices('<').map(|(at, _)| at);
+    positions
+        .find(|at| may_be_tag(&text[*at..]))
+        .unwrap_or(text.len())
 }
 
-/// The end of the tag that a text begins with.
+/// Returns the end of the tag at the beginning of a text.
 fn match_whole_tag(text: &str) -> Option<usize> {
     let name = text.strip_prefix('<')?;
     let name = name.strip_prefix('/').unwrap_or(name);
-    let behind = TAGS
+    let rest = TAGS
         .iter()
         .find_map(|tag| name.strip_prefix(tag)?.strip_prefix('>'))?;
-    Some(text.len() - behind.len())
+    Some(text.len() - rest.len())
 }
 
 fn push_event(event: fn(String) -> ModelEvent, text: &str, events: &mut impl Extend<ModelEvent>) {
@@ -248,7 +253,7 @@ fn push_event(event: fn(String) -> ModelEvent, text: &str, events: &mut impl Ext
     }
 }
 
-/// Whether `text` begins with an opening tag; gives the tag and where it ends.
+/// Matches an opening tag at the beginning of `text`. Returns the tag and its end.
 fn match_opening_tag(text: &str) -> TagMatch {
     let tail = text.trim_start();
     let indent = text.len() - tail.len();
@@ -276,13 +281,13 @@ fn match_opening_tag(text: &str) -> TagMatch {
     }
 }
 
-/// The thinking before the closing tag, or before what may become one, and where the tag ends.
+/// Returns the thinking before the closing tag, or before its possible beginning, and the end of the tag.
 fn split_at_closing_tag<'a>(text: &'a str, tag: &str) -> (&'a str, Option<usize>) {
     let closing = format!("</{tag}>");
     if let Some(at) = text.find(&closing) {
         return (&text[..at], Some(at + closing.len()));
     }
-    // The tag is ASCII, so each of its beginnings ends at a character's boundary of the text.
+    // The tag is ASCII, so each of its prefixes ends at a character boundary of the text.
     let kept = (1..closing.len())
         .rev()
         .find(|&length| text.ends_with(&closing[..length]))

@@ -1,4 +1,4 @@
-//! The tour: a script that is played like a model's answer, for the first run, when there is no model yet.
+//! The tour: a script that is played like a model's answer on the first run, when there is no model yet.
 //!
 //! It says openly that it is a script. The scripts are Markdown files with their thinking in `<think>` tags.
 
@@ -16,18 +16,18 @@ use crate::{
     protocol::{RunError, model_list::ModelInfo},
 };
 
-/// The endpoint's name. No endpoint in the settings can have it.
+/// The endpoint's name, which is reserved in the settings.
 pub const ENDPOINT: &str = "parlor";
-/// The tour's id, as conversations remember it.
+/// The tour's id in stored conversations.
 pub const MODEL_ID: &str = "parlor/tour";
 pub const MODEL: &str = "tour";
 
-/// Sixty tokens a second: what a good hosted model does.
+/// Sixty tokens a second: the speed of a good hosted model.
 const TOKEN_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 60);
-/// The longest token, in characters; about what a model's tokens are.
+/// The longest token in characters, similar to a model's tokens.
 const MAX_TOKEN_CHARS: usize = 6;
 
-/// Words in a message, and the script that they call for.
+/// Keywords in a message, and their scripts.
 const SCRIPTS: [(&[&str], &str); 3] = [
     (&["markdown", "format", "table"], include_str!("tour/markdown.md")),
     (
@@ -52,7 +52,7 @@ const REPEATED: &str = include_str!("tour/again.md");
 #[derive(Debug)]
 pub struct Tour;
 
-/// The tour as the picker shows it.
+/// Returns the tour's entry in the picker.
 pub fn model_info() -> ModelInfo {
     ModelInfo {
         id: MODEL_ID.into(),
@@ -79,7 +79,7 @@ impl Endpoint for Tour {
             ModelMessage::User(text) => Some(text.as_str()),
             _ => None,
         });
-        // All that it looks at.
+        // The only field that it reads.
         let messages = user.map(|text| json!({ "role": "user", "content": text }));
         let messages = messages.into_iter().collect();
         RequestPreview {
@@ -104,20 +104,20 @@ impl Endpoint for Tour {
     }
 }
 
-/// The script that answers this conversation.
+/// Returns the script for a conversation.
 fn script_for(messages: &[ModelMessage]) -> &'static str {
     let question = messages.iter().rev().find_map(|message| match message {
         ModelMessage::User(text) => Some(text.to_lowercase()),
         _ => None,
     });
     let question = question.unwrap_or_default();
-    let asked = SCRIPTS
+    let matched = SCRIPTS
         .iter()
         .find(|(words, _)| words.iter().any(|word| question.contains(word)));
     let has_answered = messages
         .iter()
         .any(|message| matches!(message, ModelMessage::Assistant { .. }));
-    match asked {
+    match matched {
         Some((_, script)) => script,
         None if has_answered => REPEATED,
         None => WELCOME,
@@ -148,7 +148,8 @@ fn script_events(script: &str) -> VecDeque<ModelEvent> {
     events
 }
 
-/// Cuts a text into pieces like a model's tokens: a word with the space before it, a long word in several.
+/// Splits a text into pieces like a model's tokens: a word with the space before it, a long word in several
+/// pieces.
 fn split_tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -11,7 +11,7 @@ async fn errors_name_endpoint_cause_and_advice() {
     };
     let key_hint = "Set ACME_API_KEY to a valid key and restart Parlor.";
     let picker_hint = "Choose another model in the picker at the composer.";
-    let log_hint = "Retry; if it stays so, see that server's own log.";
+    let log_hint = "Retry. If the error persists, check that server's log.";
     for (script, code, kind, what, hint) in [
         (
             Script::new().status(401, json!({"error": {"message": "Who?"}}), &[]),
@@ -67,7 +67,7 @@ async fn errors_name_endpoint_cause_and_advice() {
             Script::new().status(301, "", &[("location", "https://elsewhere.example/v1?k=1")]),
             "request_refused",
             Refused,
-            "is somewhere else: it redirects to https://elsewhere.example/v1, which Parlor does not follow.",
+            "redirects to https://elsewhere.example/v1, which Parlor does not follow.",
             "Check ACME_BASE_URL; it usually ends with /v1.",
         ),
         (

@@ -1,8 +1,8 @@
-//! Calls that a person has to allow.
+//! Calls that need a user's approval.
 
 use super::*;
 
-/// Allows a tool for good once a person has.
+/// Allows a tool permanently after the first approval.
 #[derive(Debug, Default)]
 struct AlwaysAllowToolbox(std::sync::atomic::AtomicBool);
 

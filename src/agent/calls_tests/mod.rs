@@ -1,4 +1,4 @@
-//! The loop with tools: each of its transitions.
+//! The agent loop with tools: each of its transitions.
 
 mod approvals;
 mod properties;
@@ -15,7 +15,8 @@ use crate::{
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-/// `look` may always be run, `ask` needs approval, `again` may be run twice; `{` is the arguments that fit nothing.
+/// A toolbox: `look` may always run, `ask` needs approval, `again` is idempotent. The arguments `{` are
+/// invalid.
 #[derive(Debug)]
 struct TestToolbox;
 
@@ -40,7 +41,7 @@ fn agent(message: AssistantMessage) -> Agent {
     Agent::new(message, Arc::new(TestToolbox), Arc::new(NoPayloads), limits(2))
 }
 
-/// A run that has begun and been fed these inputs; gives the effects of the last one.
+/// Feeds inputs to a started run and returns the effects of the last one.
 fn agent_after(inputs: Vec<Input>) -> (Agent, Vec<Effect>) {
     let mut agent = agent(AssistantMessage::new("x/m"));
     let mut effects = agent.step(Input::Start, NOON);
@@ -55,7 +56,7 @@ fn tool_requests(calls: &[(&str, &str)]) -> Vec<Input> {
     for (index, (name, arguments)) in calls.iter().enumerate() {
         let (id, name) = (format!("id{index}"), (*name).to_owned());
         inputs.push(Input::Model(ModelEvent::ToolCall { index, id, name }));
-        // In two pieces, as they come.
+        // In two pieces, as they arrive.
         let (first, second) = arguments.split_at(arguments.len() / 2);
         for delta in [first, second] {
             let delta = delta.into();
@@ -94,7 +95,7 @@ fn run_effect(index: usize, tool: &str, input: &str) -> Effect {
     }
 }
 
-/// The effects that are not words for the log.
+/// The effects other than log entries.
 fn without_log(effects: Vec<Effect>) -> Vec<Effect> {
     let is_log = |effect: &Effect| matches!(effect, Effect::Log(_));
     effects.into_iter().filter(|effect| !is_log(effect)).collect()
@@ -250,20 +251,20 @@ fn stores_call_provider_data_before_start() {
         field: "extra_content".into(),
         value: RawJson::parse_or_quote("{}"),
     };
-    let said = Input::Model(ModelEvent::Opaque {
+    let opaque = Input::Model(ModelEvent::Opaque {
         beside: OpaqueTarget::ToolCall(0),
         data: data.clone(),
     });
     let mut inputs = tool_requests(&[("look", "{}")]);
-    inputs.insert(1, said);
+    inputs.insert(1, opaque);
     let mut agent = agent(AssistantMessage::new("x/m"));
     agent.step(Input::Start, NOON);
     let effects: Vec<Effect> = inputs
         .into_iter()
         .flat_map(|input| agent.step(input, NOON))
         .collect();
-    let place = |is_it: fn(&Effect) -> bool| effects.iter().position(is_it).unwrap();
-    let kept = place(|effect| matches!(effect, Effect::StoreOpaque { .. }));
+    let position = |is_it: fn(&Effect) -> bool| effects.iter().position(is_it).unwrap();
+    let kept = position(|effect| matches!(effect, Effect::StoreOpaque { .. }));
     assert_eq!(
         effects[kept],
         Effect::StoreOpaque {
@@ -272,5 +273,5 @@ fn stores_call_provider_data_before_start() {
             data
         }
     );
-    assert!(kept < place(|effect| matches!(effect, Effect::Log(EventBody::ToolStart { .. }))));
+    assert!(kept < position(|effect| matches!(effect, Effect::Log(EventBody::ToolStart { .. }))));
 }

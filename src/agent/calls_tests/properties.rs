@@ -1,4 +1,4 @@
-//! What holds whatever the model, its tools and the person do.
+//! Invariants for any behaviour of the model, its tools and the user.
 
 use fuzzing::properties;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::protocol::Fraction;
 
-/// Something that may happen, whether it makes sense or not.
+/// Any possible input, valid in the current state or not.
 fn any_input() -> impl Strategy<Value = Input> {
     let name = prop_oneof![Just("look"), Just("ask"), Just("again"), Just("none"), Just("")];
     let index = 0..6_usize;
@@ -46,7 +46,7 @@ fn any_input() -> impl Strategy<Value = Input> {
 properties! {
     256;
 
-    /// Whatever the model, its tools and the person do, in whatever order.
+    /// Invariants for any inputs in any order.
     #[test]
     fn agent_loop_keeps_its_invariants(inputs in prop::collection::vec(any_input(), 0..60)) {
         let mut agent = agent(AssistantMessage::new("x/m"));
@@ -78,7 +78,7 @@ properties! {
                 }
             }
         }
-        // Who follows the log sees what the agent knows.
+        // A client that follows the log has the same state as the agent.
         prop_assert_eq!(&replayed, agent.message());
         let indices: Vec<usize> = replayed.tool_calls().map(|call| call.index).collect();
         prop_assert_eq!(&indices, &(0..indices.len()).collect::<Vec<_>>(), "in the order of asking");

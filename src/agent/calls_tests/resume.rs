@@ -1,8 +1,8 @@
-//! Calls of a run that goes on: whether they are made, made again, or told of as they are.
+//! Calls of a continued run: run, repeated, or reported as they are.
 
 use super::*;
 
-/// A run whose only call stands like this when it is taken up.
+/// A continued run whose only call has this state.
 fn resumed(tool: &str, status: ToolStatus, started: bool) -> (Agent, Vec<Effect>) {
     let (agent, _) = agent_after(tool_requests(&[(tool, "{}")]));
     let mut message = agent.message().clone();
@@ -19,7 +19,7 @@ fn resumed(tool: &str, status: ToolStatus, started: bool) -> (Agent, Vec<Effect>
 #[test]
 fn resumes_calls_by_status() {
     let call = vec![Effect::CallModel { with_tools: true }];
-    // The person has answered.
+    // The user has answered.
     let (_, effects) = resumed("ask", ToolStatus::Allowed, false);
     assert_eq!(effects, [run_effect(0, "ask", "{}")]);
     let (agent, effects) = resumed("ask", ToolStatus::Denied, false);
@@ -27,10 +27,10 @@ fn resumes_calls_by_status() {
         (effects, statuses(&agent)),
         (call.clone(), vec![ToolStatus::Denied])
     );
-    // They have not.
+    // The user has not answered.
     let (_, effects) = resumed("ask", ToolStatus::Waiting, false);
     assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
-    // It had begun, and nobody knows what came of it.
+    // The call had begun, and its outcome is unknown.
     for status in [ToolStatus::Unknown, ToolStatus::Stopped] {
         let (agent, effects) = resumed("look", status, true);
         assert_eq!(
@@ -49,7 +49,7 @@ fn resumes_calls_by_status() {
         let (_, effects) = resumed("again", status, true);
         assert_eq!(effects, [run_effect(0, "again", "{}")], "it may be run twice");
     }
-    // The same if its tool is not there just now: it may have had its effect.
+    // The same if the tool is unavailable now: the call may have had an effect.
     let (agent, _) = agent_after(tool_requests(&[("look", "{}")]));
     let mut message = agent.message().clone();
     for call in message.tool_calls_mut() {
@@ -59,7 +59,7 @@ fn resumes_calls_by_status() {
     agent.step(Input::Start, NOON);
     let output = agent.message().tool_calls().next().unwrap().output.clone();
     assert!(output.unwrap().contains("outcome"));
-    // It had not begun.
+    // The call had not begun.
     let (_, effects) = resumed("look", ToolStatus::Stopped, false);
     assert_eq!(effects, [run_effect(0, "look", "{}")]);
     let (_, effects) = resumed("ask", ToolStatus::Stopped, false);

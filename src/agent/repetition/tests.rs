@@ -2,7 +2,7 @@ use super::*;
 
 const LIMIT: usize = 8;
 
-/// After how many bytes a text is said to repeat itself, if it is.
+/// Returns the number of bytes after which repetition is detected.
 fn detected_after(text: &str) -> Option<usize> {
     detected_after_in_pieces(text, text.len().max(1), false)
 }
@@ -34,7 +34,7 @@ fn detects_a_repeated_passage() {
         let looping = format!("A beginning of its own. {}", passage.repeat(400));
         let whole = detected_after(&looping);
         assert!(whole.is_some(), "{passage}");
-        // Whatever the pieces are: it is noticed as soon as there is enough of it.
+        // Detection does not depend on the pieces: it occurs as soon as there is enough text.
         let needed = passage.len() * LIMIT.max((MIN_PASSAGE_CHARS * LIMIT).div_ceil(passage.chars().count()));
         for piece in [1, 7, 300] {
             let at = detected_after_in_pieces(&looping, piece, false).expect(passage);
@@ -162,7 +162,7 @@ fn fence_needs_its_own_line() {
 
 #[test]
 fn cost_is_linear_in_answer_length() {
-    // What ends as before all the time is the most work there is.
+    // The most expensive text: its ending always occurs earlier.
     let rows = "| 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |\n".repeat(2 * MAX_TAIL_BYTES / 34);
     let mut repeats = RepetitionDetector::new(LIMIT);
     repeats.push(&rows, false);

@@ -1,4 +1,4 @@
-//! The ends of a run, and what is tried again before.
+//! The ends of a run, and the retries before them.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn retries_a_busy_server_twice() {
         (end_status(&effects), message.error.unwrap().code.as_str()),
         (Some(RunStatus::Failed), "some_code")
     );
-    // A server that wants to be left alone for an hour is not waited for.
+    // A `Retry-After` of an hour is not honoured.
     let (effects, _) = play([Input::Start, busy(Some(Duration::from_secs(3600)))]);
     assert_eq!(
         (waits(&effects), end_status(&effects)),
@@ -170,7 +170,7 @@ fn limited_answer_can_be_continued() {
             ),
             (&Some(FinishReason::Length), true, None)
         );
-        // Continued, it ends for another reason.
+        // The continued run ends for another reason.
         let mut message = message;
         let goes_on = EventBody::RunContinued { created_at: NOON };
         apply_to_run(&mut message, &goes_on);
@@ -195,7 +195,7 @@ fn reports_thinking_that_reached_the_limit() {
 #[test]
 fn ends_a_repeating_answer() {
     const SENTENCE: &str = "The model says that it does not know, and that it will say so. ";
-    // Not to the byte: it is looked at now and then.
+    // Detection is not exact to the byte, because the text is checked at intervals.
     let longest = SENTENCE.len() * 80;
     for piece in [text, thought] {
         let pieces = std::iter::repeat_with(|| piece(SENTENCE)).take(500);

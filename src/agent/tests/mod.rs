@@ -1,4 +1,4 @@
-//! The loop without tools.
+//! The agent loop without tools.
 
 mod ends;
 
@@ -12,7 +12,7 @@ use crate::{
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-/// Nothing can be asked for.
+/// A toolbox without tools.
 #[derive(Debug)]
 struct NoTools;
 
@@ -22,7 +22,7 @@ impl Toolbox for NoTools {
     }
 }
 
-/// Text, and nothing else.
+/// A page without payloads.
 #[derive(Debug)]
 pub(super) struct NoPayloads;
 
@@ -48,7 +48,7 @@ impl PayloadFactory for NoPayloads {
     }
 }
 
-/// So many calls of the model may ask for tools.
+/// Limits with this number of model calls that may request tools.
 pub(super) fn limits(max_iterations: usize) -> AgentLimits {
     AgentLimits {
         max_iterations,
@@ -59,7 +59,7 @@ pub(super) fn limits(max_iterations: usize) -> AgentLimits {
 
 const CALL: Effect = Effect::CallModel { with_tools: true };
 
-/// Feeds inputs to a new agent; gives all effects and what the run has come to.
+/// Feeds inputs to a new agent and returns all effects and the run's output.
 fn play(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessage) {
     let message = AssistantMessage::new("x/m");
     let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(NoPayloads), limits(5));
@@ -212,10 +212,10 @@ fn converts_text_before_closing_tag_to_thinking() {
         Part::Text { text: "Hi".into() },
     ];
     assert_eq!(message.nodes, [Node { parts }]);
-    let told = Effect::Log(EventBody::TextWasThinking { node: 0 });
-    assert!(effects.contains(&told), "{effects:?}");
+    let expected = Effect::Log(EventBody::TextWasThinking { node: 0 });
+    assert!(effects.contains(&expected), "{effects:?}");
     let (effects, _) = play([Input::Start, was_thinking, text("Hi"), finished()]);
-    assert!(!effects.contains(&told), "there was no text");
+    assert!(!effects.contains(&expected), "there was no text");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn stores_provider_data_with_their_part() {
         field: "extra_content".into(),
         value: RawJson::parse_or_quote(value),
     };
-    let said = |beside, value| {
+    let opaque = |beside, value| {
         Input::Model(ModelEvent::Opaque {
             beside,
             data: data(value),
@@ -234,10 +234,10 @@ fn stores_provider_data_with_their_part() {
     let (effects, _) = play([
         Input::Start,
         thought("Hm."),
-        said(OpaqueTarget::LastPart, "1"),
+        opaque(OpaqueTarget::LastPart, "1"),
         text("x"),
-        said(OpaqueTarget::LastPart, "2"),
-        said(OpaqueTarget::Answer, "3"),
+        opaque(OpaqueTarget::LastPart, "2"),
+        opaque(OpaqueTarget::Answer, "3"),
         finished(),
     ]);
     let kept: Vec<_> = effects

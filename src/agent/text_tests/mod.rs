@@ -1,4 +1,4 @@
-//! What the model says besides text.
+//! The model's output besides plain text.
 
 mod sources;
 
@@ -24,7 +24,7 @@ impl Toolbox for NoTools {
     }
 }
 
-/// A run that has searched and found `output`.
+/// A run with a search that returned `output`.
 fn message_with_tool_output(output: &str) -> AssistantMessage {
     let mut message = AssistantMessage::new("x/m");
     let call = ToolCall {
@@ -38,10 +38,10 @@ fn message_with_tool_output(output: &str) -> AssistantMessage {
     message
 }
 
-/// An address that an earlier turn has.
+/// An address from an earlier turn.
 const EARLIER_URL: &str = "https://earlier.example/x";
 
-/// A page with tables, of which not all can be kept, and one action.
+/// A page with tables, some of which are rejected, and one action.
 #[derive(Debug)]
 struct TablePage;
 
@@ -97,16 +97,16 @@ fn play_message(message: AssistantMessage, deltas: &[&str], end: Input) -> Assis
     play(message, deltas, end).1
 }
 
-/// What was logged and kept: texts, statuses and ids.
+/// The logged and stored items: texts, statuses and ids.
 fn logged_texts(effects: &[Effect]) -> Vec<&str> {
-    let told = effects.iter().filter_map(|effect| match effect {
+    let logged = effects.iter().filter_map(|effect| match effect {
         Effect::StorePayload(payload) => Some(payload.payload_id.as_str()),
         Effect::Log(EventBody::PayloadMade { .. }) => Some("made"),
         Effect::Log(EventBody::TextDelta { text, .. }) => Some(text),
         Effect::Log(EventBody::Status { message }) => Some(message),
         _ => None,
     });
-    told.skip_while(|told| *told == "Thinking...").collect()
+    logged.skip_while(|logged| *logged == "Thinking...").collect()
 }
 
 const FINISHED: Input = Input::Model(ModelEvent::Finished(FinishReason::Stop));
@@ -175,13 +175,13 @@ fn announces_then_stores_then_logs_a_payload() {
 
 #[test]
 fn rejected_payload_stays_text() {
-    for written in [
+    for rejected in [
         "TABLE: {\"rows\": 1}",
         "TABLE: {\"rows\": [0,1,2,3,4,5,6,7,8,9]}",
         "TABLE: {\"rows\": [",
     ] {
-        let (effects, answer) = play(AssistantMessage::new("x/m"), &["See ", written], FINISHED);
-        assert_eq!(answer.text(), format!("See {written}"));
+        let (effects, answer) = play(AssistantMessage::new("x/m"), &["See ", rejected], FINISHED);
+        assert_eq!(answer.text(), format!("See {rejected}"));
         assert!(
             !effects
                 .iter()
@@ -192,14 +192,14 @@ fn rejected_payload_stays_text() {
 
 #[test]
 fn trims_text_after_a_payload() {
-    for (written, text) in [
+    for (rejected, text) in [
         (" and so on", "See:\n\nand so on"),
         ("\n\nAnd so on", "See:\n\nAnd so on"),
         ("\n\n    code\n", "See:\n\n    code\n"),
         ("\n\n", "See:"),
     ] {
-        let said = format!("See: TABLE: {{\"rows\": []}}{written}");
-        let answer = play_message(AssistantMessage::new("x/m"), &[&said], FINISHED);
+        let answer_text = format!("See: TABLE: {{\"rows\": []}}{rejected}");
+        let answer = play_message(AssistantMessage::new("x/m"), &[&answer_text], FINISHED);
         assert_eq!(answer.text(), text);
     }
 }
@@ -221,7 +221,7 @@ fn drops_held_text_when_broken_off() {
     assert_eq!(answer.text(), half, "the model ended like this: it is text");
 }
 
-/// What an answer may be made of: text, control text, and what is nearly control text.
+/// Pieces of an answer: text, control text, and near misses of control text.
 fn fragment() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "See: ",
@@ -240,7 +240,7 @@ fn fragment() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// A text in pieces of so many characters, in turn.
+/// Splits a text into pieces of the given lengths, in turn.
 fn split_text(text: &str, lengths: &[usize]) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut characters = text.chars().peekable();
@@ -256,7 +256,7 @@ fn split_text(text: &str, lengths: &[usize]) -> Vec<String> {
 properties! {
     256;
 
-    /// Whatever the model writes, and however it comes.
+    /// Invariants for any text and any split of it.
     #[test]
     fn stores_before_logging_however_text_is_split(
         fragments in prop::collection::vec(fragment(), 0..8),

@@ -1,4 +1,4 @@
-//! The sources of an answer: those that the model server names, and those that the model writes.
+//! The sources of an answer: those that the model server lists, and those that the model writes.
 
 use super::*;
 use crate::protocol::CitedSource;
@@ -69,7 +69,7 @@ fn keeps_server_source_numbers() {
         title: String::new(),
         url: url.into(),
     };
-    let given = ModelEvent::Sources(vec![
+    let server_sources = ModelEvent::Sources(vec![
         source(1, "https://a.example/1"),
         source(2, "javascript:alert(1)"),
         source(3, "https://c.example/3"),
@@ -81,24 +81,24 @@ fn keeps_server_source_numbers() {
     ];
     let new = || AssistantMessage::new("x/m");
     assert_eq!(
-        sources_of(new(), vec![given.clone(), text("Whales sing[3].")]),
+        sources_of(new(), vec![server_sources.clone(), text("Whales sing[3].")]),
         expected
     );
-    // The model's own list does not displace them.
-    let written =
+    // The model's own list does not replace them.
+    let answer_text =
         "Hi\n\n{\"sources\": [{\"url\": \"https://x.example\"}, {\"url\": \"https://y.example/p\"}]}";
     let mut both = expected.clone();
     both.push((2, "https://y.example/p".into()));
     assert_eq!(
         sources_of(
             message_with_tool_output("See https://y.example/p"),
-            vec![given, text(written)]
+            vec![server_sources, text(answer_text)]
         ),
         both
     );
 }
 
-/// Something that names sources, or the next call of the model. Addresses are told apart by their places.
+/// An event with sources, or the next model call. The numbers stand for addresses.
 #[derive(Clone, Debug)]
 enum SourceEvent {
     ByServer(Vec<(usize, usize)>),
@@ -116,11 +116,11 @@ fn source_event() -> impl Strategy<Value = SourceEvent> {
 
 #[test]
 fn accepts_sources_of_earlier_turns() {
-    let written = format!(
+    let answer_text = format!(
         "Hi\n\n{{\"sources\": [{{\"url\": \"{EARLIER_URL}\"}}, {{\"url\": \"https://other.example\"}}]}}"
     );
     assert_eq!(
-        sources_of(AssistantMessage::new("x/m"), vec![ModelEvent::Text(written)]),
+        sources_of(AssistantMessage::new("x/m"), vec![ModelEvent::Text(answer_text)]),
         [(1, EARLIER_URL.to_owned())]
     );
 }

@@ -9,15 +9,15 @@ const ECHO_JSON: &str =
     "{\"timestamp\":\"2024-06-15 14:30 CET\",\"relative_time\":\"now\",\"tools_used\":[\"web_search\"]}";
 
 fn text_of(pieces: &[&str]) -> String {
-    let mut imitation = EchoedMetadata::default();
-    let mut text: String = pieces.iter().map(|piece| imitation.push(piece)).collect();
-    text += &imitation.finish();
+    let mut filter = EchoedMetadata::default();
+    let mut text: String = pieces.iter().map(|piece| filter.push(piece)).collect();
+    text += &filter.finish();
     text
 }
 
 #[test]
 fn removes_every_form_of_leading_echo() {
-    for (said, text) in [
+    for (answer, text) in [
         (format!("{ECHO_COMMENT}\nHello"), "Hello"),
         (format!("\n {ECHO_COMMENT}\n\n{ECHO_COMMENT}\nHello"), "Hello"),
         (format!("{ECHO_COMMENT}Hello"), "Hello"),
@@ -37,7 +37,7 @@ fn removes_every_form_of_leading_echo() {
         (format!("METADATA: {ECHO_JSON}\n\nHello"), "Hello"),
         ("METADATA: {\"timestamp\": \"14:30\"}\nHello".to_owned(), "Hello"),
     ] {
-        assert_eq!(text_of(&[&said]), text, "{said}");
+        assert_eq!(text_of(&[&answer]), text, "{answer}");
     }
 }
 
@@ -76,8 +76,8 @@ fn keeps_text_that_is_no_echo() {
 
 #[test]
 fn does_not_hold_back_json_answers() {
-    let mut imitation = EchoedMetadata::default();
-    assert_eq!(imitation.push("{\"na"), "{\"na");
+    let mut filter = EchoedMetadata::default();
+    assert_eq!(filter.push("{\"na"), "{\"na");
 }
 
 #[test]
@@ -96,11 +96,11 @@ properties! {
         cuts in prop::collection::vec(0_usize..120, 0..6),
     ) {
         let begin = [ECHO_COMMENT, ECHO_JSON, "<!-- METADATA: x -->", "METADATA: ", "<!-- METADATA:\n{\"files\": []}", ""][which];
-        let said = format!("{begin}{rest}");
-        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| said.floor_char_boundary(cut)).collect();
-        cuts.extend([0, said.len()]);
+        let answer = format!("{begin}{rest}");
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| answer.floor_char_boundary(cut)).collect();
+        cuts.extend([0, answer.len()]);
         cuts.sort_unstable();
-        let pieces: Vec<&str> = cuts.windows(2).map(|pair| &said[pair[0]..pair[1]]).collect();
-        prop_assert_eq!(text_of(&pieces), text_of(&[&said]));
+        let pieces: Vec<&str> = cuts.windows(2).map(|pair| &answer[pair[0]..pair[1]]).collect();
+        prop_assert_eq!(text_of(&pieces), text_of(&[&answer]));
     }
 }

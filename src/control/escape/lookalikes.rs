@@ -1,10 +1,10 @@
-//! Characters that a reader takes for one of the marker's, and characters that a reader does not see.
+//! Characters that look like one of the marker's, and characters that are invisible.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
 use crate::markdown::is_unseen;
 
-/// Returns true if a character reads as one of the marker's signs.
+/// Returns true if a character looks like this punctuation character of the marker.
 pub(super) fn is_mark(c: char, sign: u8) -> bool {
     if c.is_ascii() {
         return u32::from(c) == u32::from(sign);
@@ -50,7 +50,7 @@ pub(super) fn is_mark(c: char, sign: u8) -> bool {
     }
 }
 
-/// Returns true if a character reads as an ASCII letter, in either case. `letter` is upper case.
+/// Returns true if a character looks like an ASCII letter, in either case. `letter` is upper case.
 pub(super) fn is_letter(c: char, letter: u8) -> bool {
     if c.is_ascii() {
         return c.to_ascii_uppercase() == char::from(letter);
@@ -75,8 +75,8 @@ fn confusables(letter: u8) -> &'static str {
     }
 }
 
-/// Returns true for a character that is not seen or only separates: white space, control and format characters, and marks on the
-/// character before.
+/// Returns true for a character that is invisible or only separates: white space, control and format
+/// characters, and combining marks.
 pub(super) fn is_ignored(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()

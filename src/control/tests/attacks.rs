@@ -1,4 +1,4 @@
-//! What looks like control text and is none, and what would hurt if it were believed.
+//! Text that looks like control text and is none, and control text that would do harm if trusted.
 
 use super::*;
 
@@ -19,8 +19,8 @@ fn ignores_control_text_in_code() {
         ("\tx\n\t", "\n"),
         ("```\r\ncode\r\n", "\r\n```\r\n"),
     ] {
-        for control in [VALUES, SCHEMA, IMITATION, METADATA, SOURCES] {
-            // At a line's begin a comment ends the paragraph, and with it what might be a code span.
+        for control in [VALUES, SCHEMA, ECHO, METADATA, SOURCES] {
+            // A comment at the beginning of a line ends the paragraph, and with it a possible code span.
             if before == "Text `a\n" && control.starts_with('<') {
                 continue;
             }
@@ -104,21 +104,9 @@ fn releases_text_of_wrong_type() {
 fn releases_unfinished_text_at_any_cut() {
     let fenced = format!("SUGGESTED_VALUES:\n```json\n{}\n```", &VALUES[18..]);
     let fenced_sources = format!("```json\n{SOURCES}\n```");
-    for control in [
-        VALUES,
-        SCHEMA,
-        IMITATION,
-        METADATA,
-        SOURCES,
-        &fenced,
-        &fenced_sources,
-    ] {
-        // What imitates the history's metadata needs no end: once all of its JSON is there, it is known.
-        let known = if control == IMITATION {
-            control.find('}')
-        } else {
-            None
-        };
+    for control in [VALUES, SCHEMA, ECHO, METADATA, SOURCES, &fenced, &fenced_sources] {
+        // Echoed metadata need no end: they are identified once their JSON is complete.
+        let known = if control == ECHO { control.find('}') } else { None };
         for (at, _) in control.char_indices() {
             if known.is_some_and(|known| known < at) {
                 assert_eq!(filtered(&format!("Text.\n\n{}", &control[..at])), [text("Text.")]);
@@ -145,7 +133,7 @@ fn reads_control_text_after_a_failure() {
         filtered(&format!("<!-- METADATA: {SCHEMA}")),
         [text("<!-- METADATA:"), proposal()]
     );
-    assert_eq!(filtered(&format!("<<!-- {IMITATION}")), [text("<<!--")]);
+    assert_eq!(filtered(&format!("<<!-- {ECHO}")), [text("<<!--")]);
     assert_eq!(filtered(&format!("***{SCHEMA}")), [text("***"), proposal()]);
 }
 
@@ -173,9 +161,9 @@ fn oversized_payload_stays_text() {
 fn removal_does_not_join_new_control_text() {
     let answer = format!("SCHEMA_{SCHEMA}PROPOSAL: {{\"fields\":[]}}");
     assert_all_text(&answer);
-    let answer = format!("MY_{IMITATION}{SCHEMA}");
+    let answer = format!("MY_{ECHO}{SCHEMA}");
     assert_eq!(filtered(&answer), [text(&format!("MY_{SCHEMA}"))]);
-    let answer = format!("SUGGESTED_{IMITATION}VALUES: []");
+    let answer = format!("SUGGESTED_{ECHO}VALUES: []");
     assert_eq!(filtered(&answer), [text("SUGGESTED_VALUES: []")]);
 }
 

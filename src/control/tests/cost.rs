@@ -1,14 +1,14 @@
-//! However an answer is made, it costs time in proportion to its length, and memory in proportion to the limit.
+//! Limits of time and memory for any answer: time is linear in its length, memory in the limit.
 
 use super::super::visible_text::{MAX_CODE_CONTEXT_BYTES, MAX_PARSED_BYTES};
 use super::*;
 
-/// Long enough for all limits to matter several times.
+/// Long enough to reach all limits several times.
 const LENGTH: usize = 1 << 17;
 
 const LIMIT: usize = LENGTH / 8;
 
-/// Answers that make a filter look again, hold back or ask what is code.
+/// Answers that cause repeated checks, held text and code detection.
 fn expensive_answers() -> Vec<String> {
     let repeated = |text: &str| text.repeat(LENGTH / text.len());
     vec![
@@ -67,10 +67,10 @@ fn work_is_linear_in_answer_length() {
             filter.char_visits
         );
         let (base, each) = MAX_PARSED_BYTES;
-        let asked = filter.visible.parsed_bytes;
+        let parsed = filter.visible.parsed_bytes;
         let max_work = base + each * length + 3 * MAX_CODE_CONTEXT_BYTES as u64;
-        assert!(asked <= max_work, "{begin:?}: {asked} bytes parsed to ask");
-        let followed = filter.visible.code.parsed_bytes() - asked;
+        assert!(parsed <= max_work, "{begin:?}: {parsed} bytes parsed to ask");
+        let followed = filter.visible.code.parsed_bytes() - parsed;
         assert!(
             followed <= 6 * length,
             "{begin:?}: {followed} bytes parsed to follow"

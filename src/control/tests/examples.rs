@@ -1,4 +1,4 @@
-//! Answers as models write them.
+//! Answers in the formats that models write.
 
 use super::*;
 
@@ -112,13 +112,13 @@ fn keeps_payloads_and_suggestions_in_order() {
     let answer = format!("{SCHEMA}\n{VALUES}\n{second}\n{no}");
     let kind = "schema_proposal".into();
     let data = json!({"fields": []});
-    let written = String::new();
+    let raw = String::new();
     assert_eq!(
         filtered(&answer),
         [
             proposal(),
             yes_value(),
-            Item::Payload { kind, data, written },
+            Item::Payload { kind, data, raw },
             values("Yo", "yo")
         ]
     );
@@ -179,16 +179,16 @@ fn reads_plain_json_sources_only_at_end() {
 
 #[test]
 fn removes_echoed_metadata() {
-    assert_eq!(filtered(&format!("{IMITATION}\nHello.")), [text("Hello.")]);
+    assert_eq!(filtered(&format!("{ECHO}\nHello.")), [text("Hello.")]);
     assert_eq!(
-        filtered(&format!("{IMITATION} Hello.\n\n{METADATA}")),
+        filtered(&format!("{ECHO} Hello.\n\n{METADATA}")),
         [text("Hello."), source_a()]
     );
-    assert_eq!(filtered(&format!("Hello.{IMITATION}\n")), [text("Hello.")]);
+    assert_eq!(filtered(&format!("Hello.{ECHO}\n")), [text("Hello.")]);
     assert_eq!(
         filtered(&format!(
             "One.\n{}\nTwo.",
-            IMITATION.replace("timestamp", "tools_used")
+            ECHO.replace("timestamp", "tools_used")
         )),
         [text("One.\nTwo.")]
     );
@@ -197,21 +197,21 @@ fn removes_echoed_metadata() {
 #[test]
 fn removes_malformed_echoes_at_line_start() {
     let words = "<!-- METADATA: timestamp 14:30 -->";
-    for imitation in [
+    for echo in [
         words,
         "<!-- metadata: timestamp 14:30 -->",
         "<!-- METADATA:\ntimestamp: 14:30\n-->",
         "<!-- METADATA: {\"timestamp\": 14:30} -->",
     ] {
         assert_eq!(
-            filtered(&format!("One.\n\n{imitation}\n\nTwo.")),
+            filtered(&format!("One.\n\n{echo}\n\nTwo.")),
             [text("One.\n\nTwo.")],
-            "{imitation}"
+            "{echo}"
         );
         assert_eq!(
-            filtered(&format!("One.\n{imitation}\n{VALUES}")),
+            filtered(&format!("One.\n{echo}\n{VALUES}")),
             [text("One."), yes_value()],
-            "{imitation}"
+            "{echo}"
         );
     }
     assert_eq!(
@@ -233,7 +233,7 @@ fn removes_malformed_echoes_at_line_start() {
     ] {
         assert_all_text(&answer);
     }
-    // What is no comment of this kind does not hide what stands in it.
+    // A comment of another kind does not hide the control text in it.
     assert_eq!(
         filtered(&format!("One.\n<!-- METADATA: this\n{VALUES}\n")),
         [text("One.\n<!-- METADATA: this"), yes_value()]
@@ -331,21 +331,21 @@ fn releases_text_as_soon_as_possible() {
 
 #[test]
 fn continued_answer_keeps_line_context() {
-    let go_on = |before: &str, answer: &str| {
+    let continued = |before: &str, answer: &str| {
         let mut filter = filter();
         filter.continue_from(before);
         items(filter, [answer])
     };
-    assert_eq!(go_on("Text.\n", VALUES), [yes_value()]);
-    assert_eq!(go_on("Text. ", VALUES), [text(VALUES)]);
-    assert_eq!(go_on("```\n", VALUES), [text(VALUES)]);
-    let imitation = "<!-- METADATA: timestamp 14:30 -->";
-    assert_eq!(go_on("The sk", &format!("{imitation}\ny.")), [text("y.")]);
-    assert_eq!(go_on("The sky.\n\n", &format!("{imitation}\nIt")), [text("It")]);
-    assert_eq!(go_on("```\n", imitation), [text(imitation)]);
-    assert_eq!(go_on("MY_", SCHEMA), [text(SCHEMA)]);
+    assert_eq!(continued("Text.\n", VALUES), [yes_value()]);
+    assert_eq!(continued("Text. ", VALUES), [text(VALUES)]);
+    assert_eq!(continued("```\n", VALUES), [text(VALUES)]);
+    let echo = "<!-- METADATA: timestamp 14:30 -->";
+    assert_eq!(continued("The sk", &format!("{echo}\ny.")), [text("y.")]);
+    assert_eq!(continued("The sky.\n\n", &format!("{echo}\nIt")), [text("It")]);
+    assert_eq!(continued("```\n", echo), [text(echo)]);
+    assert_eq!(continued("MY_", SCHEMA), [text(SCHEMA)]);
     assert_eq!(
-        go_on("Text.", &format!("\n\n{VALUES}\n\nMore.")),
+        continued("Text.", &format!("\n\n{VALUES}\n\nMore.")),
         [yes_value(), text("\n\nMore.")]
     );
 }

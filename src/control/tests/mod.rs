@@ -1,4 +1,4 @@
-//! What must hold of the filter, by property and by example.
+//! The filter's properties and examples.
 
 mod attacks;
 mod cost;
@@ -14,8 +14,7 @@ const VALUES: &str = r#"SUGGESTED_VALUES: [{"label":"Yes","value":"yes"}]"#;
 const SCHEMA: &str = r#"SCHEMA_PROPOSAL: {"fields":["a","b"]}"#;
 const METADATA: &str =
     "<!-- METADATA:\n{\"sources\": [{\"title\": \"A\", \"url\": \"https://a.example\"}]}\n-->";
-const IMITATION: &str =
-    r#"<!-- METADATA: {"timestamp":"2024-06-15 14:30 CET","relative_time":"3 hours ago"} -->"#;
+const ECHO: &str = r#"<!-- METADATA: {"timestamp":"2024-06-15 14:30 CET","relative_time":"3 hours ago"} -->"#;
 const SOURCES: &str = r#"{"sources": [{"title": "B", "url": "https://b.example"}]}"#;
 
 /// A page's marker for objects with fields.
@@ -34,7 +33,8 @@ fn filter() -> ControlFilter {
     ControlFilter::new(vec![schema_marker()], DEFAULT_MAX_CONTROL_BYTES)
 }
 
-/// What comes out of an answer that comes in these pieces; neighbouring texts are one, and how a payload was written is left out.
+/// Returns the items of an answer in these pieces. Adjacent texts are joined, and the raw text of payloads is
+/// left out.
 fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str>) -> Vec<Item> {
     let mut out = Vec::new();
     for piece in pieces {
@@ -46,8 +46,8 @@ fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str
         match (joined.last_mut(), item) {
             (Some(Item::Text(text)), Item::Text(more)) => text.push_str(&more),
             (_, Item::Payload { kind, data, .. }) => {
-                let written = String::new();
-                joined.push(Item::Payload { kind, data, written });
+                let raw = String::new();
+                joined.push(Item::Payload { kind, data, raw });
             }
             (_, item) => joined.push(item),
         }
@@ -55,7 +55,7 @@ fn items<'a>(mut filter: ControlFilter, pieces: impl IntoIterator<Item = &'a str
     joined
 }
 
-/// What comes out of an answer, whole and cut into single characters.
+/// Returns the items of an answer, whole and split into single characters.
 fn filtered(answer: &str) -> Vec<Item> {
     let whole = items(filter(), [answer]);
     let characters = answer.split_inclusive(|_| true);
@@ -82,7 +82,7 @@ fn proposal() -> Item {
     Item::Payload {
         kind: "schema_proposal".into(),
         data: json!({"fields": ["a", "b"]}),
-        written: String::new(),
+        raw: String::new(),
     }
 }
 
@@ -102,7 +102,7 @@ fn source_b() -> Item {
     source("B", "https://b.example")
 }
 
-/// That an answer is text and nothing else, every byte of it.
+/// Asserts that an answer is text, every byte of it.
 fn assert_all_text(answer: &str) {
     assert_eq!(filtered(answer), [text(answer)]);
 }

@@ -1,4 +1,4 @@
-//! What holds of any answer.
+//! Invariants for any answer.
 
 use fuzzing::properties;
 use proptest::prelude::*;
@@ -46,14 +46,14 @@ const MARKDOWN: &[&str] = &[
     "---\n",
 ];
 
-/// Pieces that control text begins with, or consists of.
+/// Beginnings and pieces of control text.
 const CONTROL: &[&str] = &[
     VALUES,
     VALUES,
     SCHEMA,
     SCHEMA,
     METADATA,
-    IMITATION,
+    ECHO,
     SOURCES,
     SOURCES,
     "SUGG",
@@ -123,12 +123,12 @@ properties! {
                 _ => None,
             })
             .collect();
-        // What is shown is what came, in order: each character is found behind the one before it.
+        // The visible text is a subsequence of the answer.
         let mut rest = answer.chars();
         for c in shown.chars() {
             prop_assert!(rest.any(|other| other == c), "{:?} in {:?}", shown, answer);
         }
-        let controls = [VALUES, SCHEMA, METADATA, IMITATION, SOURCES, "SUGGESTED_VALUES:", "SUGGESTED_ACTIONS:", "SCHEMA_PROPOSAL:", "{\"sources\""];
+        let controls = [VALUES, SCHEMA, METADATA, ECHO, SOURCES, "SUGGESTED_VALUES:", "SUGGESTED_ACTIONS:", "SCHEMA_PROPOSAL:", "{\"sources\""];
         if !controls.iter().any(|control| answer.contains(control)) {
             prop_assert_eq!(shown, answer);
         }
@@ -137,7 +137,7 @@ properties! {
     #[test]
     fn never_reads_rendered_code_as_control_text(
         before in markdown_text(),
-        control in prop::sample::select(&[VALUES, SCHEMA, IMITATION][..]),
+        control in prop::sample::select(&[VALUES, SCHEMA, ECHO][..]),
         after in markdown_text(),
     ) {
         let answer = format!("{before}{control}{after}");
@@ -145,7 +145,7 @@ properties! {
         let name = &control[control.find(char::is_alphabetic).unwrap_or(0)..][..8];
         let is_code = markdown::shows_as_code(&markdown::parse(&answer), name);
         prop_assert!(!(is_taken && is_code));
-        // Nor is any left where nothing could be code and nothing is before it on its line.
+        // Nor is any left at the start of a line where no code is possible.
         let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
         if !is_code && !before.contains('`') && line.trim().is_empty() {
             prop_assert!(is_taken);

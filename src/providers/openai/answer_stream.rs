@@ -1,4 +1,4 @@
-//! An answer as it comes over the network, turned into events. Reads no faster than it is asked.
+//! A network response decoded to events. It reads no faster than the caller polls.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -11,30 +11,30 @@ use super::{
 };
 use crate::model::{ModelError, ModelEvent, ModelStream};
 
-/// How long the usage may still take, and the end, when the model has said why it stopped.
+/// The time limit for the usage and the end of the stream after the finish reason.
 const USAGE_TIMEOUT: Duration = Duration::from_secs(3);
 
 struct AnswerStream {
     transport: Transport,
     media_type: String,
-    /// An event was taken: what goes wrong now can't be mended by asking again.
+    /// An event was returned: later errors can't be fixed by a retry.
     has_sent_event: bool,
     response: Response,
     decoder: Decoder,
-    /// Decoded and not taken yet: what one read has brought.
+    /// Decoded events of one read that were not returned yet.
     ready_events: VecDeque<ModelEvent>,
     failure: Option<ModelError>,
     has_ended: bool,
 }
 
-/// The events of an answer whose status was fine.
+/// Returns the events of a response with a success status.
 pub async fn stream_events(
     transport: Transport,
     response: Response,
     max_frame: usize,
 ) -> Result<ModelStream, ModelError> {
     let media_type = media_type(&response);
-    // Servers call their event streams many things, but not these.
+    // Servers use many media types for event streams, but not these.
     if media_type == "text/html" {
         let body = read_error_body(response).await;
         let json: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
@@ -84,14 +84,14 @@ impl AnswerStream {
 
     async fn read(&mut self) {
         let chunk = if self.decoder.is_ending() {
-            // The answer is whole: that its end is late, or broken, changes nothing.
+            // The answer is complete: a late or broken end changes nothing.
             let chunk = tokio::time::timeout(USAGE_TIMEOUT, self.response.chunk()).await;
             chunk.ok().and_then(Result::ok).flatten()
         } else {
             match self.response.chunk().await {
                 Ok(chunk) => chunk,
                 Err(error) => {
-                    // Release what the decoder holds; that the answer is not whole is known.
+                    // Release the decoder's held text. The answer is known to be incomplete.
                     let _ = self.decoder.end(&mut self.ready_events);
                     self.failure = Some(self.transport.connection_lost(Some(&error), self.has_begun()));
                     return;
@@ -106,7 +106,7 @@ impl AnswerStream {
         self.failure = result.err().map(|fault| self.fault_error(fault));
     }
 
-    /// Whether anything was understood.
+    /// Returns true if anything was decoded.
     fn has_begun(&self) -> bool {
         self.has_sent_event || !self.ready_events.is_empty()
     }
@@ -127,7 +127,7 @@ impl AnswerStream {
                 bad(format!("sent something that is not a part of an answer: {data}"))
             }
             DecodeError::FrameTooLong(limit) => bad(format!(
-                "sent a single event of more than {limit} bytes, the most that Parlor takes."
+                "sent a single event of more than {limit} bytes, which is Parlor's limit."
             )),
         }
     }

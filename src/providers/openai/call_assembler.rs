@@ -1,4 +1,4 @@
-//! The tool calls of one answer, put together from their fragments.
+//! The tool calls of one answer, assembled from their fragments.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::{
     protocol::Opaque,
 };
 
-/// The calls that have begun. A call's place in the list is its index in the events.
+/// The calls that have begun. The position in the list is the call's index in the events.
 #[derive(Debug, Default)]
 pub struct CallAssembler(Vec<PartialCall>);
 
@@ -16,7 +16,7 @@ pub struct CallAssembler(Vec<PartialCall>);
 struct PartialCall {
     wire_index: Option<u64>,
     wire_id: Option<String>,
-    /// What came before the name.
+    /// The fragments before the name.
     held: Option<HeldFragment>,
 }
 
@@ -31,12 +31,12 @@ impl CallAssembler {
         self.0.is_empty()
     }
 
-    /// Whether any of them has its name.
+    /// Returns true if any call has its name.
     pub fn have_begun(&self) -> bool {
         self.0.iter().any(|call| call.held.is_none())
     }
 
-    /// Takes a fragment of a call, and appends what it completes.
+    /// Adds a fragment of a call and appends the completed events.
     pub fn push(&mut self, mut fragment: ToolCall, events: &mut VecDeque<ModelEvent>) {
         let id = fragment.id.take().filter(|id| !id.is_empty());
         let name = fragment.function.name.take().filter(|name| !name.is_empty());
@@ -73,12 +73,13 @@ impl CallAssembler {
         }
     }
 
-    /// The call that a fragment belongs to. Some servers leave out the index, some say 0 for each of several calls.
-    fn find_or_add_call(&mut self, wire_index: Option<u64>, id: Option<&str>, named: bool) -> usize {
+    /// Returns the call that a fragment belongs to. Some servers omit the index, some send 0 for each of
+    /// several calls.
+    fn find_or_add_call(&mut self, wire_index: Option<u64>, id: Option<&str>, has_name: bool) -> usize {
         let found = match wire_index {
             Some(_) => self.0.iter().rposition(|call| call.wire_index == wire_index),
             None if id.is_some() => self.0.iter().rposition(|call| call.wire_id.as_deref() == id),
-            None if named => None,
+            None if has_name => None,
             None => self.0.len().checked_sub(1),
         };
         let same = found.filter(|&index| match (id, &self.0[index].wire_id) {

@@ -1,23 +1,23 @@
-//! The sources that a model server names beside its answer.
+//! The sources that a model server sends beside its answer.
 
 use super::wire::{Annotation, CitedPage};
 use crate::protocol::CitedSource;
 
-/// The most that are remembered; no answer has more that anybody would look at.
+/// The maximum number of sources, more than any reader would open.
 const MAX_SOURCES: usize = 200;
 
-/// All that was named so far.
+/// All sources so far.
 #[derive(Debug, Default)]
 pub struct CitationCollector {
     /// Numbered by the server: `[3]` in the text is the third.
     numbered: Vec<CitedPage>,
-    /// Named in passing, each once.
+    /// Unnumbered annotations, without duplicates.
     annotated: Vec<CitedPage>,
 }
 
 impl CitationCollector {
-    /// Takes Perplexity's lists, which are sent with each chunk. Gives all sources if they are others than before; an empty list says
-    /// nothing about those.
+    /// Processes Perplexity's lists, which are sent with each chunk. Returns all sources if they have
+    /// changed. An empty list changes nothing.
     pub fn take_lists(
         &mut self,
         citations: Option<Vec<String>>,
@@ -47,7 +47,7 @@ impl CitationCollector {
         Some(self.sources())
     }
 
-    /// Takes annotations of the text.
+    /// Processes annotations of the text.
     pub fn take_annotations(&mut self, annotations: Vec<Annotation>) -> Option<Vec<CitedSource>> {
         let before = self.annotated.len();
         for page in annotations

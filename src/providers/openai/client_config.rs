@@ -1,4 +1,4 @@
-//! The address of an endpoint, and the headers that go there.
+//! The address of an endpoint, and the headers of its requests.
 
 use async_openai::config::{Config, OpenAIConfig};
 use reqwest::{
@@ -13,13 +13,13 @@ use crate::{
     providers::EndpointConfig,
 };
 
-/// async-openai's configuration, which without a key would send an empty one.
+/// A configuration for async-openai that sends no empty key, as its default does.
 #[derive(Clone)]
 pub struct ClientConfig {
     pub openai: OpenAIConfig,
-    /// What the settings want to be sent, over all else.
+    /// The headers in the settings, which override all others.
     pub headers: HeaderMap,
-    /// What stands behind the `?` of the base URL, for every request.
+    /// The query of the base URL, which is added to every request.
     pub query: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Config for ClientConfig {
             .get(header::AUTHORIZATION)
             .is_some_and(|value| value == "Bearer ")
         {
-            // User info in the address may take its place.
+            // User info in the address may replace it.
             headers.remove(header::AUTHORIZATION);
         }
         if let Some(value) = headers.get_mut(header::AUTHORIZATION) {
@@ -61,7 +61,7 @@ impl Config for ClientConfig {
     }
 }
 
-/// The address that paths are appended to.
+/// Returns the base address for paths.
 pub fn base_path_url(url: &Url) -> String {
     let mut base = url.clone();
     base.set_query(None);
@@ -69,12 +69,12 @@ pub fn base_path_url(url: &Url) -> String {
     base.as_str().trim_end_matches('/').to_owned()
 }
 
-/// The address of an endpoint, if it is one.
+/// Parses the address of an endpoint.
 pub fn endpoint_url(config: &EndpointConfig) -> Result<Url, ModelError> {
     let url = Url::parse(config.base_url.trim()).ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| {
-            // What does not parse cannot be redacted either: it is not repeated here.
+            // An address that does not parse can't be redacted either, so it is not quoted.
             let message = format!(
                 "The address of the endpoint “{}” is not an http:// or https:// one.",
                 config.name

@@ -1,11 +1,11 @@
-//! How many tokens a model can take: from the settings, from the list of models, or from the ways in which servers that
-//! people run themselves say it. OpenAI's protocol has no word for it.
+//! The context windows of an endpoint's models: from the settings, from the model list, or from the APIs of
+//! local servers. OpenAI's protocol has no field for it.
 //!
-//! llama.cpp also gives the template that a conversation is put into: a model whose template has no place for tools would be told
-//! of them in words that it was not trained on, which costs a small one more than its answer.
+//! llama.cpp also returns the chat template. If the template has no place for tools, they would have to be
+//! described to the model in text that it was not trained on, which costs a small model more than its answer.
 //!
-//! What can be said of a model that is loaded (llama.cpp, Ollama) comes before what it was trained for: the rest of the
-//! window would silently be forgotten.
+//! The window of a loaded model (llama.cpp, Ollama) takes precedence over the trained one, because the server
+//! silently drops everything beyond it.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,20 +19,21 @@ use serde_json::{Value, json};
 use super::transport::Transport;
 use crate::{providers::EndpointConfig, settings::CONTEXT_WINDOW_RANGE};
 
-/// How long an answer is waited for: the first one stands before the model's own.
+/// The time limit of a probe, which delays the first answer.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How much of an answer is read: Ollama says a lot about a model.
+/// The maximum size of a probe's response: Ollama returns much about a model.
 const MAX_PROBE_BYTES: usize = 4 << 20;
 
-/// The windows of an endpoint's models, as far as they are known.
+/// The known windows of an endpoint's models.
 #[derive(Debug)]
 pub struct ContextWindows {
     configured_for: Option<usize>,
     by_model: BTreeMap<String, usize>,
-    /// Where servers of one's own say it: beside `/v1`, with the query of the base URL. Others are not asked, since it would only be in their way.
+    /// The root address of a local server, beside `/v1`, with the query of the base URL. Hosted servers are
+    /// not probed, since they would only have to reject the requests.
     root: Option<Url>,
-    /// As the list of models has it, once there was one.
+    /// The windows in the model list; `None` before the first list.
     listed: Mutex<Option<HashMap<String, usize>>>,
 }
 
@@ -52,20 +53,20 @@ impl ContextWindows {
         }
     }
 
-    /// What the settings say of a model: then nobody is asked.
+    /// Returns the configured window of a model, which makes a probe unnecessary.
     pub fn set(&self, model: &str) -> Option<usize> {
         self.by_model.get(model).copied().or(self.configured_for)
     }
 
-    /// Whether a list of models was read.
+    /// Returns true if a model list was read.
     pub fn has_list(&self) -> bool {
         self.listed().is_some()
     }
 
-    /// Takes from a list of models what it says of their windows.
+    /// Reads the windows from a model list.
     pub fn read_list(&self, list: &Value) {
-        let places = [Some(list), list.get("data"), list.get("models")];
-        let entries = places.into_iter().flatten().find_map(Value::as_array);
+        let candidates = [Some(list), list.get("data"), list.get("models")];
+        let entries = candidates.into_iter().flatten().find_map(Value::as_array);
         let mut windows = self.listed();
         let windows = windows.get_or_insert_default();
         for entry in entries.into_iter().flatten() {
@@ -76,9 +77,9 @@ impl ContextWindows {
         }
     }
 
-    /// Asks in the ways in which servers say it, and else believes the list. A window that is set is not asked for.
+    /// Probes the server, and falls back to the model list. A configured window is not probed.
     pub async fn probe(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> ModelProbe {
-        let mut said = ModelProbe::default();
+        let mut result = ModelProbe::default();
         if let Some(root) = &self.root {
             let server = LocalServer {
                 transport,
@@ -86,13 +87,13 @@ impl ContextWindows {
                 root,
             };
             let is_wanted = self.set(model).is_none();
-            // What was said in time counts, whatever else was not.
-            let asked = server.probe(model, is_wanted, &mut said);
-            let _ = tokio::time::timeout(PROBE_TIMEOUT, asked).await;
+            // Partial results before the timeout are used.
+            let probe = server.probe(model, is_wanted, &mut result);
+            let _ = tokio::time::timeout(PROBE_TIMEOUT, probe).await;
         }
         let listed = || self.listed().as_ref()?.get(model).copied();
-        said.window = said.window.or_else(listed);
-        said
+        result.window = result.window.or_else(listed);
+        result
     }
 
     fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
@@ -100,7 +101,7 @@ impl ContextWindows {
     }
 }
 
-/// What an entry of a list of models says of its window: vLLM, OpenRouter, Groq, Mistral, LM Studio, llama.cpp.
+/// Returns the window in an entry of a model list: vLLM, OpenRouter, Groq, Mistral, LM Studio, llama.cpp.
 fn listed(entry: &Value) -> Option<usize> {
     const NAMES: [&str; 8] = [
         "/max_model_len",
@@ -115,14 +116,14 @@ fn listed(entry: &Value) -> Option<usize> {
     NAMES.iter().find_map(|name| parse_tokens(entry.pointer(name)?))
 }
 
-/// What a server has said of a model: each is nothing if it has not.
+/// The results of a probe. `None` for what the server did not report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelProbe {
     pub window: Option<usize>,
     pub takes_tools: Option<bool>,
 }
 
-/// A server of one's own.
+/// A server that the user runs.
 struct LocalServer<'a> {
     transport: &'a Transport,
     headers: &'a HeaderMap,
@@ -130,22 +131,22 @@ struct LocalServer<'a> {
 }
 
 impl LocalServer<'_> {
-    /// Asks as llama.cpp wants it and then, if the window is still wanted, as Ollama does.
-    async fn probe(&self, model: &str, is_window_wanted: bool, said: &mut ModelProbe) {
+    /// Probes llama.cpp's API and then, if the window is still needed, Ollama's.
+    async fn probe(&self, model: &str, is_window_wanted: bool, result: &mut ModelProbe) {
         if let Some(props) = self.get_json("props").await {
-            *said = ModelProbe {
+            *result = ModelProbe {
                 window: props
                     .pointer("/default_generation_settings/n_ctx")
                     .and_then(parse_tokens),
                 takes_tools: template_takes_tools(&props),
             };
         }
-        if said.window.is_none() && is_window_wanted {
-            said.window = self.ollama_window(model).await;
+        if result.window.is_none() && is_window_wanted {
+            result.window = self.ollama_window(model).await;
         }
     }
 
-    /// The window of the model as it is loaded, and else as it would be loaded.
+    /// Returns the window of the loaded model, or the window that it would be loaded with.
     async fn ollama_window(&self, model: &str) -> Option<usize> {
         if let Some(running) = self.get_json("api/ps").await {
             let models = running.get("models").and_then(Value::as_array);
@@ -172,7 +173,7 @@ impl LocalServer<'_> {
         json_answer(http.get(self.url(path)?).headers(self.headers.clone())).await
     }
 
-    /// An address of the server, with the query of the endpoint's own.
+    /// Returns an address of the server, with the query of the base URL.
     fn url(&self, path: &str) -> Option<Url> {
         let mut url = self.root.join(path).ok()?;
         url.set_query(self.root.query());
@@ -180,8 +181,8 @@ impl LocalServer<'_> {
     }
 }
 
-/// Whether the template of llama.cpp's model has a place for tools: as the server judges it, or, if it is too old for that, whether
-/// the template speaks of them.
+/// Returns true if the template of llama.cpp's model has a place for tools. The server's own judgement is
+/// used; for an older server, the template is searched for them.
 fn template_takes_tools(props: &Value) -> Option<bool> {
     let caps = &props["chat_template_caps"];
     let judged = ["supports_tools", "supports_tool_calls"].map(|name| caps[name].as_bool());
@@ -195,7 +196,8 @@ fn template_takes_tools(props: &Value) -> Option<bool> {
     template("chat_template").map(|template| template.contains("tools"))
 }
 
-/// What Ollama shows of a model: the parameter that it is loaded with, and else what it was trained for.
+/// Returns the window in Ollama's description of a model: the configured parameter, or else the trained
+/// length.
 fn ollama_shown_window(model: &Value) -> Option<usize> {
     let parameters = model
         .get("parameters")
@@ -212,7 +214,7 @@ fn ollama_shown_window(model: &Value) -> Option<usize> {
     })
 }
 
-/// The JSON of an answer, if it is one: not every server knows every address.
+/// Sends a request and returns the JSON of a successful response. Not every server has every address.
 async fn json_answer(request: RequestBuilder) -> Option<Value> {
     let mut response = request.send().await.ok()?.error_for_status().ok()?;
     let mut body = Vec::new();

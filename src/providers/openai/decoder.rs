@@ -1,5 +1,6 @@
-//! Bytes of a chat completion in, model events out: a stream of chunks, or, from a server that does not stream, the whole answer as
-//! JSON. No I/O: the adapter and the tests feed it.
+//! A decoder from the bytes of a chat completion to model events. It accepts a stream of chunks or, from a
+//! server that does not stream, the whole answer as JSON. It does no I/O: the adapter and the tests supply
+//! the bytes.
 
 mod delta;
 
@@ -20,38 +21,38 @@ use crate::{
     providers::think_tags::ThinkFilter,
 };
 
-/// Why a stream cannot be followed to a clean end.
+/// The error of a stream that can't be decoded to a clean end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DecodeError {
-    /// A frame is longer than the limit (in bytes).
+    /// A frame exceeds this limit in bytes.
     FrameTooLong(usize),
-    /// A frame is not the JSON that it should be; its beginning.
+    /// A frame is not the expected JSON; the beginning of it.
     InvalidFrame(String),
-    /// The server names an error, in the shape in which it does.
+    /// The server reports an error, in its own format.
     ServerError(Value),
-    /// The answer is one of another protocol, of this name.
+    /// The answer has another protocol, of this name.
     UnsupportedProtocol(&'static str),
-    /// The bytes ended, and nothing in them was an event.
+    /// The bytes ended without any event.
     NotAStream,
-    /// There were no bytes, or only signs of life.
+    /// There were no bytes, or only keepalives.
     Empty,
-    /// The bytes ended before the answer did.
+    /// The bytes ended before the end of the answer.
     Incomplete,
 }
 
-/// What the bytes are.
+/// The format of the bytes.
 #[derive(Debug, Default)]
 enum BodyFormat {
-    /// Only white space has come.
+    /// Only white space so far.
     #[default]
     Unknown,
-    /// Events.
+    /// Server-sent events.
     EventStream,
     /// One JSON object.
     WholeJson(Vec<u8>),
 }
 
-/// Takes the bytes of one answer, gives its events.
+/// Decodes the bytes of one answer to events.
 #[derive(Debug)]
 pub struct Decoder {
     format: BodyFormat,
@@ -59,31 +60,31 @@ pub struct Decoder {
     frames: sse::SseDecoder,
     think_filter: ThinkFilter,
     calls: CallAssembler,
-    /// Calls come in `tool_calls`, not in the older `function_call`.
+    /// Calls arrive in `tool_calls`, not in the older `function_call`.
     calls_in_list: bool,
     citations: CitationCollector,
     reasoning_details: DetailList,
     thinking_blocks: DetailList,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
-    /// Which of several answers is taken: the first that says something, since only one is asked for.
+    /// The index of the chosen answer: the first with content, since only one is requested.
     choice_index: Option<u64>,
-    /// A delta has said something.
+    /// A delta had content.
     has_seen_delta: bool,
-    /// A sound that came, as far as it can be told, and whether its words did.
+    /// A description of received audio, and the presence of its transcript.
     audio_note: Option<String>,
     has_transcript: bool,
-    /// Names of pieces that could not be read.
+    /// The names of unreadable pieces.
     unreadable: Vec<String>,
-    /// A sign of life was all that has come.
+    /// Only a keepalive has arrived.
     has_keepalive: bool,
-    /// Some event of the stream has been understood.
+    /// An event of the stream was decoded.
     has_begun: bool,
     ended: bool,
 }
 
 impl Decoder {
-    /// A decoder that gives up at an SSE frame, or a whole answer, of more than `max_frame` bytes.
+    /// Creates a decoder. An SSE frame or a whole answer of more than `max_frame` bytes is an error.
     pub fn new(max_frame: usize) -> Self {
         Self {
             format: BodyFormat::Unknown,
@@ -108,21 +109,21 @@ impl Decoder {
         }
     }
 
-    /// Whether [`ModelEvent::Finished`] has been given.
+    /// Returns true if [`ModelEvent::Finished`] was emitted.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Whether the server has said why the model stopped: only its usage may still come.
+    /// Returns true if the server has sent the finish reason. Only the usage may follow.
     pub fn is_ending(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// Takes the next bytes and appends the events that they complete.
+    /// Processes the next bytes and appends the completed events.
     ///
     /// # Errors
     ///
-    /// [`Fault`]; the events before it have been given.
+    /// [`DecodeError`]. The events before it were appended.
     pub fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
         if let BodyFormat::Unknown = self.format {
             bytes = bytes.trim_ascii_start();
@@ -152,11 +153,11 @@ impl Decoder {
         result.map_err(|error| DecodeError::FrameTooLong(error.limit))
     }
 
-    /// The bytes have ended.
+    /// Processes the end of the bytes.
     ///
     /// # Errors
     ///
-    /// [`Fault::BrokeOff`] if the server did not say that the answer is whole.
+    /// [`DecodeError::Incomplete`] if the server has not sent the end of the answer.
     pub fn end(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
         if let BodyFormat::WholeJson(whole) = std::mem::take(&mut self.format) {
             return self.decode_whole(&whole, events);
@@ -179,7 +180,7 @@ impl Decoder {
         })
     }
 
-    /// The answer came in one piece.
+    /// Decodes an answer in one piece.
     fn decode_whole(&mut self, json: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
         self.ended = true;
         let text = String::from_utf8_lossy(json);
@@ -208,7 +209,7 @@ impl Decoder {
     ) -> Result<(), DecodeError> {
         let data = frame.data.trim();
         if data == "[DONE]" {
-            // Some servers end with this alone.
+            // Some servers end with only this marker.
             let reason = self.finish.take().unwrap_or(FinishReason::Stop);
             self.push_finished(reason, events);
             return Ok(());
@@ -233,7 +234,7 @@ impl Decoder {
         self.decode_chunk(chunk, data, events)
     }
 
-    /// Takes a chunk, which is `data` on the wire.
+    /// Decodes a chunk. `data` is its raw text.
     fn decode_chunk(
         &mut self,
         chunk: Chunk,
@@ -295,7 +296,7 @@ impl Decoder {
                     "the model server gave up on this answer".into(),
                 ));
             }
-            // DeepSeek ran out of machines.
+            // DeepSeek's servers are overloaded.
             Some("insufficient_system_resource") => {
                 return Err(DecodeError::ServerError(
                     "overloaded: insufficient system resource".into(),
@@ -315,7 +316,7 @@ impl Decoder {
         events.extend(self.reasoning_details.take_event());
         events.extend(self.thinking_blocks.take_event());
         events.extend(self.usage.map(ModelEvent::Usage));
-        // Some servers say "stop" when they ask for a tool.
+        // Some servers send "stop" with tool calls.
         let calls_tools = reason == FinishReason::Stop && !self.calls.is_empty();
         events.push_back(ModelEvent::Finished(if calls_tools {
             FinishReason::ToolCalls
@@ -331,7 +332,7 @@ fn detect_other_protocol(data: &str) -> Option<DecodeError> {
     detect_protocol(&json).map(DecodeError::UnsupportedProtocol)
 }
 
-/// The reason by the name that this protocol's servers give it. One that is not known is an end like any other.
+/// Returns the reason for this protocol's name of it. An unknown name is an ordinary end.
 fn parse_finish_reason(reason: &str) -> FinishReason {
     match reason {
         "max_tokens" | "model_length" => FinishReason::Length,

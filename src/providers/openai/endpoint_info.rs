@@ -1,4 +1,4 @@
-//! What error messages say about an endpoint: enough to find the setting, nothing that is secret.
+//! The endpoint's description in error messages: enough to find the setting, without secrets.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use crate::{
     secrets::Secrets,
 };
 
-/// The longest quotation of a server's own words, in characters.
+/// The maximum length of a quoted server message, in characters.
 const MAX_QUOTE_CHARS: usize = 300;
 
-/// The one part of an address's query that messages may quote: Azure's errors are about it.
+/// The only query parameter that messages may quote: Azure's errors depend on it.
 const API_VERSION_PARAM: &str = "api-version";
 
-/// An endpoint as messages name it.
+/// An endpoint as described in messages.
 #[derive(Clone)]
 pub struct EndpointInfo {
     pub name: String,
@@ -26,9 +26,9 @@ pub struct EndpointInfo {
     pub address: String,
     pub base_url_source: String,
     pub api_key_source: String,
-    /// Whether a key, or a header that may be one, is sent.
+    /// A key, or a header that may be one, is sent.
     pub has_key: bool,
-    /// Never to be quoted, even if the server does.
+    /// Secrets that are never quoted, even if the server sends them.
     secrets: Secrets,
 }
 
@@ -58,12 +58,12 @@ impl EndpointInfo {
         }
     }
 
-    /// `The endpoint “openai” (https://api.openai.com/v1)`: how every message begins.
+    /// Returns the subject of every message: `The endpoint “openai” (https://api.openai.com/v1)`.
     pub fn error_subject(&self) -> String {
         format!("The endpoint “{}” ({})", self.name, self.address)
     }
 
-    /// An error about this endpoint.
+    /// Creates an error about this endpoint.
     pub fn error(
         &self,
         kind: ModelErrorKind,
@@ -82,7 +82,8 @@ impl EndpointInfo {
         }
     }
 
-    /// A server's own words, fit to be shown: on one line, without control characters and secrets, not too long.
+    /// Returns a server message that can be shown: on one line, without control characters and secrets,
+    /// truncated.
     pub fn quote(&self, words: &str) -> String {
         let visible: String = self
             .secrets
@@ -98,7 +99,7 @@ impl EndpointInfo {
         line
     }
 
-    /// What to do if the address may be wrong.
+    /// Returns the hint for a possibly wrong address.
     pub fn address_hint(&self) -> String {
         match self.base_url_source.as_str() {
             "" => format!("Is it still running at {}?", self.address),
@@ -106,7 +107,7 @@ impl EndpointInfo {
         }
     }
 
-    /// What to do about the key.
+    /// Returns the hint about the key.
     pub fn key_hint(&self) -> String {
         match self.api_key_source.as_str() {
             "" => "Give this endpoint an API key in the settings and restart Parlor.".into(),

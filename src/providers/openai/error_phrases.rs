@@ -1,9 +1,9 @@
-//! What a server means that refuses a request because of something in it that its model does not know. There are no codes for that:
-//! it is told from its words.
+//! Detection of rejected features in error messages. There are no error codes for a feature that the model
+//! does not support, so the message is searched for known phrases.
 
 use crate::model::{ModelError, ModelErrorKind};
 
-/// How servers say that a model knows no tools, without quotation marks and apostrophes and in lower case.
+/// Phrases for a model without tools, in lower case and without quotation marks and apostrophes.
 const NO_TOOLS_PHRASES: [&str; 12] = [
     // Ollama, Mistral, LM Studio.
     "not support tool",
@@ -22,12 +22,12 @@ const NO_TOOLS_PHRASES: [&str; 12] = [
     "function calling is not enabled",
 ];
 
-/// Options without which llama.cpp and vLLM have no tools. Whatever the status, they name what is missing.
+/// Options that enable tools in llama.cpp and vLLM. Errors with any status name the missing option.
 const TOOL_OPTION_NAMES: [&str; 2] = ["--jinja", "--enable-auto-tool-choice"];
 
-/// How servers say that a model takes no instructions of the system's, in the same way.
+/// Phrases for a model without a system role, in the same form.
 const NO_SYSTEM_PHRASES: [&str; 8] = [
-    // The templates of Gemma and Mistral, as llama.cpp, LM Studio and vLLM show them.
+    // The templates of Gemma and Mistral, as quoted by llama.cpp, LM Studio and vLLM.
     "system role not supported",
     "system role is not supported",
     "only user and assistant roles",
@@ -40,29 +40,29 @@ const NO_SYSTEM_PHRASES: [&str; 8] = [
     "developer instruction is not enabled",
 ];
 
-/// Whether the server says that this model, or the server as it was started, has no tools.
+/// Returns true if this model, or the server as it was started, has no tools.
 pub fn is_tools_unsupported(error: &ModelError) -> bool {
-    let words = normalized_message(error);
-    let says = |phrase: &&str| words.contains(phrase);
-    (is_permanent(error) && NO_TOOLS_PHRASES.iter().any(&says))
-        || (words.contains("tool") && TOOL_OPTION_NAMES.iter().any(says))
+    let message = normalized_message(error);
+    let contains = |phrase: &&str| message.contains(phrase);
+    (is_permanent(error) && NO_TOOLS_PHRASES.iter().any(&contains))
+        || (message.contains("tool") && TOOL_OPTION_NAMES.iter().any(contains))
 }
 
-/// Whether the server says that this model knows no role for instructions.
+/// Returns true if this model has no system role.
 pub fn is_system_unsupported(error: &ModelError) -> bool {
-    let words = normalized_message(error);
-    // Templates fail inside the server, which some report as a fault of their own.
-    NO_SYSTEM_PHRASES.iter().any(|phrase| words.contains(phrase))
+    let message = normalized_message(error);
+    // Templates fail inside the server, which some servers report as an internal error.
+    NO_SYSTEM_PHRASES.iter().any(|phrase| message.contains(phrase))
 }
 
-/// Whether it is the request that was refused, and would be again.
+/// Returns true if the request was rejected and would be again.
 fn is_permanent(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused
 }
 
 fn normalized_message(error: &ModelError) -> String {
-    let words = error.error.message.to_lowercase();
-    words.replace(['"', '\'', '`', '“', '”', '’'], "")
+    let message = error.error.message.to_lowercase();
+    message.replace(['"', '\'', '`', '“', '”', '’'], "")
 }
 
 #[cfg(test)]

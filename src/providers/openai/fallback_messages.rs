@@ -1,8 +1,8 @@
-//! Conversations for models that do not take all of it: what there is no role or field for is said in words.
+//! Messages for models with limited features: content without a role or field of its own is sent as text.
 
 use crate::model::{ModelMessage, ToolUse};
 
-/// Says at the end of the instructions which tools have to be used.
+/// Adds the tools that have to be used to the end of the instructions.
 pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
     let words = format!(
         "For the next answer the person wants these tools to be used: {}. Call each of them before you answer, whatever you \
@@ -15,9 +15,9 @@ pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
     }
 }
 
-/// For a model that knows no tools: which ones were used before, and what they gave. Roles go on taking turns.
+/// Describes tool calls and their outputs in text, for a model without tools. The roles still alternate.
 pub fn without_tools(messages: &[ModelMessage]) -> Vec<ModelMessage> {
-    let mut plain: Vec<ModelMessage> = Vec::with_capacity(messages.len());
+    let mut converted: Vec<ModelMessage> = Vec::with_capacity(messages.len());
     for message in messages {
         match message {
             ModelMessage::Assistant { text, tool_calls, .. } if !tool_calls.is_empty() => {
@@ -26,36 +26,36 @@ pub fn without_tools(messages: &[ModelMessage]) -> Vec<ModelMessage> {
                     .map(describe_tool_use)
                     .collect::<Vec<_>>()
                     .join("\n");
-                let said = if text.is_empty() {
+                let content = if text.is_empty() {
                     used
                 } else {
                     format!("{text}\n\n{used}")
                 };
-                plain.push(ModelMessage::assistant(said));
+                converted.push(ModelMessage::assistant(content));
             }
             ModelMessage::Tool { output, .. } => {
-                append_user_text(&mut plain, &format!("(A tool gave:)\n{output}"))
+                append_user_text(&mut converted, &format!("(A tool gave:)\n{output}"))
             }
-            ModelMessage::User(text) => append_user_text(&mut plain, text),
-            other => plain.push(other.clone()),
+            ModelMessage::User(text) => append_user_text(&mut converted, text),
+            other => converted.push(other.clone()),
         }
     }
-    plain
+    converted
 }
 
 fn describe_tool_use(call: &ToolUse) -> String {
     format!("(I used the tool {} with {}.)", call.name, call.arguments)
 }
 
-/// Adds to what was said last to the model, or after what it said itself.
+/// Appends to the last user message, or adds one after the model's answer.
 fn append_user_text(messages: &mut Vec<ModelMessage>, text: &str) {
     match messages.last_mut() {
-        Some(ModelMessage::User(said)) => *said = format!("{said}\n\n{text}"),
+        Some(ModelMessage::User(content)) => *content = format!("{content}\n\n{text}"),
         _ => messages.push(ModelMessage::User(text.to_owned())),
     }
 }
 
-/// For a model that takes no instructions of the system's: they stand before the first that is said to it.
+/// Moves the instructions to the first user message, for a model without a system role.
 pub fn without_system(messages: &mut Vec<ModelMessage>) {
     let Some(ModelMessage::System(_)) = messages.first() else {
         return;

@@ -1,4 +1,4 @@
-//! Answers that are errors: what a status, a body or an error object in a stream means, in words for a person.
+//! Error responses: conversion of a status, a body or an error object in a stream to an error for the user.
 
 #[cfg(test)]
 mod tests;
@@ -17,12 +17,13 @@ use crate::{
     },
 };
 
-/// An error as a server describes it. The shapes differ: `{"error": {message, type, code}}` (OpenAI), `{"error":
-/// "…"}` (LM Studio), `{"message": …, "code": …}` (vLLM, Mistral), `{"detail": …}` (FastAPI), or no JSON at all.
+/// A server's description of an error. The formats differ: `{"error": {message, type, code}}` (OpenAI),
+/// `{"error": "…"}` (LM Studio), `{"message": …, "code": …}` (vLLM, Mistral), `{"detail": …}` (FastAPI), or
+/// no JSON at all.
 #[derive(Debug, Default, PartialEq)]
 struct ServerErrorBody {
     message: String,
-    /// `code` and `type`, whichever there are, in lower case.
+    /// The `code` and the `type`, if present, in lower case.
     code: String,
 }
 
@@ -32,7 +33,7 @@ impl ServerErrorBody {
             Ok(json) => Self::from_json(&json),
             Err(_) => {
                 let text = String::from_utf8_lossy(body);
-                // A proxy's page says less than the status does.
+                // A proxy's HTML page says less than the status.
                 let is_page = text.trim_start().starts_with('<');
                 Self {
                     message: if is_page { String::new() } else { text.into_owned() },
@@ -101,7 +102,7 @@ impl ServerErrorBody {
     }
 }
 
-/// What an answer with a status other than 2xx means. `model` is what was asked for, if it was one.
+/// Returns the error of a response with a status other than 2xx. `model` is the requested model, if any.
 pub fn error_for_status(
     facts: &EndpointInfo,
     model: Option<&str>,
@@ -110,10 +111,10 @@ pub fn error_for_status(
     body: &[u8],
 ) -> ModelError {
     let described = ServerErrorBody::from_body(body);
-    let said = facts.quote(&described.message);
-    let because = match said.as_str() {
+    let quoted = facts.quote(&described.message);
+    let because = match quoted.as_str() {
         "" => ".".into(),
-        said => format!(": {}", with_full_stop(said)),
+        quoted => format!(": {}", with_full_stop(quoted)),
     };
     let after = parse_retry_after(headers, SystemTime::now());
     let unavailable = Unavailable { after };
@@ -125,7 +126,7 @@ pub fn error_for_status(
                 .and_then(|to| to.to_str().ok())
                 .unwrap_or("another address");
             let to = facts.quote(to.split('?').next().unwrap_or_default());
-            let what = format!("is somewhere else: it redirects to {to}, which Parlor does not follow.");
+            let what = format!("redirects to {to}, which Parlor does not follow.");
             facts.error(Refused, "request_refused", what, wrong_address_hint(facts))
         }
         401 | 403 if facts.has_key => {
@@ -151,7 +152,7 @@ pub fn error_for_status(
                 unavailable,
                 "endpoint_failed",
                 what,
-                "Retry; if it stays so, see that server's own log.",
+                "Retry. If the error persists, check that server's log.",
             )
         }
         400 | 404 | 422 if model.is_some() && described.is_unknown_model() => {
@@ -182,7 +183,7 @@ pub fn error_for_status(
     }
 }
 
-/// What an error object inside a stream means.
+/// Returns the error of an error object inside a stream.
 pub fn error_in_stream(facts: &EndpointInfo, error: &Value) -> ModelError {
     const BUSY: [&str; 8] = [
         "overloaded",
@@ -202,19 +203,19 @@ pub fn error_in_stream(facts: &EndpointInfo, error: &Value) -> ModelError {
     } else {
         Refused
     };
-    let said = match facts.quote(&described.message) {
-        said if said.is_empty() => "it does not say why".into(),
-        said => said,
+    let quoted = match facts.quote(&described.message) {
+        quoted if quoted.is_empty() => "no reason was given".into(),
+        quoted => quoted,
     };
     facts.error(
         kind,
         "stream_error",
-        format!("reported an error in its answer: {}", with_full_stop(&said)),
+        format!("reported an error in its answer: {}", with_full_stop(&quoted)),
         "",
     )
 }
 
-/// With an end, so that something can follow it.
+/// Adds a full stop if needed, so that another sentence can follow.
 fn with_full_stop(words: &str) -> String {
     let ends = words.ends_with(['.', '!', '?', '…']);
     format!("{words}{}", if ends { "" } else { "." })
@@ -225,7 +226,7 @@ fn no_credit_error(facts: &EndpointInfo, because: &str) -> ModelError {
     facts.error(
         Refused,
         "no_credit",
-        format!("wants to be paid first{because}"),
+        format!("requires payment first{because}"),
         hint,
     )
 }

@@ -1,4 +1,4 @@
-//! A time for which a server has asked, by `Retry-After`, not to be asked again.
+//! The backoff of model list requests after a `Retry-After`.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -9,22 +9,22 @@ use tokio::time::Instant;
 
 use crate::model::{ModelError, ModelErrorKind};
 
-/// The longest time that is heeded.
+/// The longest delay that is honoured.
 const MAX_BACKOFF: Duration = Duration::from_secs(600);
 
-/// Until when, and the error that said so.
+/// The end of the delay, and the error that requested it.
 #[derive(Debug, Default)]
 pub struct ListBackoff(Mutex<Option<(Instant, ModelError)>>);
 
 impl ListBackoff {
-    /// The error to give instead of asking, while the time is not over.
+    /// Returns the error to report instead of a request during the delay.
     pub fn active_error(&self) -> Option<ModelError> {
-        let quiet = self.lock();
-        let (until, error) = quiet.as_ref()?;
+        let backoff = self.lock();
+        let (until, error) = backoff.as_ref()?;
         (Instant::now() < *until).then(|| error.clone())
     }
 
-    /// Takes what came of asking.
+    /// Records the result of a request.
     pub fn record(&self, error: Option<&ModelError>) {
         *self.lock() = error.and_then(|error| match error.kind {
             ModelErrorKind::Unavailable { after } => {

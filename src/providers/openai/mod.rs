@@ -1,8 +1,8 @@
-//! Endpoints that speak OpenAI's chat completions: OpenAI itself, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter,
-//! DeepSeek, Groq, Mistral, xAI and whoever else.
+//! Endpoints with OpenAI's chat completions protocol: OpenAI itself, Ollama, llama.cpp, vLLM, LM Studio,
+//! OpenRouter, DeepSeek, Groq, Mistral, xAI and others.
 //!
-//! Requests, addresses and the list of models are async-openai's; the answer's bytes are decoded here
-//! ([`decoder`]), because its stream is unbounded and cannot tell a clean end from a broken one.
+//! Requests, addresses and the model list use async-openai. The response is decoded here ([`decoder`]),
+//! because async-openai's stream is unbounded and can't tell a clean end from a broken one.
 
 mod answer_stream;
 mod call_assembler;
@@ -57,34 +57,34 @@ use crate::{
     settings::{Dialect, PromptLength},
 };
 
-/// The kind of these endpoints.
+/// The provider kind of these endpoints.
 const PROVIDER_KIND: &str = "openai";
 
-/// One OpenAI-compatible endpoint.
+/// An OpenAI-compatible endpoint.
 pub struct OpenAi {
     transport: Transport,
     client: Client<ClientConfig>,
     max_frame_bytes: usize,
-    /// Models that the settings name; empty to ask the endpoint.
+    /// The models in the settings; empty to request the endpoint's list.
     configured_models: Vec<String>,
     dialect: Dialect,
     windows: ContextWindows,
-    /// For how long the server does not want to be asked for its models.
+    /// The delay before the next request of the model list.
     list_backoff: ListBackoff,
-    /// The server has refused to be asked for usage (as Mistral has).
+    /// The server has rejected the request for usage (as Mistral has).
     rejects_usage: AtomicBool,
-    /// The server has refused to be told which tool to use, in the field that is there for it.
+    /// The server has rejected the field that forces a tool.
     rejects_tool_choice: AtomicBool,
-    /// The server has refused to be shown what the model thought.
+    /// The server has rejected the model's earlier thinking.
     rejects_thinking: AtomicBool,
-    /// Models that the server has refused to give tools to.
+    /// Models for which the server has rejected tools.
     models_without_tools: UnsupportedModels,
     /// Models whose template has no place for tools.
     models_without_tool_template: UnsupportedModels,
-    /// The same for all, as the settings say it: then no template is asked for.
+    /// The tool support of all models, if the settings define it. Then no template is requested.
     takes_tools: Option<bool>,
     prompt_length: PromptLength,
-    /// Models that take no instructions as the system's.
+    /// Models for which the server has rejected the system role.
     models_without_system: UnsupportedModels,
 }
 
@@ -95,11 +95,11 @@ impl fmt::Debug for OpenAi {
 }
 
 impl OpenAi {
-    /// An endpoint as the settings describe it. Nothing is asked of it yet.
+    /// Creates an endpoint from its configuration, without sending requests.
     ///
     /// # Errors
     ///
-    /// If it could never be asked: the address is none, a header or the key cannot be sent.
+    /// If it can never be called: the address is invalid, or a header or the key can't be sent.
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
         let url = endpoint_url(config)?;
         let facts = EndpointInfo::new(config, &url);
@@ -112,7 +112,7 @@ impl OpenAi {
             )
         };
 
-        // All four are set: the default would take them from the environment, for whichever endpoint.
+        // All four are set, because the defaults would come from the environment, for any endpoint.
         let key = config
             .api_key
             .as_ref()
@@ -173,7 +173,7 @@ impl OpenAi {
         })
     }
 
-    /// Asks for a streamed answer.
+    /// Sends a request for a streamed answer.
     async fn send_completion(
         &self,
         model: &str,
@@ -197,7 +197,7 @@ impl OpenAi {
             .body(body);
         let post = post.build().map_err(|error| {
             self.transport
-                .invalid_answer(format!("cannot be asked: {}", error.without_url()))
+                .invalid_answer(format!("can't be called: {}", error.without_url()))
         })?;
         self.transport.send(post, Some(model)).await
     }
@@ -216,10 +216,8 @@ impl Endpoint for OpenAi {
         }
         let answer = self.fetch_list().await?;
         self.windows.read_list(&answer);
-        model_list::parse_list(name, &answer).ok_or_else(|| {
-            self.transport
-                .invalid_answer("gave a list of models that is none.")
-        })
+        model_list::parse_list(name, &answer)
+            .ok_or_else(|| self.transport.invalid_answer("sent an invalid list of models."))
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
@@ -227,7 +225,7 @@ impl Endpoint for OpenAi {
         if set.is_some() && self.takes_tools.is_some() {
             return set;
         }
-        // The list may say it. Whoever chose a model has usually seen one already.
+        // The model list may have the window. Usually it was already requested to choose a model.
         if set.is_none()
             && self.configured_models.is_empty()
             && !self.windows.has_list()
@@ -236,14 +234,14 @@ impl Endpoint for OpenAi {
             self.windows.read_list(&answer);
         }
         let headers = self.client.config().headers();
-        let said = self.windows.probe(&self.transport, &headers, model).await;
-        match said.takes_tools {
+        let probed = self.windows.probe(&self.transport, &headers, model).await;
+        match probed.takes_tools {
             Some(false) if self.takes_tools.is_none() => self.models_without_tool_template.add(model),
-            // The server may have been started again with another model of that name.
+            // The server may have been restarted with another model of that name.
             Some(_) => self.models_without_tool_template.remove(model),
             None => {}
         }
-        set.or(said.window)
+        set.or(probed.window)
     }
 
     fn prompt_length(&self) -> PromptLength {
@@ -266,7 +264,7 @@ impl Endpoint for OpenAi {
         let completion = request::build_completion(model, request, self.dialect, self.capabilities(model));
         let body = match serde_json::to_value(completion) {
             Ok(serde_json::Value::Object(body)) => body,
-            // Then it can't be sent either, and the call says so.
+            // The call fails for the same reason and reports it.
             _ => serde_json::Map::new(),
         };
         RequestPreview {
@@ -278,7 +276,7 @@ impl Endpoint for OpenAi {
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let response = loop {
             let capabilities = self.capabilities(model);
-            // Not a retry of what failed: another question.
+            // This is not a retry: the next request differs.
             match self.send_completion(model, request, capabilities).await {
                 Err(error) if capabilities.usage && error.error.message.contains("stream_options") => {
                     self.rejects_usage.store(true, Ordering::Relaxed);
@@ -319,7 +317,7 @@ impl Endpoint for OpenAi {
 }
 
 impl OpenAi {
-    /// The answer to `/v1/models`. A server that says `Retry-After` is not asked again before that.
+    /// Requests `/v1/models`. After a `Retry-After`, no request is sent before the delay has passed.
     async fn fetch_list(&self) -> Result<serde_json::Value, ModelError> {
         if let Some(error) = self.list_backoff.active_error() {
             return Err(error);
@@ -338,7 +336,7 @@ impl OpenAi {
     }
 }
 
-/// Models for which something was refused, until Parlor is started again.
+/// Models for which a feature was rejected, until Parlor is restarted.
 #[derive(Debug, Default)]
 struct UnsupportedModels(Mutex<HashSet<String>>);
 
@@ -360,7 +358,7 @@ impl UnsupportedModels {
     }
 }
 
-/// Whether a request tells the model of tools, or of what they gave.
+/// Returns true if a request has tools or tool outputs.
 fn has_tools(request: &ModelRequest) -> bool {
     let is_tool = |message: &ModelMessage| matches!(message, ModelMessage::Tool { .. });
     !request.tools.is_empty() || request.messages.iter().any(is_tool)
@@ -370,7 +368,7 @@ fn has_system_message(request: &ModelRequest) -> bool {
     matches!(request.messages.first(), Some(ModelMessage::System(_)))
 }
 
-/// Whether a request shows the model what it thought.
+/// Returns true if a request has the model's earlier thinking.
 fn has_thinking(request: &ModelRequest) -> bool {
     let shows = |message: &ModelMessage| {
         matches!(
@@ -384,7 +382,7 @@ fn has_thinking(request: &ModelRequest) -> bool {
     request.messages.iter().any(shows)
 }
 
-/// Whether the server says that it does not know the field with what the model thought.
+/// Returns true if the server has rejected the field with the model's thinking.
 fn is_thinking_rejection(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
 }

@@ -1,4 +1,4 @@
-//! The list of an endpoint's models: read leniently, without those that cannot chat, newest first.
+//! The list of an endpoint's models: parsed leniently, without models that can't chat, newest first.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use crate::{model::ListedModels, protocol::model_list::ModelInfo};
 
-/// How long a list may take: a page waits for it.
+/// The time limit of a list request, for which a page waits.
 pub const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The most models that are offered of one endpoint.
+/// The maximum number of models offered for one endpoint.
 const MAX_OFFERED_MODELS: usize = 500;
 
-/// The most entries of a list that are read.
+/// The maximum number of list entries that are read.
 const MAX_LIST_ENTRIES: usize = 10_000;
 
-/// Parts of the names of models that are no chat models, though listed beside them.
+/// Parts of the names of listed models that can't chat.
 const NON_CHAT_NAME_PARTS: [&str; 14] = [
     "babbage",
     "dall-e",
@@ -33,7 +33,7 @@ const NON_CHAT_NAME_PARTS: [&str; 14] = [
     "whisper",
 ];
 
-/// The models that the settings name, in their order.
+/// Returns the models in the settings, in their order.
 pub fn from_names(endpoint: &str, models: &[String]) -> ListedModels {
     ListedModels {
         selectable: models
@@ -44,12 +44,12 @@ pub fn from_names(endpoint: &str, models: &[String]) -> ListedModels {
     }
 }
 
-/// The models in an answer to `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
-/// array. `None` if it is none of these.
+/// Parses a response of `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
+/// array. Returns `None` for any other format.
 pub fn parse_list(endpoint: &str, answer: &Value) -> Option<ListedModels> {
-    let places = [Some(answer), answer.get("data"), answer.get("models")];
-    let entries = places.into_iter().flatten().find_map(Value::as_array);
-    // Ollama with no model says `data: null`.
+    let candidates = [Some(answer), answer.get("data"), answer.get("models")];
+    let entries = candidates.into_iter().flatten().find_map(Value::as_array);
+    // Ollama without models sends `data: null`.
     let entries = match entries {
         None if answer.get("data").is_some_and(Value::is_null) => return Some(ListedModels::default()),
         entries => entries?,
@@ -84,7 +84,7 @@ pub fn parse_list(endpoint: &str, answer: &Value) -> Option<ListedModels> {
 }
 
 fn model_info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
-    // llama.cpp calls a model by its file.
+    // llama.cpp uses the file name as the model's name.
     let file = model
         .rsplit(['/', '\\'])
         .next()

@@ -1,4 +1,4 @@
-//! Reasoning that a server wants to see again: lists whose entries come in fragments.
+//! Reasoning that is sent back to the server: lists whose entries arrive in fragments.
 
 use serde_json::{Map, Value};
 
@@ -8,13 +8,13 @@ use crate::{
     protocol::{Opaque, RawJson},
 };
 
-/// The most bytes that are held of one list.
+/// The maximum number of bytes held of one list.
 const MAX_LIST_BYTES: usize = 4 << 20;
 
-/// Fields whose fragments are joined; any other is replaced by the last one that says something.
+/// Fields whose fragments are joined. For any other field the last non-empty value is kept.
 const JOINED_FIELDS: [&str; 3] = ["text", "summary", "thinking"];
 
-/// One list, such as OpenRouter's `reasoning_details`.
+/// A list, such as OpenRouter's `reasoning_details`.
 #[derive(Debug)]
 pub struct DetailList {
     field: &'static str,
@@ -24,7 +24,7 @@ pub struct DetailList {
 
 #[derive(Debug)]
 struct Entry {
-    /// As it came, if it came in one piece.
+    /// The raw entry, if it arrived in one piece.
     raw: Option<RawJson>,
     fields: Map<String, Value>,
 }
@@ -38,7 +38,7 @@ impl DetailList {
         }
     }
 
-    /// Takes the next part of the list.
+    /// Adds the next part of the list.
     pub fn push(&mut self, list: &RawJson) {
         self.bytes += list.as_str().len();
         if self.bytes > MAX_LIST_BYTES {
@@ -63,7 +63,7 @@ impl DetailList {
         }
     }
 
-    /// The whole list, once the answer is whole.
+    /// Returns the whole list as an event when the answer is complete.
     pub fn take_event(&mut self) -> Option<ModelEvent> {
         if self.bytes > MAX_LIST_BYTES {
             let what = format!("{}: {} bytes, more than is kept", self.field, self.bytes);
@@ -89,7 +89,8 @@ impl DetailList {
 }
 
 impl Entry {
-    /// Whether this is another fragment of the same entry: words of the same kind, before they are signed.
+    /// Returns true if `next` is another fragment of the same entry: text of the same kind, before the
+    /// signature.
     fn continues_with(&self, next: &Map<String, Value>) -> bool {
         let same = |name: &str| match (self.fields.get(name), next.get(name)) {
             (None | Some(Value::Null), _) | (_, None | Some(Value::Null)) => true,

@@ -1,4 +1,4 @@
-//! What is asked, in async-openai's types where these have all that servers want.
+//! The request body, in async-openai's types where these have all fields.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -20,7 +20,7 @@ use crate::{
     settings::{Dialect, MaxTokensField, ThinkingField},
 };
 
-/// A streamed completion.
+/// A streamed completion request.
 #[derive(Debug, Serialize)]
 pub struct CompletionRequest {
     model: String,
@@ -30,9 +30,9 @@ pub struct CompletionRequest {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<ChatCompletionStreamOptions>,
-    /// What is there only if somebody wants it, under the name that the server knows.
+    /// Optional parameters, under the server's names.
     #[serde(flatten)]
-    wanted: Map<String, Value>,
+    fields: Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -42,18 +42,18 @@ enum RequestMessage {
     Assistant(RequestAssistant),
 }
 
-/// What the model said, with what stands in nobody's specification.
+/// An assistant message with non-standard fields.
 #[derive(Debug, Serialize)]
 struct RequestAssistant {
     role: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
-    /// What DeepSeek wants to see again.
+    /// DeepSeek expects its reasoning to be sent back.
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<RequestCall>,
-    /// What the endpoint itself wants to see again.
+    /// Opaque data that the endpoint expects to be sent back.
     #[serde(flatten)]
     opaque: BTreeMap<String, RawJson>,
 }
@@ -66,14 +66,15 @@ struct RequestCall {
     opaque: BTreeMap<String, RawJson>,
 }
 
-/// What a server is asked that speaks this dialect and has these manners. `model` is the model's name there.
+/// Builds the request body for a server with this dialect and these capabilities. `model` is the endpoint's
+/// name of the model.
 pub fn build_completion(
     model: &str,
     request: &ModelRequest,
     dialect: Dialect,
     capabilities: ServerCapabilities,
 ) -> CompletionRequest {
-    let mut wanted = request_parameters(&request.parameters, dialect);
+    let mut fields = request_parameters(&request.parameters, dialect);
     let mut messages = Cow::Borrowed(request.messages.as_slice());
     let mut tools = request.tools.as_slice();
     if !capabilities.tools {
@@ -84,9 +85,9 @@ pub fn build_completion(
         [] => {}
         [tool] if capabilities.tool_choice => {
             let choice = json!({"type": "function", "function": {"name": tool}});
-            wanted.insert("tool_choice".into(), choice);
+            fields.insert("tool_choice".into(), choice);
         }
-        // There is a field for one tool or for any, and none for these.
+        // The field can force one tool or any tool, but not a subset.
         tools => require_tools(messages.to_mut(), tools),
     }
     if !capabilities.system {
@@ -104,11 +105,11 @@ pub fn build_completion(
             include_usage: Some(true),
             include_obfuscation: None,
         }),
-        wanted,
+        fields,
     }
 }
 
-/// The tools that have to be used, of those that the model is told of.
+/// Returns the forced tools among those that are offered to the model.
 pub fn forced_tools(request: &ModelRequest, capabilities: ServerCapabilities) -> Vec<&str> {
     let is_told = |name: &&str| capabilities.tools && request.tools.iter().any(|tool| tool.name == **name);
     request
@@ -120,9 +121,9 @@ pub fn forced_tools(request: &ModelRequest, capabilities: ServerCapabilities) ->
 }
 
 fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
-    let mut wanted = Map::new();
+    let mut fields = Map::new();
     if let Some(temperature) = parameters.temperature {
-        wanted.insert("temperature".into(), json!(temperature));
+        fields.insert("temperature".into(), json!(temperature));
     }
     if let Some(level) = parameters.thinking_level {
         let level = level.as_str();
@@ -131,16 +132,16 @@ fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, 
             ThinkingField::Reasoning => ("reasoning", json!({"effort": level})),
             ThinkingField::ChatTemplate => ("chat_template_kwargs", json!({"reasoning_effort": level})),
         };
-        wanted.insert(name.into(), value);
+        fields.insert(name.into(), value);
     }
     if let Some(tokens) = parameters.max_completion_tokens {
         let name = match dialect.longest_answer {
             MaxTokensField::MaxCompletionTokens => "max_completion_tokens",
             MaxTokensField::MaxTokens => "max_tokens",
         };
-        wanted.insert(name.into(), json!(tokens));
+        fields.insert(name.into(), json!(tokens));
     }
-    wanted
+    fields
 }
 
 fn request_message(message: &ModelMessage, with_thinking: bool) -> RequestMessage {
@@ -154,12 +155,12 @@ fn request_message(message: &ModelMessage, with_thinking: bool) -> RequestMessag
             opaque,
         } => {
             let opaque = opaque_fields(opaque);
-            // Where the server has said its reasoning in a form of its own, that is what it wants to see.
+            // If the server has sent its reasoning in its own format, it expects that one back.
             let in_own_form = ["reasoning_details", "thinking_blocks"];
             let with_thinking = with_thinking && !in_own_form.iter().any(|name| opaque.contains_key(*name));
             return RequestMessage::Assistant(RequestAssistant {
                 role: "assistant",
-                // Some servers refuse an empty text beside calls, and all refuse a message without either.
+                // Some servers reject an empty text beside calls, and all reject a message without either.
                 content: (!text.is_empty() || tool_calls.is_empty()).then(|| text.clone()),
                 reasoning_content: thinking.clone().filter(|_| with_thinking),
                 tool_calls: tool_calls.iter().map(request_call).collect(),
@@ -187,7 +188,7 @@ fn request_call(call: &ToolUse) -> RequestCall {
     }
 }
 
-/// What goes back to endpoints of this kind, by its fields. Lists under the same name are one.
+/// Returns the data for endpoints of this kind by field. Lists of the same field are joined.
 fn opaque_fields(opaque: &[Opaque]) -> BTreeMap<String, RawJson> {
     let mut fields: BTreeMap<String, RawJson> = BTreeMap::new();
     for Opaque { field, value, .. } in opaque.iter().filter(|data| data.kind == PROVIDER_KIND) {
@@ -263,13 +264,13 @@ mod tests {
 
     #[test]
     fn sends_parameters_under_dialect_names() {
-        let asked = ParameterInput {
+        let input = ParameterInput {
             temperature: "0.7".into(),
             thinking_level: "low".into(),
             max_completion_tokens: "100".into(),
         };
         let request = ModelRequest {
-            parameters: Parameters::parse(&asked).unwrap(),
+            parameters: Parameters::parse(&input).unwrap(),
             ..ModelRequest::new("m", Vec::new())
         };
         let usual = request_json(&request, Dialect::default(), ALL);
@@ -306,8 +307,8 @@ mod tests {
             tool_choice: false,
             ..ALL
         };
-        for (names, manners) in [(&["a", "b"][..], ALL), (&["b"][..], refused)] {
-            let in_words = request_json(&request_forcing(names), Dialect::default(), manners);
+        for (names, capabilities) in [(&["a", "b"][..], ALL), (&["b"][..], refused)] {
+            let in_words = request_json(&request_forcing(names), Dialect::default(), capabilities);
             let prompt = in_words["messages"][0]["content"].as_str().unwrap();
             assert!(prompt.starts_with("Be brief.\n\n"), "{prompt}");
             assert!(prompt.contains(&names.join(", ")), "{prompt}");
@@ -320,7 +321,7 @@ mod tests {
             question.starts_with("Be brief.\n\nFor the next answer") && question.ends_with("\n\nWhy?"),
             "{question}"
         );
-        // What the model is not told of can't be forced.
+        // A tool that is not offered can't be forced.
         let without_tools = ServerCapabilities { tools: false, ..ALL };
         let plain = request_json(&request_forcing(&["a"]), Dialect::default(), without_tools);
         assert!(plain.get("tool_choice").is_none() && plain.get("tools").is_none());

@@ -1,5 +1,5 @@
-//! One HTTP exchange with an endpoint: no retries, no redirects, no time limit but for connecting. How long an
-//! answer may take is decided by the run that waits for it.
+//! One HTTP exchange with an endpoint: without retries, redirects or time limits except the connect timeout.
+//! The run that waits for the answer decides its time limit.
 
 use std::{error::Error as _, io, time::Duration};
 
@@ -15,14 +15,14 @@ use crate::{
     },
 };
 
-/// An error's description is read for so long, and so far.
+/// The time limit and the maximum size for reading an error body.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 
-/// To be done where a server has said nothing.
-const RETRY_HINT: &str = "Retry; if it stays so, see that server's own log.";
+/// The hint for an error without a server message.
+const RETRY_HINT: &str = "Retry. If the error persists, check that server's log.";
 
-/// Sends requests, and turns all that goes wrong into [`ModelError`]s that name the endpoint.
+/// Sends requests and converts all failures to [`ModelError`]s that name the endpoint.
 #[derive(Clone, Debug)]
 pub struct Transport {
     http: Client,
@@ -51,7 +51,7 @@ impl Transport {
         &self.http
     }
 
-    /// Sends a request that asks for `model`, if it asks for one; gives an answer with a status of 2xx.
+    /// Sends a request and returns a response with a 2xx status. `model` is the requested model, if any.
     pub async fn send(&self, request: Request, model: Option<&str>) -> Result<Response, ModelError> {
         let response = self
             .http
@@ -72,7 +72,7 @@ impl Transport {
         ))
     }
 
-    /// The transport as async-openai wants it. Its own one tries again by itself.
+    /// Returns the transport for async-openai, whose own one retries by itself.
     pub fn openai_service(
         &self,
     ) -> impl tower::Service<
@@ -97,7 +97,7 @@ impl Transport {
         })
     }
 
-    /// What an error of async-openai means: one of ours that it carried, or an answer that it could not read.
+    /// Converts an error of async-openai: a transported [`ModelError`], or an unreadable response.
     pub fn map_openai_error(&self, error: OpenAIError) -> ModelError {
         match error {
             OpenAIError::Boxed(error) => match error.downcast::<ModelError>() {
@@ -120,16 +120,17 @@ impl Transport {
         self.endpoint.error(Refused, "bad_answer", what.into(), hint)
     }
 
-    /// A part of an answer that was right until then; `has_said` if there was anything.
-    pub fn invalid_part(&self, what: impl Into<String>, has_said: bool) -> ModelError {
-        let hint = match has_said {
-            true => "What had come is kept. That server's own log may say more.",
-            false => "That server's own log may say more.",
+    /// Returns the error of an invalid part in a valid answer. `has_content` is true if there was content
+    /// before it.
+    pub fn invalid_part(&self, what: impl Into<String>, has_content: bool) -> ModelError {
+        let hint = match has_content {
+            true => "The answer so far is kept. That server's log may have details.",
+            false => "That server's log may have details.",
         };
         self.endpoint.error(StreamBroken, "bad_answer", what.into(), hint)
     }
 
-    /// An answer that is none of this protocol.
+    /// Returns the error of an answer in another protocol.
     pub fn unsupported_protocol(&self, name: &str) -> ModelError {
         let set = match self.endpoint.base_url_source.as_str() {
             "" => "its base URL",
@@ -143,22 +144,22 @@ impl Transport {
         self.endpoint.error(Refused, "other_protocol", what, hint)
     }
 
-    /// A status of 200, and then nothing.
+    /// Returns the error of a response with status 200 and no content.
     pub fn empty_answer(&self) -> ModelError {
         let what = "accepted the request and then ended its answer before it had begun.";
         self.endpoint
             .error(Unavailable { after: None }, "endpoint_failed", what, RETRY_HINT)
     }
 
-    /// The connection was lost, or ended. Before the first word that is as if there had been no answer.
-    pub fn connection_lost(&self, error: Option<&reqwest::Error>, has_said: bool) -> ModelError {
+    /// Returns the error of a lost or closed connection. Before the first content it counts as no answer.
+    pub fn connection_lost(&self, error: Option<&reqwest::Error>, has_content: bool) -> ModelError {
         let why = match error.map(|error| innermost_cause(error)) {
             Some(cause) => format!(" ({})", self.endpoint.quote(&cause)),
             None => String::new(),
         };
         let what = format!("broke off its answer before the end{why}.");
-        let (kind, hint) = match has_said {
-            true => (StreamBroken, "What had come is kept."),
+        let (kind, hint) = match has_content {
+            true => (StreamBroken, "The answer so far is kept."),
             false => (Unavailable { after: None }, RETRY_HINT),
         };
         self.endpoint.error(kind, "broke_off", what, hint)
@@ -178,7 +179,7 @@ impl Transport {
         let unavailable = Unavailable { after: None };
         if error.is_builder() {
             let what = format!(
-                "cannot be asked: {}.",
+                "can't be called: {}.",
                 self.endpoint.quote(&innermost_cause(error))
             );
             return self.endpoint.error(Refused, "request_refused", what, "");
@@ -203,7 +204,7 @@ impl Transport {
     }
 }
 
-/// Reads what there is of an error's description.
+/// Reads as much of an error body as arrives in time.
 pub async fn read_error_body(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     let read = async {
@@ -214,13 +215,13 @@ pub async fn read_error_body(mut response: Response) -> Vec<u8> {
             }
         }
     };
-    // Whatever has come until then is better than nothing.
+    // A partial body is better than none.
     let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, read).await;
     body.truncate(MAX_ERROR_BODY_BYTES);
     body
 }
 
-/// The media type of an answer, without its parameters.
+/// Returns the media type of a response, without its parameters.
 pub fn media_type(response: &Response) -> String {
     let value = response
         .headers()
@@ -263,7 +264,8 @@ fn describe_cause(error: &reqwest::Error) -> String {
 
 fn describe_tls_error(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
-        // An `io::Error` gives its inner error's source as its own: the inner one has to be asked for.
+        // An `io::Error` returns its inner error's source as its own, so the inner error has to be unwrapped
+        // first.
         let inner = error.get_ref()?;
         return describe_tls_error(inner);
     }
@@ -276,7 +278,7 @@ fn describe_tls_error(error: &(dyn std::error::Error + 'static)) -> Option<Strin
     })
 }
 
-/// The cause of the cause: the one that says something.
+/// Returns the innermost cause, which is the specific one.
 fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

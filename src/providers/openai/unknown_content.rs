@@ -1,11 +1,11 @@
-//! What is no chat completion: other protocols, and fields that nobody knows.
+//! Responses that are not chat completions: other protocols, and unknown fields.
 
 use serde_json::Value;
 
-/// The most bytes that are kept of a piece that can't be read.
+/// The maximum number of bytes kept of an unreadable piece.
 const MAX_RAW_BYTES: usize = 2000;
 
-/// Fields of a delta that say nothing of the answer.
+/// Fields of a delta without content.
 const IGNORED_DELTA_FIELDS: [&str; 12] = [
     "role",
     "name",
@@ -21,7 +21,7 @@ const IGNORED_DELTA_FIELDS: [&str; 12] = [
     "obfuscation",
 ];
 
-/// The protocol that an event or an answer belongs to, if it is a known one that is not ours.
+/// Returns the protocol of an event or an answer, if it is a known one other than OpenAI's chat completions.
 pub fn detect_protocol(json: &Value) -> Option<&'static str> {
     const COHERE: [&str; 5] = ["message-", "content-", "tool-call-", "tool-plan-", "citation-"];
     const ANTHROPIC: [&str; 2] = ["message_", "content_block_"];
@@ -43,13 +43,13 @@ pub fn detect_protocol(json: &Value) -> Option<&'static str> {
     }
 }
 
-/// A whole answer of Cohere's.
+/// Returns true for a whole answer of Cohere's API.
 fn is_cohere_message(json: &Value) -> bool {
     let content = json.get("message").and_then(|message| message.get("content"));
     json.get("finish_reason").is_some() && content.is_some_and(Value::is_array)
 }
 
-/// The fields of a chunk of which nothing was understood that say something all the same.
+/// Returns the unknown fields with content, for a chunk without any known content.
 pub fn unknown_fields(data: &str) -> Vec<(String, String)> {
     let Ok(chunk) = serde_json::from_str::<Value>(data) else {
         return Vec::new();
@@ -83,7 +83,7 @@ fn is_empty_value(value: &Value) -> bool {
     }
 }
 
-/// As much of a piece as is kept to be looked at.
+/// Truncates an unreadable piece for the diagnostics.
 pub fn raw_excerpt(raw: &str) -> String {
     match raw.len() {
         ..=MAX_RAW_BYTES => raw.to_owned(),

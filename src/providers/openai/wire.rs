@@ -1,7 +1,8 @@
-//! The chunks of a streamed chat completion, as servers really send them.
+//! The chunks of a streamed chat completion, as real servers send them.
 //!
-//! Types of our own: async-openai's drop reasoning and refuse arrays of typed parts. They take what the many
-//! servers of this protocol make of it (nulls, missing fields, several spellings of thinking) and ignore the rest.
+//! These types replace async-openai's, which drop reasoning and reject arrays of typed parts. They accept the
+//! variations of this protocol's many servers (nulls, missing fields, several fields for thinking) and ignore
+//! the rest.
 
 use serde::{
     Deserialize, Deserializer,
@@ -11,17 +12,17 @@ use serde_json::Value;
 
 use crate::protocol::RawJson;
 
-/// One `data:` of the stream; or the whole answer, from a server that does not stream.
+/// One `data:` of the stream, or the whole answer from a server that does not stream.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Chunk {
-    /// Empty or missing in the chunks that only carry usage or a vendor's fields.
+    /// Empty or missing in chunks with only usage or a vendor's fields.
     pub choices: Option<Vec<Choice>>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub usage: Option<Usage>,
-    /// A server that fails after it has said 200 can say so only here.
+    /// An error after the status 200 can be reported only here.
     pub error: Option<Value>,
-    /// Perplexity: addresses, in the order in which the text numbers them.
+    /// Perplexity: addresses, in the order of their numbers in the text.
     #[serde(deserialize_with = "ignore_invalid")]
     pub citations: Option<Vec<String>>,
     /// Perplexity: the same with titles.
@@ -29,7 +30,7 @@ pub struct Chunk {
     pub search_results: Option<Vec<CitedPage>>,
 }
 
-/// A page on the web.
+/// A web page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct CitedPage {
@@ -45,7 +46,7 @@ pub struct Choice {
     #[serde(deserialize_with = "null_as_default")]
     pub index: u64,
     pub delta: Option<Delta>,
-    /// In the place of `delta`: an answer that is not streamed, and some servers' chunks.
+    /// Replaces `delta` in an answer that is not streamed, and in some servers' chunks.
     pub message: Option<Delta>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub finish_reason: Option<String>,
@@ -64,18 +65,18 @@ pub struct Delta {
     /// GitHub Copilot.
     #[serde(deserialize_with = "ignore_invalid")]
     pub reasoning_text: Option<String>,
-    /// Ollama's own name, which some proxies pass on.
+    /// Ollama's own field, which some proxies forward.
     pub thinking: Option<Thinking>,
-    /// OpenRouter, beside or instead of `reasoning`. It wants to see them again.
+    /// OpenRouter, beside or instead of `reasoning`. It expects them back.
     pub reasoning_details: Option<RawJson>,
-    /// LiteLLM: Anthropic's blocks. It wants to see them again.
+    /// LiteLLM: Anthropic's blocks. It expects them back.
     pub thinking_blocks: Option<RawJson>,
-    /// What OpenAI's models say instead of an answer that they refuse to give.
+    /// The text of a refusal by OpenAI's models.
     #[serde(deserialize_with = "ignore_invalid")]
     pub refusal: Option<String>,
     #[serde(deserialize_with = "null_as_default")]
     pub tool_calls: Vec<ToolCall>,
-    /// The only tool call, before there were several.
+    /// The older field for a single tool call.
     #[serde(deserialize_with = "ignore_invalid")]
     pub function_call: Option<Function>,
     /// OpenRouter.
@@ -99,7 +100,7 @@ pub enum Content {
     Other(IgnoredAny),
 }
 
-/// A part of a list.
+/// A part of a content list.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub enum ContentPart {
@@ -145,7 +146,7 @@ pub struct Annotation {
     pub url_citation: Option<CitedPage>,
 }
 
-/// An entry of `reasoning_details` or `thinking_blocks`, as far as it is words.
+/// The text fields of an entry of `reasoning_details` or `thinking_blocks`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ReasoningDetail {
@@ -157,7 +158,7 @@ pub struct ReasoningDetail {
     pub thinking: Option<String>,
 }
 
-/// A fragment of a tool call; only the first one has to have an id and a name.
+/// A fragment of a tool call. Only the first one needs an id and a name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ToolCall {
@@ -167,7 +168,7 @@ pub struct ToolCall {
     pub id: Option<String>,
     #[serde(deserialize_with = "null_as_default")]
     pub function: Function,
-    /// Gemini: the signature of the thoughts that led to the call. It wants to see it again.
+    /// Gemini: the signature of the thoughts that led to the call. It expects it back.
     pub extra_content: Option<RawJson>,
 }
 
@@ -176,7 +177,7 @@ pub struct ToolCall {
 pub struct Function {
     #[serde(deserialize_with = "ignore_invalid")]
     pub name: Option<String>,
-    /// A string of JSON; from some servers the JSON itself.
+    /// A string of JSON, or from some servers the JSON itself.
     pub arguments: Option<Value>,
 }
 
@@ -187,13 +188,13 @@ pub struct Usage {
     pub prompt_tokens: u64,
     #[serde(deserialize_with = "null_as_default")]
     pub completion_tokens: u64,
-    /// OpenRouter, in US dollars.
+    /// OpenRouter: the cost in US dollars.
     #[serde(deserialize_with = "ignore_invalid")]
     pub cost: Option<f64>,
 }
 
 impl Choice {
-    /// What it adds to the answer. A message beside deltas (Perplexity) is what they have come to, and adds nothing.
+    /// Takes the new content. A message beside deltas (Perplexity) repeats them and adds nothing.
     pub fn take_delta(&mut self, had_deltas: bool) -> Delta {
         let delta = self.delta.take();
         match (delta, self.message.take()) {
@@ -203,7 +204,7 @@ impl Choice {
         }
     }
 
-    /// Whether it adds nothing and ends nothing.
+    /// Returns true if the choice has no content and no finish reason.
     pub fn is_empty(&self) -> bool {
         let is_silent = |delta: &Option<Delta>| delta.as_ref().is_none_or(Delta::is_empty);
         self.finish_reason.is_none() && is_silent(&self.delta) && is_silent(&self.message)
@@ -211,7 +212,7 @@ impl Choice {
 }
 
 impl Delta {
-    /// Whether nothing in it is understood.
+    /// Returns true if the delta has no known content.
     pub fn is_empty(&self) -> bool {
         let Self {
             content,
@@ -255,17 +256,17 @@ impl Delta {
             && annotations.is_none()
     }
 
-    /// The reasoning of this delta. Servers send the same text under several names: only one is taken.
+    /// Takes the reasoning of this delta. Servers send the same text in several fields, so only one is used.
     pub fn take_reasoning(&mut self) -> Option<String> {
         let thinking = self.thinking.take().map(Thinking::into_text);
-        let named = [
+        let texts = [
             self.reasoning_content.take(),
             self.reasoning.take(),
             self.reasoning_text.take(),
             thinking,
         ];
-        let mut named = named.into_iter().flatten();
-        named.find(|text| !text.is_empty()).or_else(|| {
+        let mut texts = texts.into_iter().flatten();
+        texts.find(|text| !text.is_empty()).or_else(|| {
             let lists = [&self.reasoning_details, &self.thinking_blocks];
             lists
                 .into_iter()
@@ -276,7 +277,7 @@ impl Delta {
     }
 }
 
-/// The words of a list of details.
+/// Returns the text of a list of details.
 fn detail_text(list: &RawJson) -> String {
     let details: Vec<ReasoningDetail> = serde_json::from_str(list.as_str()).unwrap_or_default();
     let texts = details
@@ -313,7 +314,7 @@ impl TypedPart {
         self.image_url.is_some() || self.kind.as_deref().is_some_and(|kind| kind.contains("image"))
     }
 
-    /// Whether its text is thinking.
+    /// Returns true for a part with thinking.
     pub fn is_thinking(&self) -> bool {
         matches!(
             self.kind.as_deref(),
@@ -339,7 +340,7 @@ impl Thinking {
 }
 
 impl Function {
-    /// This fragment's arguments, as text.
+    /// Takes this fragment's arguments as text.
     pub fn take_arguments(&mut self) -> String {
         match self.arguments.take() {
             None | Some(Value::Null) => String::new(),
@@ -349,12 +350,12 @@ impl Function {
     }
 }
 
-/// `null` is the same as nothing.
+/// Reads `null` as the default.
 fn null_as_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-/// A field that is no reason to give up the stream, whatever its type.
+/// Reads an invalid value as `None`, for a field that must not fail the stream.
 fn ignore_invalid<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }

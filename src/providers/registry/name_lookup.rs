@@ -1,4 +1,4 @@
-//! What names of models mean to the registry, and what somebody is told whose name means none.
+//! Name resolution in the registry, and the errors of unknown names.
 
 use std::sync::Arc;
 
@@ -13,31 +13,28 @@ use crate::{
 };
 
 impl Inner {
-    /// The endpoint that a whole name begins with, and the rest of it.
+    /// Splits a full name into its endpoint and the rest.
     pub(super) fn split_id(&self, id: &str) -> Option<(Arc<dyn Endpoint>, String)> {
         let (name, model) = id.split_once('/').filter(|(_, model)| !model.is_empty())?;
-        let place = self.endpoint(name)?;
-        Some((place.endpoint.clone(), model.to_owned()))
+        let slot = self.endpoint(name)?;
+        Some((slot.endpoint.clone(), model.to_owned()))
     }
 
-    /// Whether the endpoint of a whole name has no other models than it lists.
+    /// Returns true if the endpoint of a full name serves no other models than the listed ones.
     pub(super) fn lists_all(&self, id: &str) -> bool {
         let name = id.split_once('/').map(|(name, _)| name);
         name.and_then(|name| self.endpoint(name))
-            .is_some_and(|place| place.lists_all_models)
+            .is_some_and(|slot| slot.lists_all_models)
     }
 
-    /// What a name means, as far as the endpoints have said by now.
+    /// Resolves a name with the models known now.
     pub(super) fn resolve_name(&self, name: &str) -> ModelMatch {
         self.resolve_name_with(name, self.cached().as_ref())
     }
 
     pub(super) fn resolve_name_with(&self, name: &str, cached: Option<&ModelListCache>) -> ModelMatch {
-        let mut catalogues: Vec<EndpointCatalogue> = self
-            .endpoints
-            .iter()
-            .map(|place| place.catalogue(cached))
-            .collect();
+        let mut catalogues: Vec<EndpointCatalogue> =
+            self.endpoints.iter().map(|slot| slot.catalogue(cached)).collect();
         let tour = [tour::MODEL.to_owned()];
         if cached.is_some_and(|cached| cached.has_only_tour) {
             catalogues.push(EndpointCatalogue {
@@ -76,32 +73,32 @@ impl Inner {
         UnknownModel { why, models, hint }
     }
 
-    /// What to do about endpoints that have not said which models they have.
+    /// Returns the hint about endpoints that have not listed their models.
     fn silent_endpoints_hint(&self) -> String {
         let cached = self.cached();
-        let has_listed = |place: &EndpointSlot| place.catalogue(cached.as_ref()).listed.is_some();
+        let has_listed = |slot: &EndpointSlot| slot.catalogue(cached.as_ref()).listed.is_some();
         let silent = self
             .endpoints
             .iter()
-            .filter(|place| !place.is_candidate && !has_listed(place));
+            .filter(|slot| !slot.is_candidate && !has_listed(slot));
         let silent: Vec<String> = silent
-            .map(|place| format!("{}/model", place.endpoint.name()))
+            .map(|slot| format!("{}/model", slot.endpoint.name()))
             .collect();
         match silent.is_empty() {
             true => String::new(),
             false => format!(
-                "Models of endpoints that can't list them now are named with the endpoint: {}.",
+                "For endpoints that can't list their models now, give the full name: {}.",
                 silent.join(", ")
             ),
         }
     }
 
-    /// The problem of a default model that is none.
+    /// Returns the problem of an invalid default model.
     pub(super) fn invalid_default(&self, name: &str, meaning: ModelMatch) -> RunError {
         let is_ambiguous = matches!(meaning, ModelMatch::Ambiguous(_));
         let UnknownModel { why, models, hint } = self.unknown_model(name, meaning);
         let others = match is_ambiguous {
-            true => format!("Name one of these: {}.", models.join(", ")),
+            true => format!("Use one of these: {}.", models.join(", ")),
             false => hint,
         };
         RunError {
@@ -115,7 +112,7 @@ impl Inner {
 }
 
 impl EndpointSlot {
-    /// What is known of its models.
+    /// Returns the known models of the endpoint.
     fn catalogue<'a>(&'a self, cached: Option<&'a ModelListCache>) -> EndpointCatalogue<'a> {
         let endpoint = self.endpoint.name();
         let listed = cached.and_then(|cached| cached.by_endpoint.get(endpoint));

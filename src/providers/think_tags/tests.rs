@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The thinking and the text of an answer that comes in these pieces.
+/// Returns the thinking and the text of an answer in these pieces.
 fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
     let mut filter = ThinkFilter::default();
     let mut events = Vec::new();
@@ -60,7 +60,7 @@ fn reads_only_a_leading_block_as_thinking() {
         ("```\n</think>\n```\n", "", "```\n</think>\n```\n"),
         ("```\na\n```\nb</think>c", "```\na\n```\nb", "c"),
         ("a < b </ c </thin", "", "a < b </ c </thin"),
-        // With nothing behind it, too.
+        // Also without text behind it.
         ("Hm.\n</think>", "Hm.\n", ""),
         ("Say \"Hi\"</think>Hi", "Say \"Hi\"", "Hi"),
         ("42</think>42", "42", "42"),

@@ -1,4 +1,4 @@
-//! The pieces of an answer in one delta, in all the shapes that servers give them.
+//! Decoding of the content of one delta, in the formats of all servers.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,11 @@ use crate::{
     protocol::{Opaque, RawJson},
 };
 
-/// The most pieces of one answer that are named because they can't be read.
+/// The maximum number of unreadable pieces that are reported for one answer.
 const MAX_UNREADABLE: usize = 20;
 
 impl Decoder {
-    /// Takes what a choice adds to the answer; the chunk is `data` on the wire.
+    /// Decodes the delta of a choice. `data` is the raw text of the chunk.
     pub(super) fn decode_delta(&mut self, mut delta: Delta, data: &str, events: &mut VecDeque<ModelEvent>) {
         if let Some(reasoning) = delta.take_reasoning() {
             self.think_filter.set_separate_thinking();
@@ -66,7 +66,7 @@ impl Decoder {
                 details.push(&list);
             }
         }
-        // What marks a summary of thoughts is nothing to be sent back.
+        // The marker of a thinking summary need not be sent back.
         if let Some(value) = delta
             .extra_content
             .filter(|extra| extra.as_str().contains("signature"))
@@ -83,7 +83,7 @@ impl Decoder {
             function,
             ..ToolCall::default()
         });
-        // Some servers send a call in both forms. The one in which the first call gets its name counts.
+        // Some servers send a call in both forms. The form in which the first call gets its name is used.
         if !self.calls.have_begun() {
             self.calls_in_list = !delta.tool_calls.is_empty();
         }
@@ -92,7 +92,7 @@ impl Decoder {
             false => alone.into_iter().collect(),
         };
         for call in calls {
-            // What the filter holds was said before the call.
+            // The filter's held text precedes the call.
             self.think_filter.finish(events);
             self.calls.push(call, events);
         }
@@ -116,7 +116,7 @@ impl Decoder {
         }
     }
 
-    /// Each image is told of.
+    /// Reports an image. Each image is reported.
     fn push_unreadable_image(&mut self, raw: &str, events: &mut VecDeque<ModelEvent>) {
         self.think_filter.finish(events);
         let raw = raw_excerpt(raw);
@@ -124,7 +124,7 @@ impl Decoder {
         events.push_back(ModelEvent::Unreadable { what, raw });
     }
 
-    /// Tells of a piece that can't be read, once.
+    /// Reports an unreadable piece, once.
     pub(super) fn push_unreadable(
         &mut self,
         what: UnreadableContent,
@@ -139,7 +139,7 @@ impl Decoder {
         }
     }
 
-    /// Tells of the fields of a chunk of which nothing was understood.
+    /// Reports the fields of a chunk without any known content.
     pub(super) fn push_unknown_fields(&mut self, data: &str, events: &mut VecDeque<ModelEvent>) {
         for (name, raw) in unknown_fields(data) {
             self.push_unreadable(UnreadableContent::Unknown(name), &raw, events);
@@ -147,7 +147,7 @@ impl Decoder {
     }
 }
 
-/// The entries of a list, or what is no list itself, as they came.
+/// Returns the raw entries of a list, or a value that is not a list.
 fn raw_entries(list: &RawJson) -> Vec<String> {
     match serde_json::from_str::<Vec<RawJson>>(list.as_str()) {
         Ok(entries) => entries.iter().map(|entry| entry.as_str().to_owned()).collect(),

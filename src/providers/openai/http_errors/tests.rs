@@ -1,4 +1,4 @@
-//! What servers say when they refuse, and what a person is told.
+//! The servers' error responses, and the errors for the user.
 
 use reqwest::Url;
 

@@ -1,4 +1,4 @@
-//! The decoder, fed with streams that are cut anywhere.
+//! The decoder with streams in arbitrary pieces.
 
 mod recorded;
 mod shapes;
@@ -12,7 +12,7 @@ use crate::{
     providers::DEFAULT_MAX_FRAME_BYTES,
 };
 
-/// What a decoder makes of these pieces; adjacent deltas are one.
+/// Decodes these pieces. Adjacent deltas are joined.
 fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<DecodeError>) {
     let mut decoder = Decoder::new(DEFAULT_MAX_FRAME_BYTES);
     let mut events = VecDeque::new();

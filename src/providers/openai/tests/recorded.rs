@@ -1,4 +1,4 @@
-//! The recorded streams of real servers give the same events however they are cut.
+//! The recorded streams of real servers decode to the same events in any chunking.
 
 use std::path::Path;
 
@@ -24,12 +24,12 @@ const FIXTURES: [&str; 8] = [
     "xai-tool-call",
 ];
 
-/// A recorded stream as it was on the wire.
+/// Returns the bytes of a recorded stream.
 fn recorded_stream(name: &str, line_end: &str) -> Vec<u8> {
     stream_in("openai-chat", name, line_end)
 }
 
-/// The same, of those in a folder.
+/// Returns the bytes of a stream in another folder.
 pub(super) fn stream_in(folder: &str, name: &str, line_end: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/model-streams")

@@ -1,4 +1,4 @@
-//! Answers in shapes that are not OpenAI's: what can be read is read, and the rest is named.
+//! Answers in non-OpenAI formats: known content is decoded, and the rest is reported.
 
 use serde_json::json;
 
@@ -79,7 +79,7 @@ const DETAILS: &str = concat!(
     r#"{"type":"reasoning.encrypted","data":"3q2+7w==","id":"tool_1","format":"google-gemini-v1","index":1}]"#
 );
 
-/// What each stream in `made-up` comes to.
+/// The events of each stream in `made-up`.
 fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
     vec![
         (

@@ -1,4 +1,4 @@
-//! Made-up streams: what servers are known to do, and what nobody should.
+//! Synthetic streams: the known behaviour of servers, and invalid behaviour.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::{
     providers::openai::decoder::{DecodeError, Decoder},
 };
 
-/// The events of a made-up stream.
+/// Decodes a synthetic stream.
 fn events_of(chunks: &[serde_json::Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
     let stream: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     decode([stream.as_bytes()])
@@ -54,12 +54,12 @@ fn reads_every_thinking_field() {
             delta(json!({"reasoning": "Hm.", "content": ""})),
             delta(json!({"reasoning": null, "content": "Hi"})),
         ],
-        // vLLM says it twice.
+        // vLLM sends it twice.
         vec![
             delta(json!({"reasoning_content": "Hm.", "reasoning": "Hm."})),
             delta(json!({"content": "Hi"})),
         ],
-        // OpenRouter says it twice, or only in the details.
+        // OpenRouter sends it twice, or only in the details.
         vec![
             delta(
                 json!({"reasoning": "Hm", "reasoning_details": [{"type": "reasoning.text", "text": "Hm"}]}),
@@ -86,7 +86,7 @@ fn reads_every_thinking_field() {
             Finished(FinishReason::Stop),
         ];
         let (mut events, fault) = events_of(&chunks);
-        // What OpenRouter wants to see again.
+        // The data that OpenRouter expects back.
         events.retain(|event| !matches!(event, ModelEvent::Opaque { .. }));
         assert_eq!((events, fault), (expected, None), "{chunks:?}");
     }
@@ -285,7 +285,7 @@ fn broken_stream_keeps_events_and_names_fault() {
                 "the model server gave up on this answer".into(),
             )),
         ),
-        // Comments, empty data and unknown shapes of content are no fault.
+        // Comments, empty data and unknown content types are not errors.
         (
             ": hello\n\ndata:\n\ndata: {\"choices\": [{\"delta\": {\"content\": 7}}]}\n\ndata: {}\n\ndata: [DONE]\n\n",
             vec![
@@ -312,11 +312,11 @@ fn broken_stream_keeps_events_and_names_fault() {
         );
     }
     assert_eq!(decode([&b"<html>"[..]]), (vec![], Some(DecodeError::NotAStream)));
-    for nothing in ["", "\n\n", ": still there\n\n: and now\n\n"] {
+    for empty in ["", "\n\n", ": still there\n\n: and now\n\n"] {
         assert_eq!(
-            decode([nothing.as_bytes()]),
+            decode([empty.as_bytes()]),
             (vec![], Some(DecodeError::Empty)),
-            "{nothing:?}"
+            "{empty:?}"
         );
     }
 }
