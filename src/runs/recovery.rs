@@ -1,5 +1,5 @@
-//! The end of runs that nothing drives (any more): what a crash has left, what a fault has broken, and what is at work when the
-//! server goes down.
+//! The end of runs without a driver: those left by a crash, those broken by an internal error, and
+//! those that are active when the server shuts down.
 
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
@@ -14,12 +14,12 @@ use crate::{
     storage::{Change, RunKey, StorageErrorKind},
 };
 
-/// How many runs that a crash left are ended at a time: their messages are in memory meanwhile.
+/// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
 const RECOVERY_BATCH_SIZE: usize = 64;
 
 impl Runs {
-    /// Ends what an earlier process left running. What those runs had produced is kept. What can't be read or written is
-    /// tried again until it can, or the server goes down.
+    /// Ends the runs that an earlier process left running, and keeps their output. Reads and writes
+    /// that fail are repeated until they succeed or the server shuts down.
     pub async fn recover(&self) {
         let read = || self.0.storage.running_runs();
         let Ok(left) = self
@@ -31,7 +31,7 @@ impl Runs {
         };
         crash_point!("recovery::found", if !left.is_empty());
         let down = interrupted_error("interrupted", "Parlor went down before the answer was finished.");
-        // Together, so that the journal commits them together.
+        // Concurrently, so that the journal commits them together.
         stream::iter(&left)
             .for_each_concurrent(RECOVERY_BATCH_SIZE, |run| {
                 self.end_stored_run(run.key, RunStatus::Interrupted, Some(down.clone()))
@@ -46,17 +46,18 @@ impl Runs {
         }
     }
 
-    /// Ends a run that this process drove and nothing drives any more, with all that it had produced.
+    /// Ends a run that this process has stopped driving, with all its output.
     pub(super) async fn end_abandoned_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
-        // What the run had handed in is committed before this is: then it can be read.
+        // The journal first commits the run's output, so that it can be read.
         if let Err(error) = self.0.journal.flush(run).await {
             tracing::warn!(%error, "a run that broke off could not be ended");
         }
         self.end_stored_run(run, status, error).await;
     }
 
-    /// Ends a run with what the storage has of it. One that is gone with its conversation has no end, one whose message does not say
-    /// that it is one is given up, and one that can't be read before the server goes down is ended by the next start.
+    /// Ends a run with its stored state. A run that was deleted with its conversation has no end;
+    /// one whose message is not a run's is abandoned; one that can't be read before the server
+    /// shuts down is ended by the next start.
     async fn end_stored_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         let read = || self.0.storage.message(run.user_id, run.message_id);
         let mut message = match self.0.retry_read("a run that broke off", read).await {
@@ -67,7 +68,7 @@ impl Runs {
         let Some(assistant) = message.assistant_mut() else {
             return self.0.end_damaged_run(run, None).await;
         };
-        // That something is missing says more than why it broke off.
+        // An error about missing data says more than the reason for the interruption.
         let damage = assistant.error.clone().filter(RunError::is_damage);
         let event = EventBody::run_ended(status, damage.or(error), clock::now(), 0);
         apply_to_run(assistant, &event);
@@ -87,8 +88,8 @@ impl Runs {
         }
     }
 
-    /// Takes no new runs, gives those at work some time to end by themselves, interrupts the others, and waits until all have
-    /// ended.
+    /// Rejects new runs, gives active runs some time to end by themselves, interrupts the others,
+    /// and waits until all have ended.
     pub async fn shut_down(&self, patience: Duration) {
         self.0.is_closed.store(true, Relaxed);
         let ended = self.0.active.wait_until_all_ended();
@@ -97,12 +98,12 @@ impl Runs {
             self.0.shutdown.cancel();
             ended.await;
         }
-        // What waits for storage that does not work waits no longer.
+        // Ends the waits for storage that does not work.
         self.0.shutdown.cancel();
     }
 }
 
-/// Why an answer that Parlor itself broke off has no end.
+/// Returns the error of an answer that Parlor itself interrupted.
 pub(super) fn interrupted_error(code: &str, message: &str) -> RunError {
     agent::run_error(code, message.into(), agent::KEPT_HINT)
 }

@@ -1,4 +1,4 @@
-//! A pace that several callers keep together: so many requests a second and no more.
+//! A rate limiter shared by several callers.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -10,21 +10,21 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// How long one should have to wait at most, if nothing pauses meanwhile: nobody has the patience for more.
+/// Maximum time in the queue, without pauses. It bounds the length of the queue.
 const MAX_QUEUE_WAIT: Duration = Duration::from_secs(20);
 
-/// Gives turns, one after the other, in the order in which they are asked for.
+/// Gives turns at an interval, in the order of the requests.
 #[derive(Debug)]
 pub struct RateLimiter {
     interval: Duration,
     next_turn: Mutex<Option<Instant>>,
-    /// Who has it has the next turn. It is given in the order in which it is asked for.
+    /// The holder has the next turn. The lock is fair: first come, first served.
     queue: tokio::sync::Mutex<()>,
-    /// For those who wait, and the one whose turn is next.
+    /// One permit for each waiting caller, including the next one.
     slots: Semaphore,
 }
 
-/// So many wait for their turn that there is no room for another one.
+/// The queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueFull;
 
@@ -40,7 +40,7 @@ impl RateLimiter {
         }
     }
 
-    /// Waits until it is the caller's turn. Who stops waiting uses none up.
+    /// Waits for the caller's turn. A cancelled wait uses no turn.
     pub async fn acquire(&self) -> Result<(), QueueFull> {
         let _place = self.slots.try_acquire().map_err(|_| QueueFull)?;
         let _first = self.queue.lock().await;
@@ -50,7 +50,7 @@ impl RateLimiter {
         Ok(())
     }
 
-    /// Takes a turn, or says when there will be one: not before, and later if there is a pause meanwhile.
+    /// Takes a turn, or returns the earliest time of the next one, which a pause may still delay.
     fn try_acquire(&self) -> Option<Instant> {
         let mut next = self.lock_next_turn();
         let now = Instant::now();
@@ -61,7 +61,7 @@ impl RateLimiter {
         None
     }
 
-    /// Gives no turns for so long.
+    /// Gives no turns for this duration.
     pub fn pause(&self, pause: Duration) {
         let until = Instant::now() + pause;
         let mut next = self.lock_next_turn();

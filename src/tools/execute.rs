@@ -1,4 +1,4 @@
-//! Runs a tool: within its time, with what it says cut to its limit, and whatever it does harms nothing else.
+//! Executes a tool with a time limit and a limit on its output, and contains its failures.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -11,14 +11,15 @@ use tokio::{
 use super::{AnyTool, ProgressReporter, ToolContext, ToolError, ToolResult};
 use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
 
-/// How often a tool is heard: each time is an event in the log.
+/// The minimum time between two progress reports: each one is an event in the log.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Runs a tool and gives what has come of it. Meanwhile `progress` is told what it says of itself, now and then.
+/// Runs a tool and returns its result. Meanwhile `progress` receives the tool's reports, at a
+/// limited rate.
 ///
 /// # Errors
 ///
-/// What the model is told: the tool's own error, or that it took too long, or that it broke.
+/// The message for the model: the tool's own error, a timeout, or a panic.
 pub async fn execute(
     tool: Arc<dyn AnyTool>,
     arguments: &str,
@@ -63,7 +64,7 @@ pub async fn execute(
     }
 }
 
-/// Passes on what a tool says, not more often than it is worth.
+/// Forwards a tool's progress reports, at a limited rate.
 async fn forward_progress(
     mut heard: watch::Receiver<Option<ToolProgress>>,
     mut progress: impl FnMut(ToolProgress),
@@ -78,7 +79,7 @@ async fn forward_progress(
     std::future::pending().await
 }
 
-/// Cuts a text to so many bytes, and says so.
+/// Cuts a text to `limit` bytes and adds a note about that.
 fn truncate_output(text: &mut String, limit: usize) {
     if text.len() <= limit {
         return;

@@ -1,4 +1,4 @@
-//! A run before its first step: what it begins with is read, and what it is offered is found out.
+//! Preparation of a run before its first step: reads its context and collects its tools.
 
 use std::sync::Arc;
 
@@ -30,11 +30,12 @@ use crate::{
 };
 
 impl<'a> Driver<'a> {
-    /// Nothing if the run was ended before it came to its turn.
+    /// Prepares a run. Returns `None` if the run was ended before it could start.
     ///
     /// # Errors
     ///
-    /// If it could not be read. If that is because the server goes down, the next one ends it.
+    /// If the context could not be read. If that is because the server shuts down, the next server
+    /// process ends the run.
     pub(super) async fn prepare(
         runs: &'a Inner,
         run: RunKey,
@@ -52,7 +53,7 @@ impl<'a> Driver<'a> {
             options: terms,
         }) = runs.retry_read("what a run begins with", read).await?
         else {
-            // One that was deleted with its conversation has no end, and giving it up does nothing.
+            // A run that was deleted with its conversation has no end; abandoning it has no effect.
             return Err(ReadError::Damaged);
         };
         if answer.status != RunStatus::Running {
@@ -61,7 +62,7 @@ impl<'a> Driver<'a> {
         if let Some(looking) = looking.as_mut().filter(|looking| looking.text.is_empty()) {
             tokio::select! {
                 built = store_page_context(runs, run, looking) => built?,
-                // The agent is told so first.
+                // The agent receives the stop first.
                 () = place.stop.cancelled() => {}
                 () = runs.shutdown.cancelled() => {}
             }
@@ -145,7 +146,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// The first runs after a start wait a little for tools that are still to come.
+/// Waits a little for tool sources that are still connecting, for the first runs after a start.
 pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &RunSlot) {
     let settled = runs.wait_for_tool_sources();
     tokio::pin!(settled);
@@ -165,12 +166,12 @@ pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &RunSlot) {
     }
 }
 
-/// Adds what the model is told of what the person looks at, and keeps it: whenever their message is answered, the model is told
-/// the same.
+/// Adds the description of the page that the person looks at, and stores it, so that the model is
+/// given the same description whenever the message is answered.
 ///
 /// # Errors
 ///
-/// If it could not be read, as [`Driver::prepare`].
+/// If it could not be read, as for [`Driver::prepare`].
 async fn store_page_context(
     runs: &Inner,
     run: RunKey,
@@ -197,8 +198,8 @@ async fn store_page_context(
     Ok(())
 }
 
-/// What was made for the panel on the branch that leads to an answer, and in it, oldest first. What another branch has is nothing that
-/// this one knows of.
+/// Returns the payloads made for the panel on the branch that leads to an answer, and in the
+/// answer, oldest first. Payloads of other branches are unknown to this one.
 fn earlier_payloads(history: &[Message], answer: &AssistantMessage) -> Vec<PayloadRef> {
     let answers = history.iter().filter_map(Message::assistant).chain([answer]);
     answers.flat_map(AssistantMessage::payloads).cloned().collect()

@@ -1,5 +1,5 @@
-//! What Parlor is to a server: who hears how far calls are, and that the tools have changed. It offers nothing else: no files, no
-//! model, no questions to the person.
+//! Parlor's side of an MCP connection: receives the progress of calls and changes of the tool list.
+//! It offers nothing else to the server: no files, no model, no questions to the person.
 
 use std::{
     collections::HashMap,
@@ -19,30 +19,30 @@ use tokio::sync::Notify;
 use super::listed::first_line;
 use crate::{protocol::Fraction, tools::ProgressReporter};
 
-/// How much of what a call says of itself is shown, in bytes.
+/// Maximum length of a call's progress message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 200;
 
-/// The most declined questions that are told of in one call.
+/// Maximum number of declined questions reported for one call.
 const MAX_DECLINED_QUESTIONS: usize = 3;
 
 #[derive(Clone, Default)]
 pub struct Client {
     lock_calls: Arc<Mutex<HashMap<ProgressToken, CallProgress>>>,
-    /// The tools should be listed again.
+    /// Notified when the tools should be listed again.
     pub tools_changed: Arc<Notify>,
 }
 
-/// What has been heard of a call.
+/// The progress of a call.
 struct CallProgress {
     reporter: ProgressReporter,
-    /// It only grows. What says less comes late.
+    /// The largest progress so far. Smaller values arrived late and are ignored.
     max_progress: f64,
-    /// Questions that the server wanted to ask the person meanwhile.
+    /// Questions to the person from the server during the call.
     declined: Vec<String>,
 }
 
 impl Client {
-    /// Passes on how far a call is.
+    /// Forwards the progress of a call to its reporter.
     pub fn listen(&self, call: ProgressToken, by: ProgressReporter) {
         let heard = CallProgress {
             reporter: by,
@@ -52,7 +52,7 @@ impl Client {
         self.calls().insert(call, heard);
     }
 
-    /// Forgets a call, and returns the questions to the person that were declined meanwhile.
+    /// Removes a call, and returns the questions to the person that were declined during it.
     pub fn forget(&self, call: &ProgressToken) -> Vec<String> {
         let heard = self.calls().remove(call);
         heard.map(|heard| heard.declined).unwrap_or_default()
@@ -83,7 +83,8 @@ impl ClientHandler for Client {
         call.reporter.report("running", message, fraction);
     }
 
-    /// Declines: a person can't be asked here. Which call it is for is not said, so all that are under way tell of it.
+    /// Declines a question, since a person can't be asked here. The request does not name its call,
+    /// so all calls in progress report it.
     async fn create_elicitation(
         &self,
         asked: ElicitRequestParams,
