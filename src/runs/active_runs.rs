@@ -155,11 +155,11 @@ impl ActiveRuns {
             answer,
             committed: done,
         };
-        let heard = entry.approvals.send(answer).await.is_ok() && committed.await.is_ok();
-        if !heard {
+        let is_delivered = entry.approvals.send(answer).await.is_ok() && committed.await.is_ok();
+        if !is_delivered {
             self.wait_until_ended(run).await;
         }
-        heard
+        is_delivered
     }
 
     /// Waits until a run is no longer active.
@@ -214,11 +214,11 @@ mod tests {
             conversation_id: ConversationId::new(),
             message_id: MessageId::new(),
         };
-        let is_stopped = || at_work.enter(run).map(|place| place.stop.is_cancelled());
+        let is_stopped = || at_work.enter(run).map(|slot| slot.stop.is_cancelled());
         let before = at_work.enter(run);
         let first = at_work.stop(run.user_id, run.message_id);
         let second = at_work.stop(run.user_id, run.message_id);
-        assert_eq!(is_stopped(), None, "the place is taken");
+        assert_eq!(is_stopped(), None, "the slot is taken");
         drop(before);
         assert_eq!(is_stopped(), Some(true));
         drop(first);
@@ -227,7 +227,7 @@ mod tests {
         let is_continued = || {
             at_work
                 .enter_after(run, between)
-                .map(|place| !place.stop.is_cancelled())
+                .map(|slot| !slot.stop.is_cancelled())
         };
         assert_eq!(is_continued(), Some(true), "it is continued after the stop");
         let third = at_work.stop(run.user_id, run.message_id);

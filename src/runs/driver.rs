@@ -39,10 +39,10 @@ use crate::{
 const MIN_EVENTS_PER_SNAPSHOT: usize = 1000;
 
 /// Drives a run until it ends or waits for a person. That is committed when this returns.
-pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut RunSlot) {
-    wait_for_tools(runs, run, place).await;
-    match Driver::prepare(runs, run, place).await {
-        Ok(Some(driver)) => driver.drive(place).await,
+pub(super) async fn drive(runs: &Inner, run: RunKey, slot: &mut RunSlot) {
+    wait_for_tools(runs, run, slot).await;
+    match Driver::prepare(runs, run, slot).await {
+        Ok(Some(driver)) => driver.drive(slot).await,
         Ok(None) | Err(ReadError::ShuttingDown) => {}
         Err(ReadError::Damaged) => runs.end_damaged_run(run, None).await,
     }
@@ -78,7 +78,7 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    async fn drive(mut self, place: &mut RunSlot) {
+    async fn drive(mut self, slot: &mut RunSlot) {
         let runs = self.runs;
         let given_up = runs.journal.wait_until_abandoned(self.run.message_id);
         tokio::pin!(given_up);
@@ -125,7 +125,7 @@ impl Driver<'_> {
                     self.tool_tasks.shut_down().await;
                     return runs.end_damaged_run(self.run, Some(self.agent.message().clone())).await;
                 }
-                input = self.next_input(place) => input,
+                input = self.next_input(slot) => input,
             };
             input = self.limit_opaque(input);
             self.recorder.record_input(&input);
@@ -165,19 +165,19 @@ impl Driver<'_> {
         self.pending_call = PendingModelCall::call(self.runs.models.clone(), request, meter);
     }
 
-    async fn next_input(&mut self, place: &mut RunSlot) -> Input {
+    async fn next_input(&mut self, slot: &mut RunSlot) -> Input {
         let mut since = Instant::now();
         loop {
-            if let Some(input) = self.wait_once(place, &mut since).await {
+            if let Some(input) = self.wait_once(slot, &mut since).await {
                 return input;
             }
         }
     }
 
     /// Waits for the next input. Returns `None` if the driver has to wait again. `since` is the start of the wait for the model.
-    async fn wait_once(&mut self, place: &mut RunSlot, since: &mut Instant) -> Option<Input> {
+    async fn wait_once(&mut self, slot: &mut RunSlot, since: &mut Instant) -> Option<Input> {
         let run_limit = duration_from_secs(self.runs.timeouts.run_seconds);
-        let (patience, limit) = if self.agent.is_streaming() {
+        let (timeout, limit) = if self.agent.is_streaming() {
             let limit = duration_from_secs(self.runs.timeouts.silence_seconds);
             (Timeout::Silence(limit), limit)
         } else {
@@ -186,11 +186,11 @@ impl Driver<'_> {
         };
         Some(tokio::select! {
             biased;
-            () = place.stop.cancelled() => Input::Stop,
+            () = slot.stop.cancelled() => Input::Stop,
             () = self.runs.shutdown.cancelled() => Input::Shutdown,
             // Before the model: a model that always has an event ready would starve this branch.
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
-            Some(answer) = place.approvals.recv() => self.apply_approval(answer).await,
+            Some(answer) = slot.approvals.recv() => self.apply_approval(answer).await,
             input = self.tool_tasks.next_input() => input,
             happened = self.pending_call.next() => match happened {
                 WaitOutcome::Input(input) => input,
@@ -206,7 +206,7 @@ impl Driver<'_> {
                 return None;
             }
             () = tokio::time::sleep_until(*since + limit), if self.pending_call.is_awaiting_model() => {
-                Input::TimedOut(patience)
+                Input::TimedOut(timeout)
             }
         })
     }
@@ -222,8 +222,8 @@ impl Driver<'_> {
         }: ApprovalReply,
     ) -> Input {
         let mut calls = self.agent.message().tool_calls();
-        let asked = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
-        if let (ApprovalAnswer::Always, Some(call)) = (answer, asked) {
+        let pending = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
+        if let (ApprovalAnswer::Always, Some(call)) = (answer, pending) {
             self.toolbox.allow(&call.tool);
             let allow = Change::AllowTool {
                 user_id: self.run.user_id,
@@ -288,7 +288,7 @@ async fn log_end_result<T>(
             runs.end_damaged_run(run, Some(message)).await
         }
         Err(JournalError::Unavailable(_)) => {
-            tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
+            tracing::error!(run = %run.message_id, "the journal has stopped; the run will be ended at the next start");
         }
     }
 }

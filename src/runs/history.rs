@@ -68,7 +68,7 @@ impl ModelConversation {
     ) -> Self {
         let RunHistory {
             history,
-            answer: begun,
+            answer: (id, answer),
             ..
         } = run_history;
         let mut turns: Vec<Turn> = Vec::new();
@@ -95,15 +95,14 @@ impl ModelConversation {
             }
         }
         let mut latest = turns.pop().map(|turn| turn.messages).unwrap_or_default();
-        let (id, begun) = begun;
         push_answer(
-            begun,
+            answer,
             page_payloads,
             run_history.answer_opaque(id),
             true,
             &mut latest,
         );
-        request_continuation(&mut latest, begun);
+        request_continuation(&mut latest, answer);
         Self {
             prompt: String::new(),
             earlier_note: None,

@@ -128,7 +128,7 @@ impl Inner {
             match read().await {
                 Ok(read) => return Ok(read),
                 Err(error) if error.kind() == StorageErrorKind::Damaged || error.is_row_damage() => {
-                    tracing::error!(%error, "{what} can't be read: it is damaged");
+                    tracing::error!(%error, "{what} can't be read: the database is damaged");
                     return Err(ReadError::Damaged);
                 }
                 Err(error) => tracing::error!(%error, "{what} can't be read; trying again"),
@@ -199,8 +199,8 @@ impl Runs {
 
     /// Returns `true` if a tool is offered to models now, on every page.
     pub fn is_tool_offered(&self, name: &str) -> bool {
-        let here = self.0.pages.resolve(None);
-        self.0.tools.offer_with(&here.tools).get(name).is_some()
+        let scope = self.0.pages.resolve(None);
+        self.0.tools.offer_with(&scope.tools).get(name).is_some()
     }
 
     /// Returns the reasons why tools named in the settings are missing.
@@ -219,7 +219,7 @@ impl Runs {
         tokio::spawn(async move {
             // Earlier stops don't concern this run, even if they have not returned yet.
             let before = runs.0.active.latest_stop();
-            let mut place = runs.0.active.enter_after(run, before);
+            let mut slot = runs.0.active.enter_after(run, before);
             let outcome = runs.0.journal.submit(change).await;
             let has_started = matches!(outcome, Ok(Outcome::Started { again: false, .. }));
             // The caller may have gone away.
@@ -229,28 +229,31 @@ impl Runs {
             }
             // A run can be continued the moment its end is committed, while its driver still cleans
             // up.
-            let mut place = loop {
-                match place.take().or_else(|| runs.0.active.enter_after(run, before)) {
-                    Some(place) => break place,
+            let mut slot = loop {
+                match slot.take().or_else(|| runs.0.active.enter_after(run, before)) {
+                    Some(slot) => break slot,
                     None => runs.0.active.wait_until_ended(run.message_id).await,
                 }
             };
-            runs.drive_run(run, &mut place).await;
-            drop(place);
+            runs.drive_run(run, &mut slot).await;
+            drop(slot);
             crash_point!("runs::left");
         });
-        let gone = JournalError::Unavailable(StorageErrorKind::Other);
-        Ok(answered.await.map_err(|_| gone)??)
+        let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
+        Ok(answered.await.map_err(|_| unavailable)??)
     }
 
-    async fn drive_run(&self, run: RunKey, place: &mut RunSlot) {
-        let driven = AssertUnwindSafe(driver::drive(&self.0, run, place))
+    async fn drive_run(&self, run: RunKey, slot: &mut RunSlot) {
+        let driven = AssertUnwindSafe(driver::drive(&self.0, run, slot))
             .catch_unwind()
             .await;
         if driven.is_err() {
             tracing::error!(run = %run.message_id, "the driver of a run panicked");
-            let fault = recovery::interrupted_error("internal", "A fault in Parlor broke the answer off.");
-            self.end_abandoned_run(run, RunStatus::Interrupted, Some(fault))
+            let error = recovery::interrupted_error(
+                "internal",
+                "An internal error in Parlor interrupted the answer.",
+            );
+            self.end_abandoned_run(run, RunStatus::Interrupted, Some(error))
                 .await;
         }
     }

@@ -42,14 +42,14 @@ impl PagePayloads {
         payloads: Vec<&'static PayloadConfig>,
         actions: Vec<&'static ClientAction>,
         limit: usize,
-        lock_created: Vec<Payload>,
+        created: Vec<Payload>,
         history: Arc<[Message]>,
     ) -> Self {
         Self {
             payloads,
             actions,
             max_payload_bytes: limit,
-            created: Mutex::new(lock_created),
+            created: Mutex::new(created),
             history,
         }
     }
@@ -57,8 +57,8 @@ impl PagePayloads {
     /// Returns the model's source text of a payload, also on a page with other types. `None` for
     /// older payloads.
     pub fn source_text(&self, payload_id: &str) -> Option<String> {
-        let made = self.load_earlier_payloads();
-        let payload = made.iter().find(|payload| payload.payload_id == payload_id)?;
+        let created = self.lock_created();
+        let payload = created.iter().find(|payload| payload.payload_id == payload_id)?;
         payload_config::render_for_model(payload)
     }
 
@@ -77,8 +77,8 @@ impl PagePayloads {
         let Some(id) = id.as_ref().and_then(Value::as_str) else {
             return written;
         };
-        let made = self.load_earlier_payloads();
-        let earlier = made
+        let created = self.lock_created();
+        let earlier = created
             .iter()
             .find(|payload| payload.payload_id == id && payload.kind == kind);
         // A version of an unknown payload stands for itself.
@@ -89,7 +89,7 @@ impl PagePayloads {
             .unwrap_or(written)
     }
 
-    fn load_earlier_payloads(&self) -> MutexGuard<'_, Vec<Payload>> {
+    fn lock_created(&self) -> MutexGuard<'_, Vec<Payload>> {
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -106,12 +106,12 @@ impl PayloadFactory for PagePayloads {
 
     fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String> {
         let data = self.with_versions(kind, data);
-        let made = NewPayload {
+        let new = NewPayload {
             kind: kind.into(),
             data,
         };
-        let payload = made.into_payload(self.max_payload_bytes)?;
-        self.load_earlier_payloads().push(payload.clone());
+        let payload = new.into_payload(self.max_payload_bytes)?;
+        self.lock_created().push(payload.clone());
         Ok(payload)
     }
 
@@ -132,7 +132,7 @@ impl PayloadFactory for PagePayloads {
 }
 
 /// Returns the newest payloads on the branch that leads to an answer, and in the answer.
-pub(super) async fn made(
+pub(super) async fn load_earlier_payloads(
     storage: &dyn Storage,
     run: RunKey,
     history: &[Message],

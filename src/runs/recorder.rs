@@ -132,14 +132,14 @@ impl Recorder {
         run: RunKey,
         journal: Journal,
         models: Arc<Models>,
-        terms: Arc<RecorderSettings>,
+        settings: Arc<RecorderSettings>,
         purpose: Purpose,
     ) -> Self {
         Self {
             run,
             journal,
             models,
-            settings: terms,
+            settings,
             purpose,
             sent_before: SentBefore::default(),
             calls_since_full: 0,
@@ -190,13 +190,13 @@ impl Recorder {
     /// rejected a part of it since.
     fn take_request(&mut self) -> Option<RequestRecord> {
         let call = self.call.as_mut()?;
-        let mut asked = call.pending_request.take()?;
-        let endpoint = self.models.resolve(&asked.request.model);
+        let mut pending = call.pending_request.take()?;
+        let endpoint = self.models.resolve(&pending.request.model);
         let capabilities = match &endpoint {
             Ok((endpoint, model)) => endpoint.capabilities(model),
             Err(_) => ServerCapabilities::ALL,
         };
-        let is_written = asked.written_as.replace(capabilities) == Some(capabilities);
+        let is_written = pending.written_as.replace(capabilities) == Some(capabilities);
         let sent = |request: &ModelRequest| match endpoint {
             Ok((endpoint, model)) => endpoint.preview_request(&model, request),
             // The call reports the error.
@@ -204,10 +204,10 @@ impl Recorder {
         };
         let request = (!is_written).then(|| {
             self.sent_before = call.sent_before.clone();
-            let sent = sent(&asked.request.without_opaque());
+            let sent = sent(&pending.request.without_opaque());
             RequestRecord {
                 started_at: call.started_at,
-                model: asked.request.model.clone(),
+                model: pending.request.model.clone(),
                 max_iterations: self.settings.max_iterations,
                 purpose: self.purpose,
                 ..RequestRecord::from_preview(
@@ -218,7 +218,7 @@ impl Recorder {
                 )
             }
         });
-        call.pending_request = (!call.has_answer).then_some(asked);
+        call.pending_request = (!call.has_answer).then_some(pending);
         request
     }
 
@@ -294,7 +294,7 @@ impl Recorder {
             .response
             .truncated(&self.settings.secrets, self.settings.max_call_bytes);
         let (Ok(request), Ok(response)) = (request.transpose(), serde_json::to_string(&response)) else {
-            tracing::error!(run = %self.run.message_id, "a call could not be written down");
+            tracing::error!(run = %self.run.message_id, "a model call could not be recorded");
             return;
         };
         let call = RecordedCall {
@@ -311,10 +311,10 @@ impl Recorder {
 impl CallRecord {
     /// Records a model event. At most `max_bytes` of the whole answer are kept.
     fn record_model_event(&mut self, event: &ModelEvent, max_bytes: usize) {
-        let made = self.last_started;
+        let started = self.last_started;
         self.response
             .first_token_ms
-            .get_or_insert_with(|| elapsed_ms(made));
+            .get_or_insert_with(|| elapsed_ms(started));
         let raw = &mut self.response.raw;
         let mut add = |to: &mut String, text: &str| {
             let room = max_bytes.saturating_sub(self.answer_bytes);

@@ -24,24 +24,24 @@ impl Runs {
         let read = || self.0.storage.running_runs();
         let Ok(left) = self
             .0
-            .retry_read("what the last process left at work", read)
+            .retry_read("the runs that the last process left running", read)
             .await
         else {
             return;
         };
         crash_point!("recovery::found", if !left.is_empty());
-        let down = interrupted_error("interrupted", "Parlor went down before the answer was finished.");
+        let error = interrupted_error("interrupted", "Parlor stopped before the answer was finished.");
         // Concurrently, so that the journal commits them together.
         stream::iter(&left)
             .for_each_concurrent(RECOVERY_BATCH_SIZE, |run| {
-                self.end_stored_run(run.key, RunStatus::Interrupted, Some(down.clone()))
+                self.end_stored_run(run.key, RunStatus::Interrupted, Some(error.clone()))
             })
             .await;
         crash_point!("recovery::done", if !left.is_empty());
         if !left.is_empty() {
             tracing::warn!(
                 interrupted = left.len(),
-                "answers were at work when the last process ended; what they had is kept"
+                "answers were running when the last process ended; their output is kept"
             );
         }
     }
@@ -50,7 +50,7 @@ impl Runs {
     pub(super) async fn end_abandoned_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         // The journal first commits the run's output, so that it can be read.
         if let Err(error) = self.0.journal.flush(run).await {
-            tracing::warn!(%error, "a run that broke off could not be ended");
+            tracing::warn!(%error, "an interrupted run could not be ended");
         }
         self.end_stored_run(run, status, error).await;
     }
@@ -60,7 +60,7 @@ impl Runs {
     /// shuts down is ended by the next start.
     async fn end_stored_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         let read = || self.0.storage.message(run.user_id, run.message_id);
-        let mut message = match self.0.retry_read("a run that broke off", read).await {
+        let mut message = match self.0.retry_read("an interrupted run", read).await {
             Ok(Some((_, message))) => message,
             Err(ReadError::ShuttingDown) => return,
             Ok(None) | Err(ReadError::Damaged) => return self.0.end_damaged_run(run, None).await,
@@ -84,17 +84,17 @@ impl Runs {
             Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {
                 self.0.end_damaged_run(run, Some(message)).await
             }
-            Err(error) => tracing::warn!(%error, "a run that broke off could not be ended"),
+            Err(error) => tracing::warn!(%error, "an interrupted run could not be ended"),
         }
     }
 
     /// Rejects new runs, gives active runs some time to end by themselves, interrupts the others,
     /// and waits until all have ended.
-    pub async fn shut_down(&self, patience: Duration) {
+    pub async fn shut_down(&self, grace_period: Duration) {
         self.0.is_closed.store(true, Relaxed);
         let ended = self.0.active.wait_until_all_ended();
         tokio::pin!(ended);
-        if timeout(patience, &mut ended).await.is_err() {
+        if timeout(grace_period, &mut ended).await.is_err() {
             self.0.shutdown.cancel();
             ended.await;
         }

@@ -126,8 +126,8 @@ async fn ends_a_run_with_a_foreign_message() {
                 .await
                 .unwrap();
         }
-        let mut place = runs.0.active.enter(driven).expect("nobody drives it");
-        runs.drive_run(driven, &mut place).await;
+        let mut slot = runs.0.active.enter(driven).expect("nobody drives it");
+        runs.drive_run(driven, &mut slot).await;
         assert_eq!(status(&runs, driven).await, RunStatus::Failed, "{damage}");
         runs.recover().await;
         assert_eq!(status(&runs, recovered).await, RunStatus::Failed, "{damage}");

@@ -59,7 +59,7 @@ pub(super) struct ModelRequestBuilder {
     clock: Option<MetadataClock>,
     summariser: Summariser,
     /// Summaries of the conversation's beginning.
-    lock_summaries: Mutex<Vec<HistorySummary>>,
+    summaries: Mutex<Vec<HistorySummary>>,
 }
 
 /// A call that is being prepared.
@@ -76,18 +76,18 @@ pub(super) struct CallDraft {
 }
 
 impl ModelRequestBuilder {
-    pub fn new(runs: &Inner, run: RunKey, mut terms: RunOptions) -> Self {
-        let summaries = std::mem::take(&mut terms.summaries);
+    pub fn new(runs: &Inner, run: RunKey, mut options: RunOptions) -> Self {
+        let summaries = std::mem::take(&mut options.summaries);
         Self {
             run,
             models: runs.models.clone(),
             journal: runs.journal.clone(),
             settings: runs.history.clone(),
             prompts: runs.prompt.clone(),
-            options: terms,
+            options,
             clock: MetadataClock::new(&runs.history, clock::now()),
             summariser: Summariser::new(runs, run),
-            lock_summaries: Mutex::new(summaries),
+            summaries: Mutex::new(summaries),
         }
     }
 
@@ -100,14 +100,14 @@ impl ModelRequestBuilder {
         tools: Vec<Arc<ToolSpec>>,
     ) -> CallDraft {
         let conversation = ModelConversation::new(run_history, page_payloads, self.clock.as_ref());
-        let (history, (_, begun)) = (run_history.history, run_history.answer);
+        let (history, (_, answer)) = (run_history.history, run_history.answer);
         CallDraft {
-            model: begun.model.clone(),
+            model: answer.model.clone(),
             conversation,
             prompt,
             tools,
-            is_first: begun.nodes.is_empty(),
-            scale: token_scale(history, begun),
+            is_first: answer.nodes.is_empty(),
+            scale: token_scale(history, answer),
         }
     }
 
@@ -175,10 +175,13 @@ impl ModelRequestBuilder {
         if tokens <= room.tokens {
             return (conversation, tokens);
         }
-        let most = room.tokens / SUMMARY_SHARE_DIVISOR;
-        conversation.apply_summary(&self.summaries(), most);
+        let max_summary_tokens = room.tokens / SUMMARY_SHARE_DIVISOR;
+        conversation.apply_summary(&self.lock_summaries(), max_summary_tokens);
         let fits_without = fit(conversation.clone(), room);
-        if fits_without.omitted_turns == 0 || !self.settings.summarise || most < summary::MIN_SUMMARY_TOKENS {
+        if fits_without.omitted_turns == 0
+            || !self.settings.summarise
+            || max_summary_tokens < summary::MIN_SUMMARY_TOKENS
+        {
             return fits_without.into_parts();
         }
         let comfortable = Room {
@@ -188,11 +191,17 @@ impl ModelRequestBuilder {
         // The minimum number of turns to omit.
         let count = fit(conversation.clone(), comfortable).omitted_turns;
         let count = count.max(fits_without.omitted_turns);
-        let made = self
+        let summary = self
             .summariser
-            .summarise(model, &conversation, count, free.without_tools.tokens, most)
+            .summarise(
+                model,
+                &conversation,
+                count,
+                free.without_tools.tokens,
+                max_summary_tokens,
+            )
             .await;
-        let Some(summary) = made else {
+        let Some(summary) = summary else {
             return fits_without.into_parts();
         };
         let change = Change::StoreSummary {
@@ -200,23 +209,23 @@ impl ModelRequestBuilder {
             summary: summary.clone(),
         };
         if let Err(error) = self.journal.submit(change).await {
-            tracing::warn!(%error, "a summary could not be kept; it will be made again");
+            tracing::warn!(%error, "a summary could not be stored; it will be made again");
         }
-        self.summaries().push(summary);
-        conversation.apply_summary(&self.summaries(), most);
+        self.lock_summaries().push(summary);
+        conversation.apply_summary(&self.lock_summaries(), max_summary_tokens);
         fit(conversation, room).into_parts()
     }
 
-    fn summaries(&self) -> MutexGuard<'_, Vec<HistorySummary>> {
-        self.lock_summaries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_summaries(&self) -> MutexGuard<'_, Vec<HistorySummary>> {
+        self.summaries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the scale from the last counted call, if that was of the same model.
-fn token_scale(history: &[Message], begun: &AssistantMessage) -> TokenScale {
-    let answers = history.iter().filter_map(Message::assistant).chain([begun]);
+fn token_scale(history: &[Message], current: &AssistantMessage) -> TokenScale {
+    let answers = history.iter().filter_map(Message::assistant).chain([current]);
     let mut usages = answers
-        .filter(|answer| answer.model == begun.model)
+        .filter(|answer| answer.model == current.model)
         .filter_map(|answer| answer.usage);
     usages
         .rfind(|usage| !usage.estimated)

@@ -176,7 +176,10 @@ impl Runs {
 
     /// Returns the names of the tools that models are offered on the person's page.
     fn offered_tools(&self, page_context: Option<&PageContextSnapshot>) -> Vec<String> {
-        let here = self.0.pages.resolve(page_context.map(|looking| &looking.context));
+        let here = self
+            .0
+            .pages
+            .resolve(page_context.map(|snapshot| &snapshot.context));
         self.0.tools.offer_with(&here.tools).names()
     }
 

@@ -17,7 +17,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub enum StopError {
     /// The run is stopped, and its end will be stored as soon as possible.
-    #[error("the end of a stopped run has to wait for storage")]
+    #[error("the end of a stopped run is not stored yet")]
     NotStored,
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -52,13 +52,14 @@ impl Runs {
         loop {
             self.0.active.wait_until_ended(run).await;
             let stored = self.0.storage.run(user_id, run).await?;
-            let Some(undone) = stored.filter(|stored| !stored.status.is_terminal()) else {
+            let Some(running) = stored.filter(|stored| !stored.status.is_terminal()) else {
                 return Ok(stored.map(|run| run.status));
             };
             // The run has no driver, for whatever reason, and must not stay running. It may have
             // just been continued, though.
-            if let Some(_place) = self.0.active.enter(undone.key) {
-                self.end_abandoned_run(undone.key, RunStatus::Stopped, None).await;
+            if let Some(_slot) = self.0.active.enter(running.key) {
+                self.end_abandoned_run(running.key, RunStatus::Stopped, None)
+                    .await;
                 return Ok(self.0.storage.run(user_id, run).await?.map(|run| run.status));
             }
         }

@@ -129,12 +129,12 @@ async fn runs_the_approved_call() {
 #[tokio::test]
 async fn stop_before_start_ends_the_run() {
     let asking = WaitingRun::new().await;
-    let mut place = asking.runs.0.active.enter(asking.run).unwrap();
+    let mut slot = asking.runs.0.active.enter(asking.run).unwrap();
     asking.runs.0.journal.submit(asking.approval()).await.unwrap();
     let drive = async {
-        place.stop.cancelled().await;
-        asking.runs.drive_run(asking.run, &mut place).await;
-        drop(place);
+        slot.stop.cancelled().await;
+        asking.runs.drive_run(asking.run, &mut slot).await;
+        drop(slot);
     };
     let (stopped, ()) = tokio::join!(asking.stop(), drive);
     assert_eq!(stopped, Some(RunStatus::Stopped));
@@ -147,9 +147,9 @@ async fn approval_after_a_stop_finds_run_ended() {
     asking.runs.0.journal.submit(asking.approval()).await.unwrap();
     // The approval is committed, and the run has no driver.
     assert_eq!(asking.stop().await, Some(RunStatus::Stopped));
-    let mut place = asking.runs.0.active.enter(asking.run).unwrap();
-    asking.runs.drive_run(asking.run, &mut place).await;
-    drop(place);
+    let mut slot = asking.runs.0.active.enter(asking.run).unwrap();
+    asking.runs.drive_run(asking.run, &mut slot).await;
+    drop(slot);
     asking.assert_stopped().await;
 }
 
@@ -180,8 +180,8 @@ async fn slot_taken_during_stop_starts_nothing() {
         before.stop.cancelled().await;
         // Without a pause between the two, the stop can't check before the slot is taken again.
         drop(before);
-        let mut place = asking.runs.0.active.enter(asking.run).unwrap();
-        asking.runs.drive_run(asking.run, &mut place).await;
+        let mut slot = asking.runs.0.active.enter(asking.run).unwrap();
+        asking.runs.drive_run(asking.run, &mut slot).await;
     };
     let (stopped, ()) = tokio::join!(asking.stop(), take_over);
     assert_eq!(stopped, Some(RunStatus::Stopped));

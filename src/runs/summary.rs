@@ -96,8 +96,8 @@ impl Summariser {
         };
         self.journal.append(self.run, vec![status]).await;
         let messages = vec![ModelMessage::System(task), ModelMessage::User(input.text)];
-        let said = self.run_call(ModelRequest::new(model, messages)).await;
-        let text = said.unwrap_or_default();
+        let answer = self.run_call(ModelRequest::new(model, messages)).await;
+        let text = answer.unwrap_or_default();
         let text = text.trim();
         let end = text.floor_char_boundary(self.settings.summary_bytes);
         let text = tokens::truncate_to_tokens(&text[..end], max_tokens).to_owned();
@@ -127,17 +127,17 @@ impl Summariser {
         // The call starts before it is recorded, and neither waits for the other.
         let called = timeout_at(deadline, self.models.call(&request));
         let (called, ()) = tokio::join!(called, recorder.write_due());
-        let heard = match called {
+        let collected = match called {
             Ok(called) => timeout_at(deadline, self.collect_answer(called, &mut recorder)).await,
             Err(late) => Err(late),
         };
-        let said = heard.unwrap_or_else(|_| {
+        let answer = collected.unwrap_or_else(|_| {
             tracing::warn!("the summary of a conversation took too long");
             recorder.record_input(&Input::StreamEnded);
             None
         });
         recorder.write_due().await;
-        said
+        answer
     }
 
     async fn collect_answer(
@@ -153,28 +153,28 @@ impl Summariser {
                 return None;
             }
         };
-        let mut said = String::new();
-        while said.len() <= self.settings.summary_bytes {
+        let mut answer = String::new();
+        while answer.len() <= self.settings.summary_bytes {
             let input = match stream.next().await {
                 Some(Ok(event)) => Input::Model(event),
                 Some(Err(error)) => {
-                    tracing::warn!(%error, "the summary of a conversation broke off");
+                    tracing::warn!(%error, "the summary of a conversation failed");
                     Input::CallFailed(error)
                 }
                 None => Input::StreamEnded,
             };
             recorder.record_input(&input);
             match input {
-                Input::Model(ModelEvent::Text(text)) => said.push_str(&text),
-                Input::Model(ModelEvent::TextWasThinking) => said.clear(),
-                Input::Model(ModelEvent::Finished(_)) => return Some(said),
+                Input::Model(ModelEvent::Text(text)) => answer.push_str(&text),
+                Input::Model(ModelEvent::TextWasThinking) => answer.clear(),
+                Input::Model(ModelEvent::Finished(_)) => return Some(answer),
                 Input::Model(_) => {}
                 _ => return None,
             }
         }
         // Longer answers are cut off anyway.
         recorder.record_input(&Input::StreamEnded);
-        Some(said)
+        Some(answer)
     }
 }
 
@@ -229,7 +229,7 @@ fn summary_input(conversation: &ModelConversation, count: usize, room: usize) ->
         // No single message may take most of the room.
         let whole = turn_lines(turn, room / 4);
         let cost: usize = whole.iter().map(|line| line_tokens(line)).sum();
-        let (told, cost) = if cost <= left {
+        let (included, cost) = if cost <= left {
             (whole, cost)
         } else if turns == 0 {
             let each = (left / turn.messages.len().max(1)).saturating_sub(line_tokens("Assistant: "));
@@ -240,7 +240,7 @@ fn summary_input(conversation: &ModelConversation, count: usize, room: usize) ->
         } else {
             break;
         };
-        lines.extend(told);
+        lines.extend(included);
         spent += cost;
         turns += 1;
     }
@@ -264,8 +264,8 @@ fn line_tokens(line: &str) -> usize {
 }
 
 /// Returns a message as one paragraph, cut to a maximum number of tokens.
-fn message_line(message: &ModelMessage, most: usize) -> String {
-    let (who, text) = match message {
+fn message_line(message: &ModelMessage, max_tokens: usize) -> String {
+    let (role, text) = match message {
         ModelMessage::System(text) => ("Instructions", text.clone()),
         ModelMessage::User(text) => ("Person", text.clone()),
         ModelMessage::Assistant { text, tool_calls, .. } => {
@@ -275,7 +275,7 @@ fn message_line(message: &ModelMessage, most: usize) -> String {
         }
         ModelMessage::Tool { output, .. } => ("Tool", output.clone()),
     };
-    format!("{who}: {}", tokens::truncate_to_tokens(&text, most))
+    format!("{role}: {}", tokens::truncate_to_tokens(&text, max_tokens))
 }
 
 #[cfg(test)]
@@ -326,9 +326,9 @@ mod tests {
         let conversation = conversation(Some("(Before.)"), &[&long, "two"]);
         for room in 0..500 {
             match summary_input(&conversation, 2, room) {
-                Some(told) => {
-                    assert!(tokens::estimate_text(&told.text) <= room, "{room}");
-                    assert!(told.text.contains("Person: word"), "{room}: {}", told.text);
+                Some(input) => {
+                    assert!(tokens::estimate_text(&input.text) <= room, "{room}");
+                    assert!(input.text.contains("Person: word"), "{room}: {}", input.text);
                 }
                 None => assert!(room < 50, "{room}"),
             }

@@ -33,8 +33,8 @@ impl TokenMeter {
     }
 
     /// Returns the run's inputs for an event of the model.
-    pub fn inputs_for(&mut self, came: Result<ModelEvent, ModelError>) -> Vec<Input> {
-        let event = match came {
+    pub fn inputs_for(&mut self, received: Result<ModelEvent, ModelError>) -> Vec<Input> {
+        let event = match received {
             Ok(event) => event,
             Err(error) => return vec![Input::CallFailed(error)],
         };

@@ -68,11 +68,11 @@ impl ToolTasks {
             // The call may have side effects: its start has to be committed first.
             journal.flush(run).await.map_err(ToolError::new)?;
             let tool = tool.ok_or_else(|| ToolError(format!("There is no tool “{name}” any more.")))?;
-            let whose = (run.user_id, run.conversation_id, run.message_id);
-            let report = |said| {
-                let _ = reporter.try_send((index, said));
+            let owner = (run.user_id, run.conversation_id, run.message_id);
+            let report = |progress| {
+                let _ = reporter.try_send((index, progress));
             };
-            let result = tools::execute(tool, &arguments, whose, report).await?;
+            let result = tools::execute(tool, &arguments, owner, report).await?;
             Ok(store_tool_result(result, run, &journal, &limits).await)
         });
         self.calls.insert(task.id(), (index, label));
@@ -80,13 +80,13 @@ impl ToolTasks {
 
     /// Returns the next input from a tool. Waits forever if there is no call.
     pub async fn next_input(&mut self) -> Input {
-        let (id, given) = tokio::select! {
+        let (id, result) = tokio::select! {
             Some((index, progress)) = self.reports.recv() => return Input::ToolProgress { index, progress },
             Some(ended) = self.tasks.join_next_with_id() => match ended {
                 Ok(ended) => ended,
                 // The model is given the error, and the run continues.
                 Err(error) => {
-                    tracing::error!(%error, "a tool's task broke");
+                    tracing::error!(%error, "a tool's task failed");
                     (error.id(), Err(ToolError::new("A fault in the tool broke it off.")))
                 }
             },
@@ -95,8 +95,8 @@ impl ToolTasks {
         let Some((index, label)) = self.calls.remove(&id) else {
             return pending().await;
         };
-        let (output, made) = match given {
-            Ok((text, made)) => (Ok(text), made),
+        let (output, artifacts) = match result {
+            Ok((text, artifacts)) => (Ok(text), artifacts),
             Err(error) => (Err(self.secrets.redact(&error.0)), ToolArtifacts::default()),
         };
         Input::ToolEnded {
@@ -104,7 +104,7 @@ impl ToolTasks {
             done: ToolOutcome {
                 label,
                 output,
-                artifacts: made,
+                artifacts,
             },
         }
     }
@@ -123,7 +123,7 @@ async fn store_tool_result(
     journal: &Journal,
     limits: &Limits,
 ) -> StoredToolResult {
-    let (mut text, mut made) = (result.text, ToolArtifacts::default());
+    let (mut text, mut artifacts) = (result.text, ToolArtifacts::default());
     let mut tell = |what: String| text.push_str(&format!("\n\n({what})"));
     match result
         .payload
@@ -134,7 +134,7 @@ async fn store_tool_result(
                 "The person sees this as {}: {}.",
                 payload.payload_id, payload.summary
             ));
-            made.payload = Some(payload.to_ref());
+            artifacts.payload = Some(payload.to_ref());
             journal.store_payload(run, payload).await;
         }
         Some(Err(too_large)) => tell(too_large),
@@ -144,7 +144,7 @@ async fn store_tool_result(
     for attachment in result.attachments.into_iter().take(limits.attachments) {
         match attachment.into_attachment(limits.attachment_bytes) {
             Ok((attachment, data)) => {
-                made.attachments.push(attachment.clone());
+                artifacts.attachments.push(attachment.clone());
                 journal
                     .store_attachment(run, StoredAttachment { attachment, data })
                     .await;
@@ -152,8 +152,8 @@ async fn store_tool_result(
             Err(too_large) => tell(too_large),
         }
     }
-    if !made.attachments.is_empty() {
-        let names: Vec<&str> = made.attachments.iter().map(|file| &*file.name).collect();
+    if !artifacts.attachments.is_empty() {
+        let names: Vec<&str> = artifacts.attachments.iter().map(|file| &*file.name).collect();
         tell(format!("The person is shown {}.", names.join(", ")));
     }
     if left_out > 0 {
@@ -162,5 +162,5 @@ async fn store_tool_result(
             limits.attachments
         ));
     }
-    (text, made)
+    (text, artifacts)
 }

@@ -64,15 +64,15 @@ impl Service {
     }
 
     /// Sets a rate limiter, shared by all callers of the service.
-    pub fn with_rate_limiter(mut self, pace: RateLimiter) -> Self {
-        self.rate_limiter = Some(pace);
+    pub fn with_rate_limiter(mut self, rate_limiter: RateLimiter) -> Self {
+        self.rate_limiter = Some(rate_limiter);
         self
     }
 
     /// Sets a short time limit and removes the retry delay. For tests.
     #[cfg(test)]
-    pub fn with_test_timeout(mut self, patience: Duration) -> Self {
-        self.timeout = patience;
+    pub fn with_test_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self.first_retry_delay = Duration::ZERO;
         self
     }
@@ -117,8 +117,9 @@ impl Service {
         let request = request.build().map_err(|error| self.unreadable(error))?;
         let mut retries = 0;
         loop {
-            if let Some(pace) = &self.rate_limiter {
-                pace.acquire()
+            if let Some(rate_limiter) = &self.rate_limiter {
+                rate_limiter
+                    .acquire()
                     .await
                     .map_err(|QueueFull| ServiceErrorKind::QueueFull)?;
             }
@@ -136,7 +137,7 @@ impl Service {
             }
             retries += 1;
             match &self.rate_limiter {
-                Some(pace) => pace.pause(wait),
+                Some(rate_limiter) => rate_limiter.pause(wait),
                 None => sleep(wait).await,
             }
         }

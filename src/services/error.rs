@@ -39,8 +39,8 @@ impl fmt::Display for ServiceError {
         f.write_str(self.name)?;
         match &self.kind {
             ServiceErrorKind::Unreachable => f.write_str(" can't be reached."),
-            ServiceErrorKind::Timeout(patience) => {
-                write!(f, " did not answer within {} seconds.", patience.as_secs_f64())
+            ServiceErrorKind::Timeout(limit) => {
+                write!(f, " did not answer within {} seconds.", limit.as_secs_f64())
             }
             ServiceErrorKind::Busy(_) => f.write_str(" is asked too much (429)."),
             ServiceErrorKind::QueueFull => {

@@ -72,15 +72,17 @@ impl NewAttachment {
 
 /// Returns the media type of a file. A type that browsers would display must match the file's
 /// signature; any other file is only offered for download.
-fn media_type(said: &str, data: &[u8]) -> String {
-    let said = said.to_ascii_lowercase();
-    if !is_media_type(&said) {
+fn media_type(declared: &str, data: &[u8]) -> String {
+    let declared = declared.to_ascii_lowercase();
+    if !is_media_type(&declared) {
         return UNKNOWN_MEDIA_TYPE.into();
     }
-    let own = ALIASES.iter().find(|(alias, _)| *alias == said);
-    let said = own.map_or(said, |(_, name)| (*name).to_owned());
-    if AttachmentDisplay::for_media_type(&said) == AttachmentDisplay::Download || has_signature(&said, data) {
-        said
+    let own = ALIASES.iter().find(|(alias, _)| *alias == declared);
+    let declared = own.map_or(declared, |(_, name)| (*name).to_owned());
+    if AttachmentDisplay::for_media_type(&declared) == AttachmentDisplay::Download
+        || has_signature(&declared, data)
+    {
+        declared
     } else {
         UNKNOWN_MEDIA_TYPE.into()
     }
@@ -119,7 +121,7 @@ fn has_signature(media_type: &str, data: &[u8]) -> bool {
 }
 
 /// Returns a file name that is valid on any system, with the extension of its type.
-fn file_name(said: &str, media_type: &str) -> String {
+fn file_name(given: &str, media_type: &str) -> String {
     let fit = |c: char| {
         if c.is_alphanumeric() || " ._-()".contains(c) {
             c
@@ -127,7 +129,7 @@ fn file_name(said: &str, media_type: &str) -> String {
             '_'
         }
     };
-    let name: String = said.chars().map(fit).take(MAX_NAME_CHARS).collect();
+    let name: String = given.chars().map(fit).take(MAX_NAME_CHARS).collect();
     let name = name.trim_matches([' ', '.']);
     let name = if name.is_empty() { "file" } else { name };
     let ending = EXTENSIONS.iter().find(|(kind, _)| *kind == media_type);

@@ -26,18 +26,18 @@ pub async fn execute(
     (user_id, conversation_id, run): (UserId, ConversationId, MessageId),
     progress: impl FnMut(ToolProgress),
 ) -> Result<ToolResult, ToolError> {
-    let terms = tool.run_options();
-    let (said, heard) = watch::channel(None);
+    let options = tool.run_options();
+    let (sender, receiver) = watch::channel(None);
     let call = ToolContext {
         user_id,
         conversation_id,
         run,
-        progress: ProgressReporter(said),
+        progress: ProgressReporter(sender),
     };
     let running = AssertUnwindSafe(tool.run(arguments, call)).catch_unwind();
     let outcome = tokio::select! {
-        outcome = timeout(terms.timeout, running) => outcome,
-        never = forward_progress(heard, progress) => match never {},
+        outcome = timeout(options.timeout, running) => outcome,
+        never = forward_progress(receiver, progress) => match never {},
     };
     let result = match outcome {
         Ok(Ok(result)) => result,
@@ -46,7 +46,7 @@ pub async fn execute(
             return Err(ToolError::new("A fault in the tool broke it off."));
         }
         Err(_) => {
-            let seconds = terms.timeout.as_secs_f64();
+            let seconds = options.timeout.as_secs_f64();
             return Err(ToolError(format!(
                 "It took longer than {seconds} seconds and was ended. Ask for less, or do without it."
             )));
@@ -54,11 +54,11 @@ pub async fn execute(
     };
     match result {
         Ok(mut result) => {
-            truncate_output(&mut result.text, terms.output_bytes);
+            truncate_output(&mut result.text, options.output_bytes);
             Ok(result)
         }
         Err(mut error) => {
-            truncate_output(&mut error.0, terms.output_bytes);
+            truncate_output(&mut error.0, options.output_bytes);
             Err(error)
         }
     }
@@ -66,13 +66,13 @@ pub async fn execute(
 
 /// Forwards a tool's progress reports, at a limited rate.
 async fn forward_progress(
-    mut heard: watch::Receiver<Option<ToolProgress>>,
+    mut receiver: watch::Receiver<Option<ToolProgress>>,
     mut progress: impl FnMut(ToolProgress),
 ) -> std::convert::Infallible {
-    while heard.changed().await.is_ok() {
-        let said = heard.borrow_and_update().clone();
-        if let Some(said) = said {
-            progress(said);
+    while receiver.changed().await.is_ok() {
+        let report = receiver.borrow_and_update().clone();
+        if let Some(report) = report {
+            progress(report);
         }
         sleep(PROGRESS_INTERVAL).await;
     }

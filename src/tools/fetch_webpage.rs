@@ -42,7 +42,7 @@ impl FetchWebpage {
                 timeout: timeout.saturating_add(EXTRACTION_TIMEOUT),
             }),
             Err(error) => {
-                tracing::warn!(%error, "pages of the web can't be read");
+                tracing::warn!(%error, "web pages can't be fetched");
                 None
             }
         }

@@ -77,7 +77,7 @@ impl ToolRegistry {
             self.tools.retain(|tool| tool.spec().name != *name);
             self.scoped.retain(|tool| tool.spec().name != *name);
             if self.tools.len() + self.scoped.len() == before {
-                tracing::warn!(tool = %name, "no tool of this name is there to be disabled");
+                tracing::warn!(tool = %name, "no tool has this name, so none is disabled");
             }
         }
         self

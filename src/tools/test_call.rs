@@ -7,14 +7,14 @@ use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
 
 /// Returns the context of a user's call, and a receiver of the tool's latest progress.
 pub fn call_by(user_id: UserId) -> (ToolContext, watch::Receiver<Option<ToolProgress>>) {
-    let (said, heard) = watch::channel(None);
+    let (sender, receiver) = watch::channel(None);
     let call = ToolContext {
         user_id,
         conversation_id: ConversationId::new(),
         run: MessageId::new(),
-        progress: ProgressReporter(said),
+        progress: ProgressReporter(sender),
     };
-    (call, heard)
+    (call, receiver)
 }
 
 /// Returns the context of a call whose progress is ignored.

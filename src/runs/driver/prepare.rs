@@ -39,19 +39,19 @@ impl<'a> Driver<'a> {
     pub(super) async fn prepare(
         runs: &'a Inner,
         run: RunKey,
-        place: &RunSlot,
+        slot: &RunSlot,
     ) -> Result<Option<Self>, ReadError> {
         let read = || runs.storage.run_context(run);
         let Some(RunContext {
             answer,
             history,
             opaque,
-            context_snapshot: mut looking,
+            mut context_snapshot,
             verdicts,
             instructions,
             allowed_tools,
-            options: terms,
-        }) = runs.retry_read("what a run begins with", read).await?
+            options,
+        }) = runs.retry_read("a run's context", read).await?
         else {
             // A run that was deleted with its conversation has no end; abandoning it has no effect.
             return Err(ReadError::Damaged);
@@ -59,34 +59,37 @@ impl<'a> Driver<'a> {
         if answer.status != RunStatus::Running {
             return Ok(None);
         }
-        if let Some(looking) = looking.as_mut().filter(|looking| looking.text.is_empty()) {
+        if let Some(snapshot) = context_snapshot
+            .as_mut()
+            .filter(|snapshot| snapshot.text.is_empty())
+        {
             tokio::select! {
-                built = store_page_context(runs, run, looking) => built?,
+                built = store_page_context(runs, run, snapshot) => built?,
                 // The agent receives the stop first.
-                () = place.stop.cancelled() => {}
+                () = slot.stop.cancelled() => {}
                 () = runs.shutdown.cancelled() => {}
             }
         }
-        let here = runs
+        let scope = runs
             .pages
-            .resolve(looking.as_ref().map(|looking| &looking.context));
-        let offer = runs.tools.offer_with(&here.tools);
+            .resolve(context_snapshot.as_ref().map(|snapshot| &snapshot.context));
+        let offer = runs.tools.offer_with(&scope.tools);
         let payloads = earlier_payloads(&history, &answer);
-        let read = || page_payloads::made(&*runs.storage, run, &history, &answer);
-        let made = runs.retry_read("what the model made", read).await?;
+        let read = || page_payloads::load_earlier_payloads(&*runs.storage, run, &history, &answer);
+        let earlier = runs.retry_read("the payloads of earlier answers", read).await?;
         let history: Arc<[Message]> = history.into();
         let page_payloads = PagePayloads::new(
-            here.payloads,
-            here.actions,
+            scope.payloads,
+            scope.actions,
             runs.limits.payload_bytes,
-            made,
+            earlier,
             history.clone(),
         );
         let prompt = Prompt::new(
-            here.page,
+            scope.page,
             &PromptInput {
                 now: clock::now(),
-                page_context: looking.as_ref(),
+                page_context: context_snapshot.as_ref(),
                 interactions: &list_interactions(&history, &runs.history.time_zone()),
                 payloads: &payloads,
                 verdicts: &verdicts,
@@ -117,7 +120,7 @@ impl<'a> Driver<'a> {
                 },
             ),
             toolbox,
-            request_builder: Arc::new(ModelRequestBuilder::new(runs, run, terms)),
+            request_builder: Arc::new(ModelRequestBuilder::new(runs, run, options)),
             page_payloads,
             history,
             opaque,
@@ -147,7 +150,7 @@ impl<'a> Driver<'a> {
 }
 
 /// Waits a little for tool sources that are still connecting, for the first runs after a start.
-pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &RunSlot) {
+pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, slot: &RunSlot) {
     let settled = runs.wait_for_tool_sources();
     tokio::pin!(settled);
     if settled.as_mut().now_or_never().is_some() {
@@ -159,9 +162,9 @@ pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &RunSlot) {
         .await;
     tokio::select! {
         are_settled = settled => if !are_settled {
-            tracing::warn!("an answer is begun without the tools of MCP servers that have not listed them yet");
+            tracing::warn!("an answer starts without the tools of MCP servers that have not listed them yet");
         },
-        () = place.stop.cancelled() => {}
+        () = slot.stop.cancelled() => {}
         () = runs.shutdown.cancelled() => {}
     }
 }
@@ -178,19 +181,19 @@ async fn store_page_context(
     page_context: &mut PageContextSnapshot,
 ) -> Result<(), ReadError> {
     let build = || runs.pages.build(run.user_id, &page_context.context);
-    let built = runs.retry_read("what is open on the page", build).await?;
+    let built = runs.retry_read("the page context", build).await?;
     if let Some(BuiltContext { text, instructions }) = built {
-        let keep = Change::StoreContextSnapshot {
+        let change = Change::StoreContextSnapshot {
             run,
             text: text.clone(),
             instructions: instructions.clone(),
         };
-        match runs.journal.submit(keep).await {
+        match runs.journal.submit(change).await {
             // The conversation was deleted meanwhile.
             Ok(_) | Err(JournalError::Rejected(_)) => {}
             Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => return Err(ReadError::Damaged),
             Err(JournalError::Unavailable(_)) => {
-                tracing::error!(run = %run.message_id, "the journal is gone; what was open on the page is not kept");
+                tracing::error!(run = %run.message_id, "the journal has stopped; the page context is not stored");
             }
         }
         (page_context.text, page_context.instructions) = (text, instructions);

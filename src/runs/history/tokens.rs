@@ -26,7 +26,7 @@ pub fn estimate_text_message(text: &str) -> usize {
 
 /// Estimates the tokens of a message.
 pub fn estimate_message(message: &ModelMessage) -> usize {
-    let said = match message {
+    let tokens = match message {
         ModelMessage::System(text) | ModelMessage::User(text) => return estimate_text_message(text),
         ModelMessage::Assistant {
             text,
@@ -41,12 +41,12 @@ pub fn estimate_message(message: &ModelMessage) -> usize {
                     + estimate_text(&call.arguments)
                     + estimate_opaque(&call.opaque)
             });
-            let said = estimate_text(text) + thinking.as_deref().map_or(0, estimate_text);
-            said + estimate_opaque(opaque) + calls.sum::<usize>()
+            let output = estimate_text(text) + thinking.as_deref().map_or(0, estimate_text);
+            output + estimate_opaque(opaque) + calls.sum::<usize>()
         }
         ModelMessage::Tool { output, .. } => TOKENS_PER_CALL + estimate_text(output),
     };
-    TOKENS_PER_MESSAGE + said
+    TOKENS_PER_MESSAGE + tokens
 }
 
 fn estimate_opaque(opaque: &[Opaque]) -> usize {

@@ -24,10 +24,10 @@ async fn recorder() -> (tempfile::TempDir, Recorder) {
         message_id: MessageId::new(),
     };
     let models = Arc::new(Models::new(ModelsConfig::default()));
-    let terms = Arc::new(RecorderSettings::from_settings(&Settings::default()));
+    let settings = Arc::new(RecorderSettings::from_settings(&Settings::default()));
     (
         folder,
-        Recorder::new(run, journal, models, terms, Purpose::Answer),
+        Recorder::new(run, journal, models, settings, Purpose::Answer),
     )
 }
 

@@ -59,8 +59,8 @@ pub enum PubmedUnavailable {
     #[error("PubMed is switched off on this server (setting tools.pubmed.enabled).")]
     Disabled,
     #[error(
-        "PubMed can’t be asked: this machine has no certificates to check its address by. Whoever runs this server can install \
-         them (package ca-certificates) and start Parlor again."
+        "PubMed is not available: this machine has no CA certificates. Whoever runs this server can install \
+         them (package ca-certificates) and restart Parlor."
     )]
     NoCertificates,
 }
@@ -139,8 +139,8 @@ impl PubmedClient {
 
     /// Limits the wait for an answer and retries at once. For tests.
     #[cfg(test)]
-    pub fn with_test_timeout(mut self, patience: Duration) -> Self {
-        self.service = self.service.with_test_timeout(patience);
+    pub fn with_test_timeout(mut self, timeout: Duration) -> Self {
+        self.service = self.service.with_test_timeout(timeout);
         self
     }
 

@@ -179,8 +179,8 @@ impl Number {
         match self {
             Exact(value) => Self::exact(function(&value)),
             Approximate(value) => {
-                let made = function(&from_significant_digits(value).ok_or_else(too_large_error)?);
-                Self::approximate(made.to_f64().ok_or_else(too_large_error)?)
+                let result = function(&from_significant_digits(value).ok_or_else(too_large_error)?);
+                Self::approximate(result.to_f64().ok_or_else(too_large_error)?)
             }
         }
     }

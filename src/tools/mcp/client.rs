@@ -27,7 +27,7 @@ const MAX_DECLINED_QUESTIONS: usize = 3;
 
 #[derive(Clone, Default)]
 pub struct Client {
-    lock_calls: Arc<Mutex<HashMap<ProgressToken, CallProgress>>>,
+    calls: Arc<Mutex<HashMap<ProgressToken, CallProgress>>>,
     /// Notified when the tools should be listed again.
     pub tools_changed: Arc<Notify>,
 }
@@ -43,43 +43,43 @@ struct CallProgress {
 
 impl Client {
     /// Forwards the progress of a call to its reporter.
-    pub fn listen(&self, call: ProgressToken, by: ProgressReporter) {
-        let heard = CallProgress {
-            reporter: by,
+    pub fn listen(&self, call: ProgressToken, reporter: ProgressReporter) {
+        let progress = CallProgress {
+            reporter,
             max_progress: f64::NEG_INFINITY,
             declined: Vec::new(),
         };
-        self.calls().insert(call, heard);
+        self.lock_calls().insert(call, progress);
     }
 
     /// Removes a call, and returns the questions to the person that were declined during it.
     pub fn forget(&self, call: &ProgressToken) -> Vec<String> {
-        let heard = self.calls().remove(call);
-        heard.map(|heard| heard.declined).unwrap_or_default()
+        let progress = self.lock_calls().remove(call);
+        progress.map(|progress| progress.declined).unwrap_or_default()
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, CallProgress>> {
-        self.lock_calls.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, CallProgress>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ClientHandler for Client {
-    async fn on_progress(&self, said: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let mut calls = self.calls();
-        let Some(call) = calls.get_mut(&said.progress_token) else {
+    async fn on_progress(&self, update: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let mut calls = self.lock_calls();
+        let Some(call) = calls.get_mut(&update.progress_token) else {
             return;
         };
-        if said.progress <= call.max_progress {
+        if update.progress <= call.max_progress {
             return;
         }
-        call.max_progress = said.progress;
-        let total = said.total.filter(|total| *total > 0.0);
-        let message = match (said.message, total) {
+        call.max_progress = update.progress;
+        let total = update.total.filter(|total| *total > 0.0);
+        let message = match (update.message, total) {
             (Some(message), _) => first_line(&message, MAX_MESSAGE_BYTES),
-            (None, Some(total)) => format!("{} of {total}", said.progress),
-            (None, None) => said.progress.to_string(),
+            (None, Some(total)) => format!("{} of {total}", update.progress),
+            (None, None) => update.progress.to_string(),
         };
-        let fraction = total.map(|total| Fraction::from_f64(said.progress / total));
+        let fraction = total.map(|total| Fraction::from_f64(update.progress / total));
         call.reporter.report("running", message, fraction);
     }
 
@@ -87,17 +87,17 @@ impl ClientHandler for Client {
     /// so all calls in progress report it.
     async fn create_elicitation(
         &self,
-        asked: ElicitRequestParams,
+        request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let message = match &asked {
+        let message = match &request {
             ElicitRequestParams::FormElicitationParams { message, .. }
             | ElicitRequestParams::UrlElicitationParams { message, .. } => {
                 first_line(message, MAX_MESSAGE_BYTES)
             }
             _ => String::new(),
         };
-        for call in self.calls().values_mut() {
+        for call in self.lock_calls().values_mut() {
             if call.declined.len() < MAX_DECLINED_QUESTIONS {
                 call.declined.push(message.clone());
             }

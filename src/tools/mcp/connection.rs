@@ -127,7 +127,7 @@ impl Connection {
     pub async fn close(&self) {
         self.cancel.cancel();
         if timeout(CLOSE_TIMEOUT, self.ended.cancelled()).await.is_err() {
-            tracing::debug!("an MCP server does not let go of its connection");
+            tracing::debug!("an MCP server does not close its connection");
         }
     }
 
@@ -157,7 +157,7 @@ impl Connection {
     /// Waits until the tools should be listed again.
     pub async fn wait_for_tool_change(&self) {
         let mut subscription = self.subscription.lock().await;
-        let told = async {
+        let changed = async {
             match subscription.as_mut() {
                 Some(open) => open.next().await,
                 None => std::future::pending().await,
@@ -165,7 +165,7 @@ impl Connection {
         };
         tokio::select! {
             () = self.client.tools_changed.notified() => {}
-            told = told => if !matches!(told, Ok(Some(_))) {
+            changed = changed => if !matches!(changed, Ok(Some(_))) {
                 *subscription = None;
             }
         }
@@ -184,7 +184,7 @@ impl Connection {
             let filter = SubscriptionFilter::builder().tools_list_changed().build();
             match self.peer.listen(filter).await {
                 Ok(open) => *subscription = Some(open),
-                Err(error) => tracing::debug!(%error, "an MCP server does not tell when its tools change"),
+                Err(error) => tracing::debug!(%error, "an MCP server does not report changes of its tools"),
             }
         }
     }
@@ -219,11 +219,11 @@ impl Connection {
             .send_cancellable_request(call, PeerRequestOptions::no_options());
         let handle = sent.await.map_err(|error| self.call_error(error))?;
         self.client.listen(handle.progress_token.clone(), progress);
-        let asked = PendingCall {
+        let pending = PendingCall {
             client: &self.client,
             handle: Some(handle),
         };
-        let answer = asked.answer(declined).await;
+        let answer = pending.answer(declined).await;
         match answer.map_err(|error| self.call_error(error))? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::InputRequiredResult(_) => Err(other(
@@ -319,10 +319,10 @@ fn status(error: &ClientInitializeError) -> Option<u16> {
         _ => return None,
     };
     causes(error).find_map(|cause| match cause.downcast_ref()? {
-        StreamableHttpError::<reqwest::Error>::HttpStatus(said) => Some(said.status),
+        StreamableHttpError::<reqwest::Error>::HttpStatus(error) => Some(error.status),
         // rmcp has it nowhere else.
-        StreamableHttpError::UnexpectedServerResponse(said) => {
-            said.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
+        StreamableHttpError::UnexpectedServerResponse(text) => {
+            text.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
         }
         _ => None,
     })

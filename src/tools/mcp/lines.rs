@@ -32,13 +32,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Returns the next line; `None` at the end. An unterminated last line is dropped.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            let here = self.reader.fill_buf().await?;
-            if here.is_empty() {
+            let buffer = self.reader.fill_buf().await?;
+            if buffer.is_empty() {
                 return Ok(None);
             }
-            let end = here.iter().position(|byte| *byte == b'\n');
-            let rest = &here[..end.unwrap_or(here.len())];
-            let used = end.map_or(here.len(), |end| end + 1);
+            let end = buffer.iter().position(|byte| *byte == b'\n');
+            let rest = &buffer[..end.unwrap_or(buffer.len())];
+            let used = end.map_or(buffer.len(), |end| end + 1);
             let was_cut = self.is_skipping;
             if !was_cut {
                 let room = self.limit - self.line.len();

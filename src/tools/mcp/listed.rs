@@ -173,15 +173,15 @@ fn unique_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, tool.as_bytes())
         .simple()
         .to_string();
-    let (hash, most) = (&hash[..8], MAX_NAME_CHARS - 9);
-    format!("{}_{hash}", &name[..name.len().min(most)])
+    let (hash, max_chars) = (&hash[..8], MAX_NAME_CHARS - 9);
+    format!("{}_{hash}", &name[..name.len().min(max_chars)])
 }
 
 /// Returns the first line of a text, cut to a limit.
-pub fn first_line(text: &str, most: usize) -> String {
+pub fn first_line(text: &str, max_bytes: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    truncate_bytes(&line, most)
+    truncate_bytes(&line, max_bytes)
 }
 
 #[cfg(test)]

@@ -91,14 +91,16 @@ mod tests {
         "#;
         let settings: Settings = toml::from_str(file).unwrap();
         let secrets = Arc::new(Secrets::from_settings(&settings));
-        let hidden = ServerRedactor::new(&settings.mcp[0], secrets);
+        let redactor = ServerRedactor::new(&settings.mcp[0], secrets);
         let said = "no answer to Bearer hush/hush at http://x/mcp?key=abc, hush%2Fhush, hush\\/hush, arg-secret-1, \
                     0123abcd4567efgh, others-0123, of+the+environment";
         let expected = "no answer to ••• at •••, •••, •••, •••, •••, •••, •••";
-        assert_eq!(hidden.redact_excerpt(said, false), expected);
-        assert_eq!(hidden.redact(said), expected);
+        assert_eq!(redactor.redact_excerpt(said, false), expected);
+        assert_eq!(redactor.redact(said), expected);
         assert_eq!(
-            hidden.redact_excerpt(&"é".repeat(MAX_EXCERPT_BYTES), false).len(),
+            redactor
+                .redact_excerpt(&"é".repeat(MAX_EXCERPT_BYTES), false)
+                .len(),
             MAX_EXCERPT_BYTES
         );
     }

@@ -116,7 +116,7 @@ impl Server {
             code: "mcp_unavailable".into(),
             message: format!("The MCP server “{name}” can't be used: {why}."),
             hint: format!(
-                "Its tools are not offered meanwhile. Parlor goes on trying; if that does not help, correct “{name}” under [[mcp]] in \
+                "Its tools are not offered meanwhile. Parlor keeps trying to connect. If that does not help, correct “{name}” under [[mcp]] in \
                  the settings and restart Parlor."
             ),
         })
@@ -141,11 +141,15 @@ impl Server {
 
     pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        let here = |tool: &Arc<ListedTool>| ServerTool {
+        let server_tool = |tool: &Arc<ListedTool>| ServerTool {
             server: self.clone(),
             tool: tool.clone(),
         };
-        tools.iter().map(here).map(|tool| Arc::new(tool) as _).collect()
+        tools
+            .iter()
+            .map(server_tool)
+            .map(|tool| Arc::new(tool) as _)
+            .collect()
     }
 
     /// Returns the connection, and waits for it if necessary.

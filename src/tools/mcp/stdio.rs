@@ -66,7 +66,7 @@ impl StdioTransport {
         command: &str,
         args: &[String],
         env: &SecretVariables,
-        hidden: ServerRedactor,
+        redactor: ServerRedactor,
     ) -> io::Result<Self> {
         let inherited = INHERITED_VARIABLES
             .into_iter()
@@ -91,7 +91,7 @@ impl StdioTransport {
         let (input, output) = (child.stdin.take(), child.stdout.take().ok_or_else(missing)?);
         let gone = CancellationToken::new();
         if let Some(errors) = child.stderr.take() {
-            tokio::spawn(forward_stderr(errors, gone.clone(), hidden.clone()));
+            tokio::spawn(forward_stderr(errors, gone.clone(), redactor.clone()));
         }
         Ok(Self {
             child,
@@ -100,7 +100,7 @@ impl StdioTransport {
             output: LineReader::new(output, MAX_MESSAGE_BYTES),
             has_ended: false,
             has_sent_invalid: false,
-            redactor: hidden,
+            redactor,
             _gone: gone.drop_guard(),
         })
     }
@@ -286,17 +286,17 @@ impl ProcessGroup {
 
 /// Logs a server's standard error, and continues briefly after its end, since the last lines may
 /// give the reason.
-async fn forward_stderr(errors: ChildStderr, gone: CancellationToken, hidden: ServerRedactor) {
+async fn forward_stderr(errors: ChildStderr, gone: CancellationToken, redactor: ServerRedactor) {
     let listen = async {
-        let mut lines = LineReader::new(errors, MAX_LOG_LINE_BYTES + hidden.redaction_margin());
+        let mut lines = LineReader::new(errors, MAX_LOG_LINE_BYTES + redactor.redaction_margin());
         while let Ok(Some(line)) = lines.next().await {
             let (line, more) = match line {
                 Line::Whole(line) => (line, false),
                 Line::Truncated(line) => (line, true),
             };
-            hidden
+            redactor
                 .log()
-                .info(&hidden.redact_excerpt(&String::from_utf8_lossy(&line), more));
+                .info(&redactor.redact_excerpt(&String::from_utf8_lossy(&line), more));
         }
     };
     tokio::select! {

@@ -90,7 +90,7 @@ fn with_declined_questions(
     outcome: Result<ToolResult, ToolError>,
     declined: &[String],
 ) -> Result<ToolResult, ToolError> {
-    let told: String = declined
+    let notes: String = declined
         .iter()
         .map(|question| {
             let question = match question.as_str() {
@@ -102,10 +102,10 @@ fn with_declined_questions(
         .collect();
     match outcome {
         Ok(mut result) => {
-            result.text.insert_str(0, &told);
+            result.text.insert_str(0, &notes);
             Ok(result)
         }
-        Err(ToolError(why)) => Err(ToolError(told + &why)),
+        Err(ToolError(why)) => Err(ToolError(notes + &why)),
     }
 }
 

@@ -26,7 +26,7 @@ impl Engine {
             let variable = settings.api_key_env.as_deref().unwrap_or_default();
             tracing::warn!(
                 variable,
-                "the web can't be searched: the variable that should hold the key is empty"
+                "the web can't be searched: the environment variable for the key is empty"
             );
             return None;
         }

@@ -9,7 +9,7 @@ use super::address;
 
 /// The name resolves to an internal address.
 #[derive(Debug, thiserror::Error)]
-#[error("the name stands for an address inside")]
+#[error("the name resolves to an internal address")]
 pub struct InternalNameError;
 
 /// The name does not resolve.

@@ -14,8 +14,9 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: &str, is_html: bool) -> Cow<'a,
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[length..]).0;
     }
-    let said = from_content_type(content_type.as_bytes()).or_else(|| from_meta(bytes).filter(|_| is_html));
-    let encoding = said.unwrap_or_else(|| guess_encoding(bytes));
+    let declared =
+        from_content_type(content_type.as_bytes()).or_else(|| from_meta(bytes).filter(|_| is_html));
+    let encoding = declared.unwrap_or_else(|| guess_encoding(bytes));
     encoding.decode_without_bom_handling(bytes).0
 }
 

@@ -236,11 +236,11 @@ impl HtmlTreeBuilder {
     /// Closes the innermost open element that is one of `closes`, with its content, unless one of
     /// `stops` is further in.
     fn close_nearest(&mut self, closes: &[Tag], stops: &[Tag]) {
-        let Some(place) = self.nearest_open(closes) else {
+        let Some(position) = self.nearest_open(closes) else {
             return;
         };
-        if self.nearest_open(stops).is_none_or(|stop| stop < place) {
-            self.close_to(place);
+        if self.nearest_open(stops).is_none_or(|stop| stop < position) {
+            self.close_to(position);
         }
     }
 

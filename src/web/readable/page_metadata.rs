@@ -44,7 +44,7 @@ impl PageMetadata {
             .into_iter()
             .find_map(|name| attribute_text(tag, name))
             .unwrap_or_default();
-        let place = match name.to_ascii_lowercase().as_str() {
+        let field = match name.to_ascii_lowercase().as_str() {
             "og:title" => &mut self.og_title,
             "author" | "article:author" | "dc.creator" | "citation_author" => &mut self.byline,
             "article:published_time" | "datepublished" | "date" | "dc.date" | "citation_publication_date" => {
@@ -52,10 +52,10 @@ impl PageMetadata {
             }
             _ => return,
         };
-        if place.is_none() {
+        if field.is_none() {
             let content = attribute_text(tag, "content").and_then(|content| short_line(&content));
             // An address is not a name.
-            *place = content.filter(|content| !content.starts_with("http"));
+            *field = content.filter(|content| !content.starts_with("http"));
         }
     }
 }
