@@ -91,11 +91,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(60)).await;
         let start = Instant::now();
         assert_eq!(limiter.acquire().await, Ok(()));
-        assert_eq!(
-            start.elapsed(),
-            Duration::ZERO,
-            "who has not asked for long need not wait"
-        );
+        assert_eq!(start.elapsed(), Duration::ZERO, "an idle caller need not wait");
         limiter.pause(Duration::from_secs(3));
         assert_eq!(limiter.acquire().await, Ok(()));
         assert_eq!(start.elapsed(), Duration::from_secs(3));

@@ -55,5 +55,5 @@ async fn retry_records_the_last_request() {
     recorder.record_call(request_with("two")).await;
     let again = recorder.take_request().unwrap();
     assert_eq!(again.messages[0]["content"], "two");
-    assert!(!again.goes_on, "what was sent first counts no more");
+    assert!(!again.goes_on, "the first request no longer counts");
 }

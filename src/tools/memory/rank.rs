@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(
             ranked(&texts, "the DOG, in paris?"),
             [texts[2], texts[0], texts[1]],
-            "what hardly fits comes last"
+            "weak matches come last"
         );
         assert_eq!(
             ranked(&texts, "person or nurse"),
