@@ -1,4 +1,5 @@
-//! Which runs are at work, so that they can be stopped and waited for. What they do is nobody's business here.
+//! The active runs of this process, so that they can be stopped and waited for. It knows nothing of
+//! their work.
 
 use std::{
     collections::{HashMap, hash_map},
@@ -13,20 +14,20 @@ use crate::{
     storage::RunKey,
 };
 
-/// Orders stops and starts in time: a stop has the number after the one before.
+/// Orders stops and starts in time: each stop has the next number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StopNumber(u64);
 
-/// The runs at work in this process, and the stops that are under way. Clones are the same.
+/// The active runs in this process, and the stops in progress. Clones share the same state.
 #[derive(Clone, Default)]
 pub(super) struct ActiveRuns(Arc<Mutex<RunTable>>);
 
 #[derive(Default)]
 struct RunTable {
     entries: HashMap<MessageId, Entry>,
-    /// The stops that are under way, by run: whoever enters meanwhile is stopped from the beginning.
+    /// The stops in progress, by run. A run that enters meanwhile is stopped from the beginning.
     stops: HashMap<(UserId, MessageId), Vec<StopNumber>>,
-    /// The latest stop of any run.
+    /// The number of the latest stop of any run.
     latest_stop: StopNumber,
 }
 
@@ -35,22 +36,23 @@ struct Entry {
     user_id: UserId,
     stop: CancellationToken,
     approvals: mpsc::Sender<ApprovalReply>,
-    /// Closed when the run is not at work any more.
+    /// Closed when the run is no longer active.
     closed: watch::Receiver<()>,
 }
 
-/// A run's place among those at work. It is left when this is dropped, and those who wait for that are told.
+/// The slot of an active run. Dropping it ends the run's activity and wakes everybody who waits for
+/// that.
 pub(super) struct RunSlot {
     active: ActiveRuns,
     run: MessageId,
-    /// Cancelled when the run is to stop.
+    /// Cancelled to stop the run.
     pub stop: CancellationToken,
-    /// What the person answers while it is at work.
+    /// The person's approval answers while the run is active.
     pub approvals: mpsc::Receiver<ApprovalReply>,
     _end: watch::Sender<()>,
 }
 
-/// A stop of a run that is under way until this is dropped.
+/// A stop of a run, in progress until this is dropped.
 #[must_use = "a stop is forgotten when this is dropped"]
 pub(super) struct StopGuard {
     active: ActiveRuns,
@@ -58,31 +60,32 @@ pub(super) struct StopGuard {
     number: StopNumber,
 }
 
-/// Whether a tool call may begin.
+/// A person's answer to the question whether a tool call may begin.
 #[derive(Debug)]
 pub(super) struct ApprovalReply {
     pub index: usize,
     pub answer: ApprovalAnswer,
-    /// Told when it is committed; dropped if the run was not at work any more.
+    /// Sent when the answer is committed; dropped if the run was no longer active.
     pub committed: oneshot::Sender<()>,
 }
 
-/// How many answers may wait for the run to hear them.
+/// Maximum number of answers queued for a run.
 const MAX_QUEUED_APPROVALS: usize = 16;
 
 impl ActiveRuns {
-    /// Gives a run its place, stopped if a stop of it is under way. Nothing if it has one already.
+    /// Adds a run to the active runs; it is stopped if a stop of it is in progress. Returns `None`
+    /// if it is active already.
     pub fn enter(&self, run: RunKey) -> Option<RunSlot> {
         self.enter_after(run, StopNumber::default())
     }
 
-    /// The latest stop so far, for [`Self::enter_after`].
+    /// Returns the number of the latest stop, for [`Self::enter_after`].
     pub fn latest_stop(&self) -> StopNumber {
         self.lock().latest_stop
     }
 
-    /// Gives a run its place, stopped only if a stop that began after `before` is under way: whoever continues a run that was
-    /// stopped wants it to go on.
+    /// Adds a run to the active runs; it is stopped only if a stop that began after `before` is in
+    /// progress. A person who continues a stopped run wants it to run.
     pub fn enter_after(&self, run: RunKey, before: StopNumber) -> Option<RunSlot> {
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
@@ -111,12 +114,12 @@ impl ActiveRuns {
         })
     }
 
-    /// Any of them.
+    /// Returns any active run.
     pub fn first_active(&self) -> Option<MessageId> {
         self.lock().entries.keys().next().copied()
     }
 
-    /// Tells a run of a user to stop, and whoever enters it for as long as the result is held.
+    /// Stops a run of a user. A run that enters while the guard is held is stopped too.
     pub fn stop(&self, user_id: UserId, run: MessageId) -> StopGuard {
         let key = (user_id, run);
         let mut state = self.lock();
@@ -133,8 +136,8 @@ impl ActiveRuns {
         }
     }
 
-    /// Gives a run of a user the person's answer, if it is at work; waits until that is committed, or the run is not at work
-    /// any more (then it has not heard it).
+    /// Delivers the person's answer to a user's run, if it is active. Waits until the answer is
+    /// committed or the run is no longer active; in the second case the run has not received it.
     pub async fn deliver_approval(
         &self,
         user_id: UserId,
@@ -152,23 +155,23 @@ impl ActiveRuns {
             answer,
             committed: done,
         };
-        let heard = entry.approvals.send(answer).await.is_ok() && committed.await.is_ok();
-        if !heard {
+        let is_delivered = entry.approvals.send(answer).await.is_ok() && committed.await.is_ok();
+        if !is_delivered {
             self.wait_until_ended(run).await;
         }
-        heard
+        is_delivered
     }
 
-    /// Waits until a run is not at work any more.
+    /// Waits until a run is no longer active.
     pub async fn wait_until_ended(&self, run: MessageId) {
         let entry = self.lock().entries.get(&run).cloned();
         if let Some(mut entry) = entry {
-            // The sender never sends: it closes when the place is left.
+            // The sender never sends: it is closed when the slot is dropped.
             let _ = entry.closed.changed().await;
         }
     }
 
-    /// Waits until none is at work.
+    /// Waits until no run is active.
     pub async fn wait_until_all_ended(&self) {
         while let Some(run) = self.first_active() {
             self.wait_until_ended(run).await;
@@ -211,11 +214,11 @@ mod tests {
             conversation_id: ConversationId::new(),
             message_id: MessageId::new(),
         };
-        let is_stopped = || at_work.enter(run).map(|place| place.stop.is_cancelled());
+        let is_stopped = || at_work.enter(run).map(|slot| slot.stop.is_cancelled());
         let before = at_work.enter(run);
         let first = at_work.stop(run.user_id, run.message_id);
         let second = at_work.stop(run.user_id, run.message_id);
-        assert_eq!(is_stopped(), None, "the place is taken");
+        assert_eq!(is_stopped(), None, "the slot is taken");
         drop(before);
         assert_eq!(is_stopped(), Some(true));
         drop(first);
@@ -224,7 +227,7 @@ mod tests {
         let is_continued = || {
             at_work
                 .enter_after(run, between)
-                .map(|place| !place.stop.is_cancelled())
+                .map(|slot| !slot.stop.is_cancelled())
         };
         assert_eq!(is_continued(), Some(true), "it is continued after the stop");
         let third = at_work.stop(run.user_id, run.message_id);

@@ -1,4 +1,4 @@
-//! A person's answer to a run that asks whether a tool call may begin.
+//! A person's answer to a run that waits for the approval of a tool call.
 
 use super::{Runs, StartError, journal_error};
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
 };
 
 impl Runs {
-    /// Answers whether a tool call of a user's run may begin, and has the run go on. What was answered before, or has ended
-    /// meanwhile, stays as it was: the first answer counts.
+    /// Answers whether a tool call of a user's run may begin, and resumes the run. The first answer
+    /// counts: a call that was answered before, or a run that has ended meanwhile, stays as it was.
     ///
     /// # Errors
     ///
-    /// If there is no such call, or storage does not work. Then the run still asks.
+    /// If there is no such call, or if storage fails. The run then still waits for the answer.
     pub async fn answer_approval(
         &self,
         user_id: UserId,
@@ -40,7 +40,7 @@ impl Runs {
         };
         loop {
             self.check_open()?;
-            // At work with other calls meanwhile, it takes the answer itself.
+            // A run that is active because of its other calls takes the answer itself.
             if self.0.active.deliver_approval(user_id, run, index, answer).await {
                 return Ok(());
             }
@@ -48,7 +48,7 @@ impl Runs {
                 .start_run(key, Change::AnswerApproval { user_id, approval })
                 .await
             {
-                // Between the two it has come to work again.
+                // The run has become active again between the two steps.
                 Err(StartError::Journal(JournalError::Rejected(ChangeRejection::RunActive))) => {
                     tokio::task::yield_now().await;
                 }

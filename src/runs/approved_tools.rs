@@ -1,4 +1,4 @@
-//! The tools that a run may use, and which of them the person need not be asked about any more.
+//! The tools that a run may use, and those that no longer need the person's approval.
 
 use std::{
     collections::HashSet,
@@ -10,11 +10,11 @@ use crate::{
     tools::ToolOffer,
 };
 
-/// An offer of tools, with the person's answers so far.
+/// The tools offered to a run, with the person's approvals so far.
 #[derive(Debug)]
 pub(super) struct ApprovedTools {
     offer: ToolOffer,
-    /// Those that may always be used in this conversation.
+    /// Tools that are always allowed in this conversation.
     always_allowed: Mutex<HashSet<String>>,
 }
 
@@ -30,7 +30,7 @@ impl ApprovedTools {
         &self.offer
     }
 
-    /// The person need not be asked about this tool from now on.
+    /// Marks a tool as approved from now on.
     pub fn allow(&self, tool: &str) {
         self.always_allowed
             .lock()

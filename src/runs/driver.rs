@@ -1,4 +1,5 @@
-//! Performs one run: feeds the agent what happens and does what it says, until it ends or has to wait for a person.
+//! The driver of one run: feeds inputs to the agent and performs its effects, until the run ends or
+//! waits for a person.
 
 mod prepare;
 mod provider_data;
@@ -32,21 +33,22 @@ use crate::{
     storage::{Change, RunKey, StorageErrorKind},
 };
 
-/// After so many events, or a tenth of all if that is more, what a run has come to is stored in one piece: whoever opens a
-/// conversation then has to wait for few events to be put together, and what is written comes to a few times the answer.
+/// A run's message is stored as a snapshot after this many events, or after a tenth of all its
+/// events if that is more. A conversation then opens by replaying few events, and the bytes written
+/// stay within a few times the answer.
 const MIN_EVENTS_PER_SNAPSHOT: usize = 1000;
 
-/// Drives a run until it ends or waits for a person, which is committed when this returns.
-pub(super) async fn drive(runs: &Inner, run: RunKey, place: &mut RunSlot) {
-    wait_for_tools(runs, run, place).await;
-    match Driver::prepare(runs, run, place).await {
-        Ok(Some(driver)) => driver.drive(place).await,
+/// Drives a run until it ends or waits for a person. That is committed when this returns.
+pub(super) async fn drive(runs: &Inner, run: RunKey, slot: &mut RunSlot) {
+    wait_for_tools(runs, run, slot).await;
+    match Driver::prepare(runs, run, slot).await {
+        Ok(Some(driver)) => driver.drive(slot).await,
         Ok(None) | Err(ReadError::ShuttingDown) => {}
         Err(ReadError::Damaged) => runs.end_damaged_run(run, None).await,
     }
 }
 
-/// A run at work.
+/// The state of an active run.
 struct Driver<'a> {
     runs: &'a Inner,
     run: RunKey,
@@ -54,13 +56,13 @@ struct Driver<'a> {
     toolbox: Arc<ApprovedTools>,
     request_builder: Arc<ModelRequestBuilder>,
     page_payloads: Arc<PagePayloads>,
-    /// The messages that lead to it, oldest first.
+    /// The messages that lead to the run, oldest first.
     history: Arc<[Message]>,
-    /// Data of the history and the answer that only the models' providers understand.
+    /// Opaque data of the history and the answer, for the models' providers only.
     opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
-    /// Bytes of that in the present call.
+    /// Bytes of opaque data in the present call.
     opaque_bytes: usize,
-    /// What the model is told before all else.
+    /// The system prompt.
     prompt: Arc<Prompt>,
     pending_call: PendingModelCall,
     tool_tasks: ToolTasks,
@@ -68,15 +70,15 @@ struct Driver<'a> {
     deadline: Instant,
     /// Bytes that the model has produced.
     produced_bytes: usize,
-    /// Events logged, and how many there were when all was last stored.
+    /// Events logged, and their number at the last snapshot.
     logged_events: usize,
     stored_events: usize,
-    /// Told when the person's answer that was taken last is committed.
+    /// Notified when the person's last answer is committed.
     approval_committed: Option<oneshot::Sender<()>>,
 }
 
 impl Driver<'_> {
-    async fn drive(mut self, place: &mut RunSlot) {
+    async fn drive(mut self, slot: &mut RunSlot) {
         let runs = self.runs;
         let given_up = runs.journal.wait_until_abandoned(self.run.message_id);
         tokio::pin!(given_up);
@@ -119,11 +121,11 @@ impl Driver<'_> {
             input = tokio::select! {
                 biased;
                 () = &mut given_up => {
-                    // What a tool still does must not come after the end.
+                    // A tool must not add anything after the end.
                     self.tool_tasks.shut_down().await;
                     return runs.end_damaged_run(self.run, Some(self.agent.message().clone())).await;
                 }
-                input = self.next_input(place) => input,
+                input = self.next_input(slot) => input,
             };
             input = self.limit_opaque(input);
             self.recorder.record_input(&input);
@@ -136,7 +138,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Goes on with the answer: first it is found out what there is room for.
+    /// Continues the answer, beginning with the available room.
     fn prepare_call(&mut self, with_tools: bool) {
         let tools = if with_tools {
             self.toolbox.offer().specs()
@@ -156,26 +158,26 @@ impl Driver<'_> {
         self.pending_call = PendingModelCall::prepare(self.request_builder.clone().prepare(call));
     }
 
-    /// Asks the model this.
+    /// Sends a request to the model.
     async fn send_request(&mut self, request: Arc<ModelRequest>, meter: TokenMeter) {
         self.opaque_bytes = 0;
         self.recorder.record_call(request.clone()).await;
         self.pending_call = PendingModelCall::call(self.runs.models.clone(), request, meter);
     }
 
-    async fn next_input(&mut self, place: &mut RunSlot) -> Input {
+    async fn next_input(&mut self, slot: &mut RunSlot) -> Input {
         let mut since = Instant::now();
         loop {
-            if let Some(input) = self.wait_once(place, &mut since).await {
+            if let Some(input) = self.wait_once(slot, &mut since).await {
                 return input;
             }
         }
     }
 
-    /// What happens next; nothing if it only waits for something else from now on. The model is waited for since then.
-    async fn wait_once(&mut self, place: &mut RunSlot, since: &mut Instant) -> Option<Input> {
+    /// Waits for the next input. Returns `None` if the driver has to wait again. `since` is the start of the wait for the model.
+    async fn wait_once(&mut self, slot: &mut RunSlot, since: &mut Instant) -> Option<Input> {
         let run_limit = duration_from_secs(self.runs.timeouts.run_seconds);
-        let (patience, limit) = if self.agent.is_streaming() {
+        let (timeout, limit) = if self.agent.is_streaming() {
             let limit = duration_from_secs(self.runs.timeouts.silence_seconds);
             (Timeout::Silence(limit), limit)
         } else {
@@ -184,11 +186,11 @@ impl Driver<'_> {
         };
         Some(tokio::select! {
             biased;
-            () = place.stop.cancelled() => Input::Stop,
+            () = slot.stop.cancelled() => Input::Stop,
             () = self.runs.shutdown.cancelled() => Input::Shutdown,
-            // Before the model: one that always has something to say would never let it come to its turn.
+            // Before the model: a model that always has an event ready would starve this branch.
             () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
-            Some(answer) = place.approvals.recv() => self.apply_approval(answer).await,
+            Some(answer) = slot.approvals.recv() => self.apply_approval(answer).await,
             input = self.tool_tasks.next_input() => input,
             happened = self.pending_call.next() => match happened {
                 WaitOutcome::Input(input) => input,
@@ -198,18 +200,19 @@ impl Driver<'_> {
                     return None;
                 }
             },
-            // After the call: it is made before it is written down.
+            // After the call: a call is made before it is recorded.
             () = self.recorder.wait_until_due() => {
                 self.recorder.write_due().await;
                 return None;
             }
             () = tokio::time::sleep_until(*since + limit), if self.pending_call.is_awaiting_model() => {
-                Input::TimedOut(patience)
+                Input::TimedOut(timeout)
             }
         })
     }
 
-    /// The first answer counts: only what still waits is allowed by it.
+    /// Applies the person's answer. The first answer counts: only a call that still waits is
+    /// allowed by it.
     async fn apply_approval(
         &mut self,
         ApprovalReply {
@@ -219,8 +222,8 @@ impl Driver<'_> {
         }: ApprovalReply,
     ) -> Input {
         let mut calls = self.agent.message().tool_calls();
-        let asked = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
-        if let (ApprovalAnswer::Always, Some(call)) = (answer, asked) {
+        let pending = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
+        if let (ApprovalAnswer::Always, Some(call)) = (answer, pending) {
             self.toolbox.allow(&call.tool);
             let allow = Change::AllowTool {
                 user_id: self.run.user_id,
@@ -247,7 +250,7 @@ impl Driver<'_> {
         };
         let paused = self.runs.journal.submit(pause).await;
         if let (Ok(_), Some(answered)) = (&paused, self.approval_committed.take()) {
-            // Who asked may have gone.
+            // The caller may have gone away.
             let _ = answered.send(());
         }
         log_end_result(self.runs, self.run, self.agent.message().clone(), paused).await;
@@ -255,7 +258,7 @@ impl Driver<'_> {
 
     async fn end(mut self, event: EventBody) {
         crash_point!("runs::ending");
-        // What a tool still does must not come after the end.
+        // A tool must not add anything after the end.
         self.tool_tasks.shut_down().await;
         self.recorder.finish(&event).await;
         let end = Change::EndRun {
@@ -271,7 +274,7 @@ impl Driver<'_> {
     }
 }
 
-/// Takes note of whether the end of a run is stored.
+/// Logs the result of storing a run's end.
 async fn log_end_result<T>(
     runs: &Inner,
     run: RunKey,
@@ -285,17 +288,17 @@ async fn log_end_result<T>(
             runs.end_damaged_run(run, Some(message)).await
         }
         Err(JournalError::Unavailable(_)) => {
-            tracing::error!(run = %run.message_id, "the journal is gone; the run is ended at the next start");
+            tracing::error!(run = %run.message_id, "the journal has stopped; the run will be ended at the next start");
         }
     }
 }
 
-/// Who answered hears that it counts once it can't be lost any more.
+/// Notifies the caller of an answer once the answer can no longer be lost.
 fn notify_when_committed(runs: &Inner, run: RunKey, answered: oneshot::Sender<()>) {
     let journal = runs.journal.clone();
     tokio::spawn(async move {
         if journal.flush(run).await.is_ok() {
-            // Who asked may have gone.
+            // The caller may have gone away.
             let _ = answered.send(());
         }
     });

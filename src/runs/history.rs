@@ -1,4 +1,5 @@
-//! What the model is shown: the branch of the conversation that leads to the run, and what the run has already said and done.
+//! The conversation as the model is given it: the branch that leads to the run, and the answer so
+//! far.
 
 use self::metadata::MetadataClock;
 use super::page_payloads::PagePayloads;
@@ -20,34 +21,34 @@ pub(super) mod fit;
 pub(super) mod metadata;
 pub(super) mod tokens;
 
-/// Asks for the rest of an answer. Few model servers go on with an answer that is the last message they are shown; all
-/// of them follow an instruction.
+/// Asks for the rest of an answer. Few model servers continue an answer that is the last message of
+/// a request; all of them follow an instruction.
 const CONTINUE_PROMPT: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
 
-/// Stands in place of a person's message that can't be read, so that roles go on taking turns.
+/// Replaces a person's message that can't be read, so that the roles still alternate.
 const DAMAGED_MESSAGE: &str = "(A message of the person stood here. It is damaged and can't be read.)";
 
-/// Said before a summary.
+/// Opens a summary.
 const SUMMARY_OPENING: &str = "(What was said before, in short:";
 
-/// All that a model could be shown for its next call.
+/// The whole conversation that could be sent in the next call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ModelConversation {
-    /// What it is told before all else.
+    /// The system prompt.
     pub prompt: String,
-    /// What is said in place of turns that are not here, before the first that is.
+    /// The note that replaces missing turns, before the first turn that is present.
     pub earlier_note: Option<String>,
-    /// What was said before, oldest first.
+    /// The earlier turns, oldest first.
     pub turns: Vec<Turn>,
-    /// The question that is being answered, and what the run has already said and done.
+    /// The current question, and the answer to it so far.
     pub current_turn: Vec<ModelMessage>,
 }
 
-/// A question and its answer. Answers that came to nothing are left out.
+/// A question and its answer. Empty answers are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// The last message that is in it.
+    /// The id of the last message in the turn.
     pub last_message_id: MessageId,
     pub messages: Vec<ModelMessage>,
 }
@@ -59,7 +60,7 @@ impl Turn {
 }
 
 impl ModelConversation {
-    /// What there is to show for an answer, without a prompt.
+    /// Builds the conversation for an answer, without a prompt.
     pub fn new(
         run_history: RunHistory<'_>,
         page_payloads: &PagePayloads,
@@ -67,7 +68,7 @@ impl ModelConversation {
     ) -> Self {
         let RunHistory {
             history,
-            answer: begun,
+            answer: (id, answer),
             ..
         } = run_history;
         let mut turns: Vec<Turn> = Vec::new();
@@ -94,15 +95,14 @@ impl ModelConversation {
             }
         }
         let mut latest = turns.pop().map(|turn| turn.messages).unwrap_or_default();
-        let (id, begun) = begun;
         push_answer(
-            begun,
+            answer,
             page_payloads,
             run_history.answer_opaque(id),
             true,
             &mut latest,
         );
-        request_continuation(&mut latest, begun);
+        request_continuation(&mut latest, answer);
         Self {
             prompt: String::new(),
             earlier_note: None,
@@ -111,7 +111,8 @@ impl ModelConversation {
         }
     }
 
-    /// Puts the summary that reaches furthest in the place of what it is of, in at most so many tokens.
+    /// Replaces the oldest turns by the summary that covers most of them, in at most `max_tokens`
+    /// tokens.
     pub fn apply_summary(&mut self, summaries: &[HistorySummary], max_tokens: usize) {
         let reach = |turn: &Turn| {
             summaries
@@ -132,7 +133,7 @@ impl ModelConversation {
         }
     }
 
-    /// What it comes to, as [`tokens`] estimates it.
+    /// Returns the number of tokens, as [`tokens`] estimates it.
     pub fn tokens(&self) -> usize {
         let turns: usize = self.turns.iter().map(Turn::tokens).sum();
         let latest: usize = self.current_turn.iter().map(tokens::estimate_message).sum();
@@ -143,7 +144,8 @@ impl ModelConversation {
         tokens::estimate_text_message(&self.prompt) + explanation + self.earlier_tokens() + turns + latest
     }
 
-    /// Whether metadata stand before any message. Nobody else can write what begins like them.
+    /// Returns `true` if any message begins with metadata. Nobody else can write text that begins
+    /// like metadata.
     fn has_metadata(&self) -> bool {
         let turns = self.turns.iter().flat_map(|turn| &turn.messages);
         turns.chain(&self.current_turn).any(|message| match message {
@@ -154,14 +156,14 @@ impl ModelConversation {
         })
     }
 
-    /// What it comes to that is said in place of turns.
+    /// Returns the tokens of the note that replaces turns.
     fn earlier_tokens(&self) -> usize {
         self.earlier_note
             .as_deref()
             .map_or(0, tokens::estimate_text_message)
     }
 
-    /// The messages, as they are sent.
+    /// Converts into the messages that are sent.
     pub fn messages(self) -> Vec<ModelMessage> {
         let prompt = match self.has_metadata() {
             true => format!("{}\n\n# Metadata\n\n{}", self.prompt, metadata::EXPLANATION),
@@ -170,8 +172,8 @@ impl ModelConversation {
         let mut messages = vec![ModelMessage::System(prompt)];
         messages.extend(self.turns.into_iter().flat_map(|turn| turn.messages));
         messages.extend(self.current_turn);
-        // With the question that comes first, since some models' templates demand that roles take turns. It is no instruction: a
-        // summary repeats what anybody may have said.
+        // Together with the first question, since the templates of some models demand alternating
+        // roles. The note is not part of the instructions: a summary repeats text of any author.
         match (self.earlier_note, messages.get_mut(1)) {
             (Some(earlier), Some(ModelMessage::User(question))) => {
                 *question = format!("{earlier}\n\n{question}")
@@ -184,7 +186,8 @@ impl ModelConversation {
     }
 }
 
-/// A message of the history, with its metadata before its text: the only ones that are in it, whoever wrote the text.
+/// Adds a message of the history, with its metadata before its text. Metadata in the text itself
+/// are escaped, whoever wrote it.
 fn push_history_message(
     message: &Message,
     page_payloads: &PagePayloads,
@@ -211,7 +214,8 @@ fn push_history_message(
         false,
         messages,
     );
-    // Before the last of its texts: what comes earlier stays as it was while it was made, for servers that remember that.
+    // Before the last of its texts: earlier parts stay as they were during the run, for servers
+    // that cache the prompt.
     let text_of = |message: &mut ModelMessage| match message {
         ModelMessage::Assistant { text, .. } => Some(std::mem::take(text)),
         _ => None,
@@ -225,8 +229,9 @@ fn push_history_message(
     }
 }
 
-/// What a run has said, and what its tools have given; with what it thought before it asked for them, if that is wanted. What it
-/// has made for the panel stands where it wrote it, as `desk` knows it.
+/// Adds a run's texts and tool outputs, and its thinking before tool calls if `with_thinking` is
+/// true. A payload that the run made for the panel stands where the model wrote it, as
+/// `page_payloads` has it.
 fn push_answer(
     assistant: &AssistantMessage,
     page_payloads: &PagePayloads,
@@ -264,17 +269,17 @@ fn push_answer(
     turn.flush(messages);
 }
 
-/// What the model said until it waited for its tools.
+/// The model's output up to the point where it waited for its tools.
 struct AssistantTurn<'a> {
     text: String,
     thinking: String,
-    /// The calls, with their places in their node.
+    /// The calls, with their positions in their node.
     calls: Vec<(&'a ToolCall, usize)>,
-    /// Where the calls are.
+    /// The node of the calls.
     node: usize,
-    /// The last node of which something is here.
+    /// The last node that has any content here.
     last_node: Option<usize>,
-    /// The first node of which the data for the provider have not been shown.
+    /// The first node with opaque data that have not been sent.
     first_unsent_node: usize,
     opaque: AnswerOpaque<'a>,
 }
@@ -292,7 +297,7 @@ impl<'a> AssistantTurn<'a> {
         }
     }
 
-    /// What is in another node than the calls comes after what they gave.
+    /// Flushes before content of another node than the calls', which follows their outputs.
     fn flush_before(&mut self, node: usize, messages: &mut Vec<ModelMessage>) {
         if !self.calls.is_empty() && node != self.node {
             self.flush(messages);
@@ -308,7 +313,7 @@ impl<'a> AssistantTurn<'a> {
 
     fn flush(&mut self, messages: &mut Vec<ModelMessage>) {
         let (text, calls) = (std::mem::take(&mut self.text), std::mem::take(&mut self.calls));
-        // Of what came to no call, only the answer counts.
+        // Without a call, only the answer counts.
         let thinking = Some(std::mem::take(&mut self.thinking));
         if text.is_empty() && calls.is_empty() {
             return;
@@ -341,7 +346,7 @@ fn to_tool_use(call: &ToolCall, opaque: Vec<Opaque>) -> ToolUse {
     ToolUse {
         id: call.tool_use_id.clone(),
         name: call.tool.clone(),
-        // Servers parse it, and refuse a conversation in which it is not an object.
+        // Servers parse it, and reject a conversation if it is not an object.
         arguments: if input.starts_with('{') {
             escape_metadata(input).into_owned()
         } else {
@@ -351,7 +356,7 @@ fn to_tool_use(call: &ToolCall, opaque: Vec<Opaque>) -> ToolUse {
     }
 }
 
-/// Every call has to be followed by something, whatever has become of it.
+/// Returns the output of a call. Every call needs one, whatever its state.
 fn output_text(call: &ToolCall) -> String {
     match &call.output {
         Some(output) => escape_metadata(output).into_owned(),
@@ -365,7 +370,8 @@ fn output_text(call: &ToolCall) -> String {
     }
 }
 
-/// Asks for the rest of an answer that is continued. Roles go on taking turns, as some models' templates demand.
+/// Asks for the rest of an answer that is continued. The roles still alternate, as some models'
+/// templates demand.
 fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &AssistantMessage) {
     let pieces = answer.pieces();
     let since_tools = pieces
@@ -383,7 +389,7 @@ fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &AssistantMessag
     if thoughts.is_empty() {
         return;
     }
-    // There is no role for thoughts without an answer.
+    // No role exists for thinking without an answer.
     let thoughts = format!(
         "(You had begun to think about this and were cut off before you answered. Go on from where your thoughts stop, and do \
          not mention this. Your thoughts so far:\n\n{})",
@@ -395,7 +401,8 @@ fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &AssistantMessag
     }
 }
 
-/// Numbers the calls: a model that counts its calls from 1 does so in every answer, and Mistral takes nine letters and digits only.
+/// Numbers the calls throughout the conversation: a model that counts its calls from 1 restarts in
+/// every answer. An id has nine letters or digits, the only form that Mistral accepts.
 fn number_calls(messages: &mut [ModelMessage]) {
     let mut count = 0;
     let mut awaited: Vec<(String, String)> = Vec::new();
@@ -405,7 +412,7 @@ fn number_calls(messages: &mut [ModelMessage]) {
                 tool_calls, opaque, ..
             } => {
                 awaited.clear();
-                // What their server said beside them may name them.
+                // The server's opaque data may refer to the ids.
                 let is_signed = !opaque.is_empty() || tool_calls.iter().any(|call| !call.opaque.is_empty());
                 for call in tool_calls {
                     count += 1;
@@ -417,7 +424,7 @@ fn number_calls(messages: &mut [ModelMessage]) {
                 }
             }
             ModelMessage::Tool { tool_use_id, .. } => {
-                // Each is taken once: a model may give two of its calls the same id.
+                // Each id is used once: a model may give two of its calls the same id.
                 if let Some(index) = awaited.iter().position(|(old, _)| old == tool_use_id) {
                     *tool_use_id = awaited.remove(index).1;
                 }

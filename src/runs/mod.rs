@@ -1,8 +1,8 @@
-//! Runs: starts them, drives each to its end whoever is watching, stops them, and ends what a crash left
-//! unfinished.
+//! Runs: starts them, drives each to its end whether or not anybody watches, stops them, and ends
+//! those that a crash left unfinished.
 //!
-//! What a run does next is the agent's to say; this module performs it. What a run has produced is the
-//! journal's; this module remembers only which runs are at work.
+//! The agent decides a run's next step; this module performs it. The journal keeps a run's output;
+//! this module keeps only the list of active runs.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -57,7 +57,7 @@ mod stop_tests;
 #[cfg(test)]
 mod tests;
 
-/// How long to wait when the database can't be read.
+/// The delay before another read when the database can't be read.
 const READ_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 fn journal_error(error: StorageError) -> JournalError {
@@ -65,25 +65,26 @@ fn journal_error(error: StorageError) -> JournalError {
     JournalError::Unavailable(error.kind())
 }
 
-/// Reasons for which something was not read.
+/// The reason why a read failed.
 enum ReadError {
     ShuttingDown,
     Damaged,
 }
 
 impl Inner {
-    /// Ends a run that a damaged database keeps from going on, so that nobody waits for it: with its last event and its message, as
-    /// far as they can be stored. Does nothing to a run that is gone.
+    /// Ends a run that can't continue because the database is damaged, so that nobody waits for it.
+    /// Stores its last event and its message as far as possible. Has no effect on a run that no
+    /// longer exists.
     async fn end_damaged_run(&self, run: RunKey, message: Option<AssistantMessage>) {
         let status = RunStatus::Failed;
-        // That something is missing says more.
+        // An error about missing data says more.
         let damage = message.as_ref().and_then(|message| message.error.clone());
         let error = damage
             .filter(RunError::is_damage)
             .unwrap_or_else(agent::database_damaged);
         let event = EventBody::run_ended(status, Some(error), clock::now(), 0);
         let with_message = message.map(|mut message| {
-            // Whatever end it may have come to could not be stored.
+            // Its end, if it has one, could not be stored.
             message.status = RunStatus::Running;
             apply_to_run(&mut message, &event);
             message
@@ -107,17 +108,18 @@ impl Inner {
         tracing::error!(run = %run.message_id, "the end of an answer could not be stored: the database is damaged");
     }
 
-    /// Waits until it is known which tools there are, but for so long as the settings say. Says whether it is.
+    /// Waits until the tools of all sources are known, at most for the time in the settings.
+    /// Returns `true` if they are known.
     async fn wait_for_tool_sources(&self) -> bool {
         let limit = Duration::from_secs_f64(self.timeouts.mcp_start_seconds);
         timeout(limit, self.tools.wait_until_settled()).await.is_ok()
     }
 
-    /// Reads what a run can't go on or end without, and tries again until that works.
+    /// Reads data that a run needs to continue or to end, and retries until that works.
     ///
     /// # Errors
     ///
-    /// If the server goes down before, or the database is damaged: then no other try helps.
+    /// If the server shuts down before, or if the database is damaged: then a retry does not help.
     async fn retry_read<T, F>(&self, what: &str, read: impl Fn() -> F) -> Result<T, ReadError>
     where
         F: Future<Output = Result<T, StorageError>>,
@@ -126,7 +128,7 @@ impl Inner {
             match read().await {
                 Ok(read) => return Ok(read),
                 Err(error) if error.kind() == StorageErrorKind::Damaged || error.is_row_damage() => {
-                    tracing::error!(%error, "{what} can't be read: it is damaged");
+                    tracing::error!(%error, "{what} can't be read: the database is damaged");
                     return Err(ReadError::Damaged);
                 }
                 Err(error) => tracing::error!(%error, "{what} can't be read; trying again"),
@@ -154,15 +156,16 @@ struct Inner {
     history: HistorySettings,
     limits: Limits,
     timeouts: Timeouts,
-    /// What calls of models are written down by.
+    /// The settings for recording model calls.
     recorder_settings: Arc<recorder::RecorderSettings>,
-    /// Of which conversations no summary could be had a while ago.
+    /// The conversations whose summary failed recently.
     summary_failures: summary::SummaryFailures,
-    /// A run is in here from before its start is committed until after its end is.
+    /// The active runs. A run is in here from before its start is committed until after its end is
+    /// committed.
     active: ActiveRuns,
-    /// The server goes down: nothing new is begun.
+    /// Set when the server shuts down: no new run is started.
     is_closed: AtomicBool,
-    /// Cancelled when what is at work has ended, or has had its time.
+    /// Cancelled when the active runs have ended, or when their time is over.
     shutdown: CancellationToken,
 }
 
@@ -194,63 +197,69 @@ impl Runs {
         }))
     }
 
-    /// Whether models are offered a tool now on every page.
+    /// Returns `true` if a tool is offered to models now, on every page.
     pub fn is_tool_offered(&self, name: &str) -> bool {
-        let here = self.0.pages.resolve(None);
-        self.0.tools.offer_with(&here.tools).get(name).is_some()
+        let scope = self.0.pages.resolve(None);
+        self.0.tools.offer_with(&scope.tools).get(name).is_some()
     }
 
-    /// Reasons for which tools that the settings name are not there.
+    /// Returns the reasons why tools named in the settings are missing.
     pub fn tool_problems(&self) -> Vec<crate::protocol::RunError> {
         self.0.tools.problems()
     }
 
-    /// Makes the change that starts a run, or has it go on, and drives the run to its end.
+    /// Commits the change that starts or resumes a run, and drives the run to its end.
     ///
-    /// All of it happens in a task of its own: who asked may go away at any moment, and a run that is committed must be driven
-    /// all the same. The run can be stopped from before it is committed on, since whoever hears of it may stop it.
+    /// This runs in a task of its own: the caller may go away at any moment, and a committed run
+    /// must still be driven. The run can be stopped from before its commit, since anybody who sees
+    /// it may stop it.
     async fn start_run(&self, run: RunKey, change: Change) -> Result<Outcome, StartError> {
         let (answer, answered) = oneshot::channel();
         let runs = self.clone();
         tokio::spawn(async move {
-            // Stops from before are none of this one, even if they have not returned yet.
+            // Earlier stops don't concern this run, even if they have not returned yet.
             let before = runs.0.active.latest_stop();
-            let mut place = runs.0.active.enter_after(run, before);
+            let mut slot = runs.0.active.enter_after(run, before);
             let outcome = runs.0.journal.submit(change).await;
             let has_started = matches!(outcome, Ok(Outcome::Started { again: false, .. }));
-            // Who asked may have gone.
+            // The caller may have gone away.
             let _ = answer.send(outcome);
             if !has_started {
                 return;
             }
-            // A run that is continued the moment that its end is committed: its driver is still tidying up.
-            let mut place = loop {
-                match place.take().or_else(|| runs.0.active.enter_after(run, before)) {
-                    Some(place) => break place,
+            // A run can be continued the moment its end is committed, while its driver still cleans
+            // up.
+            let mut slot = loop {
+                match slot.take().or_else(|| runs.0.active.enter_after(run, before)) {
+                    Some(slot) => break slot,
                     None => runs.0.active.wait_until_ended(run.message_id).await,
                 }
             };
-            runs.drive_run(run, &mut place).await;
-            drop(place);
+            runs.drive_run(run, &mut slot).await;
+            drop(slot);
             crash_point!("runs::left");
         });
-        let gone = JournalError::Unavailable(StorageErrorKind::Other);
-        Ok(answered.await.map_err(|_| gone)??)
+        let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
+        Ok(answered.await.map_err(|_| unavailable)??)
     }
 
-    async fn drive_run(&self, run: RunKey, place: &mut RunSlot) {
-        let driven = AssertUnwindSafe(driver::drive(&self.0, run, place))
+    async fn drive_run(&self, run: RunKey, slot: &mut RunSlot) {
+        let driven = AssertUnwindSafe(driver::drive(&self.0, run, slot))
             .catch_unwind()
             .await;
         if driven.is_err() {
             tracing::error!(run = %run.message_id, "the driver of a run panicked");
-            let fault = recovery::interrupted_error("internal", "A fault in Parlor broke the answer off.");
-            self.end_abandoned_run(run, RunStatus::Interrupted, Some(fault))
+            let error = recovery::interrupted_error(
+                "internal",
+                "An internal error in Parlor interrupted the answer.",
+            );
+            self.end_abandoned_run(run, RunStatus::Interrupted, Some(error))
                 .await;
         }
     }
 
-    /// Deletes a conversation of a user with all that is in it, and stops its run. What is gone already stays gone.
+    /// Deletes a user's conversation with all its data, and stops its run. Has no effect on one
+    /// that is deleted already.
     pub async fn delete(&self, user_id: UserId, conversation_id: ConversationId) -> Result<(), StartError> {
         let change = Change::DeleteConversation {
             user_id,
@@ -260,7 +269,7 @@ impl Runs {
             active_run: Some(run),
         } = self.0.journal.submit(change).await?
         {
-            // What it still says is dropped by the storage; this only spares the model the work.
+            // The storage drops the run's further output; the stop only saves work of the model.
             drop(self.0.active.stop(user_id, run));
         }
         Ok(())

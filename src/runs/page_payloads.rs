@@ -1,5 +1,5 @@
-//! What the model may make in a run: the types and actions of its page, and what was made before, to be shown to it again and
-//! to make new versions of.
+//! The payloads of a run: the types and actions of its page, and the payloads made before, which
+//! the model is given again and can make new versions of.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,19 +18,20 @@ use crate::{
     web_link,
 };
 
-/// How much of what was made before is shown to the model again, in bytes: the newest. What is older is only listed.
+/// Maximum size in bytes of earlier payloads given to the model with their data, newest first.
+/// Older ones are only listed.
 const MAX_EARLIER_PAYLOAD_BYTES: usize = 128 << 10;
-/// And how many there are at most.
+/// Maximum number of earlier payloads given to the model with their data.
 const MAX_EARLIER_PAYLOADS: usize = 50;
 
-/// What a page offers, and what was made with it.
+/// The offer of a page, and the payloads made so far.
 #[derive(Debug)]
 pub(super) struct PagePayloads {
     pub payloads: Vec<&'static PayloadConfig>,
     pub actions: Vec<&'static ClientAction>,
-    /// The most bytes that a payload may have.
+    /// Maximum size of a payload in bytes.
     pub max_payload_bytes: usize,
-    /// What the model has made on this branch.
+    /// The payloads that the model has made on this branch.
     created: Mutex<Vec<Payload>>,
     /// The messages that lead to the run.
     history: Arc<[Message]>,
@@ -41,22 +42,23 @@ impl PagePayloads {
         payloads: Vec<&'static PayloadConfig>,
         actions: Vec<&'static ClientAction>,
         limit: usize,
-        lock_created: Vec<Payload>,
+        created: Vec<Payload>,
         history: Arc<[Message]>,
     ) -> Self {
         Self {
             payloads,
             actions,
             max_payload_bytes: limit,
-            created: Mutex::new(lock_created),
+            created: Mutex::new(created),
             history,
         }
     }
 
-    /// What the model wrote to make a payload, also on a page with other types than this one; nothing if that was long ago.
+    /// Returns the model's source text of a payload, also on a page with other types. `None` for
+    /// older payloads.
     pub fn source_text(&self, payload_id: &str) -> Option<String> {
-        let made = self.load_earlier_payloads();
-        let payload = made.iter().find(|payload| payload.payload_id == payload_id)?;
+        let created = self.lock_created();
+        let payload = created.iter().find(|payload| payload.payload_id == payload_id)?;
         payload_config::render_for_model(payload)
     }
 
@@ -65,7 +67,8 @@ impl PagePayloads {
         configs.find(|config| config.payload_type == kind).copied()
     }
 
-    /// The data of what was written: together with those of an earlier payload, if it is a new version of that.
+    /// Returns the data of a new payload, merged with those of the earlier payload if it is a new
+    /// version of one.
     fn with_versions(&self, kind: &str, mut written: Value) -> Value {
         let Some(revise) = self.config(kind).and_then(|config| config.revise) else {
             return written;
@@ -74,11 +77,11 @@ impl PagePayloads {
         let Some(id) = id.as_ref().and_then(Value::as_str) else {
             return written;
         };
-        let made = self.load_earlier_payloads();
-        let earlier = made
+        let created = self.lock_created();
+        let earlier = created
             .iter()
             .find(|payload| payload.payload_id == id && payload.kind == kind);
-        // A version of nothing that is known here stands for itself.
+        // A version of an unknown payload stands for itself.
         earlier
             .and_then(|earlier| serde_json::from_str(earlier.data.as_str()).ok())
             .map(|earlier| revise(&written, id, &earlier))
@@ -86,7 +89,7 @@ impl PagePayloads {
             .unwrap_or(written)
     }
 
-    fn load_earlier_payloads(&self) -> MutexGuard<'_, Vec<Payload>> {
+    fn lock_created(&self) -> MutexGuard<'_, Vec<Payload>> {
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -103,12 +106,12 @@ impl PayloadFactory for PagePayloads {
 
     fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String> {
         let data = self.with_versions(kind, data);
-        let made = NewPayload {
+        let new = NewPayload {
             kind: kind.into(),
             data,
         };
-        let payload = made.into_payload(self.max_payload_bytes)?;
-        self.load_earlier_payloads().push(payload.clone());
+        let payload = new.into_payload(self.max_payload_bytes)?;
+        self.lock_created().push(payload.clone());
         Ok(payload)
     }
 
@@ -128,8 +131,8 @@ impl PayloadFactory for PagePayloads {
     }
 }
 
-/// The newest of what the model has made on the branch that leads to an answer, and in it.
-pub(super) async fn made(
+/// Returns the newest payloads on the branch that leads to an answer, and in the answer.
+pub(super) async fn load_earlier_payloads(
     storage: &dyn Storage,
     run: RunKey,
     history: &[Message],

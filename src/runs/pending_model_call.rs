@@ -1,4 +1,5 @@
-//! What a run waits for: the model server to take the call, the next event of its answer, the time to call again.
+//! The model call that a run waits for: connecting, the next event of the answer, or the delay
+//! before a retry.
 
 use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
 
@@ -12,32 +13,32 @@ use crate::{
     providers::Models,
 };
 
-/// What the run is waiting for, besides its tools.
+/// The state of the model call that a run waits for, besides its tools.
 pub(super) enum PendingModelCall {
     Idle,
-    /// That it is known what to ask.
+    /// The request is being prepared.
     Preparing(BoxFuture<'static, (Arc<ModelRequest>, TokenMeter)>),
-    /// The model server to accept the call.
+    /// Waits for the model server to accept the call.
     Connecting(BoxFuture<'static, Result<InputStream, ModelError>>),
-    /// The next event of the answer.
+    /// Waits for the next event of the answer.
     Streaming(InputStream),
-    /// The time to call again.
+    /// Waits for the retry.
     RetryDelay(Pin<Box<Sleep>>),
 }
 
-/// What comes of waiting.
+/// The outcome of a wait.
 pub(super) enum WaitOutcome {
-    /// The run hears of it.
+    /// An input for the agent.
     Input(Input),
-    /// It is known what to ask. Nothing is waited for until it is asked.
+    /// The request is prepared. Nothing is waited for until it is sent.
     Prepared(Arc<ModelRequest>, TokenMeter),
 }
 
-/// What comes of a model's answer.
+/// The inputs that come from a model's answer.
 type InputStream = BoxStream<'static, Input>;
 
 impl PendingModelCall {
-    /// Waits until it is known what to ask a model.
+    /// Waits for the preparation of a request.
     pub fn prepare(request: impl Future<Output = (Arc<ModelRequest>, TokenMeter)> + Send + 'static) -> Self {
         Self::Preparing(Box::pin(request))
     }
@@ -52,13 +53,14 @@ impl PendingModelCall {
         }))
     }
 
-    /// Waits at least this long.
+    /// Waits at least `wait` before the next call.
     pub fn retry(wait: Duration) -> Self {
-        // Jitter: runs that failed together must not come back together.
+        // Jitter: runs that failed together must not retry together.
         Self::RetryDelay(Box::pin(sleep(wait.mul_f64(1.0 + fastrand::f64() / 2.0))))
     }
 
-    /// Whether it is the model that has to give a sign. Waiting to call again is our own choice, not its silence.
+    /// Returns `true` if the wait is for the model. The delay before a retry is Parlor's own and
+    /// does not count as the model's silence.
     pub fn is_awaiting_model(&self) -> bool {
         matches!(self, Self::Connecting(_) | Self::Streaming(_))
     }

@@ -1,5 +1,5 @@
-//! Writes down how a run calls its model, for the diagnostics: a moment after a call has begun, when it has ended, and with the
-//! run's end. Never for a token. Nothing that the run does depends on it.
+//! Records a run's model calls for the diagnostics: shortly after a call has begun, when it has
+//! ended, and with the run's end; never for each token. Nothing in the run depends on it.
 
 use std::{collections::BTreeMap, future::pending, mem, sync::Arc, time::Duration};
 
@@ -26,33 +26,34 @@ use crate::{
     storage::{RecordedCall, RunKey},
 };
 
-/// The most entries in the timeline of one call, with the tools that it asked for.
+/// Maximum number of timeline entries of one call, including those of its tools.
 const MAX_TIMELINE_ENTRIES: usize = 300;
 
-/// The most tool calls that are kept of what one call of the model gave.
+/// Maximum number of recorded tool calls of one model call.
 const MAX_TOOL_CALLS: usize = 200;
 
-/// The most pieces that could not be taken in that are kept of one call.
+/// Maximum number of recorded unreadable pieces of one call.
 const MAX_UNREADABLE: usize = 50;
 
-/// The most failures that are kept of one call.
+/// Maximum number of recorded failures of one call.
 const MAX_FAILURES: usize = 20;
 
-/// After so many calls one is written down as a whole again, and not as what it adds to the one before: of a run with very many, the
-/// first ones are forgotten, and the others must be understood without them.
+/// A call is recorded in full once in this many calls, and otherwise as the difference from the
+/// call before. In a very long run the first records are deleted, and the others must be readable
+/// without them.
 const FULL_RECORD_INTERVAL: usize = 30;
 
-/// A call is written down so long after it was made, or when something is heard of it: it takes as long as many other things before
-/// the first token, of which it must not stand in the way.
+/// The delay before a call is recorded, unless something is received earlier. Recording takes as
+/// long as many other steps before the first token and must not delay it.
 const WRITE_DELAY: Duration = Duration::from_millis(100);
 
-/// What all runs are recorded by.
+/// The settings for recording all runs.
 #[derive(Debug)]
 pub(super) struct RecorderSettings {
     pub secrets: Arc<Secrets>,
-    /// What is kept of one call: of what was sent, and of what came back.
+    /// Maximum recorded bytes of one call, for the request and for the answer each.
     max_call_bytes: usize,
-    /// Of so many runs of a conversation.
+    /// Maximum number of recorded runs of a conversation.
     max_runs: usize,
     prices: BTreeMap<String, Price>,
     max_iterations: usize,
@@ -77,42 +78,43 @@ pub(super) struct Recorder {
     models: Arc<Models>,
     settings: Arc<RecorderSettings>,
     purpose: Purpose,
-    /// What the call before has sent, as far as it has counted.
+    /// The counted part of the request before.
     sent_before: SentBefore,
-    /// Calls since one was written down as a whole.
+    /// The number of calls since the last full record.
     calls_since_full: usize,
-    /// What happened before the first call.
+    /// Events before the first call.
     early_events: Vec<TimelineEntry>,
     call: Option<CallRecord>,
-    /// The next call is the same one again.
+    /// The next call is a retry.
     is_retry: bool,
 }
 
-/// The last call.
+/// The record of the last call.
 struct CallRecord {
     id: CallId,
     model: String,
-    /// What was asked, until it is written down as the server has taken it: it may refuse a part, and is asked without that then.
+    /// The request, until the server has accepted it and it is recorded. A server may reject a part
+    /// of it; the request is then sent without that part.
     pending_request: Option<PendingRequest>,
     started_at: Timestamp,
-    /// What the call before has sent.
+    /// The request of the call before.
     sent_before: SentBefore,
-    /// The server has begun to answer: it has taken what it was asked.
+    /// The server has begun to answer, so it has accepted the request.
     has_answer: bool,
     response: ResponseRecord,
-    /// When it was first made, and when last.
+    /// The times of its first and its last attempt.
     first_started: Instant,
     last_started: Instant,
-    /// Bytes of what came back.
+    /// Bytes of the answer.
     answer_bytes: usize,
-    /// There is something new to write down now.
+    /// There is new data to record now.
     is_dirty: bool,
 }
 
-/// What a server is asked.
+/// A request that is not recorded yet.
 struct PendingRequest {
     request: Arc<ModelRequest>,
-    /// How it is written down, if it is.
+    /// The server capabilities with which it was recorded; `None` if it was not recorded.
     written_as: Option<ServerCapabilities>,
 }
 
@@ -130,14 +132,14 @@ impl Recorder {
         run: RunKey,
         journal: Journal,
         models: Arc<Models>,
-        terms: Arc<RecorderSettings>,
+        settings: Arc<RecorderSettings>,
         purpose: Purpose,
     ) -> Self {
         Self {
             run,
             journal,
             models,
-            settings: terms,
+            settings,
             purpose,
             sent_before: SentBefore::default(),
             calls_since_full: 0,
@@ -147,7 +149,8 @@ impl Recorder {
         }
     }
 
-    /// The model is called. What it is sent is put together when it is written down: nobody waits for that before the first token.
+    /// Records that the model is called. The request body is built only when it is written, so as
+    /// not to delay the first token.
     pub async fn record_call(&mut self, request: Arc<ModelRequest>) {
         let now = Instant::now();
         if mem::take(&mut self.is_retry)
@@ -156,7 +159,7 @@ impl Recorder {
             call.restart(request, now);
             return;
         }
-        // What its tools have done since.
+        // Records the events of its tools since the last write.
         self.write_call().await;
         if self.settings.max_runs == 0 {
             return;
@@ -183,27 +186,28 @@ impl Recorder {
         });
     }
 
-    /// What was sent, if that is to be written down. It is once more if its server has refused a part of it since.
+    /// Returns the request if it has to be recorded. It is recorded again if its server has
+    /// rejected a part of it since.
     fn take_request(&mut self) -> Option<RequestRecord> {
         let call = self.call.as_mut()?;
-        let mut asked = call.pending_request.take()?;
-        let endpoint = self.models.resolve(&asked.request.model);
+        let mut pending = call.pending_request.take()?;
+        let endpoint = self.models.resolve(&pending.request.model);
         let capabilities = match &endpoint {
             Ok((endpoint, model)) => endpoint.capabilities(model),
             Err(_) => ServerCapabilities::ALL,
         };
-        let is_written = asked.written_as.replace(capabilities) == Some(capabilities);
+        let is_written = pending.written_as.replace(capabilities) == Some(capabilities);
         let sent = |request: &ModelRequest| match endpoint {
             Ok((endpoint, model)) => endpoint.preview_request(&model, request),
-            // The call says so.
+            // The call reports the error.
             Err(_) => RequestPreview::default(),
         };
         let request = (!is_written).then(|| {
             self.sent_before = call.sent_before.clone();
-            let sent = sent(&asked.request.without_opaque());
+            let sent = sent(&pending.request.without_opaque());
             RequestRecord {
                 started_at: call.started_at,
-                model: asked.request.model.clone(),
+                model: pending.request.model.clone(),
                 max_iterations: self.settings.max_iterations,
                 purpose: self.purpose,
                 ..RequestRecord::from_preview(
@@ -214,16 +218,16 @@ impl Recorder {
                 )
             }
         });
-        call.pending_request = (!call.has_answer).then_some(asked);
+        call.pending_request = (!call.has_answer).then_some(pending);
         request
     }
 
-    /// The call that failed will be made again.
+    /// Records that the failed call will be repeated.
     pub fn record_retry(&mut self) {
         self.is_retry = true;
     }
 
-    /// Something has happened to the run.
+    /// Records an input of the run.
     pub fn record_input(&mut self, input: &Input) {
         let max_bytes = self.settings.max_call_bytes + self.settings.secrets.lookahead_bytes();
         let Some(call) = &mut self.call else { return };
@@ -243,7 +247,7 @@ impl Recorder {
         }
     }
 
-    /// Something is added to the run's log.
+    /// Records an event of the run's log.
     pub fn record_event(&mut self, event: &EventBody) {
         let events = match &mut self.call {
             Some(call) => &mut call.response.events,
@@ -252,7 +256,7 @@ impl Recorder {
         push_timeline_event(events, event, clock::now(), MAX_TIMELINE_ENTRIES);
     }
 
-    /// The run ends, or waits for a person, with this event.
+    /// Records the event with which the run ends or waits for a person.
     pub async fn finish(&mut self, event: &EventBody) {
         self.record_event(event);
         if let (Some(call), Some(status)) = (&mut self.call, event.terminal_status())
@@ -267,7 +271,7 @@ impl Recorder {
         self.write_call().await;
     }
 
-    /// Ready when a call is to be written down of which nothing was heard yet.
+    /// Waits until the record of a call without any answer yet is due.
     pub async fn wait_until_due(&self) {
         match &self.call {
             Some(call) if call.is_dirty => sleep_until(call.last_started + WRITE_DELAY).await,
@@ -275,7 +279,7 @@ impl Recorder {
         }
     }
 
-    /// Writes down what is due.
+    /// Writes the record if it is due.
     pub async fn write_due(&mut self) {
         if self.call.as_ref().is_some_and(|call| call.is_dirty) {
             self.write_call().await;
@@ -290,7 +294,7 @@ impl Recorder {
             .response
             .truncated(&self.settings.secrets, self.settings.max_call_bytes);
         let (Ok(request), Ok(response)) = (request.transpose(), serde_json::to_string(&response)) else {
-            tracing::error!(run = %self.run.message_id, "a call could not be written down");
+            tracing::error!(run = %self.run.message_id, "a model call could not be recorded");
             return;
         };
         let call = RecordedCall {
@@ -305,12 +309,12 @@ impl Recorder {
 }
 
 impl CallRecord {
-    /// The model says something. At most so many bytes of all are kept.
+    /// Records a model event. At most `max_bytes` of the whole answer are kept.
     fn record_model_event(&mut self, event: &ModelEvent, max_bytes: usize) {
-        let made = self.last_started;
+        let started = self.last_started;
         self.response
             .first_token_ms
-            .get_or_insert_with(|| elapsed_ms(made));
+            .get_or_insert_with(|| elapsed_ms(started));
         let raw = &mut self.response.raw;
         let mut add = |to: &mut String, text: &str| {
             let room = max_bytes.saturating_sub(self.answer_bytes);
@@ -345,7 +349,7 @@ impl CallRecord {
                 raw.unread.push(kept);
             }
             ModelEvent::Unreadable { .. } => raw.cut = true,
-            // What is for the provider alone is shown to nobody.
+            // Opaque data are for the provider only.
             ModelEvent::Opaque { .. }
             | ModelEvent::Sources(_)
             | ModelEvent::Usage(_)
@@ -376,7 +380,7 @@ impl CallRecord {
         });
     }
 
-    /// What is sent this time may be something else: it is what was sent last that counts.
+    /// Starts the record again for a retry. Its request may differ; the last request counts.
     fn restart(&mut self, request: Arc<ModelRequest>, at: Instant) {
         self.pending_request = Some(PendingRequest::new(request));
         self.has_answer = false;

@@ -1,5 +1,5 @@
-//! The end of runs that nothing drives (any more): what a crash has left, what a fault has broken, and what is at work when the
-//! server goes down.
+//! The end of runs without a driver: those left by a crash, those broken by an internal error, and
+//! those that are active when the server shuts down.
 
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
@@ -14,52 +14,53 @@ use crate::{
     storage::{Change, RunKey, StorageErrorKind},
 };
 
-/// How many runs that a crash left are ended at a time: their messages are in memory meanwhile.
+/// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
 const RECOVERY_BATCH_SIZE: usize = 64;
 
 impl Runs {
-    /// Ends what an earlier process left running. What those runs had produced is kept. What can't be read or written is
-    /// tried again until it can, or the server goes down.
+    /// Ends the runs that an earlier process left running, and keeps their output. Reads and writes
+    /// that fail are repeated until they succeed or the server shuts down.
     pub async fn recover(&self) {
         let read = || self.0.storage.running_runs();
         let Ok(left) = self
             .0
-            .retry_read("what the last process left at work", read)
+            .retry_read("the runs that the last process left running", read)
             .await
         else {
             return;
         };
         crash_point!("recovery::found", if !left.is_empty());
-        let down = interrupted_error("interrupted", "Parlor went down before the answer was finished.");
-        // Together, so that the journal commits them together.
+        let error = interrupted_error("interrupted", "Parlor stopped before the answer was finished.");
+        // Concurrently, so that the journal commits them together.
         stream::iter(&left)
             .for_each_concurrent(RECOVERY_BATCH_SIZE, |run| {
-                self.end_stored_run(run.key, RunStatus::Interrupted, Some(down.clone()))
+                self.end_stored_run(run.key, RunStatus::Interrupted, Some(error.clone()))
             })
             .await;
         crash_point!("recovery::done", if !left.is_empty());
         if !left.is_empty() {
             tracing::warn!(
                 interrupted = left.len(),
-                "answers were at work when the last process ended; what they had is kept"
+                "answers were running when the last process ended; their output is kept"
             );
         }
     }
 
-    /// Ends a run that this process drove and nothing drives any more, with all that it had produced.
+    /// Ends a run that this process has stopped driving, with all its output.
     pub(super) async fn end_abandoned_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
-        // What the run had handed in is committed before this is: then it can be read.
+        // The journal first commits the run's output, so that it can be read.
         if let Err(error) = self.0.journal.flush(run).await {
-            tracing::warn!(%error, "a run that broke off could not be ended");
+            tracing::warn!(%error, "an interrupted run could not be ended");
         }
         self.end_stored_run(run, status, error).await;
     }
 
-    /// Ends a run with what the storage has of it. One that is gone with its conversation has no end, one whose message does not say
-    /// that it is one is given up, and one that can't be read before the server goes down is ended by the next start.
+    /// Ends a run with its stored state. A run that was deleted with its conversation has no end;
+    /// one whose message is not a run's is abandoned; one that can't be read before the server
+    /// shuts down is ended by the next start.
     async fn end_stored_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
         let read = || self.0.storage.message(run.user_id, run.message_id);
-        let mut message = match self.0.retry_read("a run that broke off", read).await {
+        let mut message = match self.0.retry_read("an interrupted run", read).await {
             Ok(Some((_, message))) => message,
             Err(ReadError::ShuttingDown) => return,
             Ok(None) | Err(ReadError::Damaged) => return self.0.end_damaged_run(run, None).await,
@@ -67,7 +68,7 @@ impl Runs {
         let Some(assistant) = message.assistant_mut() else {
             return self.0.end_damaged_run(run, None).await;
         };
-        // That something is missing says more than why it broke off.
+        // An error about missing data says more than the reason for the interruption.
         let damage = assistant.error.clone().filter(RunError::is_damage);
         let event = EventBody::run_ended(status, damage.or(error), clock::now(), 0);
         apply_to_run(assistant, &event);
@@ -83,26 +84,26 @@ impl Runs {
             Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {
                 self.0.end_damaged_run(run, Some(message)).await
             }
-            Err(error) => tracing::warn!(%error, "a run that broke off could not be ended"),
+            Err(error) => tracing::warn!(%error, "an interrupted run could not be ended"),
         }
     }
 
-    /// Takes no new runs, gives those at work some time to end by themselves, interrupts the others, and waits until all have
-    /// ended.
-    pub async fn shut_down(&self, patience: Duration) {
+    /// Rejects new runs, gives active runs some time to end by themselves, interrupts the others,
+    /// and waits until all have ended.
+    pub async fn shut_down(&self, grace_period: Duration) {
         self.0.is_closed.store(true, Relaxed);
         let ended = self.0.active.wait_until_all_ended();
         tokio::pin!(ended);
-        if timeout(patience, &mut ended).await.is_err() {
+        if timeout(grace_period, &mut ended).await.is_err() {
             self.0.shutdown.cancel();
             ended.await;
         }
-        // What waits for storage that does not work waits no longer.
+        // Ends the waits for storage that does not work.
         self.0.shutdown.cancel();
     }
 }
 
-/// Why an answer that Parlor itself broke off has no end.
+/// Returns the error of an answer that Parlor itself interrupted.
 pub(super) fn interrupted_error(code: &str, message: &str) -> RunError {
     agent::run_error(code, message.into(), agent::KEPT_HINT)
 }

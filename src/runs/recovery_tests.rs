@@ -1,4 +1,4 @@
-//! Runs that nothing drives, while the database can't be read or who wants their end has gone.
+//! Runs without a driver, while the database can't be read or after the caller has gone away.
 
 use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::time::timeout;
@@ -13,7 +13,7 @@ use crate::{
     test_log::CapturedLog,
 };
 
-/// A run that is stored as running, and that nothing drives.
+/// A run that is stored as running, without a driver.
 pub(super) async fn abandoned_run(runs: &Runs) -> RunKey {
     let intent = hello();
     let run = RunKey {
@@ -51,7 +51,7 @@ async fn database(folder: &tempfile::TempDir) -> SqliteConnection {
         .unwrap()
 }
 
-/// A run's message, as it is stored.
+/// Returns a run's message as it is stored.
 async fn stored_body(database: &mut SqliteConnection, run: RunKey) -> String {
     sqlx::query_scalar("SELECT body FROM messages WHERE id = ?")
         .bind(run.message_id.to_string())
@@ -111,7 +111,7 @@ async fn ends_a_damaged_run_without_changing_it() {
 async fn ends_a_run_with_a_foreign_message() {
     for damage in [
         "UPDATE messages SET conversation_id = 'none' WHERE id = ?",
-        // That of the question.
+        // The body of the question.
         "UPDATE messages SET body = (SELECT q.body FROM messages q WHERE q.id = messages.parent_id) WHERE id = ?",
     ] {
         let (folder, runs) = tour_runs().await;
@@ -126,8 +126,8 @@ async fn ends_a_run_with_a_foreign_message() {
                 .await
                 .unwrap();
         }
-        let mut place = runs.0.active.enter(driven).expect("nobody drives it");
-        runs.drive_run(driven, &mut place).await;
+        let mut slot = runs.0.active.enter(driven).expect("nobody drives it");
+        runs.drive_run(driven, &mut slot).await;
         assert_eq!(status(&runs, driven).await, RunStatus::Failed, "{damage}");
         runs.recover().await;
         assert_eq!(status(&runs, recovered).await, RunStatus::Failed, "{damage}");

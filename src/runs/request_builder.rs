@@ -1,8 +1,10 @@
-//! What a run's model is called with: the conversation as far as there is room for it, and how it is asked.
+//! Builds the request of a model call: the part of the conversation that fits, and the options of
+//! the call.
 //!
-//! How much a model can take is its server's to say, or the settings'. Where nobody knows, nothing is cut. Where there is no room
-//! for all, the oldest turns are summarised by the model itself, once ([`Summariser`]): the summary is kept, and stands for them
-//! from then on. A summary that can't be had is no reason to give no answer: then they are left out.
+//! The context window is given by the model server or by the settings. If it is unknown, nothing is
+//! cut. If the conversation does not fit, the model itself summarises the oldest turns once
+//! ([`Summariser`]); the summary is stored and replaces them from then on. If the summary fails,
+//! the oldest turns are omitted, and the run still answers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,23 +31,24 @@ use crate::{
     storage::{Change, HistorySummary, RunKey, RunOptions},
 };
 
-/// When there is no room for all, so much of the room is filled, in percent: else the next turn would not fit either.
+/// The share of the room, in percent, that is filled when the conversation does not fit. Otherwise
+/// the next turn would not fit either.
 const FILL_PERCENT: usize = 60;
 
-/// How much of the window an answer may be promised at most: the rest is for what it answers.
+/// Limits the length of an answer to this part of the window; the rest is for the conversation.
 const ANSWER_SHARE_DIVISOR: usize = 2;
 
-/// What stands for the conversation's beginning has at most this part of the room: it must not take the place of what it leads to.
+/// Limits a summary to this part of the room, so that it does not displace the turns after it.
 const SUMMARY_SHARE_DIVISOR: usize = 4;
 
-/// What there is room for in a call, beside the answer.
+/// The room in a call, without the answer.
 struct AvailableRoom {
     with_tools: Room,
-    /// In a call that offers none, as one for a summary is.
+    /// The room in a call that offers no tools, such as a call for a summary.
     without_tools: Room,
 }
 
-/// What the calls of one run's model have in common.
+/// The common parts of all model calls of one run.
 pub(super) struct ModelRequestBuilder {
     run: RunKey,
     models: Arc<Models>,
@@ -55,40 +58,40 @@ pub(super) struct ModelRequestBuilder {
     options: RunOptions,
     clock: Option<MetadataClock>,
     summariser: Summariser,
-    /// What stands for the conversation's beginning.
-    lock_summaries: Mutex<Vec<HistorySummary>>,
+    /// Summaries of the conversation's beginning.
+    summaries: Mutex<Vec<HistorySummary>>,
 }
 
-/// A call that is about to be made.
+/// A call that is being prepared.
 pub(super) struct CallDraft {
     /// As `endpoint/model`.
     pub model: String,
-    /// Without its prompt, which depends on what there is room for.
+    /// Has no prompt yet: the prompt depends on the room.
     pub conversation: ModelConversation,
     pub prompt: Arc<Prompt>,
     pub tools: Vec<Arc<ToolSpec>>,
-    /// Whether it is the run's first.
+    /// The call is the run's first.
     pub is_first: bool,
     pub scale: TokenScale,
 }
 
 impl ModelRequestBuilder {
-    pub fn new(runs: &Inner, run: RunKey, mut terms: RunOptions) -> Self {
-        let summaries = std::mem::take(&mut terms.summaries);
+    pub fn new(runs: &Inner, run: RunKey, mut options: RunOptions) -> Self {
+        let summaries = std::mem::take(&mut options.summaries);
         Self {
             run,
             models: runs.models.clone(),
             journal: runs.journal.clone(),
             settings: runs.history.clone(),
             prompts: runs.prompt.clone(),
-            options: terms,
+            options,
             clock: MetadataClock::new(&runs.history, clock::now()),
             summariser: Summariser::new(runs, run),
-            lock_summaries: Mutex::new(summaries),
+            summaries: Mutex::new(summaries),
         }
     }
 
-    /// The call that goes on with an answer that has come to `begun`.
+    /// Drafts the call that continues `answer`.
     pub fn draft_call(
         &self,
         prompt: Arc<Prompt>,
@@ -97,18 +100,18 @@ impl ModelRequestBuilder {
         tools: Vec<Arc<ToolSpec>>,
     ) -> CallDraft {
         let conversation = ModelConversation::new(run_history, page_payloads, self.clock.as_ref());
-        let (history, (_, begun)) = (run_history.history, run_history.answer);
+        let (history, (_, answer)) = (run_history.history, run_history.answer);
         CallDraft {
-            model: begun.model.clone(),
+            model: answer.model.clone(),
             conversation,
             prompt,
             tools,
-            is_first: begun.nodes.is_empty(),
-            scale: token_scale(history, begun),
+            is_first: answer.nodes.is_empty(),
+            scale: token_scale(history, answer),
         }
     }
 
-    /// Finds out how much room there is, and makes the conversation fit.
+    /// Computes the room and fits the conversation into it.
     pub async fn prepare(self: Arc<Self>, mut call: CallDraft) -> (Arc<ModelRequest>, TokenMeter) {
         let window = self.models.context_window(&call.model).await;
         let listener = PromptTarget {
@@ -149,7 +152,7 @@ impl ModelRequestBuilder {
         (Arc::new(request), meter)
     }
 
-    /// What there is room for beside the tools and the answer.
+    /// Returns the room beside the tools and the answer.
     fn compute_room(&self, window: usize, scale: TokenScale, for_tools: usize) -> Room {
         let answer = self.options.parameters.max_completion_tokens;
         let answer = answer.unwrap_or(self.settings.answer_tokens);
@@ -160,7 +163,7 @@ impl ModelRequestBuilder {
         }
     }
 
-    /// What of a conversation there is room for, and what that comes to.
+    /// Fits a conversation into the room, and returns it with its estimated tokens.
     async fn fit_conversation(
         &self,
         model: &str,
@@ -172,24 +175,33 @@ impl ModelRequestBuilder {
         if tokens <= room.tokens {
             return (conversation, tokens);
         }
-        let most = room.tokens / SUMMARY_SHARE_DIVISOR;
-        conversation.apply_summary(&self.summaries(), most);
+        let max_summary_tokens = room.tokens / SUMMARY_SHARE_DIVISOR;
+        conversation.apply_summary(&self.lock_summaries(), max_summary_tokens);
         let fits_without = fit(conversation.clone(), room);
-        if fits_without.omitted_turns == 0 || !self.settings.summarise || most < summary::MIN_SUMMARY_TOKENS {
+        if fits_without.omitted_turns == 0
+            || !self.settings.summarise
+            || max_summary_tokens < summary::MIN_SUMMARY_TOKENS
+        {
             return fits_without.into_parts();
         }
         let comfortable = Room {
             tokens: room.tokens * FILL_PERCENT / 100,
             ..room
         };
-        // At least what has to go.
+        // The minimum number of turns to omit.
         let count = fit(conversation.clone(), comfortable).omitted_turns;
         let count = count.max(fits_without.omitted_turns);
-        let made = self
+        let summary = self
             .summariser
-            .summarise(model, &conversation, count, free.without_tools.tokens, most)
+            .summarise(
+                model,
+                &conversation,
+                count,
+                free.without_tools.tokens,
+                max_summary_tokens,
+            )
             .await;
-        let Some(summary) = made else {
+        let Some(summary) = summary else {
             return fits_without.into_parts();
         };
         let change = Change::StoreSummary {
@@ -197,23 +209,23 @@ impl ModelRequestBuilder {
             summary: summary.clone(),
         };
         if let Err(error) = self.journal.submit(change).await {
-            tracing::warn!(%error, "a summary could not be kept; it will be made again");
+            tracing::warn!(%error, "a summary could not be stored; it will be made again");
         }
-        self.summaries().push(summary);
-        conversation.apply_summary(&self.summaries(), most);
+        self.lock_summaries().push(summary);
+        conversation.apply_summary(&self.lock_summaries(), max_summary_tokens);
         fit(conversation, room).into_parts()
     }
 
-    fn summaries(&self) -> MutexGuard<'_, Vec<HistorySummary>> {
-        self.lock_summaries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_summaries(&self) -> MutexGuard<'_, Vec<HistorySummary>> {
+        self.summaries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What the last call that was counted tells, if it was of the same model.
-fn token_scale(history: &[Message], begun: &AssistantMessage) -> TokenScale {
-    let answers = history.iter().filter_map(Message::assistant).chain([begun]);
+/// Returns the scale from the last counted call, if that was of the same model.
+fn token_scale(history: &[Message], current: &AssistantMessage) -> TokenScale {
+    let answers = history.iter().filter_map(Message::assistant).chain([current]);
     let mut usages = answers
-        .filter(|answer| answer.model == begun.model)
+        .filter(|answer| answer.model == current.model)
         .filter_map(|answer| answer.usage);
     usages
         .rfind(|usage| !usage.estimated)

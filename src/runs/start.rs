@@ -1,4 +1,4 @@
-//! Starting runs: what is checked before anything is stored, and the change that starts one.
+//! The start of runs: the checks before anything is stored, and the change that starts a run.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,7 +13,7 @@ use crate::{
     storage::{Change, ChangeRejection, Outcome, PageContextSnapshot, RunKey, RunStart, StorageErrorKind},
 };
 
-/// Why a run was not started.
+/// The reason why a run was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("the message is empty")]
@@ -32,7 +32,7 @@ pub enum StartError {
     Journal(#[from] JournalError),
 }
 
-/// What a change that starts a run has started.
+/// Returns the run that a change has started.
 fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
     match outcome {
         Outcome::Started { started, .. } => Ok(started),
@@ -43,10 +43,12 @@ fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
 }
 
 impl Runs {
-    /// Saves a message and starts the run that answers it; the same intent again gives the same run.
+    /// Saves a message and starts the run that answers it. The same intent again returns the same
+    /// run.
     ///
-    /// `fingerprint` is the request as it came, to tell it from another with the same id. All of it happens in a task of its own: who
-    /// asked may go away at any moment, and what they have sent is sent.
+    /// `fingerprint` is the request as it came; it distinguishes two requests with the same id.
+    /// This runs in a task of its own: the caller may go away at any moment, and the message is
+    /// still sent.
     pub async fn send(
         &self,
         user_id: UserId,
@@ -74,7 +76,8 @@ impl Runs {
         }
         let (start, model) = match self.prepare_send(user_id, &intent, &fingerprint).await {
             Ok(start) => start,
-            // What the message names may have gone since: the same intent again is no reason to look for it.
+            // Objects that the message refers to may have been deleted since. A repeated intent
+            // does not need them.
             Err(error) => {
                 let before = self
                     .find_previous(user_id, intent.intent_id, &fingerprint)
@@ -97,7 +100,7 @@ impl Runs {
         into_started(self.start_run(run, change).await?)
     }
 
-    /// How the run starts that answers a message, and with which model.
+    /// Prepares the start of the run that answers a message, with its model.
     async fn prepare_send(
         &self,
         user_id: UserId,
@@ -125,7 +128,7 @@ impl Runs {
         Ok((start, model))
     }
 
-    /// Starts a run that answers once more what a message answered.
+    /// Starts a run that answers a message's question again.
     pub async fn regenerate(
         &self,
         user_id: UserId,
@@ -150,7 +153,7 @@ impl Runs {
         into_started(self.start_run(run, change).await?)
     }
 
-    /// Goes on with an answer that did not come to its end.
+    /// Continues an unfinished answer.
     pub async fn continue_run(
         &self,
         user_id: UserId,
@@ -171,13 +174,16 @@ impl Runs {
         into_started(self.start_run(run, change).await?)
     }
 
-    /// What models are offered now where the person is.
+    /// Returns the names of the tools that models are offered on the person's page.
     fn offered_tools(&self, page_context: Option<&PageContextSnapshot>) -> Vec<String> {
-        let here = self.0.pages.resolve(page_context.map(|looking| &looking.context));
+        let here = self
+            .0
+            .pages
+            .resolve(page_context.map(|snapshot| &snapshot.context));
         self.0.tools.offer_with(&here.tools).names()
     }
 
-    /// What this intent has started, if it came before.
+    /// Returns the run that this intent started before, if any.
     async fn find_previous(
         &self,
         user_id: UserId,
@@ -191,7 +197,8 @@ impl Runs {
         }
     }
 
-    /// Whether these are offered where the person is. One that is not may be a tool that is still to come, as it is for the run.
+    /// Checks that these tools are offered on the person's page. A missing one may belong to a
+    /// source that is still connecting, as for the run itself.
     async fn check_tools(
         &self,
         wanted: &[String],
@@ -239,7 +246,7 @@ impl Runs {
         fingerprint: String,
     ) -> Result<(RunStart, String), StartError> {
         self.check_open()?;
-        // Left empty where another one is known. If there is none, the call says why.
+        // Empty where another default is known. Without any default, the call reports why.
         let mut default_model = String::new();
         let model = match model {
             Some(model) => Some(model.to_owned()),

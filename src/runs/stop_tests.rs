@@ -1,4 +1,4 @@
-//! Stops that come between a person's answer and the run's going on with it: nothing is begun after them.
+//! Stops between a person's answer and the resumption of the run: nothing is started after them.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -19,7 +19,7 @@ use crate::{
     tools::{Tool, ToolContext, ToolError, ToolResult},
 };
 
-/// Counts how often it is begun.
+/// Counts its calls.
 struct CountingTool(Arc<AtomicUsize>);
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,7 +40,7 @@ impl Tool for CountingTool {
     }
 }
 
-/// A run that waits for a person to allow a call, and how often that was begun.
+/// A run that waits for the approval of a call, and the number of calls started.
 struct WaitingRun {
     _folder: tempfile::TempDir,
     runs: Runs,
@@ -74,7 +74,7 @@ impl WaitingRun {
         }
     }
 
-    /// The person allows it.
+    /// The change that approves the call.
     fn approval(&self) -> Change {
         let approval = ApprovalDecision {
             run: self.run.message_id,
@@ -94,7 +94,7 @@ impl WaitingRun {
             .unwrap()
     }
 
-    /// The run is not at work, and stopped; the call was never begun.
+    /// Asserts that the run is inactive and stopped, and that the call was never started.
     async fn assert_stopped(&self) {
         self.runs.0.active.wait_until_all_ended().await;
         let stored = self
@@ -129,12 +129,12 @@ async fn runs_the_approved_call() {
 #[tokio::test]
 async fn stop_before_start_ends_the_run() {
     let asking = WaitingRun::new().await;
-    let mut place = asking.runs.0.active.enter(asking.run).unwrap();
+    let mut slot = asking.runs.0.active.enter(asking.run).unwrap();
     asking.runs.0.journal.submit(asking.approval()).await.unwrap();
     let drive = async {
-        place.stop.cancelled().await;
-        asking.runs.drive_run(asking.run, &mut place).await;
-        drop(place);
+        slot.stop.cancelled().await;
+        asking.runs.drive_run(asking.run, &mut slot).await;
+        drop(slot);
     };
     let (stopped, ()) = tokio::join!(asking.stop(), drive);
     assert_eq!(stopped, Some(RunStatus::Stopped));
@@ -145,11 +145,11 @@ async fn stop_before_start_ends_the_run() {
 async fn approval_after_a_stop_finds_run_ended() {
     let asking = WaitingRun::new().await;
     asking.runs.0.journal.submit(asking.approval()).await.unwrap();
-    // It is committed, and nobody drives it.
+    // The approval is committed, and the run has no driver.
     assert_eq!(asking.stop().await, Some(RunStatus::Stopped));
-    let mut place = asking.runs.0.active.enter(asking.run).unwrap();
-    asking.runs.drive_run(asking.run, &mut place).await;
-    drop(place);
+    let mut slot = asking.runs.0.active.enter(asking.run).unwrap();
+    asking.runs.drive_run(asking.run, &mut slot).await;
+    drop(slot);
     asking.assert_stopped().await;
 }
 
@@ -178,10 +178,10 @@ async fn slot_taken_during_stop_starts_nothing() {
     asking.runs.0.journal.submit(asking.approval()).await.unwrap();
     let take_over = async {
         before.stop.cancelled().await;
-        // Without a pause between the two, the stop can't look before the place is taken again.
+        // Without a pause between the two, the stop can't check before the slot is taken again.
         drop(before);
-        let mut place = asking.runs.0.active.enter(asking.run).unwrap();
-        asking.runs.drive_run(asking.run, &mut place).await;
+        let mut slot = asking.runs.0.active.enter(asking.run).unwrap();
+        asking.runs.drive_run(asking.run, &mut slot).await;
     };
     let (stopped, ()) = tokio::join!(asking.stop(), take_over);
     assert_eq!(stopped, Some(RunStatus::Stopped));

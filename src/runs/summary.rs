@@ -1,6 +1,8 @@
-//! Summaries: what the model itself writes to stand for the oldest turns of a conversation, when there is no room for them.
+//! Summaries: written by the model itself to replace the oldest turns of a conversation that does
+//! not fit.
 //!
-//! A summary reaches as far as the model was really told, and no further: what it was not told stays for the next one.
+//! A summary covers exactly the turns that the model was given. Turns that it was not given are
+//! left for the next summary.
 
 use std::{
     collections::HashMap,
@@ -27,16 +29,16 @@ use crate::{
     storage::{HistorySummary, RunKey},
 };
 
-/// A summary of fewer tokens would say nothing.
+/// Minimum tokens of a summary; a shorter one would carry no information.
 pub(super) const MIN_SUMMARY_TOKENS: usize = 40;
 
-/// The longest that is asked for, in words.
+/// Maximum length of a summary, in words, that is asked for.
 const MAX_SUMMARY_WORDS: usize = 400;
 
-/// Fewer tokens of a message say nothing.
+/// Minimum tokens of a message; a shorter excerpt would carry no information.
 const MIN_MESSAGE_TOKENS: usize = 8;
 
-/// What the model is told to do, in so many words.
+/// Returns the instructions for the summary, with its maximum number of words.
 fn summary_prompt(words: usize) -> String {
     format!(
         "You are given the beginning of a conversation that has become too long. Write down what is needed to go on with it \
@@ -68,8 +70,9 @@ impl Summariser {
         }
     }
 
-    /// Has the model summarise the first `count` turns, or as many of them as there is `room` for, with what stands for those
-    /// before them. The summary has at most so many tokens. Nothing if there is none to be had, or was none a while ago.
+    /// Summarises the first `count` turns, or as many of them as fit in `room`, together with the
+    /// note that replaces the turns before them. The summary has at most `max_tokens` tokens.
+    /// Returns `None` if it fails, or failed recently.
     pub async fn summarise(
         &self,
         model: &str,
@@ -93,8 +96,8 @@ impl Summariser {
         };
         self.journal.append(self.run, vec![status]).await;
         let messages = vec![ModelMessage::System(task), ModelMessage::User(input.text)];
-        let said = self.run_call(ModelRequest::new(model, messages)).await;
-        let text = said.unwrap_or_default();
+        let answer = self.run_call(ModelRequest::new(model, messages)).await;
+        let text = answer.unwrap_or_default();
         let text = text.trim();
         let end = text.floor_char_boundary(self.settings.summary_bytes);
         let text = tokens::truncate_to_tokens(&text[..end], max_tokens).to_owned();
@@ -108,7 +111,8 @@ impl Summariser {
         })
     }
 
-    /// All that a model says to this; nothing if it does not come to an end in time. It is written down as a call of its own.
+    /// Calls the model and returns its whole answer; `None` if it does not end in time. The call is
+    /// recorded as one of its own.
     async fn run_call(&self, request: ModelRequest) -> Option<String> {
         let mut recorder = Recorder::new(
             self.run,
@@ -120,20 +124,20 @@ impl Summariser {
         let request = Arc::new(request);
         recorder.record_call(request.clone()).await;
         let deadline = time::Instant::now() + Duration::from_secs_f64(self.settings.summary_seconds);
-        // The call is under way before it is written down, which is done however long either takes.
+        // The call starts before it is recorded, and neither waits for the other.
         let called = timeout_at(deadline, self.models.call(&request));
         let (called, ()) = tokio::join!(called, recorder.write_due());
-        let heard = match called {
+        let collected = match called {
             Ok(called) => timeout_at(deadline, self.collect_answer(called, &mut recorder)).await,
             Err(late) => Err(late),
         };
-        let said = heard.unwrap_or_else(|_| {
+        let answer = collected.unwrap_or_else(|_| {
             tracing::warn!("the summary of a conversation took too long");
             recorder.record_input(&Input::StreamEnded);
             None
         });
         recorder.write_due().await;
-        said
+        answer
     }
 
     async fn collect_answer(
@@ -149,32 +153,33 @@ impl Summariser {
                 return None;
             }
         };
-        let mut said = String::new();
-        while said.len() <= self.settings.summary_bytes {
+        let mut answer = String::new();
+        while answer.len() <= self.settings.summary_bytes {
             let input = match stream.next().await {
                 Some(Ok(event)) => Input::Model(event),
                 Some(Err(error)) => {
-                    tracing::warn!(%error, "the summary of a conversation broke off");
+                    tracing::warn!(%error, "the summary of a conversation failed");
                     Input::CallFailed(error)
                 }
                 None => Input::StreamEnded,
             };
             recorder.record_input(&input);
             match input {
-                Input::Model(ModelEvent::Text(text)) => said.push_str(&text),
-                Input::Model(ModelEvent::TextWasThinking) => said.clear(),
-                Input::Model(ModelEvent::Finished(_)) => return Some(said),
+                Input::Model(ModelEvent::Text(text)) => answer.push_str(&text),
+                Input::Model(ModelEvent::TextWasThinking) => answer.clear(),
+                Input::Model(ModelEvent::Finished(_)) => return Some(answer),
                 Input::Model(_) => {}
                 _ => return None,
             }
         }
-        // More than that is cut off anyway.
+        // Longer answers are cut off anyway.
         recorder.record_input(&Input::StreamEnded);
-        Some(said)
+        Some(answer)
     }
 }
 
-/// Of which conversations no summary could be had, and when. Clones are the same.
+/// The conversations whose summary failed, and the time of the failure. Clones share the same
+/// state.
 #[derive(Clone, Debug)]
 pub(super) struct SummaryFailures {
     ttl: Duration,
@@ -182,7 +187,7 @@ pub(super) struct SummaryFailures {
 }
 
 impl SummaryFailures {
-    /// A failure counts for so many seconds.
+    /// A failure counts for this many seconds.
     pub fn new(seconds: f64) -> Self {
         Self {
             ttl: Duration::from_secs_f64(seconds),
@@ -204,26 +209,27 @@ impl SummaryFailures {
     }
 }
 
-/// What the model is told to summarise.
+/// The input of a summary.
 #[derive(Debug, PartialEq, Eq)]
 struct SummaryInput {
     text: String,
-    /// So many turns are in it.
+    /// The number of turns in it.
     turns: usize,
 }
 
-/// The first turns of a conversation as one text, behind what stands for those before them: as many as there is room for, and of
-/// the first one so much of each message that it has room. Nothing if there is none even for that.
+/// Returns the first turns of a conversation as one text, after the note that replaces the turns
+/// before them: as many turns as fit, and if not even the first fits whole, an excerpt of each of
+/// its messages. `None` if there is no room for that.
 fn summary_input(conversation: &ModelConversation, count: usize, room: usize) -> Option<SummaryInput> {
     let mut lines: Vec<String> = conversation.earlier_note.iter().cloned().collect();
     let mut spent: usize = lines.iter().map(|line| line_tokens(line)).sum();
     let mut turns = 0;
     for turn in conversation.turns.iter().take(count) {
         let left = room.saturating_sub(spent);
-        // No single message takes most of the room.
+        // No single message may take most of the room.
         let whole = turn_lines(turn, room / 4);
         let cost: usize = whole.iter().map(|line| line_tokens(line)).sum();
-        let (told, cost) = if cost <= left {
+        let (included, cost) = if cost <= left {
             (whole, cost)
         } else if turns == 0 {
             let each = (left / turn.messages.len().max(1)).saturating_sub(line_tokens("Assistant: "));
@@ -234,7 +240,7 @@ fn summary_input(conversation: &ModelConversation, count: usize, room: usize) ->
         } else {
             break;
         };
-        lines.extend(told);
+        lines.extend(included);
         spent += cost;
         turns += 1;
     }
@@ -244,7 +250,7 @@ fn summary_input(conversation: &ModelConversation, count: usize, room: usize) ->
     })
 }
 
-/// A paragraph for each message of a turn, of which each has at most so many tokens.
+/// Returns a paragraph for each message of a turn, of at most `each` tokens.
 fn turn_lines(turn: &Turn, each: usize) -> Vec<String> {
     turn.messages
         .iter()
@@ -252,14 +258,14 @@ fn turn_lines(turn: &Turn, each: usize) -> Vec<String> {
         .collect()
 }
 
-/// What a paragraph comes to, with the empty line behind it.
+/// Returns the tokens of a paragraph, with the empty line after it.
 fn line_tokens(line: &str) -> usize {
     tokens::estimate_text(line) + 1
 }
 
-/// A message in one paragraph, cut after so many tokens.
-fn message_line(message: &ModelMessage, most: usize) -> String {
-    let (who, text) = match message {
+/// Returns a message as one paragraph, cut to a maximum number of tokens.
+fn message_line(message: &ModelMessage, max_tokens: usize) -> String {
+    let (role, text) = match message {
         ModelMessage::System(text) => ("Instructions", text.clone()),
         ModelMessage::User(text) => ("Person", text.clone()),
         ModelMessage::Assistant { text, tool_calls, .. } => {
@@ -269,7 +275,7 @@ fn message_line(message: &ModelMessage, most: usize) -> String {
         }
         ModelMessage::Tool { output, .. } => ("Tool", output.clone()),
     };
-    format!("{who}: {}", tokens::truncate_to_tokens(&text, most))
+    format!("{role}: {}", tokens::truncate_to_tokens(&text, max_tokens))
 }
 
 #[cfg(test)]
@@ -320,9 +326,9 @@ mod tests {
         let conversation = conversation(Some("(Before.)"), &[&long, "two"]);
         for room in 0..500 {
             match summary_input(&conversation, 2, room) {
-                Some(told) => {
-                    assert!(tokens::estimate_text(&told.text) <= room, "{room}");
-                    assert!(told.text.contains("Person: word"), "{room}: {}", told.text);
+                Some(input) => {
+                    assert!(tokens::estimate_text(&input.text) <= room, "{room}");
+                    assert!(input.text.contains("Person: word"), "{room}: {}", input.text);
                 }
                 None => assert!(room < 50, "{room}"),
             }

@@ -11,12 +11,12 @@ use crate::{
     storage::{PageSize, sqlite::SqliteStorage},
 };
 
-/// Runs that only know the tour, which talks for a while.
+/// Runs with only the tour as a model, whose answer takes a while.
 pub(super) async fn tour_runs() -> (tempfile::TempDir, Runs) {
     runs_with(ToolRegistry::default()).await
 }
 
-/// The same, with these tools.
+/// Runs with the tour and these tools.
 pub(super) async fn runs_with(tools: ToolRegistry) -> (tempfile::TempDir, Runs) {
     let folder = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
@@ -47,7 +47,7 @@ pub(super) fn hello() -> SendMessage {
     }
 }
 
-/// Waits until something is so.
+/// Waits until the condition returns a value.
 pub(super) async fn wait_until<T>(mut is_so: impl AsyncFnMut() -> Option<T>) -> T {
     timeout(Duration::from_secs(20), async {
         loop {
@@ -67,7 +67,7 @@ async fn drives_a_run_after_disconnect() {
     let intent = hello();
     let conversation_id = intent.conversation_id;
     let mut asked = Box::pin(runs.send(UserId::LOCAL, intent, String::new()));
-    // As soon as the change is on its way, the request goes away.
+    // The request is dropped as soon as the change is submitted.
     poll_fn(|context| Poll::Ready(asked.as_mut().poll(context)))
         .await
         .is_pending();

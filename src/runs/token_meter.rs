@@ -1,4 +1,4 @@
-//! How much of its window a call of the model has taken, as far as that is known.
+//! The use of the context window by a model call, as far as it is known.
 
 use super::history::tokens::{self, TokenScale};
 use crate::{
@@ -7,14 +7,15 @@ use crate::{
     protocol,
 };
 
-/// Follows one call. What the server counts is what counts; a server that counts nothing is estimated.
+/// Counts the tokens of one call. The server's count has priority; without one, the tokens are
+/// estimated.
 #[derive(Debug)]
 pub(super) struct TokenMeter {
-    /// What the model is shown, as it was estimated.
+    /// The estimated tokens of the request.
     estimate: usize,
     scale: TokenScale,
     window: Option<usize>,
-    /// What the model has said, as it is estimated.
+    /// The estimated tokens of the model's output.
     said_tokens: usize,
     /// The server has counted.
     is_counted: bool,
@@ -31,9 +32,9 @@ impl TokenMeter {
         }
     }
 
-    /// What the run has to hear of what came from the model.
-    pub fn inputs_for(&mut self, came: Result<ModelEvent, ModelError>) -> Vec<Input> {
-        let event = match came {
+    /// Returns the run's inputs for an event of the model.
+    pub fn inputs_for(&mut self, received: Result<ModelEvent, ModelError>) -> Vec<Input> {
+        let event = match received {
             Ok(event) => event,
             Err(error) => return vec![Input::CallFailed(error)],
         };
@@ -77,10 +78,11 @@ impl TokenMeter {
     }
 }
 
-/// More tokens than any server can count: what claims more must not make an event that a page can't read, whose numbers are shorter.
+/// Maximum token count, more than any server can count. A larger claim must not make an event that
+/// a page can't read, since the page's integers are shorter.
 const MAX_TOKENS: usize = i32::MAX as usize;
 
-/// Tokens as the protocol counts them.
+/// Converts to the protocol's token count.
 fn token_count(tokens: u64) -> usize {
     usize::try_from(tokens).map_or(MAX_TOKENS, |tokens| tokens.min(MAX_TOKENS))
 }

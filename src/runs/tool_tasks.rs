@@ -1,4 +1,5 @@
-//! The tools that a run has at work: begun once that is committed, heard while they are at it, and always told of how they ended.
+//! The tool calls that a run has in progress. A call starts once its start is committed, its
+//! progress is reported, and its end always is.
 
 use std::{collections::HashMap, future::pending, sync::Arc};
 
@@ -18,26 +19,26 @@ use crate::{
     tools::{self, AnyTool, ToolError, ToolResult},
 };
 
-/// How many reports of tools may wait to be heard. What comes beyond that is not worth waiting for.
+/// Maximum number of queued progress reports. Further reports are dropped.
 const MAX_QUEUED_REPORTS: usize = 64;
 
-/// The tools of one run at work. They are ended when this is dropped.
+/// The tool calls of one run in progress. Dropping this aborts them.
 pub(super) struct ToolTasks {
     run: RunKey,
     journal: Journal,
-    /// How much of what a tool makes is kept.
+    /// Limits of stored tool results.
     limits: Limits,
-    /// Not to be in an error of a tool.
+    /// Redacted from tool errors.
     secrets: Arc<Secrets>,
     tasks: JoinSet<Result<StoredToolResult, ToolError>>,
-    /// The calls that they perform: each one's index, and what the person reads when it has ended.
+    /// The calls by task: the index, and the label shown when the call has ended.
     calls: HashMap<Id, (usize, String)>,
-    /// How tools say how far they are.
+    /// The channel for the tools' progress.
     reporter: mpsc::Sender<(usize, ToolProgress)>,
     reports: mpsc::Receiver<(usize, ToolProgress)>,
 }
 
-/// What the model is told, and what was made for the person.
+/// The output for the model, and the artifacts for the person.
 type StoredToolResult = (String, ToolArtifacts);
 
 impl ToolTasks {
@@ -55,7 +56,7 @@ impl ToolTasks {
         }
     }
 
-    /// Begins a call. `tool` is what was offered by that name.
+    /// Starts a call. `tool` is the offered tool of that name.
     pub fn start(&mut self, index: usize, name: String, tool: Option<Arc<dyn AnyTool>>, arguments: String) {
         let label = tool
             .as_ref()
@@ -64,28 +65,28 @@ impl ToolTasks {
         let limits = self.limits.clone();
         let reporter = self.reporter.clone();
         let task = self.tasks.spawn(async move {
-            // What it does may have consequences: first it has to be known that it began.
+            // The call may have side effects: its start has to be committed first.
             journal.flush(run).await.map_err(ToolError::new)?;
             let tool = tool.ok_or_else(|| ToolError(format!("There is no tool “{name}” any more.")))?;
-            let whose = (run.user_id, run.conversation_id, run.message_id);
-            let report = |said| {
-                let _ = reporter.try_send((index, said));
+            let owner = (run.user_id, run.conversation_id, run.message_id);
+            let report = |progress| {
+                let _ = reporter.try_send((index, progress));
             };
-            let result = tools::execute(tool, &arguments, whose, report).await?;
+            let result = tools::execute(tool, &arguments, owner, report).await?;
             Ok(store_tool_result(result, run, &journal, &limits).await)
         });
         self.calls.insert(task.id(), (index, label));
     }
 
-    /// The next thing that one of them does. Waits for ever if there is none.
+    /// Returns the next input from a tool. Waits forever if there is no call.
     pub async fn next_input(&mut self) -> Input {
-        let (id, given) = tokio::select! {
+        let (id, result) = tokio::select! {
             Some((index, progress)) = self.reports.recv() => return Input::ToolProgress { index, progress },
             Some(ended) = self.tasks.join_next_with_id() => match ended {
                 Ok(ended) => ended,
-                // The model is told, and the run goes on.
+                // The model is given the error, and the run continues.
                 Err(error) => {
-                    tracing::error!(%error, "a tool's task broke");
+                    tracing::error!(%error, "a tool's task failed");
                     (error.id(), Err(ToolError::new("A fault in the tool broke it off.")))
                 }
             },
@@ -94,8 +95,8 @@ impl ToolTasks {
         let Some((index, label)) = self.calls.remove(&id) else {
             return pending().await;
         };
-        let (output, made) = match given {
-            Ok((text, made)) => (Ok(text), made),
+        let (output, artifacts) = match result {
+            Ok((text, artifacts)) => (Ok(text), artifacts),
             Err(error) => (Err(self.secrets.redact(&error.0)), ToolArtifacts::default()),
         };
         Input::ToolEnded {
@@ -103,25 +104,26 @@ impl ToolTasks {
             done: ToolOutcome {
                 label,
                 output,
-                artifacts: made,
+                artifacts,
             },
         }
     }
 
-    /// Ends them all, and waits until they have.
+    /// Aborts all calls and waits until they have ended.
     pub async fn shut_down(&mut self) {
         self.tasks.shutdown().await;
     }
 }
 
-/// Keeps what a tool has made for the person, and tells the model what they see of it.
+/// Stores the artifacts that a tool made for the person, and adds their description to the model's
+/// output.
 async fn store_tool_result(
     result: ToolResult,
     run: RunKey,
     journal: &Journal,
     limits: &Limits,
 ) -> StoredToolResult {
-    let (mut text, mut made) = (result.text, ToolArtifacts::default());
+    let (mut text, mut artifacts) = (result.text, ToolArtifacts::default());
     let mut tell = |what: String| text.push_str(&format!("\n\n({what})"));
     match result
         .payload
@@ -132,7 +134,7 @@ async fn store_tool_result(
                 "The person sees this as {}: {}.",
                 payload.payload_id, payload.summary
             ));
-            made.payload = Some(payload.to_ref());
+            artifacts.payload = Some(payload.to_ref());
             journal.store_payload(run, payload).await;
         }
         Some(Err(too_large)) => tell(too_large),
@@ -142,7 +144,7 @@ async fn store_tool_result(
     for attachment in result.attachments.into_iter().take(limits.attachments) {
         match attachment.into_attachment(limits.attachment_bytes) {
             Ok((attachment, data)) => {
-                made.attachments.push(attachment.clone());
+                artifacts.attachments.push(attachment.clone());
                 journal
                     .store_attachment(run, StoredAttachment { attachment, data })
                     .await;
@@ -150,8 +152,8 @@ async fn store_tool_result(
             Err(too_large) => tell(too_large),
         }
     }
-    if !made.attachments.is_empty() {
-        let names: Vec<&str> = made.attachments.iter().map(|file| &*file.name).collect();
+    if !artifacts.attachments.is_empty() {
+        let names: Vec<&str> = artifacts.attachments.iter().map(|file| &*file.name).collect();
         tell(format!("The person is shown {}.", names.join(", ")));
     }
     if left_out > 0 {
@@ -160,5 +162,5 @@ async fn store_tool_result(
             limits.attachments
         ));
     }
-    (text, made)
+    (text, artifacts)
 }

@@ -1,5 +1,6 @@
-//! Asks a service that the operator has named in the settings: a search engine, a database of articles. Its address is trusted and
-//! may be inside; what it answers is not: it may be late, long, broken or hostile.
+//! A client for services configured by the operator: a search engine, a database of articles. The
+//! address is trusted and may be internal; the answers are not trusted: they may be late, long,
+//! broken or hostile.
 
 use std::{
     fmt,
@@ -16,13 +17,14 @@ use super::{
 };
 use crate::http_client::{client_for, parse_retry_after};
 
-/// How long an answer may take, its last byte included.
+/// The time limit for an answer, including its last byte.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long an answer may be, in bytes.
+/// Maximum size of an answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 8 << 20;
 
-/// How often a service that is overwhelmed or ill is asked again; how long is waited if it does not say; how long at most.
+/// The number of retries after a temporary failure; the first delay if the service gives none; the
+/// maximum delay.
 const MAX_RETRIES: u32 = 2;
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
@@ -31,26 +33,26 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Service {
     http: Client,
-    /// What it is called towards models and people.
+    /// The name of the service, for models and people.
     name: &'static str,
     rate_limiter: Option<RateLimiter>,
     timeout: Duration,
     first_retry_delay: Duration,
 }
 
-/// Why an answer did not come, or not as it should.
+/// The error of one attempt.
 enum AttemptError {
     Final(ServiceErrorKind),
-    /// It may come if it is asked for again, after so long if the service says so.
+    /// A retry may succeed, after this delay if the service gives one.
     Retryable(ServiceErrorKind, Option<Duration>),
 }
 
 impl Service {
-    /// A service at an address.
+    /// Creates the client for a service at an address.
     ///
     /// # Errors
     ///
-    /// If this machine has no certificates to check the service's by.
+    /// If this machine has no certificates to verify the service's.
     pub fn new(name: &'static str, url: &Url) -> Result<Self, reqwest::Error> {
         Ok(Self {
             http: client_for(url).build()?,
@@ -61,16 +63,16 @@ impl Service {
         })
     }
 
-    /// The same, asked no faster than this by all who ask it.
-    pub fn with_rate_limiter(mut self, pace: RateLimiter) -> Self {
-        self.rate_limiter = Some(pace);
+    /// Sets a rate limiter, shared by all callers of the service.
+    pub fn with_rate_limiter(mut self, rate_limiter: RateLimiter) -> Self {
+        self.rate_limiter = Some(rate_limiter);
         self
     }
 
-    /// The same, waited for no longer than this, and asked again at once. For tests.
+    /// Sets a short time limit and removes the retry delay. For tests.
     #[cfg(test)]
-    pub fn with_test_timeout(mut self, patience: Duration) -> Self {
-        self.timeout = patience;
+    pub fn with_test_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self.first_retry_delay = Duration::ZERO;
         self
     }
@@ -79,24 +81,25 @@ impl Service {
         &self.http
     }
 
-    /// What the service answers, as text: bytes that are none are replaced.
+    /// Returns the answer as text, with invalid bytes replaced.
     ///
     /// # Errors
     ///
-    /// What went wrong. The address is not in it: that may hold a key, and is the operator's business.
+    /// The reason for the failure, without the address: it may contain a key, and concerns only the
+    /// operator.
     pub async fn fetch_text(&self, request: RequestBuilder) -> Result<String, ServiceError> {
         self.fetch_with_retries(request)
             .await
             .map_err(|fault| self.error(fault))
     }
 
-    /// The same for an answer that is JSON.
+    /// Returns an answer that is JSON.
     pub async fn fetch_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ServiceError> {
         let text = self.fetch_text(request).await?;
         serde_json::from_str(&text).map_err(|error| self.error(self.unreadable(error)))
     }
 
-    /// A fault of this service.
+    /// Returns an error of this service.
     pub fn error(&self, fault: ServiceErrorKind) -> ServiceError {
         ServiceError {
             name: self.name,
@@ -104,7 +107,7 @@ impl Service {
         }
     }
 
-    /// The fault of an answer that makes no sense.
+    /// Returns the kind of error for an invalid answer.
     pub fn unreadable(&self, error: impl fmt::Display) -> ServiceErrorKind {
         tracing::warn!(service = self.name, %error, "its answer can't be read");
         ServiceErrorKind::Unreadable
@@ -114,12 +117,13 @@ impl Service {
         let request = request.build().map_err(|error| self.unreadable(error))?;
         let mut retries = 0;
         loop {
-            if let Some(pace) = &self.rate_limiter {
-                pace.acquire()
+            if let Some(rate_limiter) = &self.rate_limiter {
+                rate_limiter
+                    .acquire()
                     .await
                     .map_err(|QueueFull| ServiceErrorKind::QueueFull)?;
             }
-            // Bodies are in memory: there is always a copy.
+            // Bodies are in memory, so a request can always be cloned.
             let request = request.try_clone().ok_or(ServiceErrorKind::Unreachable)?;
             let (fault, wait) = match timeout(self.timeout, self.fetch_once(request)).await {
                 Ok(Ok(text)) => return Ok(text),
@@ -133,7 +137,7 @@ impl Service {
             }
             retries += 1;
             match &self.rate_limiter {
-                Some(pace) => pace.pause(wait),
+                Some(rate_limiter) => rate_limiter.pause(wait),
                 None => sleep(wait).await,
             }
         }

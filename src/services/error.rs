@@ -1,14 +1,14 @@
-//! Why a service did not answer as it should. What happened is for everybody; what to do about it is one thing for a model, which is
-//! said here, and another for a person, which is said where the person is.
+//! Errors of services. The message says what happened and is for everybody. The advice differs: for
+//! a model it is given here, for a person where the error is shown.
 
 use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-/// What went wrong with which service. Shown, it is what happened, in a sentence.
+/// An error of a service. `Display` says what happened, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceError {
-    /// What the service is called.
+    /// The name of the service.
     pub name: &'static str,
     pub kind: ServiceErrorKind,
 }
@@ -18,19 +18,19 @@ pub enum ServiceErrorKind {
     Unreachable,
     /// It did not answer within this time.
     Timeout(Duration),
-    /// It is asked too much, and can be asked again after this time, if it says so.
+    /// It is overloaded, and can be asked again after this time, if it gives one.
     Busy(Option<Duration>),
-    /// Too many requests wait here for their turn to ask it.
+    /// Too many requests are queued in this process.
     QueueFull,
-    /// It says that it can't do it now.
+    /// It reports an error of its own.
     ServerError(StatusCode),
-    /// It does not let Parlor ask.
+    /// It denies access.
     AccessDenied(StatusCode),
     Refused(StatusCode),
-    /// It answered with more than so many bytes.
+    /// Its answer exceeded this number of bytes.
     TooLarge(usize),
     Unreadable,
-    /// It did not understand what it was asked, in its own words.
+    /// It rejected the query, with this message.
     InvalidQuery(String),
 }
 
@@ -39,8 +39,8 @@ impl fmt::Display for ServiceError {
         f.write_str(self.name)?;
         match &self.kind {
             ServiceErrorKind::Unreachable => f.write_str(" can't be reached."),
-            ServiceErrorKind::Timeout(patience) => {
-                write!(f, " did not answer within {} seconds.", patience.as_secs_f64())
+            ServiceErrorKind::Timeout(limit) => {
+                write!(f, " did not answer within {} seconds.", limit.as_secs_f64())
             }
             ServiceErrorKind::Busy(_) => f.write_str(" is asked too much (429)."),
             ServiceErrorKind::QueueFull => {
@@ -65,7 +65,7 @@ impl fmt::Display for ServiceError {
 impl std::error::Error for ServiceError {}
 
 impl ServiceErrorKind {
-    /// What a model can do about it.
+    /// Returns the advice for a model.
     pub fn advice(&self) -> String {
         match self {
             Self::Unreachable => "Do without it.".into(),

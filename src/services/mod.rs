@@ -1,5 +1,6 @@
-//! Clients of the services that the settings name (search engines, PubMed), for tools and pages alike: requests at the pace that a
-//! service allows, retries, bounded answers and errors in words. Addresses that a model or a page names are fetched by `web`.
+//! Clients of the services that the settings name (search engines, PubMed), for tools and pages:
+//! rate limits, retries, bounded answers and readable errors. Addresses that a model or a page
+//! names are fetched by `web`.
 
 mod client;
 mod error;

@@ -1,4 +1,4 @@
-//! A pace that several callers keep together: so many requests a second and no more.
+//! A rate limiter shared by several callers.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -10,39 +10,39 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// How long one should have to wait at most, if nothing pauses meanwhile: nobody has the patience for more.
+/// Maximum time in the queue, without pauses. It bounds the length of the queue.
 const MAX_QUEUE_WAIT: Duration = Duration::from_secs(20);
 
-/// Gives turns, one after the other, in the order in which they are asked for.
+/// Gives turns at an interval, in the order of the requests.
 #[derive(Debug)]
 pub struct RateLimiter {
     interval: Duration,
     next_turn: Mutex<Option<Instant>>,
-    /// Who has it has the next turn. It is given in the order in which it is asked for.
+    /// The holder has the next turn. The lock is fair: first come, first served.
     queue: tokio::sync::Mutex<()>,
-    /// For those who wait, and the one whose turn is next.
+    /// One permit for each waiting caller, including the next one.
     slots: Semaphore,
 }
 
-/// So many wait for their turn that there is no room for another one.
+/// The queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueFull;
 
 impl RateLimiter {
-    pub fn new(between: Duration) -> Self {
-        let places = MAX_QUEUE_WAIT.as_millis() / between.as_millis().max(1);
-        let places = usize::try_from(places).unwrap_or(usize::MAX);
+    pub fn new(interval: Duration) -> Self {
+        let max_waiting = MAX_QUEUE_WAIT.as_millis() / interval.as_millis().max(1);
+        let max_waiting = usize::try_from(max_waiting).unwrap_or(usize::MAX);
         Self {
-            interval: between,
+            interval,
             next_turn: Mutex::default(),
             queue: tokio::sync::Mutex::default(),
-            slots: Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)),
+            slots: Semaphore::new(max_waiting.clamp(1, Semaphore::MAX_PERMITS)),
         }
     }
 
-    /// Waits until it is the caller's turn. Who stops waiting uses none up.
+    /// Waits for the caller's turn. A cancelled wait uses no turn.
     pub async fn acquire(&self) -> Result<(), QueueFull> {
-        let _place = self.slots.try_acquire().map_err(|_| QueueFull)?;
+        let _permit = self.slots.try_acquire().map_err(|_| QueueFull)?;
         let _first = self.queue.lock().await;
         while let Some(next) = self.try_acquire() {
             sleep_until(next).await;
@@ -50,7 +50,7 @@ impl RateLimiter {
         Ok(())
     }
 
-    /// Takes a turn, or says when there will be one: not before, and later if there is a pause meanwhile.
+    /// Takes a turn, or returns the earliest time of the next one, which a pause may still delay.
     fn try_acquire(&self) -> Option<Instant> {
         let mut next = self.lock_next_turn();
         let now = Instant::now();
@@ -61,7 +61,7 @@ impl RateLimiter {
         None
     }
 
-    /// Gives no turns for so long.
+    /// Gives no turns for this duration.
     pub fn pause(&self, pause: Duration) {
         let until = Instant::now() + pause;
         let mut next = self.lock_next_turn();
@@ -83,55 +83,51 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn gives_turns_at_interval_and_after_pauses() {
-        let pace = RateLimiter::new(INTERVAL);
+        let limiter = RateLimiter::new(INTERVAL);
         let start = Instant::now();
-        let turns = join_all((0..4).map(|_| pace.acquire())).await;
+        let turns = join_all((0..4).map(|_| limiter.acquire())).await;
         assert_eq!(turns, [Ok(()); 4]);
         assert_eq!(start.elapsed(), 3 * INTERVAL, "the first is at once");
         tokio::time::advance(Duration::from_secs(60)).await;
         let start = Instant::now();
-        assert_eq!(pace.acquire().await, Ok(()));
-        assert_eq!(
-            start.elapsed(),
-            Duration::ZERO,
-            "who has not asked for long need not wait"
-        );
-        pace.pause(Duration::from_secs(3));
-        assert_eq!(pace.acquire().await, Ok(()));
+        assert_eq!(limiter.acquire().await, Ok(()));
+        assert_eq!(start.elapsed(), Duration::ZERO, "an idle caller need not wait");
+        limiter.pause(Duration::from_secs(3));
+        assert_eq!(limiter.acquire().await, Ok(()));
         assert_eq!(start.elapsed(), Duration::from_secs(3));
     }
 
     #[tokio::test(start_paused = true)]
     async fn pause_delays_waiting_callers() {
-        let pace = RateLimiter::new(INTERVAL);
+        let limiter = RateLimiter::new(INTERVAL);
         let start = Instant::now();
-        assert_eq!(pace.acquire().await, Ok(()));
-        let mut waiting = Box::pin(pace.acquire());
+        assert_eq!(limiter.acquire().await, Ok(()));
+        let mut waiting = Box::pin(limiter.acquire());
         assert_eq!((&mut waiting).now_or_never(), None);
-        pace.pause(Duration::from_secs(3));
+        limiter.pause(Duration::from_secs(3));
         assert_eq!(waiting.await, Ok(()));
         assert_eq!(start.elapsed(), Duration::from_secs(3));
     }
 
     #[tokio::test(start_paused = true)]
     async fn cancelled_wait_uses_no_turn_and_queue_is_bounded() {
-        let pace = RateLimiter::new(INTERVAL);
-        assert_eq!(pace.acquire().await, Ok(()));
+        let limiter = RateLimiter::new(INTERVAL);
+        assert_eq!(limiter.acquire().await, Ok(()));
         let start = Instant::now();
-        let mut waiting: Vec<_> = (0..1000).map(|_| Box::pin(pace.acquire())).collect();
+        let mut waiting: Vec<_> = (0..1000).map(|_| Box::pin(limiter.acquire())).collect();
         let results: Vec<_> = waiting
             .iter_mut()
             .filter_map(|turn| turn.now_or_never())
             .collect();
         let room = 1000 - results.len();
-        assert!(results.iter().all(|told| *told == Err(QueueFull)));
+        assert!(results.iter().all(|result| *result == Err(QueueFull)));
         assert!(
             INTERVAL * u32::try_from(room).unwrap() <= MAX_QUEUE_WAIT,
             "{room} wait"
         );
         assert!(room > 50, "{room} wait");
         drop(waiting);
-        assert_eq!(pace.acquire().await, Ok(()));
+        assert_eq!(limiter.acquire().await, Ok(()));
         assert_eq!(start.elapsed(), INTERVAL);
     }
 }

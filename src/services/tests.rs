@@ -7,7 +7,7 @@ use upstream::{Page, Upstream};
 use super::{Service, ServiceError, ServiceErrorKind};
 use crate::tools::ToolError;
 
-/// What a service is for which nobody waits long.
+/// A service with a short time limit.
 fn test_service(url: &str) -> (Service, Url) {
     let url: Url = url.parse().expect("a URL");
     let service = Service::new("The oracle", &url).expect("a client");
@@ -19,7 +19,7 @@ async fn fetch(upstream: &Upstream) -> Result<Value, ServiceError> {
     service.fetch_json(service.http().get(url)).await
 }
 
-/// An oracle that answers with these pages, one after the other, and the last one from then on.
+/// Serves these pages one after the other, and the last one from then on.
 async fn serve_pages(pages: &[Page]) -> Upstream {
     let upstream = Upstream::start().await;
     let (last, first) = pages.split_last().expect("a page");

@@ -1,17 +1,18 @@
-//! A file that a tool has given, as it is kept: not too large, with a name that is one and the type that it really has.
+//! A file made by a tool, as it is stored: limited in size, with a valid name and its real media
+//! type.
 
 use bytes::Bytes;
 
 use super::NewAttachment;
 use crate::protocol::{Attachment, AttachmentId, attachment::AttachmentDisplay};
 
-/// The longest name, in characters.
+/// Maximum length of a file name, in characters.
 const MAX_NAME_CHARS: usize = 80;
 
-/// What is said of a file of which nothing is known.
+/// The media type of an unknown file.
 pub(super) const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
 
-/// How a type is also called, and what it is called here.
+/// Other names of media types, each with the name used here.
 const ALIASES: [(&str, &str); 7] = [
     ("image/jpg", "image/jpeg"),
     ("audio/mp3", "audio/mpeg"),
@@ -22,7 +23,7 @@ const ALIASES: [(&str, &str); 7] = [
     ("audio/m4a", "audio/mp4"),
 ];
 
-/// How files of a type are named.
+/// The file extensions of media types.
 const EXTENSIONS: [(&str, &str); 18] = [
     ("image/png", ".png"),
     ("image/jpeg", ".jpg"),
@@ -45,11 +46,11 @@ const EXTENSIONS: [(&str, &str); 18] = [
 ];
 
 impl NewAttachment {
-    /// Gives it an id, if it has at most so many bytes.
+    /// Gives the file an id, if it has at most `limit` bytes.
     ///
     /// # Errors
     ///
-    /// What the model is told: the person does not see what is too large.
+    /// The message for the model: the person does not see files that are too large.
     pub fn into_attachment(self, limit: usize) -> Result<(Attachment, Bytes), String> {
         let media_type = media_type(&self.media_type, &self.data);
         let attachment = Attachment {
@@ -69,22 +70,26 @@ impl NewAttachment {
     }
 }
 
-/// The type of a file. What browsers would show must be what it is said to be; whatever else it is, it is only saved.
-fn media_type(said: &str, data: &[u8]) -> String {
-    let said = said.to_ascii_lowercase();
-    if !is_media_type(&said) {
+/// Returns the media type of a file. A type that browsers would display must match the file's
+/// signature; any other file is only offered for download.
+fn media_type(declared: &str, data: &[u8]) -> String {
+    let declared = declared.to_ascii_lowercase();
+    if !is_media_type(&declared) {
         return UNKNOWN_MEDIA_TYPE.into();
     }
-    let own = ALIASES.iter().find(|(alias, _)| *alias == said);
-    let said = own.map_or(said, |(_, name)| (*name).to_owned());
-    if AttachmentDisplay::for_media_type(&said) == AttachmentDisplay::Download || has_signature(&said, data) {
-        said
+    let own = ALIASES.iter().find(|(alias, _)| *alias == declared);
+    let declared = own.map_or(declared, |(_, name)| (*name).to_owned());
+    if AttachmentDisplay::for_media_type(&declared) == AttachmentDisplay::Download
+        || has_signature(&declared, data)
+    {
+        declared
     } else {
         UNKNOWN_MEDIA_TYPE.into()
     }
 }
 
-/// Whether it has the form of a type, without parameters. The model reads it among what only Parlor says: nothing else may stand there.
+/// Returns `true` for the form of a media type without parameters. The model reads the type in
+/// Parlor's own metadata, where no other text may stand.
 pub(super) fn is_media_type(text: &str) -> bool {
     let is_name = |name: &str| {
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-+._".contains(&byte);
@@ -94,7 +99,7 @@ pub(super) fn is_media_type(text: &str) -> bool {
     text.split_once('/').is_some_and(is_both)
 }
 
-/// Whether a file begins as those of a type do.
+/// Returns `true` if a file begins with the signature of its type.
 fn has_signature(media_type: &str, data: &[u8]) -> bool {
     let container = |tag: &[u8]| data.starts_with(b"RIFF") && data.get(8..12) == Some(tag);
     // Frames of MPEG audio begin with eleven ones, those of AAC with twelve.
@@ -115,8 +120,8 @@ fn has_signature(media_type: &str, data: &[u8]) -> bool {
     }
 }
 
-/// A name for a file, on any system, with the ending that goes with its type.
-fn file_name(said: &str, media_type: &str) -> String {
+/// Returns a file name that is valid on any system, with the extension of its type.
+fn file_name(given: &str, media_type: &str) -> String {
     let fit = |c: char| {
         if c.is_alphanumeric() || " ._-()".contains(c) {
             c
@@ -124,7 +129,7 @@ fn file_name(said: &str, media_type: &str) -> String {
             '_'
         }
     };
-    let name: String = said.chars().map(fit).take(MAX_NAME_CHARS).collect();
+    let name: String = given.chars().map(fit).take(MAX_NAME_CHARS).collect();
     let name = name.trim_matches([' ', '.']);
     let name = if name.is_empty() { "file" } else { name };
     let ending = EXTENSIONS.iter().find(|(kind, _)| *kind == media_type);
@@ -163,7 +168,7 @@ mod tests {
             ("audio/x-wav", b"RIFF....WAVEfmt", ("draw-1.wav", "audio/wav")),
             ("audio/wav", b"RIFF", ("draw-1", UNKNOWN_MEDIA_TYPE)),
             ("audio/aac", b"", ("draw-1", UNKNOWN_MEDIA_TYPE)),
-            // Never shown, so that it does not matter what they are.
+            // Never displayed in the page, so their content does not matter.
             ("image/svg+xml", page, ("draw-1.svg", "image/svg+xml")),
             ("text/html", page, ("draw-1.html", "text/html")),
             ("video/mp4", page, ("draw-1", "video/mp4")),
@@ -172,7 +177,7 @@ mod tests {
                 page,
                 ("draw-1", "application/vnd.a-b+json"),
             ),
-            // What is no type at all.
+            // Invalid media types.
             ("", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),
             ("text", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),
             ("text/", page, ("draw-1", UNKNOWN_MEDIA_TYPE)),

@@ -1,4 +1,4 @@
-//! The tools that come with Parlor, as the settings have them.
+//! Parlor's own tools, configured by the settings.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{journal::Journal, services::pubmed::PubmedClient, settings::Settings, storage::Storage};
 
-/// All that can be used: what lacks a setting is left out, and what the settings disable.
+/// Returns all usable tools, without those that lack a setting or that the settings disable.
 pub fn built_in(
     settings: &Settings,
     storage: Arc<dyn Storage>,
@@ -46,7 +46,7 @@ mod tests {
         storage::sqlite::SqliteStorage,
     };
 
-    /// The names of the tools that there are with these settings.
+    /// Returns the names of the tools that exist with these settings.
     async fn names(change: impl FnOnce(&mut Settings)) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let storage: Arc<dyn Storage> =

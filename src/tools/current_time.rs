@@ -1,4 +1,4 @@
-//! What time it is, here or elsewhere. Models don't know.
+//! The current time, in any time zone. Models don't know it.
 
 use jiff::{Timestamp, tz::TimeZone};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Runs a tool: within its time, with what it says cut to its limit, and whatever it does harms nothing else.
+//! Executes a tool with a time limit and a limit on its output, and contains its failures.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -11,32 +11,33 @@ use tokio::{
 use super::{AnyTool, ProgressReporter, ToolContext, ToolError, ToolResult};
 use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
 
-/// How often a tool is heard: each time is an event in the log.
+/// The minimum time between two progress reports: each one is an event in the log.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Runs a tool and gives what has come of it. Meanwhile `progress` is told what it says of itself, now and then.
+/// Runs a tool and returns its result. Meanwhile `progress` receives the tool's reports, at a
+/// limited rate.
 ///
 /// # Errors
 ///
-/// What the model is told: the tool's own error, or that it took too long, or that it broke.
+/// The message for the model: the tool's own error, a timeout, or a panic.
 pub async fn execute(
     tool: Arc<dyn AnyTool>,
     arguments: &str,
     (user_id, conversation_id, run): (UserId, ConversationId, MessageId),
     progress: impl FnMut(ToolProgress),
 ) -> Result<ToolResult, ToolError> {
-    let terms = tool.run_options();
-    let (said, heard) = watch::channel(None);
+    let options = tool.run_options();
+    let (sender, receiver) = watch::channel(None);
     let call = ToolContext {
         user_id,
         conversation_id,
         run,
-        progress: ProgressReporter(said),
+        progress: ProgressReporter(sender),
     };
     let running = AssertUnwindSafe(tool.run(arguments, call)).catch_unwind();
     let outcome = tokio::select! {
-        outcome = timeout(terms.timeout, running) => outcome,
-        never = forward_progress(heard, progress) => match never {},
+        outcome = timeout(options.timeout, running) => outcome,
+        never = forward_progress(receiver, progress) => match never {},
     };
     let result = match outcome {
         Ok(Ok(result)) => result,
@@ -45,7 +46,7 @@ pub async fn execute(
             return Err(ToolError::new("A fault in the tool broke it off."));
         }
         Err(_) => {
-            let seconds = terms.timeout.as_secs_f64();
+            let seconds = options.timeout.as_secs_f64();
             return Err(ToolError(format!(
                 "It took longer than {seconds} seconds and was ended. Ask for less, or do without it."
             )));
@@ -53,32 +54,32 @@ pub async fn execute(
     };
     match result {
         Ok(mut result) => {
-            truncate_output(&mut result.text, terms.output_bytes);
+            truncate_output(&mut result.text, options.output_bytes);
             Ok(result)
         }
         Err(mut error) => {
-            truncate_output(&mut error.0, terms.output_bytes);
+            truncate_output(&mut error.0, options.output_bytes);
             Err(error)
         }
     }
 }
 
-/// Passes on what a tool says, not more often than it is worth.
+/// Forwards a tool's progress reports, at a limited rate.
 async fn forward_progress(
-    mut heard: watch::Receiver<Option<ToolProgress>>,
+    mut receiver: watch::Receiver<Option<ToolProgress>>,
     mut progress: impl FnMut(ToolProgress),
 ) -> std::convert::Infallible {
-    while heard.changed().await.is_ok() {
-        let said = heard.borrow_and_update().clone();
-        if let Some(said) = said {
-            progress(said);
+    while receiver.changed().await.is_ok() {
+        let report = receiver.borrow_and_update().clone();
+        if let Some(report) = report {
+            progress(report);
         }
         sleep(PROGRESS_INTERVAL).await;
     }
     std::future::pending().await
 }
 
-/// Cuts a text to so many bytes, and says so.
+/// Cuts a text to `limit` bytes and adds a note about that.
 fn truncate_output(text: &mut String, limit: usize) {
     if text.len() <= limit {
         return;

@@ -1,4 +1,4 @@
-//! A page of the web as text.
+//! Fetches a web page as text.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::{
     web::{self, Page, WebClient, WebConfig},
 };
 
-/// How long the page has, beyond what its server takes, to become text.
+/// The time for converting the page to text, in addition to the time for fetching it.
 const EXTRACTION_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub struct FetchWebpage {
     client: WebClient,
-    /// How long it may take in all.
+    /// The time limit for the whole call.
     timeout: Duration,
 }
 
@@ -27,7 +27,7 @@ pub struct Input {
 }
 
 impl FetchWebpage {
-    /// Nothing if this machine can't connect to anybody safely; the log says why.
+    /// Returns `None` if this machine can't make safe connections. The reason is logged.
     pub fn new(settings: &settings::FetchWebpageSettings) -> Option<Self> {
         let timeout = Duration::from_secs_f64(settings.timeout_seconds);
         let config = WebConfig {
@@ -42,7 +42,7 @@ impl FetchWebpage {
                 timeout: timeout.saturating_add(EXTRACTION_TIMEOUT),
             }),
             Err(error) => {
-                tracing::warn!(%error, "pages of the web can't be read");
+                tracing::warn!(%error, "web pages can't be fetched");
                 None
             }
         }

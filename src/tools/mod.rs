@@ -1,7 +1,8 @@
-//! Tools: what a model can ask Parlor to do. One trait, one file a tool.
+//! Tools: actions that a model can request. One trait, one file a tool.
 //!
-//! A tool says what it is called, what it takes and what it is doing; it is given its input and gives a text for the model.
-//! When it is run, how long it may take and what becomes of its output is decided elsewhere: in `agent` and [`execute`].
+//! A tool gives its name, its input and its labels; it receives its input and returns a text for
+//! the model. Its schedule, its time limit and the use of its output are decided elsewhere: in
+//! `agent` and [`execute`].
 
 mod attachment;
 mod built_in;
@@ -40,40 +41,41 @@ use crate::{
     text,
 };
 
-/// A tool, with an input of its own. The doc comments of the input's fields are what the model reads about them.
+/// A tool with a typed input. The doc comments of the input's fields are given to the model.
 pub trait Tool: Send + Sync + 'static {
     type Input: DeserializeOwned + JsonSchema + Send;
 
-    /// The name that the model calls it by.
+    /// The name for the model.
     const NAME: &'static str;
-    /// What it does and when to use it, for the model.
+    /// The purpose of the tool and when to use it, for the model.
     const DESCRIPTION: &'static str;
-    /// What it is doing, for the person: "Searching the web".
+    /// The label of a call in progress, for the person: "Searching the web".
     const LABEL: &'static str;
-    /// What it has done: "Searched".
+    /// The label of a finished call: "Searched".
     const DONE: &'static str;
-    /// How long it may take.
+    /// The time limit of a call.
     const TIMEOUT: Duration = Duration::from_secs(60);
-    /// How much of its text the model is given, in bytes.
+    /// Maximum size of its output for the model, in bytes.
     const OUTPUT_BYTES: usize = 48 << 10;
-    /// Whether it may run again when it is not known what came of it: it changes nothing.
+    /// The tool changes nothing, so a call with an unknown outcome may be repeated.
     const IS_IDEMPOTENT: bool = false;
-    /// Whether a person must allow each call.
+    /// Each call needs a person's approval.
     const NEEDS_APPROVAL: bool = false;
-    /// It finds pages that an answer should name as its sources.
+    /// The tool finds pages that an answer should cite as its sources.
     const FINDS_SOURCES: bool = false;
 
-    /// The same, where the settings say it.
+    /// Returns the time limit of a call, where the settings define it.
     fn timeout(&self) -> Duration {
         Self::TIMEOUT
     }
 
-    /// What it does that with, for the person, who sees the beginning of it in one line: the query, the address.
+    /// Returns the subject of a call for the person, who sees its beginning in one line: the query,
+    /// the address.
     fn detail(&self, _input: &Self::Input) -> Option<String> {
         None
     }
 
-    /// Does it. Dropping the future ends it.
+    /// Performs a call. Dropping the future cancels it.
     fn run(
         &self,
         input: Self::Input,
@@ -81,51 +83,51 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ToolResult, ToolError>> + Send;
 }
 
-/// Any tool: those with an input type, and those that a server describes.
+/// A tool of any kind: one with an input type, or one that a server describes.
 #[async_trait]
 pub trait AnyTool: Send + Sync {
     fn spec(&self) -> &Arc<ToolSpec>;
 
-    /// How it is run.
+    /// Returns the options of its calls.
     fn run_options(&self) -> ToolRunOptions;
 
-    /// It finds pages that an answer should name as its sources.
+    /// Returns `true` if the tool finds pages that an answer should cite as its sources.
     fn finds_sources(&self) -> bool {
         false
     }
 
-    /// Its server's words about using its tools.
+    /// Returns its server's instructions for its tools.
     fn guidance(&self) -> Option<Arc<Guidance>> {
         None
     }
 
-    /// What a call with these arguments would do.
+    /// Plans a call with these arguments.
     ///
     /// # Errors
     ///
-    /// If they do not fit: what the model is told.
+    /// If the arguments are invalid: the message for the model.
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String>;
 
     async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError>;
 }
 
-/// A server's own words about using its tools, for the model.
+/// A server's own instructions for its tools, for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guidance {
     pub server: String,
     pub text: String,
 }
 
-/// How a tool is run.
+/// The options of a tool's calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolRunOptions {
-    /// What it has done, for the person.
+    /// The label of a finished call, for the person.
     pub done_label: Cow<'static, str>,
     pub timeout: Duration,
     pub output_bytes: usize,
 }
 
-/// Whose call of a tool it is, and the way to say how far it is.
+/// The owner of a tool call, and its progress reporter.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
     pub user_id: UserId,
@@ -134,17 +136,17 @@ pub struct ToolContext {
     pub progress: ProgressReporter,
 }
 
-/// Where a tool says how far it is. What is said faster than it is read is replaced by what is said last.
+/// Reports the progress of a tool. A report that is not read in time is replaced by the next one.
 #[derive(Clone, Debug)]
 pub struct ProgressReporter(tokio::sync::watch::Sender<Option<ToolProgress>>);
 
 impl ProgressReporter {
-    /// Says that a stage is reached: `searching`, "Found 15 articles", 0.5.
+    /// Reports a stage: `searching`, "Found 15 articles", 0.5.
     pub fn report(&self, stage: &str, message: impl Into<String>, progress: Option<Fraction>) {
         self.report_with_data(stage, message, progress, None);
     }
 
-    /// The same, with what there is so far.
+    /// Reports a stage with preliminary data.
     pub fn report_with_data(
         &self,
         stage: &str,
@@ -161,30 +163,30 @@ impl ProgressReporter {
     }
 }
 
-/// What a tool gives.
+/// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
-    /// For the model.
+    /// The output for the model.
     pub text: String,
-    /// For the person, in a panel.
+    /// Content for the person, in a panel.
     pub payload: Option<NewPayload>,
-    /// For the person: images and other files.
+    /// Images and other files for the person.
     pub attachments: Vec<NewAttachment>,
 }
 
-/// A file that a tool gives.
+/// A file made by a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAttachment {
-    /// Such as `image/png`.
+    /// The media type, such as `image/png`.
     pub media_type: String,
     pub name: String,
     pub data: Bytes,
 }
 
-/// Something to be shown in a panel.
+/// Content for a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPayload {
-    /// Its type, such as `pubmed_search_results`: decides how it is shown.
+    /// Its type, such as `pubmed_search_results`, which decides how it is shown.
     pub kind: String,
     pub data: Value,
 }
@@ -198,7 +200,7 @@ impl From<String> for ToolResult {
     }
 }
 
-/// What went wrong, in words that the model can act on. The person sees it too.
+/// A tool's error, with a message that the model can act on. The person sees it too.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ToolError(pub String);
@@ -208,7 +210,7 @@ impl ToolError {
         Self(what.to_string())
     }
 
-    /// Storage does not work. What is wrong with it is said to the log, and to no model.
+    /// Returns the error for a storage failure. The details are logged and not given to the model.
     pub fn unavailable() -> Self {
         Self::new("Parlor's storage does not work just now. Nothing was changed; do without it.")
     }
@@ -220,7 +222,7 @@ impl From<ServiceError> for ToolError {
     }
 }
 
-/// How much is shown of what a tool does its work with, in characters.
+/// Maximum length of the subject of a call, in characters.
 const MAX_DETAIL_CHARS: usize = 200;
 
 /// A [`Tool`] as [`AnyTool`].
@@ -243,7 +245,7 @@ impl<T: Tool> TypedTool<T> {
     }
 
     fn parse_input(arguments: &str) -> Result<T::Input, String> {
-        // A tool that needs nothing is called with nothing by some models.
+        // Some models send no arguments for a tool that needs none.
         let arguments = if arguments.trim().is_empty() {
             "{}"
         } else {

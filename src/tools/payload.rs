@@ -1,4 +1,4 @@
-//! What a tool, or the model, has made for a panel, as it is kept.
+//! A payload made by a tool or the model for a panel, as it is stored.
 
 use serde_json::Value;
 
@@ -8,20 +8,22 @@ use crate::{
     text,
 };
 
-/// The longest summary, in characters.
+/// Maximum length of a summary, in characters.
 const MAX_SUMMARY_CHARS: usize = 80;
-/// The field that names what the model wanted this to be a version of, if it came to be none.
+/// The field with the id of the payload that the model wanted to make a new version of, if that id
+/// is unknown.
 pub const UNKNOWN_VERSION_FIELD: &str = "no_version_of";
 
-/// Ids are so many letters and digits: few enough to be repeated by a model, enough that they do not meet.
+/// The length of an id in letters and digits: short enough for a model to repeat, long enough to be
+/// unique.
 const ID_CHARS: usize = 8;
 
 impl NewPayload {
-    /// Gives it an id and a line about it, if its data have at most so many bytes.
+    /// Gives the payload an id and a summary, if its data have at most `limit` bytes.
     ///
     /// # Errors
     ///
-    /// What the model is told: the person does not see what is too large.
+    /// The message for the model: the person does not see payloads that are too large.
     pub fn into_payload(self, limit: usize) -> Result<Payload, String> {
         let payload = self.with_new_id();
         let length = payload.data.as_str().len();
@@ -46,7 +48,8 @@ impl NewPayload {
     }
 }
 
-/// "PubMed search results: CRISPR (15)": what it is, what about, and how many things it has, as far as the data tell.
+/// Returns a summary such as "PubMed search results: CRISPR (15)": the type, the subject, and the
+/// number of items, as far as the data have them.
 fn summary(kind: &str, data: &Value) -> String {
     let mut words = kind.replace('_', " ").replace("pubmed", "PubMed");
     if let Some(first) = words.get_mut(..1) {
@@ -63,7 +66,7 @@ fn summary(kind: &str, data: &Value) -> String {
         None => words,
     };
     let mut line = text::truncate_chars(line, MAX_SUMMARY_CHARS);
-    // A table has more rows than columns, as a rule.
+    // A table usually has more rows than columns.
     let fields = data.as_object().into_iter().flat_map(|object| object.values());
     if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {
         line.push_str(&format!(" ({count})"));

@@ -1,4 +1,4 @@
-//! Which tools there are, and which of them a run may use.
+//! The registry of all tools, and the tools offered to a run.
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
@@ -14,22 +14,22 @@ use crate::{
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
     tools: Vec<Arc<dyn AnyTool>>,
-    /// Those that are offered only where somebody names them.
+    /// Tools that are offered only on pages that name them.
     scoped: Vec<Arc<dyn AnyTool>>,
     sources: Vec<Arc<dyn ToolSource>>,
 }
 
-/// Where tools come from that are not always the same.
+/// A source of tools that can change over time.
 pub trait ToolSource: Send + Sync {
-    /// Those that there are now.
+    /// Returns the present tools.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 
-    /// Ready when it is known for the first time which there are, or that this can't be known now.
+    /// Waits until the tools are known for the first time, or can't be determined for now.
     fn wait_until_settled(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// The reasons that tools are missing, as a person is told.
+    /// Returns the reasons why tools are missing, for a person.
     fn problems(&self) -> Vec<RunError> {
         Vec::new()
     }
@@ -40,12 +40,12 @@ pub trait ToolSource: Send + Sync {
 pub struct ToolOffer(Vec<Arc<dyn AnyTool>>);
 
 impl ToolRegistry {
-    /// Adds a tool. One of the same name, added before, stays.
+    /// Adds a tool. An earlier tool of the same name has priority.
     pub fn with_tool(self, tool: impl Tool) -> Self {
         self.with_dyn_tool(Arc::new(TypedTool::new(tool)))
     }
 
-    /// The same for a tool that a server describes.
+    /// Adds a tool that a server describes.
     pub fn with_dyn_tool(mut self, tool: Arc<dyn AnyTool>) -> Self {
         let name = &tool.spec().name;
         if self.tools.iter().any(|known| known.spec().name == *name) {
@@ -56,13 +56,13 @@ impl ToolRegistry {
         self
     }
 
-    /// Adds a tool that only pages offer which name it.
+    /// Adds a tool that is offered only on pages that name it.
     pub fn with_scoped_tool(mut self, tool: impl Tool) -> Self {
         self.scoped.push(Arc::new(TypedTool::new(tool)));
         self
     }
 
-    /// Adds a tool if it is there.
+    /// Adds a tool if it is available.
     pub fn with_optional_tool(self, tool: Option<impl Tool>) -> Self {
         match tool {
             Some(tool) => self.with_tool(tool),
@@ -70,48 +70,49 @@ impl ToolRegistry {
         }
     }
 
-    /// Takes tools out again, by their names.
+    /// Removes tools by their names.
     pub fn without_tools(mut self, names: &[String]) -> Self {
         for name in names {
             let before = self.tools.len() + self.scoped.len();
             self.tools.retain(|tool| tool.spec().name != *name);
             self.scoped.retain(|tool| tool.spec().name != *name);
             if self.tools.len() + self.scoped.len() == before {
-                tracing::warn!(tool = %name, "no tool of this name is there to be disabled");
+                tracing::warn!(tool = %name, "no tool has this name, so none is disabled");
             }
         }
         self
     }
 
-    /// Adds tools that come and go. Of those with the same name, the first is used.
+    /// Adds a source of tools. Of several tools with the same name, the first is used.
     pub fn with_source(mut self, source: Arc<dyn ToolSource>) -> Self {
         self.sources.push(source);
         self
     }
 
-    /// Ready when all sources have said, once since the start, which tools they have.
+    /// Waits until all sources have reported their tools for the first time.
     pub async fn wait_until_settled(&self) {
         join_all(self.sources.iter().map(|source| source.wait_until_settled())).await;
     }
 
-    /// The reasons that tools that the settings name are missing.
+    /// Returns the reasons why tools named in the settings are missing.
     pub fn problems(&self) -> Vec<RunError> {
         let sources = self.sources.iter();
         sources.flat_map(|source| source.problems()).collect()
     }
 
-    /// What a run is offered everywhere.
+    /// Returns the tools offered on every page.
     pub fn offer(&self) -> ToolOffer {
         self.offer_with(&[])
     }
 
-    /// What a run is offered where these tools are named: the global ones, and these.
+    /// Returns the tools offered on a page that names these tools: the global ones and the named
+    /// ones.
     pub fn offer_with(&self, named: &[&str]) -> ToolOffer {
         let is_named = |tool: &&Arc<dyn AnyTool>| named.contains(&tool.spec().name.as_str());
         let others = self.sources.iter().flat_map(|source| source.tools());
         let mut names = HashSet::new();
         let scoped = self.scoped.iter().filter(is_named).cloned();
-        // A tool of Parlor's own goes before those of others.
+        // Parlor's own tools have priority over those of sources.
         let mut tools: Vec<_> = self.tools.iter().cloned().chain(scoped).chain(others).collect();
         tools.retain(|tool| names.insert(tool.spec().name.clone()));
         ToolOffer(tools)
@@ -131,12 +132,12 @@ impl ToolOffer {
         self.0.is_empty()
     }
 
-    /// Tells if any tool finds what an answer should name as its source.
+    /// Returns `true` if any tool finds sources that an answer should cite.
     pub fn finds_sources(&self) -> bool {
         self.0.iter().any(|tool| tool.finds_sources())
     }
 
-    /// The words of the servers of these tools about using them, each once.
+    /// Returns the instructions of these tools' servers, each once.
     pub fn guidance(&self) -> Vec<Arc<Guidance>> {
         let mut all: Vec<Arc<Guidance>> = Vec::new();
         for guidance in self.0.iter().filter_map(|tool| tool.guidance()) {
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
     use crate::tools::current_time::CurrentTime;
 
-    /// What there is at the moment.
+    /// The present tools.
     #[derive(Default)]
     struct FakeSource(Mutex<Vec<Arc<dyn AnyTool>>>);
 
@@ -203,14 +204,14 @@ mod tests {
             .unwrap()
             .push(Arc::new(TypedTool::new(CurrentTime)));
         assert_eq!((before.specs().len(), registry.offer().specs().len()), (0, 1));
-        // What is offered only where it is named.
+        // Scoped tools are offered only where they are named.
         let scoped = ToolRegistry::default().with_scoped_tool(CurrentTime);
         assert_eq!(scoped.offer().specs().len(), 0);
         assert_eq!(scoped.offer_with(&["calculate"]).specs().len(), 0);
         assert_eq!(scoped.offer_with(&["current_time"]).specs().len(), 1);
         let disabled = scoped.without_tools(&["current_time".into()]);
         assert_eq!(disabled.offer_with(&["current_time"]).specs().len(), 0);
-        // The same name twice would be refused by the model server.
+        // The model server would reject the same name twice.
         assert_eq!(registry.with_tool(CurrentTime).offer().specs().len(), 1);
     }
 }

@@ -1,10 +1,10 @@
-//! The JSON schema of a tool's input, as models are given it.
+//! The JSON schema of a tool's input, for models.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-/// The schema of a type, with everything in its place: models, and the grammars that some servers make of a schema, do badly
-/// with references.
+/// Returns the schema of a type, with all definitions inlined: models, and the grammars that some
+/// servers make of a schema, handle references badly.
 pub fn for_type<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| {
         settings.inline_subschemas = true;
@@ -12,9 +12,9 @@ pub fn for_type<T: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(object) = schema.as_object_mut() {
-        // The type's name, which says nothing to a model.
+        // The name of the Rust type tells a model nothing.
         object.remove("title");
-        // What takes nothing still has to say so.
+        // An object without properties still has to list them.
         object
             .entry("properties")
             .or_insert_with(|| Value::Object(Default::default()));

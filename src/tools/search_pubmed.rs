@@ -1,4 +1,4 @@
-//! Searches PubMed, the database of biomedical articles, and says how far it is.
+//! Searches PubMed, the database of biomedical articles, and reports its progress.
 
 #[cfg(test)]
 mod tests;
@@ -19,14 +19,14 @@ use crate::{
     text,
 };
 
-/// How many articles there are without a word about it, and at most.
+/// The default and the maximum number of articles.
 const DEFAULT_ARTICLES: usize = 10;
 const MAX_ARTICLES: usize = 50;
 
-/// How many abstracts are read at a time.
+/// The number of abstracts fetched per request.
 const ABSTRACTS_PER_REQUEST: usize = 5;
 
-/// How much of the abstracts the model is given, in characters: of one at most, and of all together.
+/// Maximum length of the abstracts for the model, in characters: of one, and of all together.
 const MAX_ABSTRACT_CHARS: usize = 1500;
 const MAX_TOTAL_ABSTRACT_CHARS: usize = 24_000;
 
@@ -45,7 +45,7 @@ pub struct Input {
 }
 
 impl SearchPubmed {
-    /// Asks this way, which others go as well.
+    /// Creates the tool with a client that is shared with others.
     pub fn new(eutils: Arc<PubmedClient>) -> Self {
         Self { client: eutils }
     }
@@ -105,7 +105,7 @@ impl Tool for SearchPubmed {
 }
 
 impl SearchPubmed {
-    /// Adds the abstracts, some at a time. An error leaves those that have come.
+    /// Adds the abstracts, in batches. After an error, the abstracts fetched so far remain.
     async fn read_abstracts(&self, articles: &mut [Article], call: &ToolContext) -> Result<(), ServiceError> {
         let all = articles.len();
         let mut read = 0;
@@ -125,14 +125,14 @@ impl SearchPubmed {
     }
 }
 
-/// How far it is, with the figures for those who show them in their own way.
+/// Reports progress, with the figures as data for pages that show them in their own way.
 fn report_progress(call: &ToolContext, stage: &str, message: String, progress: Fraction, data: &Value) {
     let data = RawJson::parse_or_quote(&data.to_string());
     call.progress
         .report_with_data(stage, message, Some(progress), Some(data));
 }
 
-/// The articles as the model reads them.
+/// Formats the articles for the model.
 fn format_for_model(query: &str, total: u64, articles: &[Article], problem: Option<ServiceError>) -> String {
     if articles.is_empty() && total == 0 {
         return format!("PubMed has no articles for “{query}”. Try other or fewer words.");
@@ -160,7 +160,7 @@ fn format_for_model(query: &str, total: u64, articles: &[Article], problem: Opti
     text
 }
 
-/// An article in one line, with its address, so that it can be named as a source.
+/// Formats an article in one line, with its address, so that it can be cited.
 fn format_article(article: &Article) -> String {
     let authors = match &article.authors[..] {
         [] => String::new(),
@@ -178,6 +178,6 @@ fn format_article(article: &Article) -> String {
         date,
         ..
     } = article;
-    // With its address, so that it can be named as a source.
+    // With its address, so that it can be cited.
     format!("{title} {authors}{journal}, {date}. PMID {pmid}.{doi} https://pubmed.ncbi.nlm.nih.gov/{pmid}/")
 }

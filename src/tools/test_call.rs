@@ -1,23 +1,23 @@
-//! A call of a tool, for the tests of tools.
+//! The context of a tool call, for tests of tools.
 
 use tokio::sync::watch;
 
 use super::{ProgressReporter, ToolContext};
 use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
 
-/// A call by a user, and the place where the tool's latest word is heard.
+/// Returns the context of a user's call, and a receiver of the tool's latest progress.
 pub fn call_by(user_id: UserId) -> (ToolContext, watch::Receiver<Option<ToolProgress>>) {
-    let (said, heard) = watch::channel(None);
+    let (sender, receiver) = watch::channel(None);
     let call = ToolContext {
         user_id,
         conversation_id: ConversationId::new(),
         run: MessageId::new(),
-        progress: ProgressReporter(said),
+        progress: ProgressReporter(sender),
     };
-    (call, heard)
+    (call, receiver)
 }
 
-/// A call that nobody listens to.
+/// Returns the context of a call whose progress is ignored.
 pub fn call() -> ToolContext {
     call_by(UserId::LOCAL).0
 }

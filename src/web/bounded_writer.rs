@@ -1,8 +1,8 @@
-//! Bytes up to a limit.
+//! A byte buffer with a size limit.
 
 use std::io::{self, Write};
 
-/// Takes so much and no more: what is written beyond is an error, and then it is full.
+/// Accepts bytes up to a limit. A write beyond it fails and sets `is_full`.
 #[derive(Debug)]
 pub struct BoundedWriter {
     pub bytes: Vec<u8>,

@@ -1,10 +1,11 @@
-//! Why an address gave no page, said to the model that asked for it: what happened, and what to do instead.
+//! Errors of fetching a page, for the model that asked for it: what happened, and what to do
+//! instead.
 
 use std::time::Duration;
 
 use crate::text::truncate_chars;
 
-/// What can go wrong. Its words quote no more of an address or an answer than a line.
+/// An error of fetching. Its message quotes at most one line of an address or an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     #[error("\"{0}\" is not a web address. Give a whole one, such as https://example.org/page.")]
@@ -15,7 +16,7 @@ pub enum FetchError {
     HasCredentials,
     #[error("Port {0} is not one of web pages. Try the address without it.")]
     BlockedPort(u16),
-    /// The host stands for an address that is not public. Which one is nobody's business.
+    /// The host resolves to an address that is not public. The message does not reveal which one.
     #[error(
         "{0} is an address inside this network, which is not allowed. Try a public address, or ask the person for the text."
     )]
@@ -49,10 +50,10 @@ fn status_advice(status: u16) -> &'static str {
     }
 }
 
-/// At most a line of what came from outside.
+/// Quotes at most one line of untrusted text.
 pub fn quote_line(text: &str) -> String {
     const MAX_QUOTE_CHARS: usize = 200;
-    // One more, to see whether there is more.
+    // One character more than the limit, to detect a longer text.
     let line = text.chars().filter(|c| !c.is_control()).take(MAX_QUOTE_CHARS + 1);
     truncate_chars(line.collect(), MAX_QUOTE_CHARS)
 }

@@ -1,9 +1,11 @@
-//! What tools that reach the web stand on: a client that never connects inside, and the readable text of a page.
+//! Access to the web for tools: a client that never connects to internal addresses, and the
+//! readable text of a page.
 //!
-//! Addresses come from a model or from a page, so nobody can vouch for them: [`guard`] decides where a connection
-//! may go. What comes back can't be trusted either: [`readable`] turns it into text without running, loading or
-//! believing anything in it. Neither knows of tools, conversations or models; servers that the settings name (a
-//! search engine, say) are not reached this way.
+//! Addresses come from a model or from a page and are not trusted: [`guard`] decides where a
+//! connection may go. Responses are not trusted either: [`readable`] turns them into text without
+//! running, loading or believing anything in them. Both are independent of tools, conversations and
+//! models. Servers named in the settings (a search engine, for example) are not reached through
+//! this module.
 
 mod bounded_writer;
 mod error;
@@ -18,15 +20,15 @@ pub use self::{
     readable::Page,
 };
 
-/// Fetches an address and reads the page there.
+/// Fetches an address and reads its page.
 ///
 /// # Errors
 ///
-/// Whatever went wrong, in words that tell a model what to do instead.
+/// The reason, with advice for a model.
 pub async fn fetch_page(client: &WebClient, url: &str) -> Result<Page, FetchError> {
     let download = client.get(url, readable::is_readable).await?;
-    // Reading takes a moment of the processor's time for large pages: not on the threads that serve everybody. Should it
-    // ever panic, that is this page's trouble alone.
+    // Large pages take some processor time, which must not block the threads that serve requests. A
+    // panic would affect only this page.
     tokio::task::spawn_blocking(move || readable::read_page(&download))
         .await
         .unwrap_or(Err(FetchError::Unreadable))

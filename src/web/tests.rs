@@ -1,4 +1,4 @@
-//! From an address to a page.
+//! Tests from an address to its page.
 
 use super::{
     guard::tests::{http_response, serve},

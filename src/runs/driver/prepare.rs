@@ -1,4 +1,4 @@
-//! A run before its first step: what it begins with is read, and what it is offered is found out.
+//! Preparation of a run before its first step: reads its context and collects its tools.
 
 use std::sync::Arc;
 
@@ -30,62 +30,66 @@ use crate::{
 };
 
 impl<'a> Driver<'a> {
-    /// Nothing if the run was ended before it came to its turn.
+    /// Prepares a run. Returns `None` if the run was ended before it could start.
     ///
     /// # Errors
     ///
-    /// If it could not be read. If that is because the server goes down, the next one ends it.
+    /// If the context could not be read. If that is because the server shuts down, the next server
+    /// process ends the run.
     pub(super) async fn prepare(
         runs: &'a Inner,
         run: RunKey,
-        place: &RunSlot,
+        slot: &RunSlot,
     ) -> Result<Option<Self>, ReadError> {
         let read = || runs.storage.run_context(run);
         let Some(RunContext {
             answer,
             history,
             opaque,
-            context_snapshot: mut looking,
+            mut context_snapshot,
             verdicts,
             instructions,
             allowed_tools,
-            options: terms,
-        }) = runs.retry_read("what a run begins with", read).await?
+            options,
+        }) = runs.retry_read("a run's context", read).await?
         else {
-            // One that was deleted with its conversation has no end, and giving it up does nothing.
+            // A run that was deleted with its conversation has no end; abandoning it has no effect.
             return Err(ReadError::Damaged);
         };
         if answer.status != RunStatus::Running {
             return Ok(None);
         }
-        if let Some(looking) = looking.as_mut().filter(|looking| looking.text.is_empty()) {
+        if let Some(snapshot) = context_snapshot
+            .as_mut()
+            .filter(|snapshot| snapshot.text.is_empty())
+        {
             tokio::select! {
-                built = store_page_context(runs, run, looking) => built?,
-                // The agent is told so first.
-                () = place.stop.cancelled() => {}
+                built = store_page_context(runs, run, snapshot) => built?,
+                // The agent receives the stop first.
+                () = slot.stop.cancelled() => {}
                 () = runs.shutdown.cancelled() => {}
             }
         }
-        let here = runs
+        let scope = runs
             .pages
-            .resolve(looking.as_ref().map(|looking| &looking.context));
-        let offer = runs.tools.offer_with(&here.tools);
+            .resolve(context_snapshot.as_ref().map(|snapshot| &snapshot.context));
+        let offer = runs.tools.offer_with(&scope.tools);
         let payloads = earlier_payloads(&history, &answer);
-        let read = || page_payloads::made(&*runs.storage, run, &history, &answer);
-        let made = runs.retry_read("what the model made", read).await?;
+        let read = || page_payloads::load_earlier_payloads(&*runs.storage, run, &history, &answer);
+        let earlier = runs.retry_read("the payloads of earlier answers", read).await?;
         let history: Arc<[Message]> = history.into();
         let page_payloads = PagePayloads::new(
-            here.payloads,
-            here.actions,
+            scope.payloads,
+            scope.actions,
             runs.limits.payload_bytes,
-            made,
+            earlier,
             history.clone(),
         );
         let prompt = Prompt::new(
-            here.page,
+            scope.page,
             &PromptInput {
                 now: clock::now(),
-                page_context: looking.as_ref(),
+                page_context: context_snapshot.as_ref(),
                 interactions: &list_interactions(&history, &runs.history.time_zone()),
                 payloads: &payloads,
                 verdicts: &verdicts,
@@ -116,7 +120,7 @@ impl<'a> Driver<'a> {
                 },
             ),
             toolbox,
-            request_builder: Arc::new(ModelRequestBuilder::new(runs, run, terms)),
+            request_builder: Arc::new(ModelRequestBuilder::new(runs, run, options)),
             page_payloads,
             history,
             opaque,
@@ -145,8 +149,8 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// The first runs after a start wait a little for tools that are still to come.
-pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &RunSlot) {
+/// Waits a little for tool sources that are still connecting, for the first runs after a start.
+pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, slot: &RunSlot) {
     let settled = runs.wait_for_tool_sources();
     tokio::pin!(settled);
     if settled.as_mut().now_or_never().is_some() {
@@ -158,38 +162,38 @@ pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, place: &RunSlot) {
         .await;
     tokio::select! {
         are_settled = settled => if !are_settled {
-            tracing::warn!("an answer is begun without the tools of MCP servers that have not listed them yet");
+            tracing::warn!("an answer starts without the tools of MCP servers that have not listed them yet");
         },
-        () = place.stop.cancelled() => {}
+        () = slot.stop.cancelled() => {}
         () = runs.shutdown.cancelled() => {}
     }
 }
 
-/// Adds what the model is told of what the person looks at, and keeps it: whenever their message is answered, the model is told
-/// the same.
+/// Adds the description of the page that the person looks at, and stores it, so that the model is
+/// given the same description whenever the message is answered.
 ///
 /// # Errors
 ///
-/// If it could not be read, as [`Driver::prepare`].
+/// If it could not be read, as for [`Driver::prepare`].
 async fn store_page_context(
     runs: &Inner,
     run: RunKey,
     page_context: &mut PageContextSnapshot,
 ) -> Result<(), ReadError> {
     let build = || runs.pages.build(run.user_id, &page_context.context);
-    let built = runs.retry_read("what is open on the page", build).await?;
+    let built = runs.retry_read("the page context", build).await?;
     if let Some(BuiltContext { text, instructions }) = built {
-        let keep = Change::StoreContextSnapshot {
+        let change = Change::StoreContextSnapshot {
             run,
             text: text.clone(),
             instructions: instructions.clone(),
         };
-        match runs.journal.submit(keep).await {
+        match runs.journal.submit(change).await {
             // The conversation was deleted meanwhile.
             Ok(_) | Err(JournalError::Rejected(_)) => {}
             Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => return Err(ReadError::Damaged),
             Err(JournalError::Unavailable(_)) => {
-                tracing::error!(run = %run.message_id, "the journal is gone; what was open on the page is not kept");
+                tracing::error!(run = %run.message_id, "the journal has stopped; the page context is not stored");
             }
         }
         (page_context.text, page_context.instructions) = (text, instructions);
@@ -197,8 +201,8 @@ async fn store_page_context(
     Ok(())
 }
 
-/// What was made for the panel on the branch that leads to an answer, and in it, oldest first. What another branch has is nothing that
-/// this one knows of.
+/// Returns the payloads made for the panel on the branch that leads to an answer, and in the
+/// answer, oldest first. Payloads of other branches are unknown to this one.
 fn earlier_payloads(history: &[Message], answer: &AssistantMessage) -> Vec<PayloadRef> {
     let answers = history.iter().filter_map(Message::assistant).chain([answer]);
     answers.flat_map(AssistantMessage::payloads).cloned().collect()

@@ -1,4 +1,4 @@
-//! Data that only the provider of a run's model understands: which of them are kept, and when.
+//! Opaque data that only the provider of a run's model understands: its limits and its storage.
 
 use super::Driver;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Driver<'_> {
-    /// Keeps what only the provider understands, before what comes next of the run.
+    /// Stores opaque data, before the run's next events.
     pub(super) async fn store_opaque(&mut self, node: usize, part: Option<usize>, data: Opaque) {
         let endpoint = endpoint_name(&self.agent.message().model).to_owned();
         let placed = PlacedOpaque {
@@ -23,7 +23,7 @@ impl Driver<'_> {
         self.runs.journal.store_opaque(self.run, placed).await;
     }
 
-    /// The same input, unless it is more data for the provider itself than is kept of one call.
+    /// Returns the input unchanged, unless its opaque data exceed the limit for one call.
     pub(super) fn limit_opaque(&mut self, input: Input) -> Input {
         let Input::Model(ModelEvent::Opaque { data, .. }) = &input else {
             return input;

@@ -1,46 +1,48 @@
-//! Fitting a conversation to what a model can take. A pure function: conversation and room in, conversation out.
+//! Fits a conversation into the window of a model. A pure function: conversation and room in,
+//! conversation out.
 //!
-//! The outputs of tools are shortened first, the oldest before the others, those of the present turn last of all; in between, the
-//! oldest turns are left out, and when all else is not enough, what stands for those before them. The instructions and the present
-//! turn always stay, and so does the order of all, and a call has its output behind it: what is left out is whole turns.
+//! Tool outputs are shortened first, the oldest before the others and those of the present turn
+//! last of all. In between, the oldest turns are omitted, and if that is not enough, the note that
+//! replaces earlier turns. The instructions and the present turn always stay. The order never
+//! changes, and each call keeps its output: only whole turns are omitted.
 
 use super::{ModelConversation, tokens};
 use crate::model::ModelMessage;
 
-/// Said in place of turns that are left out.
+/// Replaces omitted turns.
 const OMITTED_NOTE: &str =
     "(The beginning of this conversation is left out: it is too long for you. Say so if it seems to matter.)";
 
-/// Said in place of the middle of an output.
+/// Replaces the middle of an output.
 const SHORTENED_NOTE: &str = "\n[… shortened: the whole did not fit …]\n";
 
-/// What there is room for.
+/// The room for a conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// As [`tokens`] estimates them.
+    /// In tokens, as [`tokens`] estimates them.
     pub tokens: usize,
-    /// To how many bytes an output is shortened.
+    /// The size in bytes to which an output is shortened.
     pub max_output_bytes: usize,
 }
 
-/// What became of a conversation.
+/// A fitted conversation.
 #[derive(Debug)]
 pub struct Fitted {
     pub conversation: ModelConversation,
-    /// How many of the oldest turns are left out.
+    /// The number of oldest turns that are omitted.
     pub omitted_turns: usize,
-    /// What it comes to now.
+    /// The estimated tokens of the result.
     tokens: usize,
 }
 
 impl Fitted {
-    /// The conversation, and what it comes to.
+    /// Returns the conversation and its estimated tokens.
     pub fn into_parts(self) -> (ModelConversation, usize) {
         (self.conversation, self.tokens)
     }
 }
 
-/// Makes a conversation fit. What can't be made to fit comes out as small as it gets.
+/// Fits a conversation into the room. One that can't fit is made as small as possible.
 pub fn fit(mut conversation: ModelConversation, room: Room) -> Fitted {
     let mut spent = conversation.tokens();
     for turn in &mut conversation.turns {
@@ -74,14 +76,14 @@ pub fn fit(mut conversation: ModelConversation, room: Room) -> Fitted {
         conversation.earlier_note = Some(OMITTED_NOTE.to_owned());
     }
     Fitted {
-        // Less than was spent if the last metadata went with their turn.
+        // Less than the tokens spent if the last metadata were in an omitted turn.
         tokens: conversation.tokens(),
         conversation,
         omitted_turns: left_out,
     }
 }
 
-/// Shortens outputs, oldest first, until all is within the room.
+/// Shortens outputs, oldest first, until the conversation fits.
 fn shorten_outputs(messages: &mut [ModelMessage], spent: &mut usize, room: Room) {
     for message in messages {
         if *spent <= room.tokens {
@@ -96,12 +98,12 @@ fn shorten_outputs(messages: &mut [ModelMessage], spent: &mut usize, room: Room)
     }
 }
 
-/// The beginning and the end of a text that is longer than this, if that is any shorter.
+/// Returns the beginning and the end of a text that is longer than `bytes`, if that saves tokens.
 fn shorten_middle(text: &str, bytes: usize) -> Option<String> {
     let begin = text.floor_char_boundary(bytes * 2 / 3);
     let end = text.ceil_char_boundary(text.len().saturating_sub(bytes / 3));
     let short = (begin < end).then(|| [&text[..begin], SHORTENED_NOTE, &text[end..]].concat())?;
-    // Of what was shortened before, nothing is left to be gained.
+    // A text that was shortened before yields nothing more.
     (tokens::estimate_text(&short) < tokens::estimate_text(text)).then_some(short)
 }
 
@@ -118,7 +120,7 @@ mod tests {
 
     const SHORT: usize = 60;
 
-    /// A question, and what was done and said about it: tools, each with the length of its output.
+    /// A question with its tool calls and answer; `outputs` are the lengths of the tools' outputs.
     fn turn(number: usize, question: usize, outputs: &[usize]) -> Vec<ModelMessage> {
         let mut messages = vec![ModelMessage::User(format!("q{number} {}", "w ".repeat(question)))];
         for (index, length) in outputs.iter().enumerate() {
@@ -171,7 +173,7 @@ mod tests {
         }
     }
 
-    /// A message without what may be shortened or put before it.
+    /// Returns a message without the parts that may be shortened or prepended.
     fn essence(message: &ModelMessage) -> String {
         match message {
             ModelMessage::Tool { tool_use_id, .. } => tool_use_id.clone(),
@@ -242,7 +244,8 @@ mod tests {
             let sent = conversation.clone().messages();
             prop_assert!(sent.iter().map(tokens::estimate_message).sum::<usize>() <= conversation.tokens());
 
-            // The instructions and the present turn are there, and the turns that are left are the last ones.
+            // The instructions and the present turn remain, and the remaining turns are the last
+            // ones.
             prop_assert_eq!(&conversation.prompt, &whole.prompt);
             prop_assert_eq!(conversation.turns.len() + fitted.omitted_turns, whole.turns.len());
             let kept = whole.turns[fitted.omitted_turns..].iter().flat_map(|turn| &turn.messages);

@@ -1,4 +1,5 @@
-//! The things that a conversation is put together from, and which data of it are for the provider that is asked.
+//! The input from which a conversation is built, and the selection of opaque data for the endpoint
+//! in use.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -7,19 +8,19 @@ use crate::{
     providers::endpoint_name,
 };
 
-/// All that there is of a conversation.
+/// All stored data of a conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct RunHistory<'a> {
     /// The messages that lead to the answer, oldest first; the last is the question.
     pub history: &'a [Message],
-    /// The answer, and what it has come to.
+    /// The answer, as far as it has come.
     pub answer: (MessageId, &'a AssistantMessage),
-    /// Data of all of it that only providers understand.
+    /// All its opaque data, for providers only.
     pub opaque: &'a HashMap<MessageId, Vec<PlacedOpaque>>,
 }
 
 impl<'a> RunHistory<'a> {
-    /// The data of one answer that the endpoint may see that is asked now.
+    /// Returns the opaque data of one answer that the endpoint in use may receive.
     pub fn answer_opaque(self, id: MessageId) -> AnswerOpaque<'a> {
         AnswerOpaque {
             endpoint: endpoint_name(&self.answer.1.model),
@@ -28,7 +29,7 @@ impl<'a> RunHistory<'a> {
     }
 }
 
-/// The data of one answer for one endpoint.
+/// The opaque data of one answer for one endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerOpaque<'a> {
     endpoint: &'a str,
@@ -36,12 +37,13 @@ pub struct AnswerOpaque<'a> {
 }
 
 impl AnswerOpaque<'_> {
-    /// Data that belong to a part.
+    /// Returns the data of a part.
     pub fn for_part(self, node: usize, part: usize) -> Vec<Opaque> {
         self.matching(|placed| placed.node == node && placed.part == Some(part))
     }
 
-    /// Data that belong to these nodes as a whole, or to anything in them but these parts of one.
+    /// Returns the data of these nodes as a whole or of any of their parts, except the parts of one
+    /// node given by `but`.
     pub fn for_nodes(self, nodes: Range<usize>, but: (usize, &[usize])) -> Vec<Opaque> {
         let is_left_out = |placed: &PlacedOpaque| {
             placed.node == but.0 && placed.part.is_some_and(|part| but.1.contains(&part))

@@ -6,7 +6,7 @@ use crate::{
     protocol::{Interaction, MessageId, Node, Part, Payload, RawJson, Timestamp},
 };
 
-/// Every call is followed by its outputs, in order, and no output comes from nowhere.
+/// Asserts that every call is followed by its outputs, in order, and that no output lacks its call.
 pub(super) fn assert_in_order(messages: &[ModelMessage]) {
     let mut awaited: Vec<&str> = Vec::new();
     for message in messages {
@@ -44,7 +44,7 @@ fn table_payload() -> Payload {
     }
 }
 
-/// Where a table was made.
+/// Payloads with one table.
 fn page_payloads() -> PagePayloads {
     PagePayloads::new(
         vec![&TABLE],
@@ -61,7 +61,7 @@ fn made() -> Part {
     }
 }
 
-/// What there is to show for an answer, without data for its provider.
+/// Builds the conversation for an answer, without opaque data.
 fn conversation(
     history: &[Message],
     answer: &AssistantMessage,
@@ -70,7 +70,7 @@ fn conversation(
     conversation_at(history, answer, page_payloads, None)
 }
 
-/// The same, with metadata as of a time.
+/// Builds the same conversation with metadata relative to a time.
 fn conversation_at(
     history: &[Message],
     answer: &AssistantMessage,
@@ -85,7 +85,7 @@ fn conversation_at(
     ModelConversation::new(run_history, page_payloads, clock)
 }
 
-/// What the model is shown when an answer with these nodes is continued.
+/// Returns the messages for continuing an answer with these nodes.
 fn shown_nodes(nodes: &[&[Part]]) -> Vec<ModelMessage> {
     let question = Message {
         id: MessageId::new(),
@@ -121,7 +121,7 @@ fn requests_continuation_of_cut_text() {
         cut[1..],
         [ModelMessage::assistant("Because the sk"), go_on.clone()]
     );
-    // Cut off again, after it had thought once more: still one text.
+    // Cut off again after more thinking: still one text.
     let again = shown_nodes(&[&[text("Because the sk")], &[thinking("Well."), text("y is bl")]]);
     assert_eq!(
         again[1..],
@@ -153,7 +153,7 @@ fn tool_message(id: &str, output: &str) -> ModelMessage {
     }
 }
 
-/// The texts, and the ids of the calls, of what the model said.
+/// Returns the texts and the ids of the calls of an assistant message.
 fn texts_and_calls(message: &ModelMessage) -> (&str, Vec<&str>) {
     match message {
         ModelMessage::Assistant { text, tool_calls, .. } => {
@@ -219,7 +219,7 @@ fn shows_payloads_at_their_position() {
     let whole = shown_nodes(&[&[text("See:"), made(), text("That is")]]);
     let said = ModelMessage::assistant(format!("See:\n\n{written}\n\nThat is"));
     assert_eq!(whole[1..], [said, go_on.clone()]);
-    // Cut off right behind it, and nothing else was said.
+    // Cut off right after the payload, without other text.
     let alone = shown_nodes(&[&[thinking("Hm."), made()]]);
     assert_eq!(alone[1..], [ModelMessage::assistant(written), go_on]);
 }

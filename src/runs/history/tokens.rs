@@ -1,9 +1,10 @@
-//! How many tokens a text comes to, as far as that can be said without the model's own tokenizer.
+//! An estimate of the number of tokens of a text, without the model's own tokenizer.
 //!
-//! The estimate is a heuristic: four ASCII characters a token, which is what English and code come to with the tokenizers of
-//! these years, and three quarters of a token for any other character, which is too much for Cyrillic and about right for
-//! Chinese; four more for each message, and eight for each call of a tool. Where the model server has counted the call
-//! before, [`Scale`] brings the estimate to its count, so that what matters is only that it is the same for the same text.
+//! The estimate is a heuristic: four ASCII characters a token, which fits English and code with
+//! current tokenizers, and three quarters of a token for any other character, which is too much for
+//! Cyrillic and about right for Chinese; four more for each message, and eight for each tool call.
+//! If the model server has counted an earlier call, [`TokenScale`] scales the estimate to that
+//! count, so the estimate only has to be the same for the same text.
 
 use std::sync::Arc;
 
@@ -13,19 +14,19 @@ use crate::{
     protocol::{Opaque, Usage},
 };
 
-/// What a message costs besides its text: its role, and what stands between it and the next.
+/// The cost of a message besides its text: its role, and the separators around it.
 const TOKENS_PER_MESSAGE: usize = 4;
-/// The same for a call of a tool.
+/// The cost of a tool call besides its text.
 const TOKENS_PER_CALL: usize = 8;
 
-/// What a message comes to that is nothing but text: instructions, or what a person says.
+/// Estimates the tokens of a message that is only text: instructions, or a person's message.
 pub fn estimate_text_message(text: &str) -> usize {
     TOKENS_PER_MESSAGE + estimate_text(text)
 }
 
-/// What a message comes to.
+/// Estimates the tokens of a message.
 pub fn estimate_message(message: &ModelMessage) -> usize {
-    let said = match message {
+    let tokens = match message {
         ModelMessage::System(text) | ModelMessage::User(text) => return estimate_text_message(text),
         ModelMessage::Assistant {
             text,
@@ -40,19 +41,19 @@ pub fn estimate_message(message: &ModelMessage) -> usize {
                     + estimate_text(&call.arguments)
                     + estimate_opaque(&call.opaque)
             });
-            let said = estimate_text(text) + thinking.as_deref().map_or(0, estimate_text);
-            said + estimate_opaque(opaque) + calls.sum::<usize>()
+            let output = estimate_text(text) + thinking.as_deref().map_or(0, estimate_text);
+            output + estimate_opaque(opaque) + calls.sum::<usize>()
         }
         ModelMessage::Tool { output, .. } => TOKENS_PER_CALL + estimate_text(output),
     };
-    TOKENS_PER_MESSAGE + said
+    TOKENS_PER_MESSAGE + tokens
 }
 
 fn estimate_opaque(opaque: &[Opaque]) -> usize {
     opaque.iter().map(|data| estimate_text(data.value.as_str())).sum()
 }
 
-/// What it comes to that the model is told of its tools.
+/// Estimates the tokens of the tool definitions.
 pub fn estimate_tools(tools: &[Arc<ToolSpec>]) -> usize {
     let of_tool = |tool: &Arc<ToolSpec>| {
         TOKENS_PER_CALL
@@ -63,16 +64,17 @@ pub fn estimate_tools(tools: &[Arc<ToolSpec>]) -> usize {
     tools.iter().map(of_tool).sum()
 }
 
-/// How many tokens the model server counts for a thousand that are estimated.
+/// The number of tokens that the model server counts per thousand estimated tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenScale(usize);
 
 impl TokenScale {
-    /// Nobody has counted yet.
+    /// The scale before the first count.
     pub const UNKNOWN: Self = Self(1000);
 
-    /// What a call that was counted tells. A server that counts only what it had not seen before tells less than half, and is
-    /// not believed; one that tells more than three times as much counts something else as well.
+    /// Computes the scale from a counted call. A server that counts only uncached tokens reports
+    /// less than half and is ignored; one that reports more than three times the estimate counts
+    /// something else as well.
     pub fn from_usage(usage: &Usage) -> Self {
         if usage.estimated || usage.estimate == 0 {
             return Self::UNKNOWN;
@@ -83,12 +85,12 @@ impl TokenScale {
         }
     }
 
-    /// What the server would count.
+    /// Converts an estimate to the server's count.
     pub fn to_counted(self, estimated: usize) -> usize {
         estimated.saturating_mul(self.0).div_ceil(1000)
     }
 
-    /// The most that may be estimated, for the server to count no more than this.
+    /// Converts a count to the largest estimate for which the server counts no more than that.
     pub fn to_estimated(self, counted: usize) -> usize {
         counted.saturating_mul(1000) / self.0
     }

@@ -24,10 +24,10 @@ async fn recorder() -> (tempfile::TempDir, Recorder) {
         message_id: MessageId::new(),
     };
     let models = Arc::new(Models::new(ModelsConfig::default()));
-    let terms = Arc::new(RecorderSettings::from_settings(&Settings::default()));
+    let settings = Arc::new(RecorderSettings::from_settings(&Settings::default()));
     (
         folder,
-        Recorder::new(run, journal, models, terms, Purpose::Answer),
+        Recorder::new(run, journal, models, settings, Purpose::Answer),
     )
 }
 
@@ -55,5 +55,5 @@ async fn retry_records_the_last_request() {
     recorder.record_call(request_with("two")).await;
     let again = recorder.take_request().unwrap();
     assert_eq!(again.messages[0]["content"], "two");
-    assert!(!again.goes_on, "what was sent first counts no more");
+    assert!(!again.goes_on, "the first request no longer counts");
 }

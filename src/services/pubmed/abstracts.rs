@@ -1,4 +1,4 @@
-//! Reads abstracts out of the XML in which PubMed gives articles:
+//! Parses abstracts from PubMed's XML of articles:
 //! <https://dtd.nlm.nih.gov/ncbi/pubmed/doc/out/250101/index.html>.
 
 use std::collections::HashMap;
@@ -11,14 +11,15 @@ use quick_xml::{
 
 use crate::text;
 
-/// How much of an abstract is kept, in characters.
+/// Maximum length of an abstract, in characters; the rest is dropped.
 const MAX_ABSTRACT_CHARS: usize = 10_000;
 
-/// The abstracts by their articles' PMIDs; an article without one is left out. The sections of an abstract become its lines.
+/// Returns the abstracts by their articles' PMIDs; an article without one is left out. Each section
+/// of an abstract becomes a line.
 ///
 /// # Errors
 ///
-/// If it is no XML.
+/// If the text is not XML.
 pub fn parse_abstracts(xml: &str) -> Result<HashMap<String, String>, Error> {
     let mut reader = Reader::from_str(xml);
     let mut abstracts = HashMap::new();
@@ -35,7 +36,7 @@ pub fn parse_abstracts(xml: &str) -> Result<HashMap<String, String>, Error> {
             Event::CData(text) => article.push_text(&text.xml10_content()),
             Event::GeneralRef(name) => match name.resolve_char_ref()? {
                 Some(character) => article.push_text(character.encode_utf8(&mut [0; 4])),
-                // Entities of its own would be defined by somebody whom nobody knows.
+                // Custom entities are ignored: their definitions are not trusted.
                 None => {
                     article.push_text(resolve_predefined_entity(&name.xml10_content()).unwrap_or_default())
                 }
@@ -46,14 +47,14 @@ pub fn parse_abstracts(xml: &str) -> Result<HashMap<String, String>, Error> {
     }
 }
 
-/// An article that is being read.
+/// An article that is being parsed.
 #[derive(Default)]
 struct ArticleParser {
-    /// The first one is its own; those of articles that it cites follow.
+    /// The first PMID is the article's own; those of cited articles follow.
     pmid: Option<String>,
     sections: Vec<String>,
     in_abstract: bool,
-    /// Where text goes just now.
+    /// The present target of text.
     target: Option<TextTarget>,
 }
 
@@ -80,7 +81,7 @@ impl ArticleParser {
         }
     }
 
-    /// Gives the abstract with the article's end.
+    /// Handles an end tag. Returns the abstract at the article's end.
     fn end_tag(&mut self, tag: &str) -> Option<(String, String)> {
         match (tag, self.target.take()) {
             ("PMID", Some(TextTarget::Pmid(pmid))) => self.pmid = Some(pmid.trim().to_owned()),
@@ -98,7 +99,7 @@ impl ArticleParser {
                     text::truncate_chars(std::mem::take(&mut self.sections).join("\n"), MAX_ABSTRACT_CHARS);
                 return self.pmid.take().zip((!text.is_empty()).then_some(text));
             }
-            // The end of what is emphasised in a text.
+            // The end of an emphasised part of a text.
             (_, target) => self.target = target,
         }
         None

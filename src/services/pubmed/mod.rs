@@ -1,6 +1,6 @@
-//! NCBI's E-utilities: searching, what there is about articles, and their abstracts.
+//! NCBI's E-utilities: searches, summaries of articles, and abstracts.
 //!
-//! <https://www.ncbi.nlm.nih.gov/books/NBK25499/>. How fast they may be asked: <https://www.ncbi.nlm.nih.gov/books/NBK25497/>.
+//! <https://www.ncbi.nlm.nih.gov/books/NBK25499/>. Rate limits: <https://www.ncbi.nlm.nih.gov/books/NBK25497/>.
 
 mod abstracts;
 #[cfg(test)]
@@ -25,17 +25,17 @@ use crate::{
     text,
 };
 
-/// What is between two requests: NCBI allows three a second, and ten to those who have a key. A little more than that, for what
-/// the way does to it.
+/// The time between two requests: NCBI allows three a second, and ten with a key. A little more
+/// than that, because of variations in the network.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(350);
 const REQUEST_INTERVAL_WITH_KEY: Duration = Duration::from_millis(110);
 
-/// How much of each is kept: characters, and authors.
+/// Maximum lengths of the parts of a summary, in characters, and maximum number of authors.
 const MAX_LINE_CHARS: usize = 500;
 const MAX_SHORT_CHARS: usize = 200;
 const MAX_AUTHORS: usize = 100;
 
-/// The way to NCBI. There is one for the whole process, since the pace is.
+/// The client of NCBI. The process has only one, because of the rate limit.
 #[derive(Debug)]
 pub struct PubmedClient {
     service: Service,
@@ -45,35 +45,35 @@ pub struct PubmedClient {
     listener: OnceLock<Arc<dyn PubmedListener>>,
 }
 
-/// Hears of everything that is read, so that it need not be asked for again.
+/// Receives all data that are read, so that they need not be fetched again.
 pub trait PubmedListener: fmt::Debug + Send + Sync {
     fn article_read(&self, article: &Article);
 
-    /// The abstract of an article; empty if it has none.
+    /// Receives the abstract of an article; empty if it has none.
     fn abstract_read(&self, pmid: &str, text: &str);
 }
 
-/// The reason that PubMed is not asked.
+/// The reason why PubMed is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PubmedUnavailable {
     #[error("PubMed is switched off on this server (setting tools.pubmed.enabled).")]
     Disabled,
     #[error(
-        "PubMed can’t be asked: this machine has no certificates to check its address by. Whoever runs this server can install \
-         them (package ca-certificates) and start Parlor again."
+        "PubMed is not available: this machine has no CA certificates. Whoever runs this server can install \
+         them (package ca-certificates) and restart Parlor."
     )]
     NoCertificates,
 }
 
-/// What a search has found.
+/// The hits of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SearchHits {
     pub total: u64,
-    /// Those that were asked for.
+    /// The PMIDs on the requested page.
     pub ids: Vec<String>,
 }
 
-/// How long a query may be, in bytes.
+/// Maximum length of a query, in bytes.
 pub const MAX_QUERY_BYTES: usize = 2000;
 
 /// The order of what a search finds.
@@ -99,11 +99,11 @@ pub struct Article {
     pub summary: Option<String>,
 }
 
-/// The way to PubMed, or why it is not asked. There is one, since it may be asked only so often.
+/// Creates the client of PubMed. There must be only one, because of the rate limit.
 ///
 /// # Errors
 ///
-/// If it is switched off, or can't be asked.
+/// If PubMed is disabled, or not usable.
 pub fn connect(settings: &Settings) -> Result<Arc<PubmedClient>, PubmedUnavailable> {
     if !settings.tools.pubmed.enabled {
         return Err(PubmedUnavailable::Disabled);
@@ -113,9 +113,9 @@ pub fn connect(settings: &Settings) -> Result<Arc<PubmedClient>, PubmedUnavailab
 }
 
 impl PubmedClient {
-    /// Nothing if it can't be used: the log tells why.
+    /// Returns `None` if it is not usable. The reason is logged.
     pub fn new(settings: &PubmedSettings) -> Option<Self> {
-        // The settings have been checked.
+        // The settings have been validated.
         let mut base_url = Url::parse(&settings.base_url).ok()?;
         base_url.path_segments_mut().ok()?.pop_if_empty();
         let key = settings.api_key.clone();
@@ -139,18 +139,18 @@ impl PubmedClient {
 
     /// Limits the wait for an answer and retries at once. For tests.
     #[cfg(test)]
-    pub fn with_test_timeout(mut self, patience: Duration) -> Self {
-        self.service = self.service.with_test_timeout(patience);
+    pub fn with_test_timeout(mut self, timeout: Duration) -> Self {
+        self.service = self.service.with_test_timeout(timeout);
         self
     }
 
-    /// Tells a listener of what is read from now on. There is one.
+    /// Sets the listener for all data read from now on. There is only one.
     pub fn set_listener(&self, listener: Arc<dyn PubmedListener>) {
-        // The first stays.
+        // The first listener stays.
         let _ = self.listener.set(listener);
     }
 
-    /// Searches, and gives `count` of what is found, from the `first` on, counted from 0.
+    /// Searches, and returns `count` hits from index `first` on, counted from 0.
     pub async fn search(
         &self,
         query: &str,
@@ -186,7 +186,7 @@ impl PubmedClient {
         })
     }
 
-    /// What there is about articles, in the order in which they are asked for. What makes no sense is left out.
+    /// Returns the summaries of articles, in the order of `ids`, without invalid ones.
     pub async fn summaries(&self, ids: &[String]) -> Result<Vec<Article>, ServiceError> {
         let url = self.url("esummary.fcgi", &[("retmode", "json"), ("id", &ids.join(","))])?;
         let mut answer: SummaryResponse = self.service.fetch_json(self.service.http().get(url)).await?;
@@ -201,7 +201,7 @@ impl PubmedClient {
         Ok(articles)
     }
 
-    /// The abstracts of articles, by their PMIDs.
+    /// Returns the abstracts of articles, by their PMIDs.
     pub async fn abstracts(&self, ids: &[&str]) -> Result<HashMap<String, String>, ServiceError> {
         let url = self.url("efetch.fcgi", &[("retmode", "xml"), ("id", &ids.join(","))])?;
         let xml = self.service.fetch_text(self.service.http().get(url)).await?;
@@ -247,7 +247,7 @@ struct SearchResponseBody {
 
 #[derive(Deserialize)]
 struct SummaryResponse {
-    /// By PMID, and `uids`.
+    /// By PMID, and also `uids`.
     #[serde(default)]
     result: HashMap<String, Value>,
 }
@@ -283,7 +283,7 @@ fn make_article(pmid: &str, summary: RawSummary) -> Article {
     };
     let doi = summary.articleids.iter().find(|id| id.idtype == "doi");
     let authors = summary.authors.iter().take(MAX_AUTHORS);
-    // It comes with its tags as entities.
+    // The title has its tags as entities.
     let title = html_escape::decode_html_entities(&summary.title);
     Article {
         pmid: pmid.into(),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::abstracts;
 
-/// As PubMed writes them: sections, emphasis, entities, and articles that are cited.
+/// Articles in PubMed's form: with sections, emphasis, entities, and cited articles.
 pub const ABSTRACTS_XML: &str = r#"<?xml version="1.0" ?>
 <!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://dtd.nlm.nih.gov/x.dtd">
 <PubmedArticleSet>

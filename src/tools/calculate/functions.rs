@@ -8,10 +8,10 @@ use crate::tools::ToolError;
 
 type Result = std::result::Result<Number, ToolError>;
 
-/// Rounding goes no further than this behind the point, or before it.
+/// Maximum number of decimals for rounding, after or before the point.
 const MAX_ROUNDING_DECIMALS: i32 = 60;
 
-/// What is nearer to zero than this is what rounding has left of zero: sin(pi).
+/// Values nearer to zero than this are zero with a rounding error, such as sin(pi).
 const ZERO_EPSILON: f64 = 1e-15;
 
 pub fn call(name: &str, arguments: Vec<Number>) -> Result {

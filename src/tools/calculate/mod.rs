@@ -1,7 +1,9 @@
-//! Arithmetic. Models guess at it; this does not: what can be exact is exact, and what is rounded says so.
+//! Arithmetic for models, which can only guess at it. Results are exact where possible, and rounded
+//! results are marked.
 //!
-//! A parser of its own instead of a library: those there are calculate in floating point, or know units, dates and dice too, and
-//! have to be interrupted. Here nothing takes long: lengths, depths and the numbers themselves are bounded.
+//! It has its own parser instead of a library: existing ones calculate in floating point, or also
+//! support units, dates and dice and have to be interrupted. Here no expression takes long:
+//! lengths, depths and the numbers themselves are bounded.
 
 mod functions;
 mod number;
@@ -14,7 +16,7 @@ use serde::Deserialize;
 
 use super::{Tool, ToolContext, ToolError, ToolResult};
 
-/// How long an expression may be, in bytes.
+/// Maximum length of an expression, in bytes.
 const MAX_EXPRESSION_BYTES: usize = 1000;
 
 pub struct Calculate;
@@ -46,7 +48,7 @@ impl Tool for Calculate {
     }
 }
 
-/// The expression with its value: `0.1 + 0.2 = 0.3`.
+/// Returns the expression with its value: `0.1 + 0.2 = 0.3`.
 fn calculate(expression: &str) -> Result<String, ToolError> {
     if expression.len() > MAX_EXPRESSION_BYTES {
         return Err(ToolError(format!(

@@ -1,5 +1,6 @@
-//! Numbers that are exact as long as that can be: fractions of integers. What can't (logarithms, most roots, what would become too
-//! long) is a floating-point number, and whatever is made of one is one too.
+//! Numbers that are exact as long as possible: fractions of integers. Other numbers (logarithms,
+//! most roots, fractions that would become too long) are floating point, and so are all results
+//! computed from them.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -7,14 +8,15 @@ use num_traits::{One, Pow, Signed, ToPrimitive, Zero};
 
 use crate::tools::ToolError;
 
-/// How long an exact number's numerator and denominator may be: some 600 digits. What comes out longer goes on as floating point,
-/// so no operation takes long.
+/// Maximum size of an exact number's numerator and denominator: some 600 digits. Longer results
+/// become floating point, so no operation takes long.
 const MAX_EXACT_BITS: u64 = 2048;
 
-/// How many decimals of an exact number are written.
+/// Maximum number of decimals written for an exact number.
 const MAX_DECIMALS: u32 = 60;
 
-/// The significant digits that are left of a floating-point number: one less than it has, for what rounding has spoilt.
+/// The significant digits of a floating-point number: one less than it has, because of rounding
+/// errors.
 const SIGNIFICANT_DIGITS: usize = 15;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +48,7 @@ impl Number {
         }
     }
 
-    /// A number in decimal digits: those before the point, those after it, a power of ten.
+    /// Creates a number from its decimal digits before and after the point, and a power of ten.
     pub fn from_digits(whole: &str, decimals: &str, exponent: i32) -> Result {
         let digits = format!("0{whole}{decimals}");
         let digits: BigInt = digits.parse().map_err(ToolError::new)?;
@@ -54,7 +56,7 @@ impl Number {
         if digits.is_zero() {
             return Ok(Exact(BigRational::zero()));
         }
-        // Further out is no floating-point number either.
+        // No floating-point number has a larger exponent either.
         let Some(power) = i32::try_from(power).ok().filter(|power| power.abs() <= 2000) else {
             return Err(too_large_error());
         };
@@ -94,7 +96,8 @@ impl Number {
         }
     }
 
-    /// What is left of a division whose quotient is rounded down: it has the divisor's sign.
+    /// Returns the remainder of a division whose quotient is rounded down. It has the divisor's
+    /// sign.
     pub fn modulo(self, other: Self) -> Result {
         match (self, other) {
             (_, other) if other.is_zero() => Err(division_by_zero()),
@@ -119,7 +122,8 @@ impl Number {
             }
             if exponent.is_integer()
                 && let Some(times) = exponent.to_i32()
-                // A lower bound of the result's length; what is at most twice as long is no harm.
+                // A lower bound of the result's length; a result of up to twice that length is
+                // harmless.
                 && (bits(base) - 1).saturating_mul(u64::from(times.unsigned_abs())) <= MAX_EXACT_BITS
             {
                 return Self::exact(base.pow(times));
@@ -154,7 +158,7 @@ impl Number {
         }
     }
 
-    /// The same as a fraction: every floating-point number is one.
+    /// Converts to a fraction. Every finite floating-point number is one.
     pub fn into_fraction(self) -> Result<BigRational> {
         match self {
             Exact(value) => Ok(value),
@@ -162,25 +166,26 @@ impl Number {
         }
     }
 
-    /// Rounded to so many decimals, a half away from zero.
+    /// Rounds to a number of decimals, a half away from zero.
     pub fn rounded(self, decimals: i32) -> Result {
         let shift = ten().pow(decimals);
         self.round_with(|value| (value * &shift).round() / &shift)
     }
 
-    /// What a function makes of it that jumps from one number to another: what was rounded already is taken for the number that its
-    /// digits say. `64^(1/3)` is 3.9999999999999996 to a computer.
+    /// Applies a function with steps, such as rounding. A number that was rounded before is first
+    /// replaced by the value of its significant digits: in floating point, `64^(1/3)` is
+    /// 3.9999999999999996.
     pub fn round_with(self, function: impl Fn(&BigRational) -> BigRational) -> Result {
         match self {
             Exact(value) => Self::exact(function(&value)),
             Approximate(value) => {
-                let made = function(&from_significant_digits(value).ok_or_else(too_large_error)?);
-                Self::approximate(made.to_f64().ok_or_else(too_large_error)?)
+                let result = function(&from_significant_digits(value).ok_or_else(too_large_error)?);
+                Self::approximate(result.to_f64().ok_or_else(too_large_error)?)
             }
         }
     }
 
-    /// In decimal digits, and whether that is all there is of it.
+    /// Returns the decimal digits, and `true` if they are the exact value.
     pub fn to_digits(&self) -> Result<(String, bool)> {
         if let Exact(value) = self
             && let Some(digits) = format_exact(value)
@@ -196,7 +201,7 @@ impl Number {
     }
 }
 
-/// The number that the digits say which count.
+/// Returns the value of a number's significant digits.
 fn from_significant_digits(value: f64) -> Option<BigRational> {
     let written = format!("{value:.*e}", SIGNIFICANT_DIGITS - 1);
     let (digits, exponent) = written.split_once('e')?;
@@ -217,7 +222,7 @@ fn bits(value: &BigRational) -> u64 {
     value.numer().bits().max(value.denom().bits())
 }
 
-/// An exact number written out, if it ends soon enough.
+/// Writes an exact number in full, if it has few enough decimals.
 fn format_exact(value: &BigRational) -> Option<String> {
     let mut decimals = 0;
     let mut scaled = value.clone();
@@ -237,7 +242,7 @@ fn format_exact(value: &BigRational) -> Option<String> {
     Some(format!("{sign}{whole}{point}{fraction}"))
 }
 
-/// The digits of a floating-point number that count, written out unless that would be long.
+/// Writes the significant digits of a floating-point number, in full unless that would be long.
 fn format_significant(value: f64) -> String {
     let scientific = format!("{value:.*e}", SIGNIFICANT_DIGITS - 1);
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

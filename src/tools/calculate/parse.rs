@@ -1,10 +1,10 @@
-//! Reads an expression and calculates it on the way, by the operators' binding powers (Pratt's method). What it does not understand
-//! it refuses in words that say how to write it; nothing is guessed at.
+//! Parses and evaluates an expression in one pass, by the operators' binding powers (Pratt's
+//! method). Unknown syntax is rejected with an error that says how to write it; nothing is guessed.
 
 use super::{functions, number::Number};
 use crate::tools::ToolError;
 
-/// How deep an expression may be nested, the towers of powers included.
+/// Maximum nesting depth of an expression, including chains of powers.
 const MAX_DEPTH: usize = 64;
 
 type Result<T = Number> = std::result::Result<T, ToolError>;
@@ -28,7 +28,7 @@ struct Parser<'a> {
     depth: usize,
 }
 
-/// A part of an expression: its value, and whether it was given in percent.
+/// A part of an expression: its value, and whether it is a percentage.
 struct Operand {
     number: Number,
     is_percent: bool,
@@ -53,11 +53,11 @@ enum Operator {
     Power,
 }
 
-/// How tightly a sign binds: less than a power, so that -2^2 is -4.
+/// The binding power of a sign: less than a power's, so that -2^2 is -4.
 const SIGN_POWER: u8 = 5;
 
 impl Operator {
-    /// How tightly it binds to its left and to its right.
+    /// Returns the binding powers to the left and to the right.
     fn binding_powers(self) -> (u8, u8) {
         match self {
             Self::Plus | Self::Minus => (1, 2),
@@ -85,7 +85,7 @@ impl Operator {
 }
 
 impl<'a> Parser<'a> {
-    /// An expression up to the first operator that binds less tightly than `power`.
+    /// Parses an expression up to the first operator that binds less tightly than `power`.
     fn expression(&mut self, power: u8) -> Result<Operand> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -107,7 +107,8 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    /// A number, a name, something in parentheses; with the signs before and the percent signs behind it.
+    /// Parses a number, a name or parentheses, with the signs before and the percent signs after
+    /// it.
     fn operand(&mut self) -> Result<Operand> {
         let number = match self.peek() {
             Some('-' | '−') => {
@@ -152,14 +153,15 @@ impl<'a> Parser<'a> {
         Ok(operand)
     }
 
-    /// Whether the % that comes next has a number behind it. A sign behind it belongs to what the percentage is added to.
+    /// Returns `true` if a number follows the next %. A sign after it belongs to the number that
+    /// the percentage is added to.
     fn is_modulo(&mut self) -> bool {
         let behind = self.rest.strip_prefix('%').unwrap_or_default().trim_start();
         let is_of = leading_name(behind).eq_ignore_ascii_case("of");
         !is_of && behind.starts_with(|c: char| c.is_alphanumeric() || c == '(' || c == '.')
     }
 
-    /// The operator that comes next, and its length.
+    /// Returns the next operator and its length.
     fn operator(&mut self) -> Option<(Operator, usize)> {
         let next = self.peek()?;
         let operator = match next {
@@ -202,7 +204,8 @@ impl<'a> Parser<'a> {
         digits
     }
 
-    /// The e-5 of 3e-5, if it is there: 3e alone is no number, and e is one.
+    /// Parses an exponent such as the e-5 of 3e-5, if there is one: 3e alone is no number, and e is
+    /// a constant.
     fn exponent(&mut self) -> Result<i32> {
         let Some(behind) = self.rest.strip_prefix(['e', 'E']) else {
             return Ok(0);
@@ -215,13 +218,14 @@ impl<'a> Parser<'a> {
             return Ok(0);
         }
         self.rest = digits;
-        // No longer one is a number that can be calculated with.
+        // Larger exponents are beyond the range of numbers.
         let exponent: i32 = self.digits().parse().unwrap_or(i32::MAX);
         Ok(sign * exponent)
     }
 
-    /// Whether the number that was just read goes on behind a separator of thousands, or a point again. `1,200` is one even where a
-    /// comma may stand between two numbers: it could be either.
+    /// Returns `true` if the number just read continues after a thousands separator, or after a
+    /// second point. `1,200` counts as one even where a comma may separate two numbers: it is
+    /// ambiguous.
     fn has_thousands_separator(&self) -> bool {
         let mut rest = self.rest.chars();
         match rest.next() {
@@ -234,7 +238,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A constant, or a function with its arguments.
+    /// Parses a constant, or a function with its arguments.
     fn name(&mut self) -> Result {
         let name = leading_name(self.rest);
         self.skip(name.len());
@@ -293,7 +297,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The name that a text begins with.
+/// Returns the name at the beginning of a text.
 fn leading_name(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     text.get(..end).unwrap_or_default()

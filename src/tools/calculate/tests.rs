@@ -159,7 +159,7 @@ fn evaluation_time_is_bounded() {
         assert!(calculate(expression).is_err(), "{expression}");
     }
     assert!(calculate(&fractions).is_ok());
-    // Far more than they need, on a slow machine that does other things.
+    // Far more than necessary, for a slow and busy machine.
     assert!(
         started.elapsed() < Duration::from_secs(5),
         "{:?}",
@@ -175,7 +175,7 @@ properties! {
         let _ = calculate(&expression);
     }
 
-    /// Mostly expressions, not mostly nonsense.
+    /// Mostly valid expressions.
     #[test]
     fn never_panics_on_random_expressions(
         tokens in prop::collection::vec(

@@ -1,5 +1,5 @@
-//! What Parlor is to a server: who hears how far calls are, and that the tools have changed. It offers nothing else: no files, no
-//! model, no questions to the person.
+//! Parlor's side of an MCP connection: receives the progress of calls and changes of the tool list.
+//! It offers nothing else to the server: no files, no model, no questions to the person.
 
 use std::{
     collections::HashMap,
@@ -19,84 +19,85 @@ use tokio::sync::Notify;
 use super::listed::first_line;
 use crate::{protocol::Fraction, tools::ProgressReporter};
 
-/// How much of what a call says of itself is shown, in bytes.
+/// Maximum length of a call's progress message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 200;
 
-/// The most declined questions that are told of in one call.
+/// Maximum number of declined questions reported for one call.
 const MAX_DECLINED_QUESTIONS: usize = 3;
 
 #[derive(Clone, Default)]
 pub struct Client {
-    lock_calls: Arc<Mutex<HashMap<ProgressToken, CallProgress>>>,
-    /// The tools should be listed again.
+    calls: Arc<Mutex<HashMap<ProgressToken, CallProgress>>>,
+    /// Notified when the tools should be listed again.
     pub tools_changed: Arc<Notify>,
 }
 
-/// What has been heard of a call.
+/// The progress of a call.
 struct CallProgress {
     reporter: ProgressReporter,
-    /// It only grows. What says less comes late.
+    /// The largest progress so far. Smaller values arrived late and are ignored.
     max_progress: f64,
-    /// Questions that the server wanted to ask the person meanwhile.
+    /// Questions to the person from the server during the call.
     declined: Vec<String>,
 }
 
 impl Client {
-    /// Passes on how far a call is.
-    pub fn listen(&self, call: ProgressToken, by: ProgressReporter) {
-        let heard = CallProgress {
-            reporter: by,
+    /// Forwards the progress of a call to its reporter.
+    pub fn listen(&self, call: ProgressToken, reporter: ProgressReporter) {
+        let progress = CallProgress {
+            reporter,
             max_progress: f64::NEG_INFINITY,
             declined: Vec::new(),
         };
-        self.calls().insert(call, heard);
+        self.lock_calls().insert(call, progress);
     }
 
-    /// Forgets a call, and returns the questions to the person that were declined meanwhile.
+    /// Removes a call, and returns the questions to the person that were declined during it.
     pub fn forget(&self, call: &ProgressToken) -> Vec<String> {
-        let heard = self.calls().remove(call);
-        heard.map(|heard| heard.declined).unwrap_or_default()
+        let progress = self.lock_calls().remove(call);
+        progress.map(|progress| progress.declined).unwrap_or_default()
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, CallProgress>> {
-        self.lock_calls.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, CallProgress>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ClientHandler for Client {
-    async fn on_progress(&self, said: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let mut calls = self.calls();
-        let Some(call) = calls.get_mut(&said.progress_token) else {
+    async fn on_progress(&self, update: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let mut calls = self.lock_calls();
+        let Some(call) = calls.get_mut(&update.progress_token) else {
             return;
         };
-        if said.progress <= call.max_progress {
+        if update.progress <= call.max_progress {
             return;
         }
-        call.max_progress = said.progress;
-        let total = said.total.filter(|total| *total > 0.0);
-        let message = match (said.message, total) {
+        call.max_progress = update.progress;
+        let total = update.total.filter(|total| *total > 0.0);
+        let message = match (update.message, total) {
             (Some(message), _) => first_line(&message, MAX_MESSAGE_BYTES),
-            (None, Some(total)) => format!("{} of {total}", said.progress),
-            (None, None) => said.progress.to_string(),
+            (None, Some(total)) => format!("{} of {total}", update.progress),
+            (None, None) => update.progress.to_string(),
         };
-        let fraction = total.map(|total| Fraction::from_f64(said.progress / total));
+        let fraction = total.map(|total| Fraction::from_f64(update.progress / total));
         call.reporter.report("running", message, fraction);
     }
 
-    /// Declines: a person can't be asked here. Which call it is for is not said, so all that are under way tell of it.
+    /// Declines a question, since a person can't be asked here. The request does not name its call,
+    /// so all calls in progress report it.
     async fn create_elicitation(
         &self,
-        asked: ElicitRequestParams,
+        request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let message = match &asked {
+        let message = match &request {
             ElicitRequestParams::FormElicitationParams { message, .. }
             | ElicitRequestParams::UrlElicitationParams { message, .. } => {
                 first_line(message, MAX_MESSAGE_BYTES)
             }
             _ => String::new(),
         };
-        for call in self.calls().values_mut() {
+        for call in self.lock_calls().values_mut() {
             if call.declined.len() < MAX_DECLINED_QUESTIONS {
                 call.declined.push(message.clone());
             }

@@ -1,4 +1,4 @@
-//! A connection to a server: what it is asked, and what it says unasked.
+//! A connection to an MCP server: requests and notifications.
 
 use std::{error::Error, time::Duration};
 
@@ -20,32 +20,32 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::{client::Client, listed::MAX_TOOLS};
 use crate::tools::ProgressReporter;
 
-/// More pages than this of a list of tools are not asked for.
+/// Maximum number of pages read of a tool list.
 const MAX_TOOL_PAGES: usize = 20;
 
-/// How long a connection may take to close.
+/// The time limit for closing a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The beginning of a connection.
+/// The way in which a connection is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
-    /// As newer servers have it, or else with the handshake.
+    /// With discovery, as in newer servers, or else with the handshake.
     DiscoverOrHandshake,
-    /// With the handshake, which all older servers know.
+    /// With the handshake, which all older servers support.
     HandshakeOnly,
 }
 
-/// There is no connection.
+/// The reason why a connection could not be opened.
 #[derive(Debug)]
 pub struct OpenError {
     pub message: String,
-    /// The server has answered the question for its versions with something else: the handshake may work.
+    /// The server has answered the discovery request with something else: the handshake may work.
     pub is_odd_discovery: bool,
-    /// The HTTP status, if that was no success.
+    /// The HTTP status, if it was not a success.
     pub status: Option<u16>,
 }
 
-/// A result of a call, and the questions to the person that were declined during it.
+/// The result of a call, and the questions to the person that were declined during it.
 pub struct CallResponse {
     pub outcome: Result<CallToolResult, CallError>,
     pub declined: Vec<String>,
@@ -54,30 +54,30 @@ pub struct CallResponse {
 /// A call without a result.
 #[derive(Debug)]
 pub struct CallError {
-    /// The words for the model.
+    /// The message for the model.
     pub message: String,
-    /// The server does not take such calls of this tool at all.
+    /// The server supports no such calls of this tool.
     pub is_unsupported: bool,
 }
 
-/// A server that has introduced itself. It is let go when this is dropped.
+/// An initialised connection to a server. It is closed when this is dropped.
 pub struct Connection {
     peer: Peer<RoleClient>,
     client: Client,
-    /// Where newer servers say that their tools have changed.
+    /// The subscription through which newer servers report that their tools have changed.
     subscription: tokio::sync::Mutex<Option<Subscription>>,
-    /// Cancelled when the server is gone.
+    /// Cancelled when the connection has ended.
     ended: CancellationToken,
     cancel: CancellationToken,
     _ends: DropGuard,
 }
 
 impl Connection {
-    /// Has the server introduce itself.
+    /// Opens and initialises a connection.
     ///
     /// # Errors
     ///
-    /// If it does not.
+    /// If the server does not complete the initialisation.
     pub async fn open<T, E, A>(transport: T, opening: OpenMode) -> Result<Self, OpenError>
     where
         T: IntoTransport<RoleClient, E, A>,
@@ -99,7 +99,7 @@ impl Connection {
             status: status(&error),
         })?;
         let peer = service.peer().clone();
-        // What is asked for is what is there.
+        // Responses must be current, so no cache.
         peer.set_response_cache_config(ClientCacheConfig::disabled())
             .await;
         tokio::spawn({
@@ -119,7 +119,7 @@ impl Connection {
         })
     }
 
-    /// Ready when the server is gone.
+    /// Waits until the connection has ended.
     pub async fn wait_until_lost(&self) {
         self.ended.cancelled().await;
     }
@@ -127,16 +127,16 @@ impl Connection {
     pub async fn close(&self) {
         self.cancel.cancel();
         if timeout(CLOSE_TIMEOUT, self.ended.cancelled()).await.is_err() {
-            tracing::debug!("an MCP server does not let go of its connection");
+            tracing::debug!("an MCP server does not close its connection");
         }
     }
 
-    /// Returns the server's words about using its tools.
+    /// Returns the server's instructions for its tools.
     pub fn instructions(&self) -> Option<String> {
         self.peer.peer_info()?.instructions.clone()
     }
 
-    /// Lists the tools, and no more than are wanted. Changes after that are told by [`Self::changed`].
+    /// Lists the tools, up to the limit. [`Self::wait_for_tool_change`] reports later changes.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, String> {
         self.subscribe().await;
         let (mut tools, mut cursor) = (Vec::new(), None);
@@ -154,10 +154,10 @@ impl Connection {
         Ok(tools)
     }
 
-    /// Ready when the tools should be listed again.
+    /// Waits until the tools should be listed again.
     pub async fn wait_for_tool_change(&self) {
         let mut subscription = self.subscription.lock().await;
-        let told = async {
+        let changed = async {
             match subscription.as_mut() {
                 Some(open) => open.next().await,
                 None => std::future::pending().await,
@@ -165,13 +165,14 @@ impl Connection {
         };
         tokio::select! {
             () = self.client.tools_changed.notified() => {}
-            told = told => if !matches!(told, Ok(Some(_))) {
+            changed = changed => if !matches!(changed, Ok(Some(_))) {
                 *subscription = None;
             }
         }
     }
 
-    /// Since 2026-07-28 a server tells only those who have asked.
+    /// Subscribes to changes of the tool list: since version 2026-07-28 a server notifies
+    /// subscribers only.
     async fn subscribe(&self) {
         let is_newer = self.peer.peer_info().is_some_and(|server| {
             let tools = server.capabilities.tools.as_ref();
@@ -183,12 +184,12 @@ impl Connection {
             let filter = SubscriptionFilter::builder().tools_list_changed().build();
             match self.peer.listen(filter).await {
                 Ok(open) => *subscription = Some(open),
-                Err(error) => tracing::debug!(%error, "an MCP server does not tell when its tools change"),
+                Err(error) => tracing::debug!(%error, "an MCP server does not report changes of its tools"),
             }
         }
     }
 
-    /// Calls a tool. The server is told if this is dropped before there is an answer.
+    /// Calls a tool. If this is dropped before the answer, the server is notified.
     pub async fn call_tool(
         &self,
         tool: String,
@@ -218,11 +219,11 @@ impl Connection {
             .send_cancellable_request(call, PeerRequestOptions::no_options());
         let handle = sent.await.map_err(|error| self.call_error(error))?;
         self.client.listen(handle.progress_token.clone(), progress);
-        let asked = PendingCall {
+        let pending = PendingCall {
             client: &self.client,
             handle: Some(handle),
         };
-        let answer = asked.answer(declined).await;
+        let answer = pending.answer(declined).await;
         match answer.map_err(|error| self.call_error(error))? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::InputRequiredResult(_) => Err(other(
@@ -243,7 +244,7 @@ impl Connection {
         match error {
             ServiceError::McpError(error) => error.message.into_owned(),
             ServiceError::TransportSend(error) => {
-                // A look at its tools shows whether the server is still there.
+                // Listing the tools shows whether the server still responds.
                 self.client.tools_changed.notify_one();
                 let why = innermost_cause(&error);
                 if is_connecting(&error) {
@@ -257,7 +258,7 @@ impl Connection {
     }
 }
 
-/// Tells if nothing can have been sent yet: there was no connection.
+/// Returns `true` if the error occurred while connecting, so that no request can have been sent.
 fn is_connecting(error: &(dyn Error + 'static)) -> bool {
     causes(error)
         .filter_map(<dyn Error>::downcast_ref::<reqwest::Error>)
@@ -294,14 +295,15 @@ impl Drop for PendingCall<'_> {
     }
 }
 
-/// Tells if a server has answered the question for its versions with neither an error nor its versions.
+/// Returns `true` if a server has answered the discovery request with neither an error nor its
+/// versions.
 fn is_odd_discovery(error: &ClientInitializeError) -> bool {
     match error {
         ClientInitializeError::ExpectedInitResult(_)
         | ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::UncorrelatedErrorResponse { .. }
         | ClientInitializeError::ConflictInitResponseId(..) => true,
-        // What can't be read as an answer: not that there was none.
+        // An answer that can't be read, as opposed to no answer.
         ClientInitializeError::TransportError { error, .. } => {
             !causes(error).any(<dyn Error>::is::<reqwest::Error>)
         }
@@ -309,7 +311,7 @@ fn is_odd_discovery(error: &ClientInitializeError) -> bool {
     }
 }
 
-/// The HTTP status with which the last request was refused.
+/// Returns the HTTP status with which the last request was refused.
 fn status(error: &ClientInitializeError) -> Option<u16> {
     let error = match error {
         ClientInitializeError::TransportError { error, .. } => error,
@@ -317,10 +319,10 @@ fn status(error: &ClientInitializeError) -> Option<u16> {
         _ => return None,
     };
     causes(error).find_map(|cause| match cause.downcast_ref()? {
-        StreamableHttpError::<reqwest::Error>::HttpStatus(said) => Some(said.status),
+        StreamableHttpError::<reqwest::Error>::HttpStatus(error) => Some(error.status),
         // rmcp has it nowhere else.
-        StreamableHttpError::UnexpectedServerResponse(said) => {
-            said.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
+        StreamableHttpError::UnexpectedServerResponse(text) => {
+            text.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
         }
         _ => None,
     })
@@ -335,18 +337,18 @@ fn describe_open_error(error: &ClientInitializeError) -> String {
     }
 }
 
-/// The cause of an error, without the layers around it.
+/// Returns the innermost cause of an error.
 fn innermost_cause(error: &(dyn Error + 'static)) -> String {
     causes(error).last().unwrap_or(error).to_string()
 }
 
-/// An error and what is inside it, one in the other.
+/// Iterates over an error and its causes, outermost first.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| inner_error(*error))
 }
 
 fn inner_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    // This one does not say so itself.
+    // This one does not return its cause as a source.
     match error.downcast_ref() {
         Some(StreamableHttpError::<reqwest::Error>::Client(inner)) => Some(inner),
         _ => error.source(),

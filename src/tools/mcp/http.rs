@@ -1,4 +1,4 @@
-//! A server that is asked over HTTP.
+//! The HTTP transport to an MCP server.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ use rmcp::transport::{
 use super::{MAX_MESSAGE_BYTES, server::CONNECT_TIMEOUT};
 use crate::{http_client::client_for, settings::mcp::SecretVariables};
 
-/// Makes ready to ask a server.
+/// Creates the transport for a server.
 ///
 /// # Errors
 ///
-/// If the address or a header can't be one.
+/// If the address or a header is invalid.
 pub fn transport(
     url: &str,
     headers: &SecretVariables,
@@ -29,11 +29,11 @@ pub fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// A client for a server, its address, and the headers of each request.
+/// Returns a client for a server, its address, and the headers of each request.
 ///
 /// # Errors
 ///
-/// If the address or a header can't be one.
+/// If the address or a header is invalid.
 pub fn client(
     url: &str,
     headers: &SecretVariables,

@@ -1,4 +1,5 @@
-//! Servers of the older transport, HTTP+SSE of 2024-11-05, which Parlor does not speak: found out to be named.
+//! Detects servers of the older transport, HTTP+SSE of 2024-11-05, which Parlor does not support,
+//! for a clear error message.
 
 use std::time::Duration;
 
@@ -7,17 +8,17 @@ use reqwest::header;
 use super::http;
 use crate::settings::mcp::SecretVariables;
 
-/// The words for a person about such a server.
+/// The error message for such a server.
 pub const LEGACY_TRANSPORT_ERROR: &str = "it speaks the older HTTP+SSE transport of MCP (2024-11-05), which Parlor does not know: name its address for \
      streamable HTTP, if it has one (it often ends with /mcp), or update the server";
 
-/// The longest that it may take to begin its stream.
+/// Maximum time until the server begins its stream.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The length of the stream that is looked at, in bytes.
+/// Maximum number of bytes read of the stream.
 const MAX_PROBE_BYTES: usize = 4 << 10;
 
-/// Tells if a server begins a stream with the event that only such servers send.
+/// Returns `true` if a server begins a stream with the event that only such servers send.
 pub async fn is_legacy(url: &str, headers: &SecretVariables) -> bool {
     tokio::time::timeout(PROBE_TIMEOUT, begins_with_endpoint(url, headers))
         .await

@@ -1,21 +1,21 @@
-//! Lines from a process that may write anything: none is held beyond a limit.
+//! Reads lines from an untrusted process, with a limit on memory.
 
 use tokio::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Reads lines. A read that is given up loses nothing.
+/// A line reader. Cancelling a read loses no data.
 pub struct LineReader<R> {
     reader: BufReader<R>,
     limit: usize,
     line: Vec<u8>,
-    /// The line has been given, cut, and the rest of it is passed over.
+    /// The line was returned truncated, and the rest of it is skipped.
     is_skipping: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Without its end.
+    /// A complete line, without its line end.
     Whole(Vec<u8>),
-    /// The beginning of one that is over the limit.
+    /// The beginning of a line over the limit.
     Truncated(Vec<u8>),
 }
 
@@ -29,16 +29,16 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// The next line; nothing at the end. What comes after the last line's end is none.
+    /// Returns the next line; `None` at the end. An unterminated last line is dropped.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            let here = self.reader.fill_buf().await?;
-            if here.is_empty() {
+            let buffer = self.reader.fill_buf().await?;
+            if buffer.is_empty() {
                 return Ok(None);
             }
-            let end = here.iter().position(|byte| *byte == b'\n');
-            let rest = &here[..end.unwrap_or(here.len())];
-            let used = end.map_or(here.len(), |end| end + 1);
+            let end = buffer.iter().position(|byte| *byte == b'\n');
+            let rest = &buffer[..end.unwrap_or(buffer.len())];
+            let used = end.map_or(buffer.len(), |end| end + 1);
             let was_cut = self.is_skipping;
             if !was_cut {
                 let room = self.limit - self.line.len();
@@ -66,7 +66,7 @@ mod tests {
 
     #[tokio::test]
     async fn truncates_long_lines_and_skips_the_rest() {
-        // The pieces in which it comes make no difference.
+        // The chunk size makes no difference.
         for piece in [1, 3, 4, 100] {
             let (mut into, from) = io::duplex(piece);
             let writing = tokio::spawn(async move {
@@ -81,7 +81,7 @@ mod tests {
             writing.await.unwrap().unwrap();
             let whole = |text: &str| Whole(text.into());
             let cut = || Truncated(b"1234".into());
-            // What was not ended is cut only because it is too long.
+            // The unterminated line is returned only because it is too long.
             let expected = [
                 whole("1234"),
                 whole(""),

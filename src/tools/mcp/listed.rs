@@ -1,4 +1,5 @@
-//! A server's tools as it lists them: what of its words a model and a person are shown, and under which name.
+//! The tools that a server lists: their names, and their texts for models and people, limited and
+//! redacted.
 
 use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
@@ -9,23 +10,24 @@ use uuid::Uuid;
 use super::server::Server;
 use crate::{control::escape_metadata, model::ToolSpec, settings::mcp::ApprovalPolicy, text::truncate_bytes};
 
-/// A server's first tools, so many, are offered.
+/// Maximum number of tools offered of one server: the first ones.
 pub const MAX_TOOLS: usize = 128;
 
-/// The longest name that every model server takes.
+/// Maximum length of a name that every model server accepts.
 const MAX_NAME_CHARS: usize = 64;
 
-/// What a model and a person are shown of a server's words, in bytes: all of it is in every prompt.
+/// Maximum size of a description, in bytes: it is part of every prompt.
 const MAX_DESCRIPTION_BYTES: usize = 4 << 10;
 const MAX_SCHEMA_BYTES: usize = 32 << 10;
 pub const MAX_TITLE_BYTES: usize = 60;
 
-/// A tool as it was listed.
+/// A listed tool.
 pub struct ListedTool {
     /// The server's name for it.
     pub name: String,
     pub title: String,
-    /// What it needs, in the server's order: the first text of it says what a call is about.
+    /// The required arguments, in the server's order. The first one that is a text is shown as the
+    /// subject of a call.
     pub required: Vec<String>,
     pub spec: Arc<ToolSpec>,
     pub needs_approval: bool,
@@ -98,8 +100,8 @@ impl ListedTool {
     }
 }
 
-/// Tells if a tool finds what an answer should name as its source. A server that says whether its tool is about the open world is
-/// believed; else the tool's own words have to say that it searches.
+/// Returns `true` if a tool finds sources that an answer should cite. The server's hints decide
+/// if it gives any; otherwise the tool's own description has to say that it searches.
 fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
     if let Some(is_open) = hints.open_world_hint {
         return is_open && hints.read_only_hint != Some(false);
@@ -114,7 +116,8 @@ fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
     words.any(|words| words.to_lowercase().contains("search"))
 }
 
-/// What a tool takes, as model servers want it; nothing if that is no object, or too much.
+/// Returns the input schema in the form that model servers require; `None` if it is not an object,
+/// or too large.
 fn input_schema(schema: &JsonObject) -> Option<Value> {
     let mut schema = schema.clone();
     schema.remove("$schema");
@@ -134,7 +137,7 @@ fn input_schema(schema: &JsonObject) -> Option<Value> {
     Some(schema)
 }
 
-/// Spells otherwise what looks like metadata in a schema, whose texts and names the model reads.
+/// Escapes text that looks like metadata in a schema, since the model reads its texts and names.
 fn escape_schema_metadata(schema: &mut Value) {
     match schema {
         Value::String(text) => {
@@ -157,7 +160,8 @@ fn escape_schema_metadata(schema: &mut Value) {
     }
 }
 
-/// The name that the model knows a tool by: always with the server's, so that it stays the same whatever else there is.
+/// Returns the name of a tool for the model. It always includes the server's name, so that it does
+/// not depend on other tools.
 fn unique_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let fit = |c: char| if is_fit(c) { c } else { '_' };
@@ -165,19 +169,19 @@ fn unique_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     if name.len() <= MAX_NAME_CHARS && !taken.contains(&name) {
         return name;
     }
-    // The same tool has the same name tomorrow.
+    // A hash keeps the name stable over time.
     let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, tool.as_bytes())
         .simple()
         .to_string();
-    let (hash, most) = (&hash[..8], MAX_NAME_CHARS - 9);
-    format!("{}_{hash}", &name[..name.len().min(most)])
+    let (hash, max_chars) = (&hash[..8], MAX_NAME_CHARS - 9);
+    format!("{}_{hash}", &name[..name.len().min(max_chars)])
 }
 
-/// The first line of a text, or as much of it as is shown.
-pub fn first_line(text: &str, most: usize) -> String {
+/// Returns the first line of a text, cut to a limit.
+pub fn first_line(text: &str, max_bytes: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    truncate_bytes(&line, most)
+    truncate_bytes(&line, max_bytes)
 }
 
 #[cfg(test)]
@@ -213,7 +217,7 @@ mod tests {
             ]),
         );
         let names = names(&listed);
-        // The third is the first once more.
+        // The third has the same name as the first.
         assert_eq!((names[0], names[3], names.len()), ("x_a_b", "x_gr__e", 4));
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), 4, "{names:?}");
         for name in &names {

@@ -1,16 +1,17 @@
-//! The log, as far as it is about one server: a few lines a minute, however much that server says and however often it is started.
+//! The log of one server, limited to a few lines a minute, however much the server writes and
+//! however often it is started.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// The most lines about one server in a [`WINDOW`].
+/// Maximum number of lines about one server in a [`WINDOW`].
 const MAX_LINES_PER_WINDOW: usize = 20;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// The importance of a line.
+/// The level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Info,
@@ -32,14 +33,14 @@ struct LogBudget {
     dropped: usize,
 }
 
-/// The fate of a line.
+/// The decision about a line.
 #[derive(Debug, PartialEq, Eq)]
 enum LogDecision {
-    /// It is written; so many before it were not.
+    /// It is written, with the number of lines dropped before it.
     Write {
         left_out: usize,
     },
-    /// It is the first that is not.
+    /// It is the first one that is dropped.
     DropFirst,
     Drop,
 }

@@ -1,9 +1,10 @@
-//! MCP servers: tools that others have made. Parlor runs them or asks them over HTTP, as the settings say, and offers what they
-//! list among its own tools.
+//! MCP servers: external tools. Parlor runs them as processes or connects over HTTP, as the
+//! settings say, and offers the listed tools among its own.
 //!
-//! One task a server connects, lists, and connects again when the connection is lost. Nothing waits for it, and nothing that a
-//! server does or leaves undone harms more than the calls that it was given. The protocol is rmcp's. Here is what it is spoken
-//! through ([`stdio`], [`http`]), when ([`server`], [`connection`]), and what becomes of it ([`listed`], [`tool`], [`result`]).
+//! One task a server connects, lists the tools, and reconnects when the connection is lost. Nothing
+//! waits for it, and a faulty server affects only its own calls. The protocol is implemented by
+//! rmcp; here are its transports ([`stdio`], [`http`]), its connections ([`server`],
+//! [`connection`]), and the conversion of tools and results ([`listed`], [`tool`], [`result`]).
 
 mod client;
 mod connection;
@@ -28,22 +29,22 @@ use self::server::Server;
 use super::{AnyTool, ToolSource};
 use crate::{protocol::RunError, secrets::Secrets, settings::McpServer};
 
-/// The largest message of a server: a larger one ends its connection.
+/// Maximum size of a server's message, in bytes; a larger one ends its connection.
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
-/// All MCP servers. They are let go when this is dropped.
+/// All MCP servers. They are stopped when this is dropped.
 pub struct Servers {
     servers: Vec<Arc<Server>>,
-    /// One for each server, for as long as this lives.
+    /// One task for each server, for the lifetime of this value.
     tasks: Mutex<JoinSet<()>>,
     stop: CancellationToken,
     _stops: DropGuard,
 }
 
 impl Servers {
-    /// Begins to connect, and returns at once.
+    /// Starts connecting, and returns at once.
     ///
-    /// None of these secrets will be in what is said of a server.
+    /// These secrets are redacted in all texts about a server.
     pub fn start(settings: &[McpServer], secrets: &Arc<Secrets>) -> Self {
         let stop = CancellationToken::new();
         let servers: Vec<_> = settings
@@ -59,7 +60,7 @@ impl Servers {
         }
     }
 
-    /// Lets them go, and returns when they have gone.
+    /// Stops all servers, and returns when they have ended.
     pub async fn shut_down(&self) {
         self.stop.cancel();
         let mut tasks = self.tasks.lock().await;

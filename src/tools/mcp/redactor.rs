@@ -1,4 +1,5 @@
-//! Redacts what is said about an MCP server: the secrets of all settings, and the server's address with a key in it.
+//! Redacts texts about an MCP server: the secrets of all settings, and the server's address if it
+//! contains a key.
 
 use std::sync::Arc;
 
@@ -8,16 +9,16 @@ use crate::{
     settings::{McpServer, mcp::McpTransport},
 };
 
-/// The log about a server, and what must not appear where it is spoken of.
+/// The log about a server, and the secrets to redact in texts about it.
 #[derive(Clone)]
 pub struct ServerRedactor {
     log: ServerLog,
-    /// The server's whole address, if there is more in it than where it leads.
+    /// The server's whole address, if it may contain a key: in a query or before an `@`.
     address: Option<Arc<str>>,
     secrets: Arc<Secrets>,
 }
 
-/// The longest error that is shown, in bytes.
+/// Maximum length of an error that is shown, in bytes.
 const MAX_EXCERPT_BYTES: usize = 1000;
 
 impl ServerRedactor {
@@ -38,19 +39,20 @@ impl ServerRedactor {
         &self.log
     }
 
-    /// The length of text beyond what is shown that has to be known.
+    /// Returns the length of the text beyond the shown part that is needed for redaction.
     pub fn redaction_margin(&self) -> usize {
         self.secrets.lookahead_bytes()
     }
 
-    /// The beginning of a text, as long as an error is shown. `more` if it went on beyond what is here.
+    /// Redacts a text and cuts it to the length of an error. `more` is true if the original text
+    /// continues.
     pub fn redact_excerpt(&self, text: &str, more: bool) -> String {
         self.secrets
             .redact_truncated(&self.without_address(text), MAX_EXCERPT_BYTES, more)
             .0
     }
 
-    /// The same, however long it is.
+    /// Redacts a text of any length.
     pub fn redact(&self, text: &str) -> String {
         self.secrets.redact(&self.without_address(text))
     }
@@ -89,14 +91,16 @@ mod tests {
         "#;
         let settings: Settings = toml::from_str(file).unwrap();
         let secrets = Arc::new(Secrets::from_settings(&settings));
-        let hidden = ServerRedactor::new(&settings.mcp[0], secrets);
+        let redactor = ServerRedactor::new(&settings.mcp[0], secrets);
         let said = "no answer to Bearer hush/hush at http://x/mcp?key=abc, hush%2Fhush, hush\\/hush, arg-secret-1, \
                     0123abcd4567efgh, others-0123, of+the+environment";
         let expected = "no answer to ••• at •••, •••, •••, •••, •••, •••, •••";
-        assert_eq!(hidden.redact_excerpt(said, false), expected);
-        assert_eq!(hidden.redact(said), expected);
+        assert_eq!(redactor.redact_excerpt(said, false), expected);
+        assert_eq!(redactor.redact(said), expected);
         assert_eq!(
-            hidden.redact_excerpt(&"é".repeat(MAX_EXCERPT_BYTES), false).len(),
+            redactor
+                .redact_excerpt(&"é".repeat(MAX_EXCERPT_BYTES), false)
+                .len(),
             MAX_EXCERPT_BYTES
         );
     }

@@ -1,4 +1,4 @@
-//! What a server's tool gives: texts for the model, and what is no text beside it.
+//! Converts the result of a server's tool: text for the model, and other content as attachments.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
@@ -8,11 +8,11 @@ use crate::tools::{
     attachment::{UNKNOWN_MEDIA_TYPE, is_media_type},
 };
 
-/// A result as one of Parlor's.
+/// Converts a result to Parlor's form.
 ///
 /// # Errors
 ///
-/// If the tool says that it is one.
+/// If the tool reports an error.
 pub fn convert(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolError> {
     let mut read = ResultReader {
         tool,
@@ -73,7 +73,7 @@ impl ResultReader<'_> {
         self.texts.push("[something that can't be shown]".into());
     }
 
-    /// Takes what is no text; the text says that it is there.
+    /// Attaches content that is not text, and mentions it in the text.
     fn attach(&mut self, uri: Option<String>, media_type: String, base64: &str) {
         let media_type = if is_media_type(&media_type) {
             media_type

@@ -1,4 +1,4 @@
-//! One server: connected whenever that is possible, and which tools it has.
+//! One MCP server: keeps it connected whenever possible, and holds its tools.
 
 use std::{
     collections::HashSet,
@@ -33,49 +33,52 @@ use crate::{
     tools::{AnyTool, Guidance, text::truncate_bytes},
 };
 
-/// How long a server may take to introduce itself and to list its tools: npx may have to download it first.
+/// The time limit for connecting to a server and listing its tools: npx may have to download it
+/// first.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a call waits for a server that is being connected.
+/// The time that a call waits for a server that is connecting.
 const CONNECTION_WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How soon it is tried again after the first failure; twice as long after each further one, up to the longest.
+/// The delay before the first retry; it doubles after each further failure, up to the maximum.
 const MIN_RETRY_DELAY: Duration = Duration::from_millis(500);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
-/// A connection that has lasted for so long was not a failure.
+/// A connection that has lasted this long does not count as a failure.
 const STABLE_CONNECTION_AGE: Duration = Duration::from_secs(30);
 
-/// The longest words of a server about using its tools, in bytes: they are in every prompt.
+/// Maximum size of a server's instructions, in bytes: they are part of every prompt.
 const MAX_INSTRUCTIONS_BYTES: usize = 4 << 10;
 
-/// A server changes its tools no more often than it is worth.
+/// The minimum time between two listings of a server's tools.
 const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A server of the settings.
+/// A configured server.
 pub struct Server {
     pub settings: McpServer,
     redactor: ServerRedactor,
     state: watch::Sender<ServerState>,
-    /// As they were listed last. They stay while a lost connection is made again, if that works at once.
+    /// The last listed tools. They stay while a lost connection is restored, if that succeeds at
+    /// once.
     tools: RwLock<Vec<Arc<ListedTool>>>,
-    /// Its words about using them.
+    /// The server's instructions for its tools.
     guidance: RwLock<Option<Arc<Guidance>>>,
-    /// It does not answer the question of newer clients: it is not asked again.
+    /// The server does not support discovery, so it is connected with the handshake from now on.
     wants_handshake: AtomicBool,
-    /// Tools that it lists and does not let be called, for as long as it lists them and the connection lasts.
+    /// Tools that the server lists but does not allow to be called; kept while they are listed and
+    /// the connection lasts.
     withdrawn: Mutex<HashSet<String>>,
 }
 
-/// Where it stands with a server.
+/// The state of a server.
 #[derive(Clone)]
 enum ServerState {
-    /// It is being connected for the first time.
+    /// Connecting for the first time.
     Starting,
     Connected(Arc<Connection>),
-    /// It is being connected. Until now this was in the way.
+    /// Reconnecting, with the reason for the last failure.
     Reconnecting(String),
-    /// Parlor has let it go.
+    /// Stopped by Parlor.
     Stopped,
 }
 
@@ -103,7 +106,7 @@ impl Server {
             .clone()
     }
 
-    /// Returns the reason that its tools are not offered, as a person is told.
+    /// Returns the reason why its tools are not offered, for a person.
     pub fn problem(&self) -> Option<RunError> {
         let ServerState::Reconnecting(why) = &*self.state.borrow() else {
             return None;
@@ -113,13 +116,13 @@ impl Server {
             code: "mcp_unavailable".into(),
             message: format!("The MCP server “{name}” can't be used: {why}."),
             hint: format!(
-                "Its tools are not offered meanwhile. Parlor goes on trying; if that does not help, correct “{name}” under [[mcp]] in \
+                "Its tools are not offered meanwhile. Parlor keeps trying to connect. If that does not help, correct “{name}” under [[mcp]] in \
                  the settings and restart Parlor."
             ),
         })
     }
 
-    /// Does not offer a tool any more.
+    /// Stops offering a tool.
     pub fn withdraw(&self, name: &str) {
         let mut withdrawn = self.withdrawn();
         if withdrawn.insert(name.to_owned()) {
@@ -138,23 +141,27 @@ impl Server {
 
     pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        let here = |tool: &Arc<ListedTool>| ServerTool {
+        let server_tool = |tool: &Arc<ListedTool>| ServerTool {
             server: self.clone(),
             tool: tool.clone(),
         };
-        tools.iter().map(here).map(|tool| Arc::new(tool) as _).collect()
+        tools
+            .iter()
+            .map(server_tool)
+            .map(|tool| Arc::new(tool) as _)
+            .collect()
     }
 
-    /// The connection, as soon as there is one.
+    /// Returns the connection, and waits for it if necessary.
     ///
     /// # Errors
     ///
-    /// If there is none for a while: what the model is told.
+    /// If there is none within the time limit: the message for the model.
     pub async fn connection(&self) -> Result<Arc<Connection>, String> {
         let mut state = self.state.subscribe();
         let decided =
             state.wait_for(|state| !matches!(state, ServerState::Starting | ServerState::Reconnecting(_)));
-        // If it takes too long, what it is now says why.
+        // After a timeout, the present state has the reason.
         let _ = timeout(CONNECTION_WAIT_TIMEOUT, decided).await;
         let name = &self.settings.name;
         match &*state.borrow() {
@@ -169,21 +176,21 @@ impl Server {
         }
     }
 
-    /// Ready when it has listed its tools for the first time, or has failed to.
+    /// Waits until the server has listed its tools for the first time, or has failed to.
     pub async fn wait_until_settled(&self) {
         let mut state = self.state.subscribe();
-        // It is not gone while this is asked.
+        // The sender lives as long as `self`.
         let _ = state
             .wait_for(|state| !matches!(state, ServerState::Starting))
             .await;
     }
 
-    /// What a server has said, or an error, as it may be shown.
+    /// Redacts a server's text or an error for display.
     pub fn redact(&self, what: impl ToString) -> String {
         self.redactor.redact_excerpt(&what.to_string(), false)
     }
 
-    /// Connects, and again when the connection is lost, until it is stopped.
+    /// Connects, and reconnects when the connection is lost, until stopped.
     pub async fn keep_connected(self: Arc<Self>, stop: CancellationToken) {
         stop.run_until_cancelled(self.reconnect_loop()).await;
         self.set_tools(Vec::new());
@@ -233,7 +240,7 @@ impl Server {
             .map_err(|why: String| self.redact(why))
     }
 
-    /// Opens a connection, with the handshake if the server answers nothing else.
+    /// Opens a connection, with the handshake if the server does not support discovery.
     async fn open(&self) -> Result<Connection, String> {
         if !self.wants_handshake.load(Relaxed) {
             match self.open_with(OpenMode::DiscoverOrHandshake).await {
@@ -273,7 +280,7 @@ impl Server {
         }
     }
 
-    /// Returns the reason that there is no connection, in better words if there are any.
+    /// Returns the reason for a failed connection, as a clearer message where possible.
     async fn explain_failure(&self, error: OpenError) -> String {
         match &self.settings.reached {
             McpTransport::Url { url, headers }
@@ -285,9 +292,9 @@ impl Server {
         }
     }
 
-    /// A server's words about using its tools, as the model may be shown them.
+    /// Converts a server's instructions for the model.
     fn make_guidance(&self, instructions: &str) -> Option<Guidance> {
-        // Hidden first: a secret that is cut could not be found any more.
+        // Redacted first: a truncated secret could not be found any more.
         let shown = self.redactor.redact(instructions.trim());
         let text = truncate_bytes(&escape_metadata(&shown), MAX_INSTRUCTIONS_BYTES);
         (!text.is_empty()).then(|| Guidance {
@@ -296,7 +303,7 @@ impl Server {
         })
     }
 
-    /// Until the connection is lost, which gives why.
+    /// Follows a connection until it is lost, and returns the reason.
     async fn follow_connection(self: &Arc<Self>, connection: Arc<Connection>) -> String {
         self.set_state(ServerState::Connected(connection.clone()));
         let why = tokio::select! {
@@ -308,7 +315,7 @@ impl Server {
         why
     }
 
-    /// Lists the tools again whenever they change. Returns when that fails.
+    /// Lists the tools again whenever they change. Returns the error when that fails.
     async fn follow_changes(self: &Arc<Self>, connection: &Connection) -> String {
         loop {
             connection.wait_for_tool_change().await;
@@ -329,7 +336,7 @@ impl Server {
 
     /// Returns the tools of a list that can be offered.
     fn listed(&self, tools: Vec<Tool>) -> Vec<Arc<ListedTool>> {
-        // What comes back another time may be another tool.
+        // A tool that disappears and comes back may be another one.
         self.withdrawn()
             .retain(|name| tools.iter().any(|tool| tool.name == *name));
         ListedTool::from_list(self, tools)
@@ -348,8 +355,9 @@ impl Server {
     }
 }
 
-/// Tells if a status says that a server does not know what it was asked. Any other may be a proxy's, or be gone the next
-/// time. (Specification 2025-11-25, Transports, Backwards Compatibility)
+/// Returns `true` for a status that says that a server does not support the request. Any other
+/// status may come from a proxy or be temporary. (Specification 2025-11-25, Transports, Backwards
+/// Compatibility)
 fn is_unknown(status: u16) -> bool {
     matches!(status, 400 | 404 | 405)
 }

@@ -1,7 +1,8 @@
-//! A server that Parlor runs: MCP on its standard streams, a message a line. What it says on its standard error goes to the log.
+//! A server that Parlor runs as a process: MCP on its standard streams, one message a line. Its
+//! standard error is logged.
 //!
-//! rmcp's own transport for this knows neither process groups nor limits, and waits for ever for the answer to a call that came
-//! as something that can't be read.
+//! rmcp's own transport for this supports neither process groups nor limits, and waits forever for
+//! the answer to a call if that answer can't be read.
 
 use std::{borrow::Cow, io, process::Stdio as Pipe, sync::Arc, time::Duration};
 
@@ -28,43 +29,44 @@ use super::{
 };
 use crate::settings::mcp::SecretVariables;
 
-/// What a server is given of Parlor's own environment. All else may be secret: the settings pass it on by name.
+/// The variables of Parlor's environment that a server inherits. All others may be secret: the
+/// settings pass them on by name.
 const INHERITED_VARIABLES: [&str; 9] = [
     "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER",
 ];
 
-/// How long a server may take to read a message.
+/// The time limit for writing a message to a server.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a server may take to end by itself when its input has, and then when it is asked to.
+/// The time that a server has to exit after its input is closed, and again after it is terminated.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// The longest part of a line on standard error that goes to the log.
+/// Maximum number of bytes logged of a line on standard error.
 const MAX_LOG_LINE_BYTES: usize = 1000;
 
 /// A running server. Its whole process group is killed when this is dropped.
 pub struct StdioTransport {
     child: Child,
     group: ProcessGroup,
-    /// Gone when the server is asked to end.
+    /// `None` once the server is asked to exit.
     input: Arc<Mutex<Option<ChildStdin>>>,
     output: LineReader<ChildStdout>,
-    /// It has ended; what it has started may hold its output open.
+    /// The process has exited; its children may keep its output open.
     has_ended: bool,
-    /// It has said something that is no message.
+    /// The server has sent a line that is not a message.
     has_sent_invalid: bool,
     redactor: ServerRedactor,
-    /// Tells the task that reads its standard error.
+    /// Signals the end to the task that reads standard error.
     _gone: DropGuard,
 }
 
 impl StdioTransport {
-    /// Runs a server.
+    /// Starts a server.
     pub fn spawn(
         command: &str,
         args: &[String],
         env: &SecretVariables,
-        hidden: ServerRedactor,
+        redactor: ServerRedactor,
     ) -> io::Result<Self> {
         let inherited = INHERITED_VARIABLES
             .into_iter()
@@ -79,7 +81,8 @@ impl StdioTransport {
             .stdout(Pipe::piped())
             .stderr(Pipe::piped())
             .kill_on_drop(true);
-        // What it starts ends with it, and Ctrl-C in a terminal is for Parlor, which lets it go.
+        // Its children end with it, and Ctrl-C in a terminal reaches only Parlor, which then stops
+        // the server.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
@@ -88,7 +91,7 @@ impl StdioTransport {
         let (input, output) = (child.stdin.take(), child.stdout.take().ok_or_else(missing)?);
         let gone = CancellationToken::new();
         if let Some(errors) = child.stderr.take() {
-            tokio::spawn(forward_stderr(errors, gone.clone(), hidden.clone()));
+            tokio::spawn(forward_stderr(errors, gone.clone(), redactor.clone()));
         }
         Ok(Self {
             child,
@@ -97,12 +100,12 @@ impl StdioTransport {
             output: LineReader::new(output, MAX_MESSAGE_BYTES),
             has_ended: false,
             has_sent_invalid: false,
-            redactor: hidden,
+            redactor,
             _gone: gone.drop_guard(),
         })
     }
 
-    /// Nothing if the line is no message.
+    /// Returns `None` if the line is not a message.
     fn parse_line(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
         let message = parse_message(&String::from_utf8_lossy(line));
         if message.is_none() && !self.has_sent_invalid && !line.trim_ascii().is_empty() {
@@ -141,7 +144,7 @@ impl Transport<RoleClient> for StdioTransport {
             if let Ok(Ok(())) = timeout(WRITE_TIMEOUT, written).await {
                 return Ok(());
             }
-            // Half a message may be on its way: nothing can come after it.
+            // A part of the message may have been written: nothing can follow it.
             *input = None;
             Err(io::Error::other("it does not read what it is sent"))
         }
@@ -184,7 +187,7 @@ impl Transport<RoleClient> for StdioTransport {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // Whoever holds it is writing to a server that does not read.
+        // Otherwise the lock is held by a write to a server that does not read.
         if let Ok(mut input) = self.input.try_lock() {
             *input = None;
         }
@@ -192,7 +195,7 @@ impl Transport<RoleClient> for StdioTransport {
             self.group.end();
             self.has_exited().await;
         }
-        // What it has started may still be there.
+        // Its children may still be running.
         self.group.kill();
         Ok(())
     }
@@ -204,7 +207,8 @@ impl Drop for StdioTransport {
     }
 }
 
-/// Reads a message. An answer that can't be read becomes an error, so that nobody waits for it.
+/// Parses a message. An answer that can't be read becomes an error, so that its call does not wait
+/// forever.
 fn parse_message(line: &str) -> Option<ServerJsonRpcMessage> {
     #[derive(Deserialize)]
     struct Answer {
@@ -223,7 +227,8 @@ fn parse_message(line: &str) -> Option<ServerJsonRpcMessage> {
         .then(|| JsonRpcMessage::error(error, Some(answer.id)))
 }
 
-/// A list of tools without those that can be called as tasks alone, which rmcp's tools don't say.
+/// Removes tools that can only be called as tasks from a tool list. rmcp's type for tools lacks
+/// this property.
 fn remove_task_only_tools(line: &str) -> Cow<'_, str> {
     if !line.contains("taskSupport") {
         return line.into();
@@ -238,7 +243,7 @@ fn remove_task_only_tools(line: &str) -> Cow<'_, str> {
     message.to_string().into()
 }
 
-/// A process and what it has started.
+/// A process and its children.
 struct ProcessGroup(#[cfg(unix)] Option<rustix::process::Pid>);
 
 #[cfg(unix)]
@@ -248,12 +253,12 @@ impl ProcessGroup {
         Self(id.and_then(rustix::process::Pid::from_raw))
     }
 
-    /// Asks them to end.
+    /// Sends the signal to terminate.
     fn end(&self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// Kills them. Does it once: later the number may be another's.
+    /// Kills the group, at most once: later the id may belong to another process.
     fn kill(&mut self) {
         self.signal(rustix::process::Signal::KILL);
         self.0 = None;
@@ -261,13 +266,13 @@ impl ProcessGroup {
 
     fn signal(&self, signal: rustix::process::Signal) {
         if let Some(id) = self.0 {
-            // They may have ended.
+            // The processes may have exited.
             let _ = rustix::process::kill_process_group(id, signal);
         }
     }
 }
 
-/// Elsewhere the process alone is killed, as it is dropped.
+/// On other systems only the process itself is killed, when it is dropped.
 #[cfg(not(unix))]
 impl ProcessGroup {
     fn of(_: &Child) -> Self {
@@ -279,18 +284,19 @@ impl ProcessGroup {
     fn kill(&mut self) {}
 }
 
-/// Passes on what a server says on its standard error, and for a moment after it has gone: that may say why.
-async fn forward_stderr(errors: ChildStderr, gone: CancellationToken, hidden: ServerRedactor) {
+/// Logs a server's standard error, and continues briefly after its end, since the last lines may
+/// give the reason.
+async fn forward_stderr(errors: ChildStderr, gone: CancellationToken, redactor: ServerRedactor) {
     let listen = async {
-        let mut lines = LineReader::new(errors, MAX_LOG_LINE_BYTES + hidden.redaction_margin());
+        let mut lines = LineReader::new(errors, MAX_LOG_LINE_BYTES + redactor.redaction_margin());
         while let Ok(Some(line)) = lines.next().await {
             let (line, more) = match line {
                 Line::Whole(line) => (line, false),
                 Line::Truncated(line) => (line, true),
             };
-            hidden
+            redactor
                 .log()
-                .info(&hidden.redact_excerpt(&String::from_utf8_lossy(&line), more));
+                .info(&redactor.redact_excerpt(&String::from_utf8_lossy(&line), more));
         }
     };
     tokio::select! {

@@ -1,4 +1,4 @@
-//! A server's tool as one of Parlor's.
+//! A server's tool as a tool of Parlor.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::{
     tools::{AnyTool, Guidance, ToolContext, ToolError, ToolResult, ToolRunOptions},
 };
 
-/// The longest part of an argument that a person is shown, in bytes.
+/// Maximum length of an argument shown to a person, in bytes.
 const MAX_DETAIL_BYTES: usize = 200;
 
-/// The longest text of a tool that the model is given, in bytes.
+/// Maximum size of a tool's output for the model, in bytes.
 const MAX_OUTPUT_BYTES: usize = 48 << 10;
 
-/// A tool, and where it is.
+/// A tool and its server.
 pub struct ServerTool {
     pub server: Arc<Server>,
     pub tool: Arc<ListedTool>,
@@ -84,12 +84,13 @@ impl AnyTool for ServerTool {
     }
 }
 
-/// An outcome that says, before all else, which questions to the person were declined. It is shown in the call's card.
+/// Puts the declined questions to the person at the beginning of an outcome. It is shown in the
+/// call's card.
 fn with_declined_questions(
     outcome: Result<ToolResult, ToolError>,
     declined: &[String],
 ) -> Result<ToolResult, ToolError> {
-    let told: String = declined
+    let notes: String = declined
         .iter()
         .map(|question| {
             let question = match question.as_str() {
@@ -101,16 +102,16 @@ fn with_declined_questions(
         .collect();
     match outcome {
         Ok(mut result) => {
-            result.text.insert_str(0, &told);
+            result.text.insert_str(0, &notes);
             Ok(result)
         }
-        Err(ToolError(why)) => Err(ToolError(told + &why)),
+        Err(ToolError(why)) => Err(ToolError(notes + &why)),
     }
 }
 
-/// The server judges what is in it.
+/// Parses the arguments as an object. The server validates its content.
 fn parse_object(arguments: &str) -> Result<JsonObject, String> {
-    // A tool that needs nothing is called with nothing by some models.
+    // Some models send no arguments for a tool that needs none.
     if arguments.trim().is_empty() {
         return Ok(JsonObject::new());
     }

@@ -1,7 +1,8 @@
-//! What the agent remembers of a person across conversations: remembering, recalling, forgetting.
+//! The agent's memories of a person, across conversations: remember, recall, forget.
 //!
-//! Three tools and not one with an action: each has few arguments, all of one meaning, which small models get right, whereas
-//! they leave out what only one of several actions needs. And each says in its own words what it does.
+//! Three tools, not one with an action: each has few arguments with one meaning, which small models
+//! get right; they omit arguments that only one of several actions needs. And each has its own
+//! description.
 
 mod rank;
 #[cfg(test)]
@@ -22,21 +23,23 @@ use crate::{
     storage::{Change, ChangeRejection, Storage},
 };
 
-/// How many memories are recalled at a time.
+/// Maximum number of memories recalled at a time.
 const MAX_RECALLED: usize = 20;
 
-/// Of longer queries only the beginning counts, in bytes: each word is compared with all that is remembered.
+/// Maximum length of a query, in bytes; the rest is ignored. Each word is compared with all
+/// memories.
 const MAX_QUERY_BYTES: usize = 400;
 
-/// How many of the newest are given if none fits a query: the words may be others, the meaning the same.
+/// The number of newest memories returned if none matches a query: other words may have the same
+/// meaning.
 const MAX_FALLBACK_MEMORIES: usize = 10;
 
-/// Where memories are.
+/// The memories in storage, with their limits.
 #[derive(Clone)]
 pub struct MemoryStore {
     storage: Arc<dyn Storage>,
     journal: Journal,
-    /// How long one may be, in bytes, and how many there may be.
+    /// Maximum size of a memory in bytes, and maximum number of memories.
     max_bytes: usize,
     max_count: usize,
 }
@@ -73,7 +76,7 @@ impl MemoryStore {
         }
     }
 
-    /// All there are of a user, newest first.
+    /// Returns all memories of a user, newest first.
     async fn all(&self, user_id: UserId) -> Result<Vec<Memory>, ToolError> {
         self.storage.memories(user_id).await.map_err(|error| {
             tracing::error!(%error, "memories can't be read");
@@ -103,7 +106,7 @@ impl Tool for Remember {
          only a web page or a document says. They can see and delete what is remembered.";
     const LABEL: &'static str = "Remembering";
     const DONE: &'static str = "Remembered";
-    /// The same twice is once.
+    /// Storing the same text twice has no further effect.
     const IS_IDEMPOTENT: bool = true;
 
     fn detail(&self, input: &RememberInput) -> Option<String> {
@@ -186,7 +189,7 @@ impl Tool for Forget {
     const DESCRIPTION: &'static str = "Forgets one remembered thing: when the person wants that, or when it is not true any more. Recall it first, for its id.";
     const LABEL: &'static str = "Forgetting";
     const DONE: &'static str = "Forgot";
-    /// What is forgotten stays forgotten.
+    /// Deleting a memory twice has no further effect.
     const IS_IDEMPOTENT: bool = true;
 
     async fn run(&self, input: ForgetInput, call: ToolContext) -> Result<ToolResult, ToolError> {
@@ -202,7 +205,7 @@ impl Tool for Forget {
     }
 }
 
-/// As JSON, so that no text can look like another memory.
+/// Formats memories as JSON, so that no text can look like another memory.
 fn memories_json<'a>(memories: impl Iterator<Item = &'a Memory>) -> String {
     let memories = memories.map(|memory| {
         let (year, month, day) = memory.created_at.utc_date();

@@ -1,15 +1,17 @@
-//! Which memories fit a query, by the words that they share. There are some hundreds at most: nothing is indexed.
+//! Ranks memories by the words that they share with a query. There are at most some hundreds, so
+//! there is no index.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::protocol::Memory;
 
-/// Words are taken for the same if one is the other with an ending: at least so long, and so much longer at most, in bytes.
+/// Two words match if one is the other with a suffix: the minimum length of the shorter word and
+/// the maximum length of the suffix, in bytes.
 const MIN_STEM_BYTES: usize = 3;
 const MAX_SUFFIX_BYTES: usize = 3;
 
-/// The memories that share words with a query, best first, of equals the newest. A word counts the more the fewer have it: so
-/// what every sentence has hardly counts, in any language.
+/// Returns the memories that share words with a query, best first, and the newest first among
+/// equals. Rare words weigh more, so the common words of any language hardly count.
 pub fn rank_by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory> {
     let wanted = words(query);
     let shared: Vec<BTreeSet<&str>> = memories
@@ -32,12 +34,13 @@ pub fn rank_by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory>
         .zip(memories)
         .filter(|(worth, _): &(f64, _)| *worth > 0.0)
         .collect();
-    // Stable: the newest stay first.
+    // A stable sort keeps the newest first.
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     ranked.into_iter().map(|(_, memory)| memory).collect()
 }
 
-/// The words of a text in lower case, always in the same order: sums of fractions depend on it. Where words are not parted by spaces, each character is one.
+/// Returns the words of a text in lower case, in a fixed order, since sums of floating-point
+/// numbers depend on it. In scripts without spaces, each character is a word.
 fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut word = String::new();
@@ -99,7 +102,7 @@ mod tests {
         assert_eq!(
             ranked(&texts, "the DOG, in paris?"),
             [texts[2], texts[0], texts[1]],
-            "what hardly fits comes last"
+            "weak matches come last"
         );
         assert_eq!(
             ranked(&texts, "person or nurse"),

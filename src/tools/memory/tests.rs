@@ -5,7 +5,7 @@ use crate::{hub::Hub, storage::sqlite::SqliteStorage, tools::test_call};
 
 const ANN: UserId = UserId::LOCAL;
 
-/// Memories in a folder that goes away with it: at most three, of at most 20 bytes.
+/// A store in a temporary folder, with at most three memories of at most 20 bytes.
 async fn memory_store() -> (tempfile::TempDir, MemoryStore) {
     let folder = tempfile::tempdir().expect("a folder");
     let storage: Arc<dyn Storage> =
@@ -40,7 +40,7 @@ async fn forget(memories: &MemoryStore, user_id: UserId, id: &str) -> Result<Str
     Ok(Forget(memories.clone()).run(input, call).await?.text)
 }
 
-/// The texts in what was recalled.
+/// Returns the texts of recalled memories.
 fn texts(recalled: &str) -> Vec<String> {
     let memories: Vec<Value> = serde_json::from_str(recalled).expect("JSON");
     let texts = memories

@@ -11,7 +11,7 @@ use crate::{
     tools::test_call,
 };
 
-/// An NCBI that has these articles, and what asks it.
+/// A fake NCBI with these articles, and a tool that queries it.
 async fn pubmed(ids: &[&str], abstracts: Page) -> (Upstream, SearchPubmed) {
     let upstream = Upstream::start().await;
     let found = json!({ "header": {}, "esearchresult": { "count": "1234", "retmax": "2", "idlist": ids } });

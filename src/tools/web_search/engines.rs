@@ -1,4 +1,4 @@
-//! How each search engine is asked, and how it answers.
+//! The requests and responses of each search engine.
 //!
 //! SearXNG: <https://docs.searxng.org/dev/search_api.html>. Brave: <https://api-dashboard.search.brave.com/app/documentation>.
 //! Tavily: <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
@@ -19,18 +19,18 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Nothing if the key is missing without which it does not answer, or it has no address.
+    /// Returns `None` if a required key or the address is missing.
     pub fn new(settings: &WebSearchSettings) -> Option<Self> {
         let (provider, key) = (settings.provider, settings.api_key.clone());
         if key.is_none() && provider.needs_key() {
             let variable = settings.api_key_env.as_deref().unwrap_or_default();
             tracing::warn!(
                 variable,
-                "the web can't be searched: the variable that should hold the key is empty"
+                "the web can't be searched: the environment variable for the key is empty"
             );
             return None;
         }
-        // The settings have been checked.
+        // The settings have been validated.
         let url = settings.url.as_deref().or(provider.default_url())?;
         let mut url = Url::parse(url).ok()?;
         if provider == SearchProvider::Searxng && !url.path().ends_with("/search") {
@@ -60,7 +60,7 @@ impl Engine {
                     .extend_pairs(time_range.map(|range| ("time_range", range.range_name())));
                 let request = http.get(url);
                 match key {
-                    // SearXNG knows no keys; a proxy in front of it may.
+                    // SearXNG has no keys; a proxy in front of it may.
                     Some(key) => request.bearer_auth(key),
                     None => request,
                 }
@@ -99,7 +99,7 @@ impl TimeRange {
         }
     }
 
-    /// As Brave says it: past day, past week …
+    /// Returns Brave's name: past day, past week …
     fn brave_freshness(self) -> &'static str {
         match self {
             Self::Day => "pd",
@@ -110,7 +110,7 @@ impl TimeRange {
     }
 }
 
-/// What an engine answers, whichever it is: Brave has its results one step deeper.
+/// The response of any engine. Brave nests its results one level deeper.
 #[derive(Deserialize)]
 pub struct EngineResponse {
     #[serde(default, deserialize_with = "null_as_default")]
@@ -125,7 +125,7 @@ struct BraveWeb {
     results: Vec<Value>,
 }
 
-/// One result, in the words of any of them.
+/// One result, with the field names of all engines.
 #[derive(Deserialize)]
 struct Entry {
     url: String,
@@ -136,7 +136,7 @@ struct Entry {
 }
 
 impl EngineResponse {
-    /// What was found. A result that makes no sense is left out.
+    /// Returns the results, without invalid ones.
     pub fn into_results(self) -> impl Iterator<Item = SearchResult> {
         let results = self.results.into_iter().chain(self.web.results);
         results.filter_map(|result| {
@@ -150,7 +150,7 @@ impl EngineResponse {
     }
 }
 
-/// Nothing where there is `null`.
+/// Deserialises `null` as the default value.
 fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {

@@ -1,4 +1,4 @@
-//! Searches the web with whichever engine the settings name.
+//! Searches the web with the engine that the settings name.
 
 mod engines;
 #[cfg(test)]
@@ -13,14 +13,14 @@ use self::engines::Engine;
 use super::{NewPayload, Tool, ToolContext, ToolError, ToolResult};
 use crate::{protocol::model_list::WEB_SEARCH, services::Service, settings, text};
 
-/// How many results there are without a word about it, and at most.
+/// The default and the maximum number of results.
 const DEFAULT_RESULTS: usize = 8;
 const MAX_RESULTS: usize = 20;
 
-/// How long a query may be, in bytes: what search engines take.
+/// Maximum length of a query, in bytes; search engines accept no more.
 const MAX_QUERY_BYTES: usize = 400;
 
-/// How much of a result is kept, in characters. What an engine says is not this server's to bound otherwise.
+/// Maximum lengths of the parts of a result, in characters. The engine itself gives no limits.
 const MAX_TITLE_CHARS: usize = 300;
 const MAX_SNIPPET_CHARS: usize = 1000;
 const MAX_URL_CHARS: usize = 2000;
@@ -59,7 +59,7 @@ pub struct SearchResult {
 }
 
 impl WebSearch {
-    /// Nothing if it can't be: a key is missing, say. The log tells.
+    /// Returns `None` if the search can't work, for example without a key. The reason is logged.
     pub fn new(settings: &settings::WebSearchSettings) -> Option<Self> {
         let engine = Engine::new(settings)?;
         let service = Service::new("The search engine", engine.url())
@@ -120,7 +120,7 @@ impl Tool for WebSearch {
     }
 }
 
-/// A result without what does not belong into one; nothing if it leads nowhere.
+/// Cleans a result; `None` if its address is not usable.
 fn clean_result(found: SearchResult) -> Option<SearchResult> {
     let url = Url::parse(found.url.trim()).ok()?;
     let is_usable = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_CHARS;

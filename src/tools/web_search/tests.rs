@@ -7,14 +7,14 @@ use crate::{
     tools::test_call,
 };
 
-/// A search engine that answers this, and what asks it.
+/// A fake search engine with this answer, and a tool that queries it.
 async fn fake_engine(provider: SearchProvider, answer: &Value) -> (Upstream, WebSearch) {
     let upstream = Upstream::start().await;
     upstream.add_page("/search", Page::json(answer));
     let settings = settings::WebSearchSettings {
         provider,
         url: Some(upstream.url_of(match provider {
-            // Where a SearXNG is, not where it is asked.
+            // The address of a SearXNG instance, without the path of its API.
             SearchProvider::Searxng => "/",
             SearchProvider::Brave | SearchProvider::Tavily => "/search",
         })),
@@ -33,7 +33,7 @@ fn input(query: &str) -> Input {
     }
 }
 
-/// What was asked for, once.
+/// Returns the single request that was made.
 fn only_request(upstream: &Upstream) -> CapturedRequest {
     let [request] = &upstream.requests()[..] else {
         panic!("one request")
@@ -41,7 +41,7 @@ fn only_request(upstream: &Upstream) -> CapturedRequest {
     request.clone()
 }
 
-/// What is found of this, as every engine gives it in its own words.
+/// The results that every engine's answer should give.
 fn expected() -> Value {
     json!({
         "query": "rust & co",

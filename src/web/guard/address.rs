@@ -1,11 +1,12 @@
-//! Which IP addresses are public. Everything else is inside, or nowhere that a web page could be.
+//! The classification of IP addresses as public or internal. Addresses that no web page can have
+//! count as internal.
 //!
-//! After IANA's registries of special-purpose addresses (RFC 6890). A range that nobody needs is refused even where
-//! it may be harmless.
+//! It follows IANA's registries of special-purpose addresses (RFC 6890). A range that nobody needs
+//! is refused even where it may be harmless.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Whether an address is one of the public internet, and not of this very machine.
+/// Returns `true` for an address of the public internet that is not this machine's own.
 pub fn is_public(ip: IpAddr) -> bool {
     let public = match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -14,8 +15,9 @@ pub fn is_public(ip: IpAddr) -> bool {
     public && !is_own_address(ip)
 }
 
-/// A machine can have a public address of its own, behind which it may serve more to itself than to others. The
-/// kernel knows its addresses: what is reached from itself is one. "Connecting" a datagram socket sends nothing.
+/// Returns `true` for an address of this machine. It may be public, and its servers may offer more
+/// to local clients than to others. The kernel knows its addresses: an own address is reached from
+/// itself. "Connecting" a datagram socket sends nothing.
 fn is_own_address(ip: IpAddr) -> bool {
     let any: IpAddr = match ip {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -25,7 +27,7 @@ fn is_own_address(ip: IpAddr) -> bool {
         socket.connect(SocketAddr::new(ip, 80))?;
         socket.local_addr()
     });
-    // Without a way there, no connection will find one either.
+    // Without a route, no connection will find one either.
     from.is_ok_and(|from| from.ip() == ip)
 }
 
@@ -51,7 +53,7 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
 
 fn is_public_v6(ip: Ipv6Addr) -> bool {
     match ip.segments() {
-        // NAT64: how a network without IPv4 reaches all of it. The address inside is the one that counts.
+        // NAT64: how a network without IPv4 reaches all of it. The embedded address decides.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             let [a, b] = high.to_be_bytes();
             let [c, d] = low.to_be_bytes();
@@ -63,8 +65,8 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         [0x2002, ..] => false,                  // 6to4, which wraps an IPv4 address
         [0x3fff, 0..=0xfff, ..] => false,       // documentation
         [.., 0 | 0x200, 0x5efe, _, _] => false, // ISATAP, which wraps an IPv4 address in any prefix
-        // Global unicast. Outside it are loopback, IPv4-mapped and -compatible, NAT64 with a local prefix, unique
-        // local, link-local, site-local, multicast, and what means nothing yet.
+        // Global unicast. All else is loopback, IPv4-mapped and -compatible, NAT64 with a local
+        // prefix, unique local, link-local, site-local, multicast, or not assigned yet.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }
@@ -163,7 +165,7 @@ mod tests {
     fn detects_own_addresses() {
         assert!(is_own_address(Ipv4Addr::LOCALHOST.into()));
         assert!(!is_own_address(Ipv4Addr::new(1, 1, 1, 1).into()));
-        // Whichever address this machine has towards the outside, if it has one.
+        // The machine's address towards the internet, if it has one.
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         if socket.connect("1.1.1.1:80").is_ok() {
             assert!(is_own_address(socket.local_addr().unwrap().ip()));

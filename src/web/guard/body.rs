@@ -1,8 +1,8 @@
-//! The body of an answer, read up to a limit.
+//! Reads the body of a response up to a limit.
 //!
-//! A small body can unpack to a huge one. So the limit counts what has been unpacked, and unpacking stops in the
-//! middle of a block when it is reached: no more memory is ever taken than the limit. It counts what comes over the
-//! wire as well, because packed bytes can also unpack to nothing, for ever.
+//! A small body can unpack to a huge one. The limit therefore counts unpacked bytes, and unpacking
+//! stops in the middle of a block when the limit is reached, so memory never exceeds it. The limit
+//! also counts the bytes on the wire, because packed bytes can unpack to nothing, forever.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use reqwest::{Response, header};
 
 use crate::web::{FetchError, bounded_writer::BoundedWriter};
 
-/// What `Accept-Encoding` says.
+/// The value of `Accept-Encoding`.
 pub const ACCEPT_ENCODING: &str = "gzip";
 
-/// Reads a body; gives it with whether it was cut off.
+/// Reads a body, and returns it with `true` if it was cut off.
 pub async fn read_body(mut response: Response, limit: usize) -> Result<(Vec<u8>, bool), FetchError> {
     let mut body = BodyDecoder::new(content_encoding(&response).as_deref(), limit)?;
     let mut on_the_wire = 0;
@@ -48,12 +48,12 @@ impl BodyDecoder {
         match encoding {
             None | Some("" | "identity") => Ok(Self::Plain(bytes)),
             Some("gzip" | "x-gzip") => Ok(Self::Gzip(Box::new(MultiGzDecoder::new(bytes)))),
-            // Nobody asked for it.
+            // An encoding that was not requested.
             Some(_) => Err(FetchError::Unreadable),
         }
     }
 
-    /// Takes more; says whether there is room for what comes next.
+    /// Adds a chunk. Returns `true` while there is room for more.
     fn push(&mut self, chunk: &[u8]) -> Result<bool, FetchError> {
         let written = match self {
             Self::Plain(bytes) => bytes.write_all(chunk),
@@ -62,7 +62,7 @@ impl BodyDecoder {
         self.has_room(written)
     }
 
-    /// Unpacks what is left to unpack at the end.
+    /// Unpacks the rest at the end.
     fn finish(&mut self) -> Result<bool, FetchError> {
         match self {
             Self::Plain(_) => Ok(true),

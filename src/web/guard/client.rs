@@ -1,4 +1,4 @@
-//! Fetching: one address after the other until one is not a redirect.
+//! The web client: follows redirects by hand and checks each address.
 
 use std::{error::Error, io, sync::Arc, time::Duration};
 
@@ -19,14 +19,14 @@ const USER_AGENT: &str = concat!("Parlor/", env!("CARGO_PKG_VERSION"));
 const ACCEPT: &str =
     "text/html, application/xhtml+xml, text/plain;q=0.9, application/json;q=0.9, text/*;q=0.8, */*;q=0.1";
 
-/// What can be set.
+/// The settings of the web client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebConfig {
-    /// Hosts that may be inside: `host` (any port) or `host:port`, compared exactly.
+    /// Hosts that may be internal: `host` (any port) or `host:port`, compared exactly.
     pub allowed_hosts: Vec<String>,
-    /// How much of a body is read, unpacked.
+    /// Maximum size of a body in bytes, unpacked.
     pub max_bytes: usize,
-    /// How long a fetch may take, with its redirects and to the last byte.
+    /// The time limit for a fetch, including its redirects and the last byte.
     pub timeout: Duration,
     pub max_redirects: usize,
 }
@@ -42,19 +42,19 @@ impl Default for WebConfig {
     }
 }
 
-/// What an address gave.
+/// A downloaded response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Download {
     /// The address after all redirects.
     pub url: Url,
-    /// As the server said it, with its parameters; empty if it did not.
+    /// The `Content-Type` with its parameters; empty if the server sent none.
     pub content_type: String,
     pub body: Vec<u8>,
-    /// Whether there was more than the limit.
+    /// The body was longer than the limit.
     pub is_cut: bool,
 }
 
-/// Why there is no client.
+/// The reason why a client could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum WebClientError {
     #[error(transparent)]
@@ -63,26 +63,28 @@ pub enum WebClientError {
     Http(#[from] reqwest::Error),
 }
 
-/// Fetches what is public. One is enough for a process; it is cheap to clone.
+/// Fetches public addresses. One is enough for a process; cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct WebClient {
-    /// For everybody: connects to checked addresses only.
+    /// For all other hosts: connects to checked addresses only.
     guarded: Client,
-    /// For the allowed hosts, which are not checked. Nothing else may use it.
+    /// For the allowed hosts, whose addresses are not checked. Nothing else may use it.
     exempt: Client,
     allowed: AllowedHosts,
     config: WebConfig,
 }
 
 impl WebClient {
+    /// Creates a client.
+    ///
     /// # Errors
     ///
-    /// If one of the allowed hosts is none, or the system gives no TLS.
+    /// If one of the allowed hosts is invalid, or the system has no TLS.
     pub fn new(config: WebConfig) -> Result<Self, WebClientError> {
         Self::with_resolver(config, Arc::new(SystemResolver))
     }
 
-    /// A client that asks somebody else what names stand for.
+    /// Creates a client with another resolver of names.
     pub(super) fn with_resolver(
         config: WebConfig,
         resolver: Arc<dyn Resolve>,
@@ -103,7 +105,7 @@ impl WebClient {
         })
     }
 
-    /// A client whose first line of defence has a hole: names are not checked.
+    /// Creates a client whose first line of defence has a hole: names are not checked.
     #[cfg(test)]
     pub(super) fn without_name_check(
         config: WebConfig,
@@ -112,11 +114,12 @@ impl WebClient {
         Self::with_resolvers(config, resolver.clone(), resolver)
     }
 
-    /// Fetches an address, if what it gives is `wanted` by its content type: without any if the server says none.
+    /// Fetches an address, if its content type is `wanted`. A response without a content type is
+    /// always accepted.
     ///
     /// # Errors
     ///
-    /// If the address may not be fetched, or leads to one that may not, or gives no such answer in time.
+    /// If the address or a redirect is not allowed, or if there is no such response in time.
     pub async fn get(&self, url: &str, wanted: fn(&str) -> bool) -> Result<Download, FetchError> {
         let target = Target::parse(url, &self.allowed)?;
         tokio::time::timeout(self.config.timeout, self.download(target, wanted))
@@ -148,7 +151,7 @@ impl WebClient {
         })
     }
 
-    /// Follows redirects, each of which is an address like the first.
+    /// Follows redirects. Each target is checked like the first address.
     async fn follow(&self, mut target: Target) -> Result<(Target, Response), FetchError> {
         for _ in 0..=self.config.max_redirects {
             let response = self.ask(&target).await?;
@@ -160,7 +163,7 @@ impl WebClient {
         Err(FetchError::TooManyRedirects(self.config.max_redirects))
     }
 
-    /// One request, to one address that was checked.
+    /// Sends one request to one checked address.
     async fn ask(&self, target: &Target) -> Result<Response, FetchError> {
         let client = if target.is_exempt {
             &self.exempt
@@ -180,7 +183,8 @@ impl WebClient {
     }
 }
 
-/// Whether a connection went where it may. It did, unless the first line of defence has a hole.
+/// Checks that a connection went to an allowed address. This fails only if the first line of
+/// defence has a hole.
 fn is_public_peer(response: &Response) -> bool {
     response
         .remote_addr()
@@ -201,7 +205,7 @@ fn redirect_location(response: &Response) -> Option<&[u8]> {
 fn http_client(config: &WebConfig, resolver: &Arc<dyn Resolve>) -> reqwest::Result<Client> {
     install_tls();
     client_builder(config, resolver.clone()).build().or_else(|error| {
-        // What is not encrypted can be fetched all the same.
+        // Unencrypted pages can still be fetched.
         tracing::warn!(%error, "the system's CA certificates can't be loaded: no https page can be fetched");
         client_builder(config, resolver.clone())
             .tls_certs_only([])
@@ -224,13 +228,13 @@ fn client_builder(config: &WebConfig, resolver: Arc<dyn Resolve>) -> ClientBuild
         .no_proxy()
         .redirect(redirect::Policy::none())
         .referer(false)
-        // Of several addresses each gets its share: a dead one leaves time for the next.
+        // Shared by a host's addresses: one that does not answer leaves time for the next.
         .connect_timeout(config.timeout / 2)
         // Every request has a connection of its own, which was checked for it.
         .pool_max_idle_per_host(0)
 }
 
-/// What an error without any answer means.
+/// Converts an error without a response.
 fn fetch_error(error: &reqwest::Error, target: &Target) -> FetchError {
     let host = target.host();
     let mut cause: &(dyn Error + 'static) = error;
@@ -256,7 +260,8 @@ fn fetch_error(error: &reqwest::Error, target: &Target) -> FetchError {
 
 fn inner_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        // An `io::Error` gives its inner error's source as its own: the inner one has to be asked for.
+        // The source of an `io::Error` is its inner error's source, so the inner error has to be
+        // read with `get_ref`.
         Some(inner) => Some(inner),
         None => error.source(),
     }

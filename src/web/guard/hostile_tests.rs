@@ -1,4 +1,5 @@
-//! Hundreds of addresses that lead inside, against listeners that are inside and count who comes.
+//! Hundreds of addresses that lead to internal hosts, against internal listeners that count
+//! connections.
 
 use std::{
     collections::HashSet,
@@ -14,7 +15,8 @@ use super::{
 };
 use crate::web::FetchError;
 
-/// Listeners on one port of several loopback addresses. Nothing but [`Inside::connections`] accepts from them.
+/// Listeners on one port of several loopback addresses. Only [`InternalListeners::connections`]
+/// accepts from them.
 struct InternalListeners {
     port: u16,
     listeners: Vec<TcpListener>,
@@ -30,8 +32,8 @@ impl InternalListeners {
         Self { port, listeners }
     }
 
-    /// How many connections were made until now. A listener hands them out in their order, so the ones before
-    /// this call's own are all there are.
+    /// Returns the number of connections so far. A listener accepts them in order, so all that come
+    /// before this call's own are counted.
     fn connections(&self) -> usize {
         let of_one = |listener: &TcpListener| {
             let last = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -43,14 +45,15 @@ impl InternalListeners {
     }
 }
 
-/// Whether an address was refused for what it is. Any other error would mean that something was tried.
+/// Returns `true` if an address was refused by the check. Any other error would mean that a
+/// connection was tried.
 fn is_refusal(answer: &Result<Download, FetchError>) -> bool {
     use FetchError::{
         HasCredentials, InternalAddress, InvalidRedirect, InvalidUrl, Status, UnsupportedScheme,
     };
     match answer {
         Ok(_) => false,
-        // A redirect without a host of its own leads to the redirector, which has nothing else.
+        // A redirect without its own host leads to the redirector, which has no other page.
         Err(Status { status }) => *status == 404,
         Err(error) => matches!(
             error,
@@ -72,13 +75,13 @@ async fn hostile_addresses_never_connect_inside() {
         "all differ"
     );
 
-    // Each of them a second time as where a redirect leads: of a host that is allowed, which helps it nothing.
+    // Each of them is also the target of a redirect from an allowed host, which must not help.
     let locations = urls.clone();
     let redirector = serve(move |request| {
         let number = request.split(['/', ' ']).nth(2).unwrap();
         match number.parse::<usize>() {
             Ok(number) => {
-                // What no header can hold.
+                // Characters that a header can't contain.
                 let location = locations[number].replace(['\n', '\t', '\u{1}'], "");
                 http_response("302 Found", &format!("location: {location}\r\n"), b"")
             }
@@ -86,7 +89,7 @@ async fn hostile_addresses_never_connect_inside() {
         }
     })
     .await;
-    // Whatever is taken for a name leads inside.
+    // Every name resolves to an internal address.
     let names = FakeNames::new(move |name, _| {
         let is_it = |url: &str| url.split(['/', ':']).nth(3) == Some(name);
         let known = named.iter().find(|(url, _)| is_it(url));
@@ -107,7 +110,7 @@ async fn hostile_addresses_never_connect_inside() {
     for url in &urls {
         let answer = client.get(url, |_| true).await;
         if !is_refusal(&answer) {
-            // With a hole, each of them could take its time.
+            // With a hole in the guard, each of them could take its time.
             outcome = Err((url, answer));
             break;
         }
@@ -119,7 +122,8 @@ async fn hostile_addresses_never_connect_inside() {
 #[tokio::test]
 async fn resolves_each_name_once() {
     let inside = InternalListeners::listen();
-    // First an address outside, to which nothing leads (nobody has this range), and from then on one inside.
+    // First an external address without a route (the range is unassigned), and then an internal
+    // one.
     let names = FakeNames::new(|_, before| match before {
         0 => vec!["2d00::1".parse().unwrap()],
         _ => vec![Ipv4Addr::LOCALHOST.into()],

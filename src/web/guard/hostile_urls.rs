@@ -1,4 +1,4 @@
-//! Addresses that lead inside: by their spelling, or by what a name stands for.
+//! Addresses that lead to internal hosts, by their spelling or by the resolution of a name.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -38,7 +38,7 @@ const INSIDE_V6: [&str; 18] = [
     "ff02::1",
 ];
 
-/// The spellings of an IPv4 address that something, somewhere, takes for it.
+/// Returns the spellings of an IPv4 address that some parser accepts.
 fn spellings([a, b, c, d]: [u8; 4]) -> Vec<String> {
     let all = u32::from_be_bytes([a, b, c, d]);
     let (last3, last2) = (all & 0xff_ffff, all & 0xffff);
@@ -82,7 +82,7 @@ fn spellings([a, b, c, d]: [u8; 4]) -> Vec<String> {
     ]
 }
 
-/// Addresses that lead inside by what stands in them.
+/// Returns URLs with an internal address in their text.
 pub fn internal_urls(port: u16) -> Vec<String> {
     let v4 = INSIDE_V4.into_iter().flat_map(spellings);
     let v6 = INSIDE_V6.into_iter().map(|ip| format!("[{ip}]"));
@@ -131,7 +131,7 @@ pub fn internal_urls(port: u16) -> Vec<String> {
         .collect()
 }
 
-/// Names that stand for an address inside, alone or among others.
+/// Returns names that resolve to an internal address, alone or among others.
 pub fn internal_names(port: u16) -> Vec<(String, Vec<IpAddr>)> {
     let v4 = INSIDE_V4.map(|ip| IpAddr::from(Ipv4Addr::from(ip)));
     let mapped = INSIDE_V4.map(|ip| IpAddr::from(Ipv4Addr::from(ip).to_ipv6_mapped()));

@@ -1,15 +1,17 @@
-//! An HTTP client for addresses that nobody vouches for. It never connects to an address inside.
+//! An HTTP client for untrusted addresses. It never connects to an internal address.
 //!
-//! - What is checked is what is connected to: [`resolver`] checks every address of a name and hands exactly these to
-//!   the connection, so no name can mean something else a moment later. An address written out never meets the
-//!   resolver: [`target`] checks it, for the first address and for each redirect, which are followed by hand. Where
-//!   the connection went is checked once more before anything is read.
-//! - Inside is all that is not plainly public: [`address`] has the ranges.
-//! - GET only, no cookies, no `Referer`, no credentials, no other addresses' answers in memory.
-//! - No proxy, not even the environment's: a proxy would resolve and connect where nothing here could check it.
-//! - Each fetch is limited in time as a whole, in redirects and in bytes ([`body`]).
+//! - The checked addresses are the ones that are connected to: [`resolver`] checks every address of
+//!   a name and passes exactly these to the connection, so a name can't change in between. A
+//!   literal IP address bypasses the resolver: [`target`] checks it, for the first address and for
+//!   each redirect; redirects are followed by hand. The connection's peer is checked once more
+//!   before anything is read.
+//! - Every address that is not plainly public counts as internal: [`address`] has the ranges.
+//! - GET only, no cookies, no `Referer`, no credentials, no cache.
+//! - No proxy, not even the environment's: a proxy would resolve and connect without these checks.
+//! - Each fetch has limits for its whole time, its redirects and its bytes ([`body`]).
 //!
-//! The hosts in [`WebConfig::allowed_hosts`] are exempt from the check of their addresses, and from nothing else.
+//! The hosts in [`WebConfig::allowed_hosts`] are exempt from the check of their addresses, and from
+//! nothing else.
 
 mod address;
 mod body;

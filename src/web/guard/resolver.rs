@@ -1,5 +1,5 @@
-//! Names to addresses. The addresses that are checked here are the ones that are connected to: the connection asks
-//! nobody else, and not again.
+//! Resolves names. The connection uses exactly the addresses that are checked here, and does not
+//! resolve again.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -7,24 +7,25 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::address;
 
-/// A name that stands for an address inside.
+/// The name resolves to an internal address.
 #[derive(Debug, thiserror::Error)]
-#[error("the name stands for an address inside")]
+#[error("the name resolves to an internal address")]
 pub struct InternalNameError;
 
-/// A name that stands for nothing.
+/// The name does not resolve.
 #[derive(Debug, thiserror::Error)]
 #[error("the name is not known")]
 pub struct UnknownNameError;
 
-/// Refuses names that stand for an address inside, even for one among others: a public site has no reason for that.
+/// Refuses names with an internal address, even with one among others: a public site has no reason
+/// for that.
 pub struct GuardedResolver(pub Arc<dyn Resolve>);
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let addresses = self.0.resolve(name);
         Box::pin(async move {
-            // A port of the resolver's own would win over the scheme's.
+            // A port given by the resolver would override the scheme's.
             let addresses: Vec<_> = addresses
                 .await
                 .map_err(|_| UnknownNameError)?
@@ -41,7 +42,7 @@ impl Resolve for GuardedResolver {
     }
 }
 
-/// Asks the system, for hosts that may be inside as for others.
+/// The system's resolver, which does not check the addresses.
 pub struct SystemResolver;
 
 impl Resolve for SystemResolver {

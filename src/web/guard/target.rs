@@ -1,4 +1,4 @@
-//! Whether an address may be fetched at all, by what can be seen in it.
+//! Checks that an address may be fetched, by its text alone.
 
 use std::net::IpAddr;
 
@@ -8,8 +8,8 @@ use super::address;
 use crate::settings::AllowedHosts;
 use crate::web::{FetchError, error::quote_line};
 
-/// The ports that browsers refuse (the Fetch standard's "bad ports"): other protocols live there, whose servers might
-/// take a request for something else.
+/// The ports that browsers block (the Fetch standard's "bad ports"): servers of other protocols use
+/// them and might misinterpret a request.
 const BLOCKED_PORTS: [u16; 83] = [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
     104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
@@ -17,24 +17,24 @@ const BLOCKED_PORTS: [u16; 83] = [
     2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
-/// An address that may be fetched, as far as can be seen.
+/// An address that passed the check of its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     pub url: Url,
-    /// Whether it may lead inside.
+    /// The host may be internal.
     pub is_exempt: bool,
 }
 
 impl Target {
-    /// An address as somebody wrote it. The parser is the browsers' one: `0x7f.1`, `2130706433` and `１２７。０。０。１`
-    /// are 127.0.0.1 from here on.
+    /// Parses an untrusted address. The parser is the browsers' one: `0x7f.1`, `2130706433` and
+    /// `１２７。０。０。１` are 127.0.0.1 from here on.
     pub fn parse(text: &str, allowed: &AllowedHosts) -> Result<Self, FetchError> {
         let text = text.trim();
         let url = Url::parse(text).map_err(|_| FetchError::InvalidUrl(quote_line(text)))?;
         Self::check(url, allowed)
     }
 
-    /// Where a redirect of this address leads.
+    /// Returns the target of a redirect from this address.
     pub fn redirect(&self, location: &[u8], allowed: &AllowedHosts) -> Result<Self, FetchError> {
         let location = str::from_utf8(location).map_err(|_| FetchError::InvalidRedirect)?;
         let url = self.url.join(location).map_err(|_| FetchError::InvalidRedirect)?;
@@ -73,7 +73,7 @@ fn host(url: &Url) -> String {
     quote_line(url.host_str().unwrap_or_default())
 }
 
-/// The IP address that a host is, if it is no name.
+/// Returns the IP address of a host that is not a name.
 fn literal_ip(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_matches(['[', ']']).parse().ok()
 }

@@ -1,4 +1,4 @@
-//! The client against servers on this machine, which are allowed. What is not allowed is in `hostile_tests`.
+//! The client against allowed servers on this machine. Forbidden addresses are in `hostile_tests`.
 
 use std::{
     io::Write,
@@ -20,7 +20,7 @@ use tokio::{
 use super::*;
 use crate::web::FetchError;
 
-/// Says what names stand for, by the name and how often it was asked before.
+/// Resolves names by a function of the name and the number of earlier requests for it.
 pub struct FakeNames<F> {
     pub names: F,
     pub asked: AtomicUsize,
@@ -43,7 +43,7 @@ impl<F: Fn(&str, usize) -> Vec<IpAddr> + Send + Sync> Resolve for FakeNames<F> {
     }
 }
 
-/// A server that gives every request to `answer` and sends back what it says; returns its port.
+/// Starts a server that passes every request to `answer` and sends the result; returns its port.
 pub async fn serve(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -204,7 +204,7 @@ async fn broken_off_body_is_an_error() {
 
 #[tokio::test]
 async fn follows_limited_redirects() {
-    // /5 leads to /4 … to /0, which is the page.
+    // /5 redirects to /4 … to /0, which is the page.
     let port = serve(|request| {
         let left = request.as_bytes()[5] - b'0';
         match left.checked_sub(1) {
@@ -248,7 +248,7 @@ async fn times_out_on_an_endless_answer() {
         timeout,
         ..WebConfig::default()
     };
-    // It accepts nothing; the connection is made all the same.
+    // It accepts nothing, but the kernel completes the connection.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     assert_eq!(get(config, port).await, Err(FetchError::Timeout(timeout)));

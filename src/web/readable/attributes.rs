@@ -1,10 +1,10 @@
-//! What an element's attributes say about it.
+//! The meaning of an element's attributes.
 
 use html5gum::StartTag;
 
 use super::tag::Tag;
 
-/// The roles of what stands beside the text.
+/// ARIA roles of content beside the main text.
 const ASIDE_ROLES: [&[u8]; 11] = [
     b"alert",
     b"alertdialog",
@@ -19,17 +19,17 @@ const ASIDE_ROLES: [&[u8]; 11] = [
     b"toolbar",
 ];
 
-/// An attribute's bytes.
+/// Returns an attribute's bytes.
 pub fn attribute_bytes<'a>(tag: &'a StartTag<()>, name: &str) -> Option<&'a [u8]> {
     tag.attributes.get(name.as_bytes()).map(|value| value.as_slice())
 }
 
-/// An attribute as text.
+/// Returns an attribute as text.
 pub fn attribute_text(tag: &StartTag<()>, name: &str) -> Option<Box<str>> {
     Some(String::from_utf8_lossy(attribute_bytes(tag, name)?).into())
 }
 
-/// What an element says it is, where that is not what its name says.
+/// Returns the tag that an element's role stands for, if that differs from its name.
 pub fn role_tag(tag: &StartTag<()>) -> Option<Tag> {
     match attribute_bytes(tag, "role")? {
         b"main" => Some(Tag::Main),
@@ -38,7 +38,7 @@ pub fn role_tag(tag: &StartTag<()>) -> Option<Tag> {
     }
 }
 
-/// Whether an element is not shown, or stands beside the text.
+/// Returns `true` for an element that is not shown, or that is beside the main text.
 pub fn is_hidden(tag: &StartTag<()>) -> bool {
     let attribute = |name| attribute_bytes(tag, name).map(<[u8]>::to_ascii_lowercase);
     let is_invisible = |style: Vec<u8>| {

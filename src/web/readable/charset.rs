@@ -1,24 +1,26 @@
-//! Bytes to text, as the Encoding and HTML standards say: a byte order mark wins over the header, the header over the
-//! page's own `<meta>`. What says nothing is UTF-8 if it can be, else what old western pages are.
+//! Decodes bytes to text, following the Encoding and HTML standards: a byte order mark has priority
+//! over the header, and the header over the page's own `<meta>`. Without any of them, the text is
+//! UTF-8 if it is valid, else windows-1252, the encoding of old western pages.
 
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use html5gum::{StartTag, Token, Tokenizer};
 
-/// How far the standard looks for a `<meta>`.
+/// The number of bytes that the standard scans for a `<meta>`.
 const META_PRESCAN_BYTES: usize = 1024;
 
 pub fn decode<'a>(bytes: &'a [u8], content_type: &str, is_html: bool) -> Cow<'a, str> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[length..]).0;
     }
-    let said = from_content_type(content_type.as_bytes()).or_else(|| from_meta(bytes).filter(|_| is_html));
-    let encoding = said.unwrap_or_else(|| guess_encoding(bytes));
+    let declared =
+        from_content_type(content_type.as_bytes()).or_else(|| from_meta(bytes).filter(|_| is_html));
+    let encoding = declared.unwrap_or_else(|| guess_encoding(bytes));
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// The encoding that `text/html; charset=…` names.
+/// Returns the encoding named by `text/html; charset=…`.
 fn from_content_type(value: &[u8]) -> Option<&'static Encoding> {
     let value = String::from_utf8_lossy(value).to_ascii_lowercase();
     let (_, label) = value.split_once("charset")?;
@@ -34,7 +36,7 @@ fn from_meta(bytes: &[u8]) -> Option<&'static Encoding> {
         Token::StartTag(tag) if *tag.name == b"meta" => from_meta_tag(&tag),
         _ => None,
     })?;
-    // It could not have been read so far if it were UTF-16.
+    // If it were UTF-16, the tag could not have been read.
     let is_utf16 = [UTF_16BE, UTF_16LE].contains(&encoding);
     Some(if is_utf16 { UTF_8 } else { encoding })
 }
@@ -50,7 +52,8 @@ fn from_meta_tag(tag: &StartTag<()>) -> Option<&'static Encoding> {
     }
 }
 
-/// The end may be in the middle of a character: a page can be cut off anywhere.
+/// Guesses the encoding. The end may be in the middle of a character: a page can be cut off
+/// anywhere.
 fn guess_encoding(bytes: &[u8]) -> &'static Encoding {
     match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_some() => WINDOWS_1252,

@@ -1,4 +1,4 @@
-//! Pages that nobody wrote to be read.
+//! Hostile pages.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,8 @@ use super::{
     *,
 };
 
-/// However slow the machine and unoptimised the build. Quadratic time would be much longer for the smallest of them.
+/// Enough for a slow machine and an unoptimised build. Quadratic time would be much longer for the
+/// smallest page.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
 fn repeat_to_kilobytes(count: usize, part: &str) -> String {

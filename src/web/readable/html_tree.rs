@@ -1,7 +1,9 @@
-//! HTML to a tree: not the browsers' one, but near enough for reading, and never larger or deeper than it may be.
+//! Parses HTML to a tree: not exactly the browsers' one, but close enough for reading, and limited
+//! in size and depth.
 //!
-//! The tree is a list of nodes in the order of the page; an element knows where what is in it ends. So a subtree is a
-//! range, and walking takes no recursion. Elements deeper than [`MAX_DEPTH`] become siblings, as in browsers.
+//! The tree is a list of nodes in the order of the page; an element has the index of its end. So a
+//! subtree is a range, and walking needs no recursion. Elements deeper than [`MAX_DEPTH`] become
+//! siblings, as in browsers.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +15,21 @@ use super::{
     tag::Tag,
 };
 
-/// Browsers stop at 512.
+/// Maximum depth of open elements. Browsers stop at 512.
 const MAX_DEPTH: usize = 256;
 
-/// More than any page has that somebody reads.
+/// Maximum number of nodes, more than any real page has.
 const MAX_NODES: usize = 400_000;
 
-/// What is open outside these stays open, whatever begins or ends inside.
+/// Tags that bound a scope: tags inside do not close elements outside.
 const SCOPE_BOUNDARIES: &[Tag] = &[Tag::Table, Tag::Td, Tag::Th];
 
-/// A page.
+/// A parsed page.
 #[derive(Debug, Default)]
 pub struct Document {
     pub nodes: Vec<Node>,
     pub metadata: PageMetadata,
-    /// Whether the page had more nodes than the limit.
+    /// The page had more nodes than the limit.
     pub is_cut: bool,
 }
 
@@ -40,20 +42,21 @@ pub enum Node {
 #[derive(Debug)]
 pub struct Element {
     pub tag: Tag,
-    /// The index of the first node that is not in it any more.
+    /// The index of the first node after its content.
     pub end: usize,
-    /// Where a link leads, what an image shows, where an ordered list begins.
+    /// The address of a link, the alternative text of an image, or the first number of an ordered
+    /// list.
     pub attribute: Option<Box<str>>,
-    /// A table only for the layout: it has tables in it.
+    /// A layout table: it contains other tables.
     pub is_layout: bool,
 }
 
-/// What of a page is kept.
+/// The parts of a page that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepMode {
-    /// What belongs to the text and is shown.
+    /// Only visible parts of the main text.
     VisibleOnly,
-    /// Navigation and what is hidden as well.
+    /// Also navigation and hidden parts.
     WithHidden,
 }
 
@@ -77,7 +80,7 @@ impl Document {
         builder.finish()
     }
 
-    /// The text of the first `h1`.
+    /// Returns the text of the first `h1`.
     pub fn first_heading(&self) -> Option<String> {
         let (start, end) = self
             .nodes
@@ -99,13 +102,14 @@ struct HtmlTreeBuilder {
     document: Document,
     keep: KeepMode,
     open: Vec<OpenElement>,
-    /// Where in `open` each tag is. Looking through it for every tag would take the time that a hostile page wants.
+    /// The positions in `open` of each tag. A search through `open` for every tag would take
+    /// quadratic time on a hostile page.
     open_by_tag: BTreeMap<Tag, Vec<usize>>,
-    /// The place in `open` of what is left out with all that is in it.
+    /// The position in `open` of the outermost element that is left out with its content.
     skipped_from: Option<usize>,
-    /// Elements too deep to be opened, whose end tags are still to come.
+    /// Elements below the depth limit whose end tags have not come yet.
     too_deep: BTreeMap<Tag, usize>,
-    /// How many elements began that say that they are what the page is about.
+    /// The number of elements so far that mark the main content.
     articles: usize,
 }
 
@@ -142,7 +146,7 @@ impl HtmlTreeBuilder {
             return;
         }
         let begins_left_out = is_left_out && self.skipped_from.is_none();
-        // What is left out is opened however deep it is: what is in it must not be taken for text.
+        // An element that is left out is opened at any depth: its content must not become text.
         if self.open.len() < MAX_DEPTH || begins_left_out {
             if begins_left_out {
                 self.skipped_from = Some(self.open.len());
@@ -154,7 +158,7 @@ impl HtmlTreeBuilder {
         }
     }
 
-    /// Makes the node of an element, if it needs one.
+    /// Adds the node of an element, if it needs one.
     fn add_node(&mut self, tag: Tag, start: &StartTag<()>) -> Option<usize> {
         match tag {
             Tag::Inline => return None,
@@ -177,7 +181,7 @@ impl HtmlTreeBuilder {
         Some(index)
     }
 
-    /// A table in a table makes the outer ones layout.
+    /// Marks the tables around a table as layout.
     fn mark_layout(&mut self) {
         for open in self.open.iter().filter(|open| open.tag == Tag::Table) {
             if let Some(Node::Element(table)) = open.node.and_then(|node| self.document.nodes.get_mut(node)) {
@@ -191,13 +195,13 @@ impl HtmlTreeBuilder {
             Tag::NoText | Tag::Title => true,
             _ if self.keep == KeepMode::WithHidden => false,
             Tag::Aside => true,
-            // Below, it is the heading of what has begun.
+            // Inside the main content, it is the heading of an article.
             Tag::Header if self.articles == 0 => true,
             _ => is_hidden(start),
         }
     }
 
-    /// Some elements end where others begin, without saying so.
+    /// Closes elements that end implicitly where another one begins.
     fn close_implied(&mut self, begins: Tag) {
         match begins {
             Tag::A => self.close_nearest(&[Tag::A], SCOPE_BOUNDARIES),
@@ -229,17 +233,18 @@ impl HtmlTreeBuilder {
         }
     }
 
-    /// Closes the innermost open element that is one of `closes`, with all that is in it, unless one of `stops` is.
+    /// Closes the innermost open element that is one of `closes`, with its content, unless one of
+    /// `stops` is further in.
     fn close_nearest(&mut self, closes: &[Tag], stops: &[Tag]) {
-        let Some(place) = self.nearest_open(closes) else {
+        let Some(position) = self.nearest_open(closes) else {
             return;
         };
-        if self.nearest_open(stops).is_none_or(|stop| stop < place) {
-            self.close_to(place);
+        if self.nearest_open(stops).is_none_or(|stop| stop < position) {
+            self.close_to(position);
         }
     }
 
-    /// Where in `open` the innermost of some tags is.
+    /// Returns the position in `open` of the innermost of some tags.
     fn nearest_open(&self, tags: &[Tag]) -> Option<usize> {
         tags.iter()
             .filter_map(|tag| self.open_by_tag.get(tag)?.last().copied())
@@ -247,7 +252,7 @@ impl HtmlTreeBuilder {
     }
 
     fn close_to(&mut self, depth: usize) {
-        // They were inside.
+        // They were inside the closed element.
         self.too_deep.clear();
         let end = self.document.nodes.len();
         for open in self.open.drain(depth..) {

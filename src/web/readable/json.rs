@@ -1,14 +1,14 @@
-//! JSON laid out for reading: what it says, in the order in which it says it.
+//! Formats JSON for reading, without changing its order.
 
 use serde::de::IgnoredAny;
 
 use super::MAX_TEXT_BYTES;
 
-/// The deepest that lines are moved to the right.
+/// Maximum indentation, in levels.
 const MAX_INDENT: usize = 16;
 
-/// Puts every member and element on a line of its own; nothing if it is not JSON. Only whitespace changes: numbers
-/// and the order of members stay as they are, which a parsed value would not keep.
+/// Puts every member and element on a line of its own; `None` if the text is not JSON. Only
+/// whitespace changes: numbers and the order of members stay, which a parsed value would not keep.
 pub fn pretty_print(json: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(json).ok()?;
     let mut layout = Layout::default();
@@ -23,7 +23,7 @@ pub fn pretty_print(json: &str) -> Option<String> {
             in_string = c == '"';
             layout.token(c);
         }
-        // What is longer is cut off anyway.
+        // Longer text is cut off anyway.
         if layout.out.len() > MAX_TEXT_BYTES {
             break;
         }
@@ -35,12 +35,12 @@ pub fn pretty_print(json: &str) -> Option<String> {
 struct Layout {
     out: String,
     depth: usize,
-    /// A bracket has just been opened.
+    /// The last character opened a bracket.
     is_open: bool,
 }
 
 impl Layout {
-    /// Takes a character outside strings, or the quote that begins one.
+    /// Handles a character outside strings, or the quote that begins one.
     fn token(&mut self, c: char) {
         let was_open = std::mem::take(&mut self.is_open);
         match c {

@@ -1,20 +1,20 @@
-//! Where a page's links lead.
+//! Resolves a page's links.
 
 use reqwest::Url;
 
-/// Longer addresses are data.
+/// Maximum length of an address; longer ones are data.
 const MAX_URL_BYTES: usize = 2000;
 
 #[derive(Debug)]
 pub struct LinkResolver {
     page: Url,
-    /// What relative links are relative to.
+    /// The base of relative links.
     base: Url,
 }
 
 impl LinkResolver {
     pub fn new(page: &Url, base: Option<&str>) -> Self {
-        // Each link would begin with all of it.
+        // Each link would begin with the whole base.
         let base = base.filter(|base| base.len() <= MAX_URL_BYTES);
         let base = base.and_then(|base| page.join(base).ok());
         Self {
@@ -23,7 +23,8 @@ impl LinkResolver {
         }
     }
 
-    /// The whole address that a link leads to, if it is one on the web and not of a place in this page.
+    /// Returns the absolute address of a link, if it is a web address and not a fragment of this
+    /// page.
     pub fn resolve(&self, href: &str) -> Option<String> {
         if href.len() > MAX_URL_BYTES {
             return None;
@@ -31,7 +32,7 @@ impl LinkResolver {
         let url = self.base.join(href.trim()).ok()?;
         let is_here = url.fragment().is_some() && without_fragment(&url) == without_fragment(&self.page);
         let is_web = matches!(url.scheme(), "http" | "https");
-        // Brackets would end the link.
+        // Parentheses would end the link.
         let address = url.as_str().replace('(', "%28").replace(')', "%29");
         (is_web && !is_here && address.len() <= MAX_URL_BYTES).then_some(address)
     }

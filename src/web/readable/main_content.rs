@@ -1,4 +1,4 @@
-//! Which part of a page it is about: what says so itself, if most of what there is to read is in it.
+//! Finds the main content of a page: the part marked as such, if most of the text is in it.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::{
     tag::Tag,
 };
 
-/// How much there is to read in any part of a page: text that is not in links, which is where menus have theirs.
+/// The amount of prose in any part of a page: text outside links, since menus consist of links.
 pub struct ProseIndex {
     /// The characters before each node.
     chars_before: Vec<usize>,
@@ -35,7 +35,8 @@ impl ProseIndex {
         self.chars_before[part.end] - self.chars_before[part.start]
     }
 
-    /// Finds the part: `<main>` with a good part of the page in it, and there the one article with most of it.
+    /// Finds the main content: a `<main>` with a good part of the page's text, and in it the one
+    /// article with most of it.
     pub fn find_content(&self, document: &Document) -> Range<usize> {
         let page = 0..document.nodes.len();
         let main = self.largest_part(document, &page, Tag::Main);
@@ -46,7 +47,8 @@ impl ProseIndex {
         article.unwrap_or(main)
     }
 
-    /// The part of a part with a tag in which there is most to read: the first, if several have the same.
+    /// Returns the element with this tag that has the most prose in a part; the first one if
+    /// several have the same amount.
     fn largest_part(&self, document: &Document, part: &Range<usize>, tag: Tag) -> Option<Range<usize>> {
         let all = document.nodes[part.clone()].iter().zip(part.start..);
         let parts = all.filter_map(|(node, start)| match node {

@@ -1,9 +1,9 @@
-//! The readable text of what an address gave: HTML, plain text or JSON.
+//! The readable text of a response: HTML, plain text or JSON.
 //!
-//! HTML becomes text that looks like Markdown: [`soup`] makes a tree of it, of limited depth and size, in which what
-//! nobody reads is left out (scripts, navigation, what is hidden); [`content`] finds the part that the page is about;
-//! [`render`] writes that down. No step recurses and each is linear, so that no page can take the stack or the
-//! day. Nothing is run or loaded.
+//! HTML becomes text that resembles Markdown: [`html_tree`] parses it to a tree of limited depth
+//! and size, without invisible content (scripts, navigation, hidden elements); [`main_content`]
+//! finds the main part; [`render`] writes it. No step recurses and each is linear, so that no page
+//! can exhaust the stack or take long. Nothing is run or loaded.
 
 mod attributes;
 mod charset;
@@ -25,28 +25,28 @@ use reqwest::Url;
 use self::html_tree::{Document, KeepMode};
 use super::{FetchError, guard::Download};
 
-/// The longest text that is made of a page, in bytes. A link in a page of links can be a hundred times as long
-/// written out as it is in the page.
+/// Maximum size of a page's text, in bytes. A link can be a hundred times longer as text than in
+/// the page.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// A page as a model or a person reads it. All of it is somebody else's words.
+/// A page for a model or a person to read. All of it is untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Where it was in the end.
+    /// The address after redirects.
     pub url: String,
     pub title: Option<String>,
-    /// Who wrote it, as the page says.
+    /// The author, as given by the page.
     pub byline: Option<String>,
-    /// When, as the page says: in any spelling.
+    /// The date, as given by the page, in any format.
     pub published: Option<String>,
-    /// With headings, lists, tables, code and links as in Markdown. Empty if there is nothing to read without running
-    /// the page's scripts.
+    /// The text with headings, lists, tables, code and links as in Markdown. Empty if the page has
+    /// no text without its scripts.
     pub text: String,
-    /// Whether there was more than the limits let through.
+    /// The page exceeded the limits.
     pub is_cut: bool,
 }
 
-/// How bytes are read.
+/// The format of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ContentKind {
     Html,
@@ -54,12 +54,13 @@ enum ContentKind {
     Text,
 }
 
-/// Whether a content type is one that can be read. Where none is said, the bytes will tell.
+/// Returns `true` for a readable content type. An empty one is accepted, since the bytes decide
+/// then.
 pub fn is_readable(content_type: &str) -> bool {
     essence(content_type).is_empty() || content_kind(content_type).is_some()
 }
 
-/// Reads what was fetched.
+/// Reads a downloaded page.
 ///
 /// # Errors
 ///
@@ -86,7 +87,7 @@ pub fn read_page(download: &Download) -> Result<Page, FetchError> {
     })
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn essence(content_type: &str) -> String {
     let essence = content_type.split([';', ',']).next().unwrap_or_default();
     essence.trim().to_ascii_lowercase()
@@ -122,7 +123,7 @@ fn sniff_kind(body: &[u8]) -> ContentKind {
     }
 }
 
-/// What bytes are that can't be text, whatever somebody says.
+/// Returns the format of binary data, whatever the content type says.
 fn detect_binary(body: &[u8]) -> Option<&'static str> {
     let start = &body[..body.len().min(1024)];
     if start.starts_with(b"%PDF-") {
@@ -138,7 +139,7 @@ fn read_html(text: &str, url: &Url) -> Page {
     if !page.text.is_empty() {
         return page;
     }
-    // Some pages hide all they have until their scripts have run.
+    // Some pages hide all their content until their scripts have run.
     self::build_page(&Document::parse(text, KeepMode::WithHidden), url)
 }
 
@@ -155,7 +156,7 @@ fn build_page(document: &Document, url: &Url) -> Page {
     }
 }
 
-/// Text as it is, without what can't be seen.
+/// Reads plain text, without invisible characters.
 fn read_plain(text: &str) -> Page {
     let end = text.floor_char_boundary(MAX_TEXT_BYTES);
     let seen = text[..end]

@@ -1,21 +1,21 @@
-//! What a page says about itself outside its text.
+//! The metadata of a page.
 
 use html5gum::StartTag;
 
 use super::{attributes::attribute_text, writer};
 
-/// The longest title, name or date, in characters.
+/// Maximum length of a title, name or date, in characters.
 const MAX_VALUE_CHARS: usize = 300;
 
-/// Of each, what was said first.
+/// The first value of each kind.
 #[derive(Clone, Debug, Default)]
 pub struct PageMetadata {
     title: Option<String>,
-    /// The title for those who link to the page.
+    /// The title for previews of links to the page.
     og_title: Option<String>,
     pub byline: Option<String>,
     pub published: Option<String>,
-    /// What relative links are relative to.
+    /// The base of relative links.
     pub base_url: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl PageMetadata {
         }
     }
 
-    /// Takes what an element without content says.
+    /// Reads the metadata of an element without content.
     pub fn read_element(&mut self, tag: &StartTag<()>) {
         match tag.name.as_slice() {
             b"base" if self.base_url.is_none() => self.base_url = attribute_text(tag, "href").map(Into::into),
@@ -44,7 +44,7 @@ impl PageMetadata {
             .into_iter()
             .find_map(|name| attribute_text(tag, name))
             .unwrap_or_default();
-        let place = match name.to_ascii_lowercase().as_str() {
+        let field = match name.to_ascii_lowercase().as_str() {
             "og:title" => &mut self.og_title,
             "author" | "article:author" | "dc.creator" | "citation_author" => &mut self.byline,
             "article:published_time" | "datepublished" | "date" | "dc.date" | "citation_publication_date" => {
@@ -52,15 +52,15 @@ impl PageMetadata {
             }
             _ => return,
         };
-        if place.is_none() {
+        if field.is_none() {
             let content = attribute_text(tag, "content").and_then(|content| short_line(&content));
-            // An address is no name.
-            *place = content.filter(|content| !content.starts_with("http"));
+            // An address is not a name.
+            *field = content.filter(|content| !content.starts_with("http"));
         }
     }
 }
 
-/// One short line, if there is anything in it.
+/// Returns one short line; `None` if it is empty.
 pub fn short_line(text: &str) -> Option<String> {
     let words: Vec<_> = text.split_whitespace().take(MAX_VALUE_CHARS).collect();
     let words = words.join(" ");

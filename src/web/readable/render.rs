@@ -1,4 +1,4 @@
-//! A page's tree to text.
+//! Renders a page's tree as text.
 
 use std::ops::Range;
 
@@ -45,11 +45,11 @@ struct Renderer<'a> {
     content: Range<usize>,
     open: Vec<&'a Element>,
     writer: Writer,
-    /// The link that is being written, and how many elements are open around it.
+    /// The present link, and the number of elements open around it.
     link: Option<(String, usize)>,
-    /// The next number of each open list, if it has numbers.
+    /// The next number of each open list, if it is numbered.
     numbers: Vec<Option<u64>>,
-    /// The table that is being written: it has no tables in it.
+    /// The present table, which contains no other tables.
     table: Option<Table>,
     links: LinkResolver,
 }
@@ -57,12 +57,12 @@ struct Renderer<'a> {
 #[derive(Default)]
 struct Table {
     rows: usize,
-    /// Of this row.
+    /// The number of cells in the present row.
     cells: usize,
 }
 
 impl<'a> Renderer<'a> {
-    /// Writes a part of the page; says whether it is cut off.
+    /// Writes a part of the page. Returns `true` if it was cut off.
     fn write_range(&mut self, part: Range<usize>) -> bool {
         let mut index = part.start;
         while index < part.end {
@@ -88,7 +88,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Begins an element; gives the node to go on with.
+    /// Begins an element, and returns the next node.
     fn enter(&mut self, index: usize, element: &'a Element) -> usize {
         match element.tag {
             Tag::Form if self.is_minor(index..element.end) => return element.end,
@@ -158,14 +158,15 @@ impl<'a> Renderer<'a> {
         self.gap(tag_gap(element.tag));
     }
 
-    /// Lists are tight.
+    /// Requests a gap. Lists are tight.
     fn gap(&mut self, gap: Gap) {
         let is_in_list = self.writer.lists > 0;
         self.writer
             .request_gap(if is_in_list { gap.min(Gap::Line) } else { gap });
     }
 
-    /// A form that is not the page itself, as some make it, is none of its text.
+    /// Returns `true` for a form that is not the page itself. Some pages are one form; any other
+    /// form is not part of the text.
     fn is_minor(&self, form: Range<usize>) -> bool {
         self.prose_index.chars_in(&form) * 2 < self.prose_index.chars_in(&self.content)
     }
@@ -196,7 +197,7 @@ impl<'a> Renderer<'a> {
         self.gap(Gap::Paragraph);
     }
 
-    /// The text of a part with its own lines.
+    /// Returns the text of a part with its own line breaks.
     fn text_of(&self, part: Range<usize>) -> String {
         let mut text = String::new();
         for node in &self.document.nodes[part.start + 1..part.end] {
@@ -295,7 +296,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// What stands before and after an element.
+/// Returns the gap before and after an element.
 fn tag_gap(tag: Tag) -> Gap {
     match tag {
         Tag::A | Tag::Code | Tag::Inline | Tag::Td | Tag::Th => Gap::None,

@@ -1,4 +1,4 @@
-//! Elements, as far as readable text tells them apart.
+//! The kinds of HTML elements that matter for readable text.
 
 /// A kind of element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -6,7 +6,7 @@ pub enum Tag {
     A,
     Article,
     Blockquote,
-    /// Lines of its own and nothing more: `div`, `section`, `figure` …
+    /// A block without other meaning: `div`, `section`, `figure` …
     Block,
     Br,
     Code,
@@ -17,7 +17,7 @@ pub enum Tag {
     Heading(u8),
     Hr,
     Img,
-    /// Part of a line, such as `b`, `span` and whatever is unknown.
+    /// A part of a line, such as `b`, `span` and unknown elements.
     Inline,
     Li,
     Main,
@@ -30,13 +30,13 @@ pub enum Tag {
     Title,
     Tr,
     Ul,
-    /// At the top of a page its banner, in an article that one's heading.
+    /// The banner at the top of a page, or the heading of an article.
     Header,
-    /// Navigation and what else stands beside the text.
+    /// Navigation and other content beside the text.
     Aside,
-    /// What is no text: scripts, styles, controls, media.
+    /// Content that is not text: scripts, styles, controls, media.
     NoText,
-    /// What has no content and no meaning here.
+    /// An element without content and without meaning here.
     Void,
 }
 
@@ -80,12 +80,12 @@ impl Tag {
         }
     }
 
-    /// Whether it can have no content.
+    /// Returns `true` for an element that can't have content.
     pub fn is_void(self) -> bool {
         matches!(self, Self::Br | Self::Hr | Self::Img | Self::Void)
     }
 
-    /// Whether it stands on lines of its own; a paragraph ends where one begins.
+    /// Returns `true` for a block element. A paragraph ends where one begins.
     pub fn is_block(self) -> bool {
         !matches!(
             self,

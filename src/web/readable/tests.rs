@@ -1,4 +1,4 @@
-//! Pages, and what is read of them.
+//! Pages and their readable text.
 
 use super::*;
 
@@ -113,12 +113,12 @@ fn reads_only_the_main_content() {
         ),
         &format!("## T\n\n{text}"),
     );
-    // Two that are alike: the page is about both.
+    // Two of the same size: both are main content.
     assert_reads(
         &format!("<article>{long}</article><article>{long}</article>"),
         &format!("{text}\n{text}"),
     );
-    // Next to nothing: it says that it is the part, but the text is elsewhere.
+    // Almost empty: it is marked as the main part, but the text is elsewhere.
     assert_reads(&format!("<main>x</main><div>{long}</div>"), &format!("x\n{text}"));
 }
 

@@ -1,11 +1,12 @@
-//! Text with its gaps and margins: words flow, and what stands between them is decided when the next one comes.
+//! Writes text with its gaps and margins: words flow, and the gap between two words is decided when
+//! the second one comes.
 
 use super::MAX_TEXT_BYTES;
 
-/// The deepest that lists and quotes are moved to the right: a margin must not outweigh the text.
+/// Maximum depth of margins for lists and quotes: a margin must not outweigh the text.
 const MAX_MARGIN_DEPTH: usize = 8;
 
-/// What stands before the next word.
+/// The gap before the next word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gap {
     #[default]
@@ -19,20 +20,20 @@ pub enum Gap {
 pub struct Writer {
     out: String,
     pending_gap: Gap,
-    /// What begins the next line, once it has a word: a heading's or an item's mark.
+    /// The prefix of the next line, written with its first word: a heading's or an item's mark.
     line_prefix: String,
-    /// What opens before the next word, on its line: a link's bracket.
+    /// The opening before the next word on its line: a link's bracket.
     pending_opening: String,
     pub lists: usize,
     pub quotes: usize,
-    /// In how many things nothing may begin a line: links, cells of tables.
+    /// The number of open elements without line breaks: links, cells of tables.
     pub inline_depth: usize,
-    /// In a cell, a bar would end it.
+    /// Set in a table cell, where a bar would end the cell.
     pub is_in_cell: bool,
 }
 
 impl Writer {
-    /// Asks for a gap before the next word: the largest asked for wins.
+    /// Requests a gap before the next word. The largest requested gap counts.
     pub fn request_gap(&mut self, gap: Gap) {
         let gap = if self.inline_depth > 0 {
             gap.min(Gap::Space)
@@ -42,14 +43,14 @@ impl Writer {
         self.pending_gap = self.pending_gap.max(gap);
     }
 
-    /// Sets what begins the next line.
+    /// Sets the prefix of the next line.
     pub fn set_line_prefix(&mut self, mark: impl Into<String>) {
         if self.inline_depth == 0 {
             self.line_prefix = mark.into();
         }
     }
 
-    /// A mark without words is none.
+    /// Removes a prefix without words.
     pub fn clear_line_prefix(&mut self) {
         self.line_prefix.clear();
     }
@@ -58,7 +59,8 @@ impl Writer {
         self.pending_opening.push(bracket);
     }
 
-    /// Closes what was opened last; `false` if nothing was written in it: then it was never there.
+    /// Closes the last opening. Returns `false` if nothing was written since; the opening is then
+    /// dropped.
     pub fn close(&mut self, bracket: &str) -> bool {
         if self.pending_opening.pop().is_some() {
             return false;
@@ -67,7 +69,7 @@ impl Writer {
         true
     }
 
-    /// Writes words, with one space where there was any.
+    /// Writes words, with each whitespace sequence as one space.
     pub fn text(&mut self, text: &str) {
         for c in text.chars() {
             if c.is_whitespace() {
@@ -85,13 +87,13 @@ impl Writer {
         }
     }
 
-    /// Writes something as it is.
+    /// Writes text unchanged.
     pub fn raw(&mut self, text: &str) {
         self.flush_before_word();
         self.out.push_str(text);
     }
 
-    /// Writes lines as they are, each with its margin.
+    /// Writes lines unchanged, each with its margin.
     pub fn lines(&mut self, text: &str) {
         for line in text.split('\n') {
             if self.is_full() {
@@ -142,7 +144,8 @@ impl Writer {
     }
 }
 
-/// Whether a character is one that nobody sees but a model might read: controls, marks of direction, tags.
+/// Returns `true` for a character that people don't see but a model might read: controls, direction
+/// marks, tags.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
