@@ -1,4 +1,4 @@
-//! How an answer was made, for the user whose conversation it is in.
+//! Diagnostics of an answer, for the user who owns the conversation.
 
 use super::Caller;
 use crate::{
@@ -7,12 +7,12 @@ use crate::{
     secrets::Secrets,
 };
 
-/// What the page shows of it.
+/// Returns the diagnostics as the page shows them.
 pub async fn view(caller: &Caller, message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
     Ok(load(caller, message_id).await?.view())
 }
 
-/// How an answer was made.
+/// Loads the diagnostics of an answer.
 pub async fn load(caller: &Caller, message_id: MessageId) -> Result<Diagnostics, ApiError> {
     let storage = &caller.app.storage;
     let calls = storage.model_calls(caller.user_id, message_id).await?;

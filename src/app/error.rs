@@ -1,4 +1,4 @@
-//! Errors of the other parts as [`ApiError`]s: a stable code, and a message that says what happened and what to do.
+//! Errors of the other modules as [`ApiError`]s: a stable code, and a message that says what happened and what to do.
 
 use crate::{
     journal::JournalError,
@@ -10,7 +10,7 @@ use crate::{
     storage::{ChangeRejection, StorageError, StorageErrorKind},
 };
 
-/// Parameters that can't be. Says which and why.
+/// Returns the error for invalid parameters. It names each one and the reason.
 pub fn invalid_parameters(wrong: &str) -> ApiError {
     ApiError::new(
         ErrorCode::InvalidParameters,
@@ -18,7 +18,8 @@ pub fn invalid_parameters(wrong: &str) -> ApiError {
     )
 }
 
-/// What is not there, or is somebody else's: the same words for both.
+/// Returns the error for data that does not exist or belongs to another user. Both have the same text, so that nobody learns
+/// which ids exist.
 pub fn not_found() -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
@@ -51,11 +52,11 @@ impl From<StopError> for ApiError {
     }
 }
 
-/// Storage does not work, and what to do.
+/// Returns the error for a storage failure. The message says what to do.
 fn unavailable(trouble: StorageErrorKind) -> ApiError {
     let message = match trouble {
         StorageErrorKind::Damaged => {
-            // Not as unavailable, which is tried again.
+            // Not `unavailable`: clients retry that.
             return ApiError::new(
                 ErrorCode::Internal,
                 "Parlor's database is damaged: this could not be read or stored. Nothing was changed. Stop Parlor, copy its data \

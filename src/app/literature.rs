@@ -1,4 +1,4 @@
-//! The first data of the page *Literature*.
+//! The initial data of the page *Literature*.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::protocol::{
     literature::{LiteratureLocation, LiteraturePageData, LiteratureTab},
 };
 
-/// What the page shows at an address.
+/// Returns the data of the page for an address.
 pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
     let literature = &caller.app.literature;
     let address = LiteratureLocation::parse(address).ok_or_else(|| {
@@ -35,7 +35,7 @@ pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
         let article = literature.full_article(caller.user_id, pmid).await;
         Some(article.map_err(ApiError::from))
     };
-    // The whole page waits for this, the list and the chat too.
+    // The whole page waits for this call, including the list and the chat.
     let patience = Duration::from_secs_f64(caller.app.settings.literature.page_seconds);
     let found = async { timeout(patience, found).await.ok().flatten() };
     let article = async { timeout(patience, article).await.ok().flatten() };
@@ -49,7 +49,7 @@ pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
     Ok(RawJson::parse_or_quote(&json))
 }
 
-/// Keeps an article. A note that is not kept with it is an error.
+/// Saves an article. If the note could not be saved with it, that is an error.
 pub async fn save(
     caller: &Caller,
     pmid: &str,

@@ -1,4 +1,4 @@
-//! Starting turns, for the page, the plain form and clients of the public API alike.
+//! Starting turns: shared by the page, the plain form and the public API.
 
 use super::Caller;
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
     text::truncate_chars,
 };
 
-/// How many models are named to who asks for one that there is not.
+/// The maximum number of models that the error for an unknown model lists.
 const MAX_LISTED_MODELS: usize = 20;
 
-/// How much is repeated of what is no model, in characters.
+/// The maximum length of the unknown model name that an error quotes, in characters.
 const MAX_QUOTED_CHARS: usize = 200;
 
 /// Saves a message and starts its run.
@@ -28,7 +28,7 @@ pub async fn send(
     Ok(runs.send(caller.user_id, intent, fingerprint).await?)
 }
 
-/// Answers once more what an answer answers.
+/// Regenerates an answer: answers the same message again.
 pub async fn regenerate(
     caller: &Caller,
     mut intent: Regenerate,
@@ -39,7 +39,7 @@ pub async fn regenerate(
     Ok(runs.regenerate(caller.user_id, intent, fingerprint).await?)
 }
 
-/// Has a conversation answered by another model from now on.
+/// Sets the model that answers in a conversation from now on.
 pub async fn choose_model(
     caller: &Caller,
     conversation_id: ConversationId,
@@ -61,7 +61,8 @@ pub async fn choose_model(
     Ok(())
 }
 
-/// The whole name of the model that an intent names. A name that means none is refused before anything is stored.
+/// Returns the full name of the model that an intent names. An unknown name is rejected before anything is
+/// stored.
 async fn resolve_model(
     caller: &Caller,
     name: Option<String>,
@@ -74,7 +75,7 @@ async fn resolve_model(
         Ok(model) => return Ok(Some(model)),
         Err(unknown) => unknown,
     };
-    // It may have gone since: the same intent again is no reason to look for it.
+    // The model may be gone since then. A repeated intent needs no lookup.
     match caller
         .app
         .storage

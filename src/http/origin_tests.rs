@@ -1,4 +1,4 @@
-//! Which requests are let through, by their headers.
+//! Tests of the access rules for request headers.
 
 use axum::http::{HeaderName, HeaderValue};
 
@@ -152,7 +152,7 @@ fn pages_of_other_origins_are_refused_by_their_referer() {
             ],
             false,
         ),
-        // A browser that says where a request comes from is believed.
+        // A browser's own statement of the origin is trusted.
         (
             &[
                 ("referer", "http://evil.example/"),

@@ -58,7 +58,7 @@ fn run_complete() -> EventBody {
     }
 }
 
-/// All deltas, joined, but for those of a node whose text was thinking.
+/// Joins all deltas, except those of a node whose text was thinking.
 fn join_deltas(marks: &mut ToolMarkers, events: &[EventBody]) -> String {
     let mut texts: Vec<(usize, String)> = Vec::new();
     for event in events {
@@ -106,7 +106,7 @@ fn assistant_message(nodes: Vec<Vec<Part>>) -> AssistantMessage {
     answer
 }
 
-/// An answer with two calls, of which the second ends first, and a text that was broken off; and its events.
+/// Returns an answer with two calls, of which the second ends first, and an interrupted text; and its events.
 fn sample_answer() -> (AssistantMessage, Vec<EventBody>) {
     let done = ToolStatus::Complete;
     let answer = assistant_message(vec![
@@ -231,8 +231,8 @@ fn marker_follows_the_end_of_its_call() {
 #[test]
 fn resumes_in_the_middle_of_an_answer() {
     let (answer, events) = sample_answer();
-    // Not in the middle of calls at the same time: which of them have a mark can't be told then. Streams begin where a run begins or
-    // goes on.
+    // Not in the middle of concurrent calls: their markers can't be determined then. Streams begin where a
+    // run begins or continues.
     for begin in (0..events.len() - 1).filter(|begin| !(4..6).contains(begin)) {
         let mut before = ToolMarkers::default();
         let first = join_deltas(&mut before, &events[..begin]);
