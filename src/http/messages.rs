@@ -53,9 +53,9 @@ pub struct Run {
     message_id: MessageId,
     conversation_id: ConversationId,
     status: RunStatus,
-    /// The position of its first event since it was started or last continued. `last_position` is that of its
-    /// last one.
+    /// The position of its first event since it was started or last continued.
     first_position: Position,
+    /// The position of its last event.
     last_position: Option<Position>,
 }
 

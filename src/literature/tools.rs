@@ -1,4 +1,4 @@
-//! What the model can do on the page *Literature*: keep an article, which the person must allow, and see what is kept.
+//! Tools of the page *Literature*: saving an article, which needs approval, and listing the saved ones.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::{
     tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
 };
 
-/// How many saved articles the model is told of at a time.
+/// The maximum number of saved articles in one tool result.
 const MAX_LISTED_ARTICLES: usize = 50;
 
 impl Literature {
@@ -71,7 +71,7 @@ impl Tool for SaveArticle {
     const IS_IDEMPOTENT: bool = true;
     const NEEDS_APPROVAL: bool = true;
 
-    /// What it is called, if it was on a screen lately.
+    /// Returns the title of the article, if it is cached.
     fn detail(&self, input: &ToSave) -> Option<String> {
         let pmid = &input.pmid;
         let known = self.0.0.cache.article(pmid);

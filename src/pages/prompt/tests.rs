@@ -19,7 +19,7 @@ const SMALL_MODEL: PromptTarget = PromptTarget {
     window: Some(4096),
 };
 
-/// The prompt of a model with a large window.
+/// Returns the prompt of a model with a large window.
 fn system_prompt(page: &Page, known: &PromptInput<'_>) -> String {
     Prompt::new(page, known).render(LARGE_MODEL)
 }
