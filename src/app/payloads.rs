@@ -54,7 +54,7 @@ pub async fn convert<T: Send + 'static>(
     let payload = load(caller, conversation_id, payload_id).await?;
     let made = tokio::task::spawn_blocking(move || make(&payload));
     made.await.map_err(|error| {
-        tracing::error!(%error, "a payload could not be made a view of");
+        tracing::error!(%error, "cannot create the view of a payload");
         ApiError::new(
             ErrorCode::Internal,
             "A fault in Parlor: this can't be shown. The log says more.",
@@ -81,7 +81,7 @@ pub async fn judge(caller: &Caller, intent: JudgePayload) -> Result<Verdict, Api
     if !payloads::is_proposal(&load(caller, conversation_id, &payload_id).await?) {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
-            "This is no proposal: there is nothing to accept or to reject.",
+            "This is not a proposal: there is nothing to accept or reject.",
         ));
     }
     let fingerprint = fingerprint(&intent)?;

@@ -36,7 +36,7 @@ pub async fn save_instructions(caller: &Caller, text: String) -> Result<(), ApiE
     let limit = caller.app.settings.limits.instructions_bytes;
     if text.len() > limit {
         let message = format!(
-            "The instructions have {} bytes; Parlor takes {limit} (setting limits.instructions_bytes). The old ones are kept.",
+            "The instructions have {} bytes; the limit is {limit} (setting limits.instructions_bytes). The old ones are kept.",
             text.len()
         );
         return Err(ApiError::new(ErrorCode::TooLarge, message));
@@ -63,7 +63,7 @@ pub async fn restore_memory(caller: &Caller, memory: Memory) -> Result<(), ApiEr
     if memory.text.trim().is_empty() || memory.text.len() > limits.memory_bytes {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
-            "This is not something that was remembered. Nothing was changed.",
+            "This is not a valid memory. Nothing was changed.",
         ));
     }
     let change = Change::AddMemory {
@@ -80,12 +80,12 @@ pub async fn create_token(caller: &Caller, name: &str, days: Option<u32>) -> Res
     let limits = &caller.app.settings.limits;
     if name.is_empty() || name.chars().count() > limits.title_characters {
         let most = limits.title_characters;
-        let message = format!("A token’s name has 1 to {most} characters. No token was made.");
+        let message = format!("A token’s name has 1 to {most} characters. No token was created.");
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     if days.is_some_and(|days| days == 0 || days > MAX_TOKEN_DAYS) {
         let message =
-            format!("A token lasts 1 to {MAX_TOKEN_DAYS} days, or until it is revoked. No token was made.");
+            format!("A token is valid for 1 to {MAX_TOKEN_DAYS} days, or until it is revoked. No token was created.");
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     let (token, hash, beginning) = tokens::generate()?;

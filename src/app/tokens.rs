@@ -83,7 +83,7 @@ impl TokenAuthenticator {
         }
         let Some(hash) = parse_bearer(value).and_then(hash_token) else {
             return Err(unauthorized(
-                "Authorization must be “Bearer” and an API token, as Parlor’s settings make them.",
+                "Authorization must be “Bearer” and an API token from Parlor’s settings.",
             ));
         };
         match self.storage.api_token(&hash).await? {
@@ -99,7 +99,7 @@ impl TokenAuthenticator {
                 }))
             }
             None => Err(unauthorized(
-                "There is no such API token. It may have been revoked; Parlor’s settings have those that there are.",
+                "There is no such API token. It may have been revoked; Parlor’s settings list the valid ones.",
             )),
         }
     }
@@ -122,7 +122,7 @@ impl TokenAuthenticator {
         let (journal, token_id) = (self.journal.clone(), token.id);
         tokio::spawn(async move {
             if let Err(error) = journal.submit(Change::RecordTokenUse { user_id, token_id }).await {
-                tracing::debug!(%error, "the use of a token is not noted");
+                tracing::debug!(%error, "cannot record the use of a token");
             }
         });
     }
@@ -171,10 +171,10 @@ async fn wait_for_expiry(at: Option<Timestamp>) {
 pub fn generate() -> Result<(String, TokenHash, String), ApiError> {
     let mut random = [0_u8; RANDOM_BYTES];
     SystemRandom::new().fill(&mut random).map_err(|_| {
-        tracing::error!("the system has no random bytes for a token");
+        tracing::error!("the system returned no random bytes for a token");
         ApiError::new(
             ErrorCode::Internal,
-            "This system gave no random bytes to make a token of. None was made.",
+            "The system returned no random bytes for a token. No token was created.",
         )
     })?;
     let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();

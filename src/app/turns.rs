@@ -91,7 +91,7 @@ fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
     let UnknownModel { why, models, hint } = unknown;
     let named = models[..models.len().min(MAX_LISTED_MODELS)].join(", ");
     let others = match (models.len(), models.len().saturating_sub(MAX_LISTED_MODELS)) {
-        (0, _) => "GET /api/models says which there are.".to_owned(),
+        (0, _) => "GET /api/models lists the models.".to_owned(),
         (_, 0) => format!("Choose one of these: {named}."),
         (_, more) => {
             format!("Choose one of these: {named}, or one of {more} more (GET /api/models has all).")
@@ -117,7 +117,7 @@ mod tests {
             unknown_model_error(&UnknownModel { why, models, hint }).message
         };
         let begin = "It is not there. Nothing was changed.";
-        assert_eq!(said(0), format!("{begin} GET /api/models says which there are."));
+        assert_eq!(said(0), format!("{begin} GET /api/models lists the models."));
         assert_eq!(said(2), format!("{begin} Choose one of these: x/0, x/1."));
         assert!(said(30).ends_with("x/19, or one of 10 more (GET /api/models has all)."));
     }

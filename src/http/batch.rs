@@ -222,14 +222,14 @@ fn problem_with_location(started: &StartedRun, error: &ApiError) -> Response {
 /// Returns the response for a token that was revoked, has expired or could not be read.
 fn token_ended_response(started: &StartedRun, ended: Result<(), StorageError>) -> Response {
     if let Err(error) = ended {
-        tracing::error!(%error, "a token can't be read");
+        tracing::error!(%error, "cannot read a token");
         return unavailable_response(started);
     }
     let run = started.assistant_message_id;
     problem_with_location(
         started,
         &tokens::unauthorized(&format!(
-            "This API token was revoked, or has expired, while the answer was made. The answer goes on, and is kept as message {run}."
+            "This API token was revoked or has expired before the answer was complete. The answer continues and is saved as message {run}."
         )),
     )
 }
@@ -238,8 +238,8 @@ fn token_ended_response(started: &StartedRun, ended: Result<(), StorageError>) -
 fn unavailable_response(started: &StartedRun) -> Response {
     let run = started.assistant_message_id;
     let message = format!(
-        "Parlor's database does not work just now. The answer goes on, and is kept as soon as that is possible: GET \
-         /api/messages/{run} has it then. The log says more."
+        "Parlor's database is unavailable. The answer continues and is saved as soon as possible: GET \
+         /api/messages/{run} returns it then. The log says more."
     );
     problem_with_location(started, &ApiError::new(ErrorCode::Unavailable, message))
 }
@@ -248,8 +248,8 @@ fn unavailable_response(started: &StartedRun) -> Response {
 fn shutdown_response(started: &StartedRun) -> Response {
     let run = started.assistant_message_id;
     let message = format!(
-        "Parlor is being stopped. What the answer had come to is kept: when Parlor is there again, GET /api/messages/{run} \
-         has it."
+        "Parlor is shutting down. The answer so far is saved: after the restart, GET /api/messages/{run} returns \
+         it."
     );
     problem_with_location(started, &ApiError::new(ErrorCode::Unavailable, message))
 }

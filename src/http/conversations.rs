@@ -182,7 +182,7 @@ async fn load_conversation(caller: &Caller, id: ConversationId) -> Result<Conver
 /// Returns the page size: the requested one, at most the setting.
 fn clamp_limit(asked: Option<usize>, setting: usize) -> Result<usize, Problem> {
     match asked {
-        Some(0) => Err(bad_request("A limit is a whole number from 1 on.")),
+        Some(0) => Err(bad_request("A limit is a whole number of at least 1.")),
         asked => Ok(asked.unwrap_or(setting).min(setting)),
     }
 }

@@ -41,7 +41,7 @@ pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
 
 /// Responds to a method that an address does not support. The router adds `Allow`.
 pub async fn method_not_allowed(uri: Uri, headers: HeaderMap) -> Response {
-    let why = "This address takes another method; the header Allow says which. Nothing was done.";
+    let why = "This address does not support this method; the header Allow lists the supported ones. Nothing was done.";
     respond(&uri, &headers, ApiError::new(ErrorCode::WrongMethod, why))
 }
 

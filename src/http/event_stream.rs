@@ -169,7 +169,7 @@ impl<P: Projection> EventStreamBody<P> {
             ended = &mut self.access_end => return match ended {
                 Ok(()) => None,
                 Err(error) => {
-                    tracing::error!(%error, "a token can't be read");
+                    tracing::error!(%error, "cannot read a token");
                     Some(self.final_notice(StreamNotice::Unavailable))
                 }
             },
@@ -184,7 +184,7 @@ impl<P: Projection> EventStreamBody<P> {
             Ok(FollowerItem::Event(event)) => event,
             Ok(FollowerItem::Reset) => return Some(self.final_notice(StreamNotice::Reset)),
             Err(error) => {
-                tracing::error!(%error, "the log can't be read");
+                tracing::error!(%error, "cannot read the log");
                 return Some(self.final_notice(StreamNotice::Unavailable));
             }
         };

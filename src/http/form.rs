@@ -88,14 +88,14 @@ fn parse_id<T: Default + std::str::FromStr>(text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|_| {
         ApiError::new(
             ErrorCode::BadRequest,
-            "An id in the form is not one. Load the page again.",
+            "The form contains an invalid id. Reload the page.",
         )
     })
 }
 
 fn invalid_form(rejection: &FormRejection) -> ApiError {
     if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        let message = "The message is longer than Parlor takes (setting limits.request_bytes). It was not sent: go \
+        let message = "The message is longer than the limit (setting limits.request_bytes). It was not sent: go \
                        back, where your browser still has it, and make it shorter.";
         return ApiError::new(ErrorCode::TooLarge, message);
     }

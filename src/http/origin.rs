@@ -40,7 +40,7 @@ impl RequestHead<'_> {
             Some(value) => value.to_str().ok().and_then(|host| host.parse().ok()),
             None => self.uri.authority().cloned(),
         };
-        let host: Authority = named.ok_or_else(|| forbidden("The request names no host."))?;
+        let host: Authority = named.ok_or_else(|| forbidden("The request has no valid Host."))?;
         // An absolute address in the request line takes precedence over the header Host.
         for name in [Some(&host), self.uri.authority()].into_iter().flatten() {
             if !is_loopback(name) && !is_allowed_host(allowed, name.as_str()) {

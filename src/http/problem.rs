@@ -89,7 +89,7 @@ pub fn respond(status: StatusCode, code: &str, detail: &str, more: &impl Seriali
 pub fn request_too_large() -> ApiError {
     ApiError::new(
         ErrorCode::TooLarge,
-        "The request is longer than Parlor takes (setting limits.request_bytes). Nothing was changed.",
+        "The request is longer than the limit (setting limits.request_bytes). Nothing was changed.",
     )
 }
 
@@ -110,7 +110,7 @@ impl From<JsonRejection> for ApiError {
             StatusCode::PAYLOAD_TOO_LARGE => request_too_large(),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
                 ErrorCode::UnsupportedMediaType,
-                "The request's body has to be JSON, with Content-Type: application/json. Nothing was changed.",
+                "The request's body must be JSON, with Content-Type: application/json. Nothing was changed.",
             ),
             _ => Self::new(ErrorCode::BadRequest, excerpt(&rejection.body_text())),
         }

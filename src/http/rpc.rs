@@ -27,7 +27,7 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
     if request.method() == Method::POST && !is_json(request.headers()) {
         return respond(&ApiError::new(
             ErrorCode::UnsupportedMediaType,
-            "The request's body has to be JSON, with Content-Type: application/json. Nothing was changed.",
+            "The request's body must be JSON, with Content-Type: application/json. Nothing was changed.",
         ));
     }
     // Server functions answer plain forms with a redirect to the previous page. No page of Parlor has such
@@ -85,7 +85,7 @@ fn error_from_status(status: StatusCode, said: &[u8]) -> ApiError {
         ),
         StatusCode::METHOD_NOT_ALLOWED => ApiError::new(
             ErrorCode::WrongMethod,
-            "This function takes another method; the header Allow says which. Nothing was done.",
+            "This function does not support this method; the header Allow lists the supported ones. Nothing was done.",
         ),
         status if status.is_client_error() => ApiError::new(
             ErrorCode::BadRequest,

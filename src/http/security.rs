@@ -114,7 +114,7 @@ async fn admit(app: &AppState, asked: RequestHead<'_>) -> Result<Admission, ApiE
     let allowed = &app.settings.server.allowed_hosts;
     let host = asked.check_host(allowed)?;
     if asked.is_upgrade() {
-        let why = "Parlor speaks HTTP only: it has no WebSockets. Nothing was done.";
+        let why = "Parlor supports HTTP only, no WebSockets. Nothing was done.";
         return Err(ApiError::new(ErrorCode::Forbidden, why));
     }
     if headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some() {
@@ -129,7 +129,7 @@ async fn admit(app: &AppState, asked: RequestHead<'_>) -> Result<Admission, ApiE
             return Ok(Admission::Granted(Some(access)));
         }
     } else if tokens::has_authorization(headers) {
-        return Err(tokens::unauthorized("API tokens are taken under /api/ only."));
+        return Err(tokens::unauthorized("API tokens are accepted under /api/ only."));
     }
     asked.check_site(&host, allowed)?;
     Ok(if asked.is_cross_site_search() {

@@ -60,7 +60,7 @@ impl SlowUpload {
     pub fn error() -> ApiError {
         ApiError::new(
             ErrorCode::RequestTimeout,
-            "The request came too slowly to be read (settings timeouts.request_body_seconds and limits.request_bytes_per_second). \
+            "The request arrived too slowly (settings timeouts.request_body_seconds and limits.request_bytes_per_second). \
              Nothing was changed: send it again.",
         )
     }
@@ -68,7 +68,7 @@ impl SlowUpload {
 
 impl fmt::Display for SlowUpload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request came too slowly")
+        f.write_str("the request arrived too slowly")
     }
 }
 

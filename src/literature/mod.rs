@@ -177,7 +177,7 @@ impl Literature {
             summary,
         };
         if let Err(error) = self.0.journal.submit(change).await {
-            tracing::warn!(%error, "an abstract can't be kept");
+            tracing::warn!(%error, "cannot store an abstract");
         }
     }
 

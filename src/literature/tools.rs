@@ -38,11 +38,11 @@ impl From<LiteratureError> for ToolError {
                 "As many are kept as can be. Nothing was changed: tell the person, who can remove some of them.",
             ),
             LiteratureError::Storage(error) => {
-                tracing::error!(%error, "what is kept of the literature can't be read");
+                tracing::error!(%error, "cannot read the saved literature");
                 Self::unavailable()
             }
             LiteratureError::Journal(error) => {
-                tracing::error!(%error, "literature can't be kept");
+                tracing::error!(%error, "cannot save literature");
                 Self::unavailable()
             }
             error => Self::new(error),

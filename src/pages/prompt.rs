@@ -44,7 +44,7 @@ pub struct PromptInput<'a> {
     pub has_tools: bool,
     /// True if a tool finds sources that an answer should cite.
     pub finds_sources: bool,
-    /// The words of the servers of these tools about using them.
+    /// The guidance of the tools' servers.
     pub guidance: &'a [Arc<Guidance>],
     /// The payload types that the model may write.
     pub payload_configs: &'a [&'static PayloadConfig],

@@ -58,7 +58,7 @@ pub enum ContextError {
     /// A sentence for the user.
     #[error("{0}")]
     NotFound(String),
-    #[error("The context has {length} bytes; Parlor takes {limit} (setting limits.context_bytes).")]
+    #[error("The context has {length} bytes; the limit is {limit} (setting limits.context_bytes).")]
     TooLarge { length: usize, limit: usize },
     #[error(transparent)]
     Storage(#[from] StorageError),
