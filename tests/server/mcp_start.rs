@@ -1,4 +1,4 @@
-//! MCP servers that take their time to start: the first runs wait for them, and not for ever.
+//! Slow MCP servers: the first runs wait for them, up to a timeout.
 
 use std::{future::ready, path::Path, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     support::{EventStream, Parlor, TEST_TIMEOUT, model_calls},
 };
 
-/// Has no tools, and notices when somebody waits until it is known which tools there are.
+/// A tool source that is never ready. It notices when a run waits for it.
 #[derive(Default)]
 struct PendingSource(Notify);
 
@@ -32,12 +32,12 @@ impl ToolSource for PendingSource {
     }
 }
 
-/// A Parlor with this server, whose model calls `greet`, and then is done.
+/// Starts a Parlor with this server, whose model calls `greet` and then ends.
 async fn parlor_with_greeting(server: McpServer, seconds: f64) -> (TempDir, Upstream, Parlor) {
     parlor_with_greeting_and(ToolRegistry::default(), server, seconds).await
 }
 
-/// The same, with other tools.
+/// Like [`parlor_with_greeting`], with other tools.
 async fn parlor_with_greeting_and(
     others: ToolRegistry,
     server: McpServer,
@@ -71,7 +71,7 @@ async fn start_greeting(parlor: &Parlor) -> EventStream {
         .await
 }
 
-/// The run says what it waits for.
+/// Waits until the run reports that it waits for tools.
 async fn wait_until_run_waits(run: &mut EventStream) {
     while run.next_of_type("status").await["message"] != "Waiting for tools..." {}
 }
@@ -157,7 +157,7 @@ async fn forced_tool_of_starting_server_is_awaited() {
         model_calls(&upstream)[0]["tool_choice"]["function"]["name"],
         "web_greet"
     );
-    // A name that nobody has is refused still.
+    // An unknown name is still rejected.
     let other = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_shout"] });
     let refused = parlor.post("/api/chat/stream", &other).send().await.unwrap();
     assert_eq!(refused.status(), 422);

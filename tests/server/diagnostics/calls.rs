@@ -1,4 +1,5 @@
-//! Which calls of a model an answer took: those for its summary, those that were made again, and those of before it was continued.
+//! The model calls of an answer in its diagnostics: summary calls, retries, and the calls from before it was
+//! continued.
 
 use parlor::settings::{MetadataMode, Price};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Runs that end, or are ended, while tools are at work, and what becomes of the calls when they go on.
+//! Runs that end during tool calls, and the state of the calls when the runs continue.
 
 use upstream::When;
 use uuid::Uuid;
@@ -31,7 +31,7 @@ async fn stop_cancels_a_running_tool() {
         "nothing of it goes on when the stop is answered"
     );
     let rest = stream.read_to_end().await;
-    // The call's mark, then the end.
+    // The marker of the call, then the end.
     assert_eq!(event_types(&rest), ["text_delta", "cancelled"]);
     let path = format!("/api/messages/{}", started["message_id"].as_str().unwrap());
     let message = parlor.get_json(&path).await.1;
@@ -129,7 +129,7 @@ async fn continues_after_a_break_in_tool_arguments() {
             .unwrap()
             .contains("cut off")
     );
-    // What is shown in the end is one conversation, with the call in its place.
+    // The result is one conversation, with the call in its place.
     let roles: Vec<_> = asked[2]["messages"]
         .as_array()
         .unwrap()
