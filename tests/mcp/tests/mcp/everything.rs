@@ -1,4 +1,4 @@
-//! The reference server, which has one of everything.
+//! The reference server "everything", which uses all features.
 
 use std::path::Path;
 
@@ -133,7 +133,7 @@ async fn long_call_reports_progress() {
         })
         .collect();
     let mut rest = steps.iter();
-    // Those that came too soon after another may be missing, but none is out of its order.
+    // Messages that come too fast may be dropped, but the order is kept.
     assert!(
         heard.iter().all(|said| rest.any(|step| step == said)),
         "{heard:?}"
