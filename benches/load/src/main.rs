@@ -49,19 +49,19 @@ struct Options {
     /// Measure only these.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Measurement>,
-    /// How many concurrent runs, one measurement each.
+    /// Numbers of concurrent runs, one measurement each.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 20, 100, 500])]
     runs: Vec<usize>,
-    /// Tokens a second of each of them.
+    /// Tokens per second of each run.
     #[arg(long, default_value_t = 50.0)]
     rate: f64,
-    /// How long each of them lasts.
+    /// Duration of each run.
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
-    /// How many conversations of 20 messages are stored when some are opened.
+    /// Number of stored conversations of 20 messages when some are opened.
     #[arg(long, default_value_t = 1000)]
     stored: usize,
-    /// How long `steady` lasts.
+    /// Duration of `steady`.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
     /// The server [default: dist/parlor, or the one beside this program].
@@ -70,10 +70,10 @@ struct Options {
     /// The scripted model server [default: the one beside this program].
     #[arg(long)]
     upstream: Option<PathBuf>,
-    /// Write the figures here too.
+    /// Also write the figures to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Give up after so many seconds, besides those of `steady`.
+    /// Time limit in seconds, without that of `steady`.
     #[arg(long, default_value_t = 600)]
     limit: u64,
 }
@@ -90,19 +90,19 @@ enum Measurement {
     Flat,
     /// 200 runs for many minutes (--minutes); only if it is asked for.
     Steady,
-    /// 1,000 streams on which nothing happens.
+    /// 1,000 idle streams.
     Idle,
-    /// Readers that take a byte a second.
+    /// Readers that read a byte per second.
     Slow,
-    /// A client that connects again and again.
+    /// A client that reconnects again and again.
     Reconnect,
-    /// The server is killed in mid-stream.
+    /// The server is killed while it streams.
     Kill,
-    /// The start with stored conversations.
+    /// Startup with stored conversations.
     Startup,
-    /// Opening conversations where there are many, and a long one.
+    /// Opening conversations when there are many, and a long one.
     Stored,
-    /// A person's view, in Chromium.
+    /// The user's view, in Chromium.
     Browser,
 }
 

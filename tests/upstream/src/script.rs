@@ -38,7 +38,7 @@ pub enum Step {
     Gate(String),
     /// Waits this number of milliseconds.
     Pause(u64),
-    /// Answers with this status and body instead of a stream; what comes before are waits.
+    /// Responds with this status and body instead of a stream. Earlier steps can only be waits.
     Status {
         code: u16,
         #[serde(default)]
