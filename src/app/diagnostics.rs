@@ -19,14 +19,14 @@ pub async fn load(caller: &Caller, message_id: MessageId) -> Result<Diagnostics,
     let message = storage.message(caller.user_id, message_id).await?;
     let (conversation_id, message) = message.ok_or_else(no_diagnostics)?;
     let diagnostics = Diagnostics::load(conversation_id, &message, &calls)?.ok_or_else(no_diagnostics)?;
-    let looking = match message.parent_id {
-        Some(asked) => storage.context_snapshot(caller.user_id, asked).await?,
+    let page_context = match message.parent_id {
+        Some(question_id) => storage.context_snapshot(caller.user_id, question_id).await?,
         None => None,
     };
-    Ok(match looking {
-        Some(looking) => {
+    Ok(match page_context {
+        Some(page_context) => {
             let secrets = Secrets::from_settings(&caller.app.settings);
-            diagnostics.with_context(&looking, &secrets)?
+            diagnostics.with_context(&page_context, &secrets)?
         }
         None => diagnostics,
     })

@@ -36,9 +36,9 @@ pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
         Some(article.map_err(ApiError::from))
     };
     // The whole page waits for this call, including the list and the chat.
-    let patience = Duration::from_secs_f64(caller.app.settings.literature.page_seconds);
-    let found = async { timeout(patience, found).await.ok().flatten() };
-    let article = async { timeout(patience, article).await.ok().flatten() };
+    let page_timeout = Duration::from_secs_f64(caller.app.settings.literature.page_seconds);
+    let found = async { timeout(page_timeout, found).await.ok().flatten() };
+    let article = async { timeout(page_timeout, article).await.ok().flatten() };
     let (library, found, article) = futures::join!(library, found, article);
     let opened = LiteraturePageData {
         library,
@@ -57,9 +57,9 @@ pub async fn save(
     saved_at: Option<Timestamp>,
 ) -> Result<(), ApiError> {
     let literature = &caller.app.literature;
-    let kept = literature.save(caller.user_id, pmid, note, saved_at).await;
-    let is_noted_otherwise = matches!(&kept, Ok(kept) if kept.is_noted_otherwise);
-    caller.set_error_status(kept.map(drop))?;
+    let result = literature.save(caller.user_id, pmid, note, saved_at).await;
+    let is_noted_otherwise = matches!(&result, Ok(result) if result.is_noted_otherwise);
+    caller.set_error_status(result.map(drop))?;
     if is_noted_otherwise {
         return Err(ApiError::new(
             ErrorCode::NoteChanged,

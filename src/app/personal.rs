@@ -79,13 +79,14 @@ pub async fn create_token(caller: &Caller, name: &str, days: Option<u32>) -> Res
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let limits = &caller.app.settings.limits;
     if name.is_empty() || name.chars().count() > limits.title_characters {
-        let most = limits.title_characters;
-        let message = format!("A token’s name has 1 to {most} characters. No token was created.");
+        let max = limits.title_characters;
+        let message = format!("A token’s name has 1 to {max} characters. No token was created.");
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     if days.is_some_and(|days| days == 0 || days > MAX_TOKEN_DAYS) {
-        let message =
-            format!("A token is valid for 1 to {MAX_TOKEN_DAYS} days, or until it is revoked. No token was created.");
+        let message = format!(
+            "A token is valid for 1 to {MAX_TOKEN_DAYS} days, or until it is revoked. No token was created."
+        );
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     let (token, hash, beginning) = tokens::generate()?;

@@ -109,15 +109,15 @@ impl TokenAuthenticator {
     fn record_use(&self, user_id: UserId, token: &ApiToken) {
         let now = clock::now();
         {
-            let mut noted = self
+            let mut last_uses = self
                 .last_recorded_use
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            let last = noted.get(&token.id).copied().max(token.last_used_at);
+            let last = last_uses.get(&token.id).copied().max(token.last_used_at);
             if last.is_some_and(|last| now.0 - last.0 < LAST_USE_INTERVAL_MS) {
                 return;
             }
-            noted.insert(token.id, now);
+            last_uses.insert(token.id, now);
         }
         let (journal, token_id) = (self.journal.clone(), token.id);
         tokio::spawn(async move {
@@ -129,11 +129,11 @@ impl TokenAuthenticator {
 
     /// Ends the requests and streams of a revoked token.
     pub fn end_revoked_access(&self, token_id: TokenId) {
-        let mut noted = self
+        let mut last_uses = self
             .last_recorded_use
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        noted.remove(&token_id);
+        last_uses.remove(&token_id);
         self.revocation_count.send_modify(|count| *count += 1);
     }
 

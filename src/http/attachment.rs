@@ -43,13 +43,13 @@ pub async fn get(
     } else {
         file_response(&attachment, data, headers.get(header::RANGE))
     };
-    let kept = [
+    let fixed_headers = [
         (header::ETAG, &*tag),
         (header::CACHE_CONTROL, CACHE_CONTROL_IMMUTABLE),
         (header::CONTENT_SECURITY_POLICY, ATTACHMENT_CSP),
         (header::ACCEPT_RANGES, "bytes"),
     ];
-    for (name, value) in kept {
+    for (name, value) in fixed_headers {
         if let Ok(value) = HeaderValue::from_str(value) {
             response.headers_mut().insert(name, value);
         }

@@ -165,7 +165,7 @@ impl From<&StartedRun> for AnswerLocation {
 #[derive(Serialize)]
 struct PendingAnswer {
     #[serde(flatten)]
-    place: AnswerLocation,
+    location: AnswerLocation,
     status: RunStatus,
     /// The tool calls that need approval first.
     approvals: Vec<PendingApproval>,
@@ -194,7 +194,7 @@ fn pending_response(started: &StartedRun, message: &Message, status: RunStatus) 
         detail: call.detail.clone(),
     });
     let later = PendingAnswer {
-        place: started.into(),
+        location: started.into(),
         status,
         approvals: approvals.collect(),
     };
@@ -204,8 +204,8 @@ fn pending_response(started: &StartedRun, message: &Message, status: RunStatus) 
 }
 
 fn set_location(response: &mut Response, message_id: MessageId) {
-    if let Ok(place) = HeaderValue::from_str(&format!("/api/messages/{message_id}")) {
-        response.headers_mut().insert(header::LOCATION, place);
+    if let Ok(location) = HeaderValue::from_str(&format!("/api/messages/{message_id}")) {
+        response.headers_mut().insert(header::LOCATION, location);
     }
 }
 
@@ -213,9 +213,9 @@ fn set_location(response: &mut Response, message_id: MessageId) {
 /// client.
 fn problem_with_location(started: &StartedRun, error: &ApiError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let place = AnswerLocation::from(started);
-    let mut response = problem::respond(status, error.code.as_str(), &error.message, &place);
-    set_location(&mut response, place.message_id);
+    let location = AnswerLocation::from(started);
+    let mut response = problem::respond(status, error.code.as_str(), &error.message, &location);
+    set_location(&mut response, location.message_id);
     response
 }
 

@@ -220,7 +220,7 @@ async fn stream(
         caller,
         run: key,
         after,
-        marks: ToolMarkers::default(),
+        markers: ToolMarkers::default(),
         diagnostics,
     };
     Ok(event_stream::respond(follower, &app, access, one_run))
@@ -243,7 +243,7 @@ struct RunProjection {
     run: RunKey,
     /// The position of the last event that the reader has seen.
     after: Position,
-    marks: ToolMarkers,
+    markers: ToolMarkers,
     /// If true, the last event includes the diagnostics.
     diagnostics: bool,
 }
@@ -303,16 +303,16 @@ impl RunProjection {
     /// Returns the frames of an event and the markers inserted with it.
     async fn frames_with_markers(&mut self, logged: &LoggedEvent) -> Vec<Frame> {
         let body = &logged.event.body;
-        if self.marks.is_behind(body) {
+        if self.markers.is_behind(body) {
             let storage = &self.caller.app.storage;
             let found = storage.message(self.run.user_id, self.run.message_id).await;
             if let Ok(Some((_, message))) = found
                 && let Some(answer) = message.assistant()
             {
-                self.marks.catch_up(answer, body);
+                self.markers.catch_up(answer, body);
             }
         }
-        self.marks.frames(body)
+        self.markers.frames(body)
     }
 
     /// Returns an event as it was logged, with the answer if it is the last one.

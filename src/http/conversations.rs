@@ -180,9 +180,9 @@ async fn load_conversation(caller: &Caller, id: ConversationId) -> Result<Conver
 }
 
 /// Returns the page size: the requested one, at most the setting.
-fn clamp_limit(asked: Option<usize>, setting: usize) -> Result<usize, Problem> {
-    match asked {
+fn clamp_limit(requested: Option<usize>, setting: usize) -> Result<usize, Problem> {
+    match requested {
         Some(0) => Err(bad_request("A limit is a whole number of at least 1.")),
-        asked => Ok(asked.unwrap_or(setting).min(setting)),
+        requested => Ok(requested.unwrap_or(setting).min(setting)),
     }
 }

@@ -16,14 +16,14 @@ fn check_site_at(
     for (name, text) in headers {
         map.append(HeaderName::from_static(name), value(text));
     }
-    let asked = RequestHead {
+    let head = RequestHead {
         method: &method,
         uri: &Uri::from_static(uri),
         headers: &map,
     };
     let allowed = ["parlor.lan".to_owned(), "parlor.lan:8443".to_owned()];
-    let host = asked.check_host(&allowed)?;
-    asked.check_site(&host, &allowed)
+    let host = head.check_host(&allowed)?;
+    head.check_site(&host, &allowed)
 }
 
 fn is_accepted(method: Method, headers: &[(&'static str, &str)]) -> bool {

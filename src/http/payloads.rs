@@ -72,10 +72,10 @@ pub async fn post_verdict(
     caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
     headers: HeaderMap,
-    said: Result<Json<VerdictRequest>, JsonRejection>,
+    body: Result<Json<VerdictRequest>, JsonRejection>,
 ) -> Result<Json<PayloadVerdict>, Problem> {
     let (conversation_id, payload_id) = problem::parse_conversation_item(path)?;
-    let Json(VerdictRequest { verdict }) = said?;
+    let Json(VerdictRequest { verdict }) = body?;
     let intent = JudgePayload {
         intent_id: parse_intent_id(&headers)?,
         conversation_id,

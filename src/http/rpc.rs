@@ -76,7 +76,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Returns the error for a status that has no [`ApiError`] of its own.
-fn error_from_status(status: StatusCode, said: &[u8]) -> ApiError {
+fn error_from_status(status: StatusCode, body: &[u8]) -> ApiError {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => request_too_large(),
         StatusCode::NOT_FOUND => ApiError::new(
@@ -92,8 +92,8 @@ fn error_from_status(status: StatusCode, said: &[u8]) -> ApiError {
             "The request could not be read. Nothing was done.",
         ),
         status => {
-            let said = String::from_utf8_lossy(said);
-            tracing::error!(%status, %said, "a server function failed");
+            let text = String::from_utf8_lossy(body);
+            tracing::error!(%status, %text, "a server function failed");
             ApiError::new(
                 ErrorCode::Internal,
                 "Something went wrong in Parlor. Its log says what.",

@@ -29,12 +29,12 @@ use crate::{
 /// Accepts or rejects a request, and adds the security headers to every response.
 pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
     let with_token = is_api(request.uri().path()) && request.headers().contains_key(header::AUTHORIZATION);
-    let asked = RequestHead {
+    let head = RequestHead {
         method: request.method(),
         uri: request.uri(),
         headers: request.headers(),
     };
-    let admitted = admit(&app, asked).await;
+    let admitted = admit(&app, head).await;
     let mut response = match admitted {
         Ok(Admission::Preflight) => cors::preflight_response(),
         Ok(Admission::CrossSiteSearch) => error_response::confirm_search_page(request.uri()),
@@ -109,11 +109,11 @@ enum Admission {
 /// # Errors
 ///
 /// If the request is rejected.
-async fn admit(app: &AppState, asked: RequestHead<'_>) -> Result<Admission, ApiError> {
-    let (path, headers) = (asked.uri.path(), asked.headers);
+async fn admit(app: &AppState, head: RequestHead<'_>) -> Result<Admission, ApiError> {
+    let (path, headers) = (head.uri.path(), head.headers);
     let allowed = &app.settings.server.allowed_hosts;
-    let host = asked.check_host(allowed)?;
-    if asked.is_upgrade() {
+    let host = head.check_host(allowed)?;
+    if head.is_upgrade() {
         let why = "Parlor supports HTTP only, no WebSockets. Nothing was done.";
         return Err(ApiError::new(ErrorCode::Forbidden, why));
     }
@@ -122,7 +122,7 @@ async fn admit(app: &AppState, asked: RequestHead<'_>) -> Result<Admission, ApiE
         return Err(ApiError::new(ErrorCode::BadRequest, why));
     }
     if is_api(path) {
-        if cors::is_preflight(asked.method, headers) {
+        if cors::is_preflight(head.method, headers) {
             return Ok(Admission::Preflight);
         }
         if let Some(access) = app.tokens.authenticate(headers).await? {
@@ -131,8 +131,8 @@ async fn admit(app: &AppState, asked: RequestHead<'_>) -> Result<Admission, ApiE
     } else if tokens::has_authorization(headers) {
         return Err(tokens::unauthorized("API tokens are accepted under /api/ only."));
     }
-    asked.check_site(&host, allowed)?;
-    Ok(if asked.is_cross_site_search() {
+    head.check_site(&host, allowed)?;
+    Ok(if head.is_cross_site_search() {
         Admission::CrossSiteSearch
     } else {
         Admission::Granted(None)

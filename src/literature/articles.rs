@@ -34,10 +34,10 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    pub(super) fn after(patience: Duration) -> Self {
+    pub(super) fn after(timeout: Duration) -> Self {
         Self {
-            at: Instant::now() + patience,
-            timeout: patience,
+            at: Instant::now() + timeout,
+            timeout,
         }
     }
 
@@ -46,16 +46,12 @@ impl Deadline {
         deadline: Option<Self>,
         answer: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, LiteratureError> {
-        let Some(Self {
-            at,
-            timeout: patience,
-        }) = deadline
-        else {
+        let Some(Self { at, timeout }) = deadline else {
             return Ok(answer.await?);
         };
         let late = ServiceError {
             name: "PubMed",
-            kind: ServiceErrorKind::Timeout(patience),
+            kind: ServiceErrorKind::Timeout(timeout),
         };
         Ok(timeout_at(at, answer).await.unwrap_or(Err(late))?)
     }
@@ -109,10 +105,10 @@ impl Literature {
         deadline: Option<Deadline>,
     ) -> Result<LoadedArticle, LiteratureError> {
         check_pmid(pmid)?;
-        let (article, kept, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
+        let (article, saved_note, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
             Some((saved, summary)) => {
-                let kept = Some((saved.note, saved.saved_at));
-                (saved.article, kept, summary)
+                let saved_note = Some((saved.note, saved.saved_at));
+                (saved.article, saved_note, summary)
             }
             None => (self.find_article(pmid, deadline).await?, None, None),
         };
@@ -120,7 +116,7 @@ impl Literature {
             Some(summary) => Ok(summary),
             None => {
                 let summary = self.load_summary(&article, deadline).await;
-                if let (Ok(summary), Some(_)) = (&summary, &kept) {
+                if let (Ok(summary), Some(_)) = (&summary, &saved_note) {
                     self.store_summary(user_id, pmid, summary.clone()).await;
                 }
                 summary
@@ -129,7 +125,7 @@ impl Literature {
         Ok(LoadedArticle {
             article,
             summary,
-            saved: kept,
+            saved: saved_note,
         })
     }
 

@@ -184,7 +184,7 @@ pub(super) fn article_line(article: &Article) -> String {
 }
 
 /// Returns the text of an article. Only the first authors are listed, to leave room for the abstract.
-fn article_text(whole: &LoadedArticle) -> String {
+fn article_text(loaded: &LoadedArticle) -> String {
     let Article {
         pmid,
         title,
@@ -192,9 +192,9 @@ fn article_text(whole: &LoadedArticle) -> String {
         journal,
         published,
         doi,
-    } = &whole.article;
+    } = &loaded.article;
     let doi = doi.as_ref().map_or(String::new(), |doi| format!("\nDOI: {doi}"));
-    let summary = match &whole.summary {
+    let summary = match &loaded.summary {
         Err(problem) => format!("(It can't be had just now: {problem})"),
         Ok(none) if none.is_empty() => "(PubMed has none.)".into(),
         Ok(summary) => summary.join("\n"),

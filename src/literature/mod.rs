@@ -98,7 +98,7 @@ fn advice(fault: &ServiceErrorKind) -> Cow<'static, str> {
 
 /// The result of saving an article.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct SaveResult {
     pub article: Article,
     /// True if it was saved before with a note other than the new one. The old note is kept.
     pub is_noted_otherwise: bool,
@@ -226,7 +226,7 @@ impl Literature {
         pmid: &str,
         note: &str,
         saved_at: Option<Timestamp>,
-    ) -> Result<Kept, LiteratureError> {
+    ) -> Result<SaveResult, LiteratureError> {
         self.check_length("The note", note)?;
         check_pmid(pmid)?;
         // Nothing is read after the save: a failed read would report the save as failed.
@@ -239,7 +239,7 @@ impl Literature {
                 (article, self.0.cache.summary(pmid))
             }
         };
-        let is_whole = summary.is_some();
+        let has_summary = summary.is_some();
         let now = clock::now();
         let saved = SavedArticle {
             article: article.clone(),
@@ -253,11 +253,11 @@ impl Literature {
             limit: self.0.settings.articles,
         };
         let outcome = self.0.journal.submit(save).await?;
-        if !is_whole {
+        if !has_summary {
             self.fetch_missing_summary(user_id, article.clone());
         }
         let is_noted_otherwise = outcome == Outcome::NotedOtherwise;
-        Ok(Kept {
+        Ok(SaveResult {
             article,
             is_noted_otherwise,
         })

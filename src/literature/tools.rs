@@ -85,9 +85,9 @@ impl Tool for SaveArticle {
 
     async fn run(&self, input: ToSave, call: ToolContext) -> Result<ToolResult, ToolError> {
         let note = input.note.unwrap_or_default();
-        let kept = self.0.save(call.user_id, &input.pmid, &note, None).await?;
-        let article = article_line(&kept.article);
-        Ok(if kept.is_noted_otherwise {
+        let saved = self.0.save(call.user_id, &input.pmid, &note, None).await?;
+        let article = article_line(&saved.article);
+        Ok(if saved.is_noted_otherwise {
             format!(
                 "It is among the saved articles already, with another note, which stays as it is: {article}"
             )

@@ -43,14 +43,14 @@ const INSTRUCTIONS_INTRO: &str = "Or with buttons for what to do next:\n\
 
 /// Returns the instructions for the model about these actions.
 pub fn instructions(actions: &[&ClientAction]) -> String {
-    let known: Vec<String> = actions
+    let descriptions: Vec<String> = actions
         .iter()
         .map(|action| match action.data_instructions {
             "" => action.name.to_owned(),
             data => format!("{} (data: {data})", action.name),
         })
         .collect();
-    format!("{INSTRUCTIONS_INTRO} {}.", known.join(", "))
+    format!("{INSTRUCTIONS_INTRO} {}.", descriptions.join(", "))
 }
 
 #[cfg(test)]

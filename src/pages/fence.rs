@@ -7,13 +7,13 @@ use crate::model::tokens;
 
 /// Puts a text between two fence lines that the text does not contain.
 pub fn fence_text(text: &str) -> String {
-    let mut longest = 0;
+    let mut longest_run = 0;
     let mut run = 0;
     for c in text.chars() {
         run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
+        longest_run = longest_run.max(run);
     }
-    let fence = "`".repeat(3.max(longest + 1));
+    let fence = "`".repeat(3.max(longest_run + 1));
     format!("{fence}text\n{}\n{fence}", text.trim_end())
 }
 
@@ -22,18 +22,20 @@ const SHORTENED: &str = "[… shortened: the whole did not fit …]";
 
 /// Shortens the fenced contents, the longest first, until the whole text has at most this number of tokens.
 /// The text outside the fences is kept.
-pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
-    if tokens::estimate_text(text) <= most {
+pub fn shortened(text: &str, max_tokens: usize) -> Cow<'_, str> {
+    if tokens::estimate_text(text) <= max_tokens {
         return text.into();
     }
     let parts = parts(text);
     let fenced = parts.iter().filter(|(_, is_fenced)| *is_fenced);
     let mut sizes: Vec<usize> = fenced.map(|(data, _)| tokens::estimate_text(data)).collect();
-    let around = parts.iter().filter(|(_, is_fenced)| !is_fenced);
+    let outside = parts.iter().filter(|(_, is_fenced)| !is_fenced);
     // The line of the replacement text, and one token each for rounding both parts.
-    let around: usize = around.map(|(words, _)| tokens::estimate_text(words)).sum();
-    let marks = sizes.len() * (tokens::estimate_text(SHORTENED) + 2);
-    let mut room = most.saturating_sub(around + marks);
+    let outside: usize = outside
+        .map(|(line_text, _)| tokens::estimate_text(line_text))
+        .sum();
+    let notices = sizes.len() * (tokens::estimate_text(SHORTENED) + 2);
+    let mut room = max_tokens.saturating_sub(outside + notices);
     // All contents get an equal share. The part that one does not need is divided among the others.
     sizes.sort_unstable();
     let mut each = 0;
@@ -57,7 +59,7 @@ fn parts(text: &str) -> Vec<(&str, bool)> {
     let (mut parts, mut begin, mut at) = (Vec::new(), 0, 0);
     let mut fence: Option<&str> = None;
     for line in text.split_inclusive('\n') {
-        let words = line.trim_end_matches('\n');
+        let line_text = line.trim_end_matches('\n');
         let end = at + line.len();
         match fence {
             None => {

@@ -36,8 +36,8 @@ pub fn list_interactions(history: &[Message], zone: &TimeZone) -> String {
         .zip(1..)
         .filter_map(|((message, text, interaction), number)| {
             let how = describe(interaction)?;
-            let said = clock::format_minute(message.created_at, zone);
-            Some(format!("- message {number}, {said}, {}: {how}", json!(text)))
+            let time = clock::format_minute(message.created_at, zone);
+            Some(format!("- message {number}, {time}, {}: {how}", json!(text)))
         })
         .collect();
     if lines.is_empty() {

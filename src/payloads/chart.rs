@@ -94,9 +94,9 @@ impl ChartKind {
 impl ChartData {
     fn parse(data: &Value) -> Option<Self> {
         let chart = Self::deserialize(data).ok()?;
-        let longest = chart.series.iter().map(|series| series.values.len()).max()?;
+        let max_length = chart.series.iter().map(|series| series.values.len()).max()?;
         let cells = chart.x.len().saturating_mul(chart.series.len());
-        (longest <= chart.x.len() && cells <= MAX_CELLS).then_some(chart)
+        (max_length <= chart.x.len() && cells <= MAX_CELLS).then_some(chart)
     }
 
     /// Returns the data as a table. The numbers are copied unchanged: parsed numbers could be written

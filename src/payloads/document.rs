@@ -83,11 +83,11 @@ fn diff_lines(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
     let diff = TextDiff::configure().deadline(deadline).diff_lines(before, after);
     let mut lines = Vec::new();
     // Lines of the old text before this one are shown or skipped.
-    let mut told = 0;
+    let mut next_line = 0;
     for group in diff.grouped_ops(CONTEXT_LINES) {
-        let begin = group.first().map_or(told, |op| op.old_range().start);
-        lines.extend(skipped_line(begin - told));
-        told = group.last().map_or(told, |op| op.old_range().end);
+        let begin = group.first().map_or(next_line, |op| op.old_range().start);
+        lines.extend(skipped_line(begin - next_line));
+        next_line = group.last().map_or(next_line, |op| op.old_range().end);
         for op in &group {
             let room = (MAX_DIFF_LINES + 1).saturating_sub(lines.len());
             lines.extend(diff.iter_changes(op).take(room).map(|change| DiffLine {
@@ -101,7 +101,7 @@ fn diff_lines(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
         }
     }
     if !lines.is_empty() {
-        lines.extend(skipped_line(diff.old_len() - told));
+        lines.extend(skipped_line(diff.old_len() - next_line));
     }
     if lines.len() > MAX_DIFF_LINES {
         lines.truncate(MAX_DIFF_LINES);
