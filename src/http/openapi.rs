@@ -65,7 +65,7 @@ mod tests {
             .map(|event| event["type"].as_str().unwrap())
             .collect();
         let described: BTreeSet<&str> = mapping.keys().map(String::as_str).collect();
-        assert_eq!(described, kinds, "and no more than there are");
+        assert_eq!(described, kinds, "and no others");
         assert_eq!(description["oneOf"].as_array().unwrap().len(), kinds.len());
         for event in &events {
             let name = mapping[event["type"].as_str().unwrap()].clone();

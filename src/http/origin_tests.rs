@@ -166,9 +166,9 @@ fn pages_of_other_origins_are_refused_by_their_referer() {
     };
     for (more, allowed) in cases {
         assert_eq!(at("/rpc/search_articles?query=x", more), allowed, "{more:?}");
-        assert!(at("/c/1", more), "one may come here from anywhere: {more:?}");
+        assert!(at("/c/1", more), "links from anywhere are allowed: {more:?}");
     }
-    assert!(at("/rpc/models", &[]), "programs say nothing");
+    assert!(at("/rpc/models", &[]), "programs send no such headers");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn other_sites_may_link_but_not_load() {
     }
     assert!(
         !is_accepted(Method::POST, &with_host_header(&leads)),
-        "a form of theirs"
+        "a form of another site"
     );
 }
 

@@ -109,7 +109,7 @@ pub async fn stored_message(url: &str, run: MessageId) -> Message {
         .await
         .expect("an answer");
     let body: Value = serde_json::from_slice(&response.bytes().await.expect("a body")).expect("JSON");
-    serde_json::from_value(body["message"].clone()).expect("what was seen is stored")
+    serde_json::from_value(body["message"].clone()).expect("the seen message is stored")
 }
 
 /// Returns the log after a position, up to at least another one.
@@ -122,7 +122,7 @@ pub async fn read_log(url: &str, after: u64, until: u64) -> Vec<Event> {
     while events.last().is_none_or(|event| event.position.0 < until) {
         let chunk = timeout(TEST_TIMEOUT, response.chunk())
             .await
-            .expect("all that was seen comes");
+            .expect("all seen events arrive");
         decoder
             .push(&chunk.expect("a stream").expect("it goes on"), &mut frames)
             .expect("no frame is too long");

@@ -38,7 +38,7 @@ async fn zero_table_pages(data: &Path, table: &str) {
         .collect();
     connection.close().await.expect("it closes");
     assert!(!pages.is_empty());
-    let mut file = fs::File::options().write(true).open(file).expect("it is ours");
+    let mut file = fs::File::options().write(true).open(file).expect("permission");
     for page in pages {
         let at = (page - 1) * size;
         file.seek(SeekFrom::Start(at.unsigned_abs()))
@@ -145,12 +145,12 @@ async fn run_ends_with_a_damaged_log() {
     ));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
+        .expect("the run starts")
         .expect("a run");
     server.kill().await;
     let seen = timeout(TEST_TIMEOUT, client)
         .await
-        .expect("it breaks")
+        .expect("the connection breaks")
         .expect("no panic");
     let conversation = seen.events[0].conversation_id;
     zero_table_pages(data, "events").await;

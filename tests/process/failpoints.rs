@@ -195,7 +195,7 @@ async fn run_until_crash(data: &Path, upstream: &Upstream, case: CrashCase) -> O
     let client = tokio::spawn(ObservedRun::read_turn(server.url.clone(), ask, Some(begun)));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
+        .expect("the run starts")
         .expect("a run");
     if case.end == RunStatus::Stopped {
         stop_run(&server.url, run).await;
@@ -221,7 +221,7 @@ async fn stop_run(url: &str, run: MessageId) {
 async fn wait_for_exit(server: &mut Child) -> ExitStatus {
     timeout(TEST_TIMEOUT, server.wait())
         .await
-        .expect("it dies")
+        .expect("the kill succeeds")
         .expect("its status")
 }
 

@@ -123,8 +123,8 @@ async fn damaged_run_ends_after_a_kill() {
         runs.push(
             timeout(TEST_TIMEOUT, run)
                 .await
-                .expect("it begins")
-                .expect("it begins"),
+                .expect("the run starts")
+                .expect("the run starts"),
         );
     }
     server.kill().await;
@@ -194,15 +194,15 @@ async fn continued_turn_returns_provider_data_after_kill() {
     let client = tokio::spawn(ObservedRun::read_turn(server.url.clone(), ask, Some(begun)));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
-        .expect("it begins");
+        .expect("the run starts")
+        .expect("the run starts");
     timeout(TEST_TIMEOUT, upstream.wait_for_gate("never"))
         .await
         .expect("the model is asked again");
     server.kill().await;
     let seen = timeout(TEST_TIMEOUT, client)
         .await
-        .expect("it breaks")
+        .expect("the connection breaks")
         .expect("no panic");
     let conversation = seen.events.first().expect("an event").conversation_id;
 

@@ -67,7 +67,7 @@ impl Server {
             .await
             .expect("it is ready in time");
         let line = line.expect("its output").expect("it has not ended");
-        let (_, url) = line.split_once("ready at ").expect("it says where");
+        let (_, url) = line.split_once("ready at ").expect("its address");
         Self {
             child,
             url: url.to_owned(),
@@ -85,7 +85,7 @@ impl Server {
 
     /// Kills it, as a power cut would.
     async fn kill(mut self) {
-        self.child.kill().await.expect("it dies");
+        self.child.kill().await.expect("the kill succeeds");
     }
 
     /// Sends it SIGTERM, as a service manager would.

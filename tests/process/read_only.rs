@@ -32,7 +32,7 @@ fn command(data: &Path, cwd: &Path, upstream: &Upstream) -> Command {
 }
 
 fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("permission");
 }
 
 /// Asserts that Parlor does not start, and reports the reason in one line.
@@ -72,7 +72,7 @@ async fn unwritable_folder_is_named_in_one_line() {
 async fn read_only_disk_is_named_in_one_line() {
     if !can_mount().await {
         // The other tests cover this case.
-        println!("skipped: nothing may be mounted here");
+        println!("skipped: mounting is not allowed here");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

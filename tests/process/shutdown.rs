@@ -38,7 +38,7 @@ impl EventReader {
         while self.frames.is_empty() {
             let chunk = timeout(TEST_TIMEOUT, self.response.chunk())
                 .await
-                .expect("something comes");
+                .expect("an event arrives");
             let mut frames = Vec::new();
             self.decoder
                 .push(&chunk.ok()??, &mut frames)
@@ -75,7 +75,7 @@ async fn shutdown_is_timely_and_loses_nothing() {
         opened.spawn(async move {
             let mut reader = EventReader::open(request).await;
             loop {
-                let event = reader.next().await.expect("the first words come");
+                let event = reader.next().await.expect("the first text arrives");
                 if event["type"] == "text_delta" {
                     return (reader, event);
                 }
@@ -84,7 +84,7 @@ async fn shutdown_is_timely_and_loses_nothing() {
     }
     let readers = timeout(TEST_TIMEOUT, opened.join_all()).await.expect("all begin");
     let mut short = EventReader::open(turn_request(&server.url, "short")).await;
-    while short.next().await.expect("it begins")["type"] != "text_delta" {}
+    while short.next().await.expect("the run starts")["type"] != "text_delta" {}
 
     let asked = Instant::now();
     server.terminate().await;
@@ -100,7 +100,7 @@ async fn shutdown_is_timely_and_loses_nothing() {
             }
         }
     };
-    let refused = timeout(TEST_TIMEOUT, refused).await.expect("it is refused");
+    let refused = timeout(TEST_TIMEOUT, refused).await.expect("it is rejected");
     assert_eq!(refused.status(), 503);
     assert!(refused.headers().contains_key("retry-after"));
     // Runs that end within the grace period are complete.
@@ -143,7 +143,7 @@ async fn shutdown_is_timely_and_loses_nothing() {
         EventReader::open(reqwest::Client::new().get(format!("{}/api/events?after=0", again.url))).await;
     let mut interrupted = 0;
     while interrupted < STREAM_COUNT {
-        let event = log.next().await.expect("the log goes on");
+        let event = log.next().await.expect("the log continues");
         interrupted += usize::from(event["status"] == "interrupted");
     }
 }

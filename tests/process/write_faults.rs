@@ -106,7 +106,7 @@ pub fn mount_namespace_command() -> Command {
 fn path_in_namespace(server: &Server, folder: &Path) -> PathBuf {
     let pid = server.child.id().expect("it runs");
     let root = PathBuf::from(format!("/proc/{pid}/root"));
-    root.join(folder.strip_prefix("/").expect("a whole path"))
+    root.join(folder.strip_prefix("/").expect("an absolute path"))
 }
 
 /// Writes until there is no space for another byte.
@@ -137,7 +137,7 @@ fn limit_file_size(server: &Server, bytes: Option<u64>) {
 async fn recovers_from_a_full_disk() {
     if !can_mount().await {
         // The next test covers this case.
-        println!("skipped: nothing may be mounted here");
+        println!("skipped: mounting is not allowed here");
         return;
     }
     check_write_fault(WriteFault::FullDisk).await;
@@ -167,7 +167,7 @@ async fn check_write_fault(trouble: WriteFault) {
     ));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
+        .expect("the run starts")
         .expect("a run");
 
     trouble.start(&server, data);
@@ -181,7 +181,7 @@ async fn check_write_fault(trouble: WriteFault) {
             .expect("an answer");
         if response.status() == StatusCode::OK {
             taken.push(tokio::spawn(ObservedRun::read_response(response, None)));
-            assert!(taken.len() < MAX_EXTRA_MESSAGES, "there is no trouble");
+            assert!(taken.len() < MAX_EXTRA_MESSAGES, "the fault has no effect");
             continue;
         }
         assert!(asked.elapsed() < MAX_REFUSAL_TIME, "{:?}", asked.elapsed());
@@ -287,12 +287,12 @@ async fn unwritable_start_reads_and_recovers_later() {
     ));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
+        .expect("the run starts")
         .expect("a run");
     server.kill().await;
     timeout(TEST_TIMEOUT, client)
         .await
-        .expect("it breaks")
+        .expect("the connection breaks")
         .expect("no panic");
 
     let mut command = Command::new("sh");
@@ -315,7 +315,7 @@ async fn unwritable_start_reads_and_recovers_later() {
     let stop = reqwest::Client::new().post(format!("{}/api/runs/{run}/stop", server.url));
     let stop = timeout(TEST_TIMEOUT, stop.send())
         .await
-        .expect("nobody waits for ever");
+        .expect("no client waits forever");
     let (status, problem) = parse_problem(stop.expect("an answer")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(

@@ -175,7 +175,7 @@ async fn deleted_with_its_conversation() {
     let path = attachment_path(&end["attachments"][0]);
     assert_eq!(status(&path).await, 200);
     let storage = SqliteStorage::open(folder.path()).await;
-    assert!(storage.is_err(), "one process has it");
+    assert!(storage.is_err(), "another process holds the lock");
     let delete = json!({ "conversation_id": end["conversation_id"] });
     let deleted = parlor.post("/rpc/delete_conversation", &delete).send();
     assert_eq!(deleted.await.unwrap().status(), 200);

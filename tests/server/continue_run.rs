@@ -65,7 +65,7 @@ async fn continues_cut_text_in_mid_word() {
     assert_eq!(
         post_continue(&parlor, &intent).await,
         (200, started),
-        "the same wish twice is one"
+        "a repeated request runs once"
     );
 
     let run = first[0]["message_id"].as_str().unwrap();

@@ -100,7 +100,7 @@ async fn gets_renames_and_deletes_a_conversation() {
 
     let delete = || parlor.client.delete(format!("{}{path}", parlor.url)).send();
     for _ in 0..2 {
-        assert_eq!(delete().await.unwrap().status(), 204, "what is gone stays gone");
+        assert_eq!(delete().await.unwrap().status(), 204, "deleting again succeeds");
     }
     assert_eq!(parlor.get_json(&path).await.0, 404);
     assert_eq!(parlor.get_json(&format!("{path}/messages")).await.0, 404);

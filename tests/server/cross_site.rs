@@ -251,5 +251,5 @@ async fn get_requests_to_server_functions_change_nothing() {
         .send()
         .await
         .unwrap();
-    assert_eq!(body(list).await["as_of"], head, "nothing has happened");
+    assert_eq!(body(list).await["as_of"], head, "no event was logged");
 }

@@ -65,7 +65,7 @@ async fn read_log_until(parlor: &Parlor, last: &Value) -> Vec<Value> {
         .last()
         .is_none_or(|event: &Value| event["position"] != last["position"])
     {
-        events.push(stream.next().await.expect("the log goes on"));
+        events.push(stream.next().await.expect("the log continues"));
     }
     events
 }

@@ -247,7 +247,7 @@ async fn reports_usage_and_the_servers_window() {
     let usage = events
         .iter()
         .find(|event| event["type"] == "usage")
-        .expect("it is told");
+        .expect("usage is reported");
     assert_eq!(usage["window"], 5000);
     assert!(usage["input_tokens"].as_u64() > Some(0), "{usage}");
     let run = string_field(usage, "message_id");
@@ -265,7 +265,7 @@ async fn unknown_window_is_reported_and_nothing_cut() {
     let usage = events
         .iter()
         .find(|event| event["type"] == "usage")
-        .expect("it is told");
+        .expect("usage is reported");
     assert_eq!(usage.get("window"), None);
     assert_eq!(usage["estimated"], true, "this server counts nothing");
     assert_eq!(model_calls(&upstream)[0]["messages"][0]["content"], long);

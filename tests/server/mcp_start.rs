@@ -99,7 +99,7 @@ async fn first_run_waits_for_starting_servers() {
         again
             .iter()
             .all(|event| event["message"] != "Waiting for tools..."),
-        "nothing is waited for any more: {again:?}"
+        "the run does not wait: {again:?}"
     );
 }
 
@@ -148,7 +148,7 @@ async fn forced_tool_of_starting_server_is_awaited() {
     let body = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_greet"] });
     let sent = tokio::spawn(parlor.post("/api/chat/stream", &body).send());
     let waits = timeout(TEST_TIMEOUT, waiting.0.notified()).await;
-    assert!(waits.is_ok(), "it is not refused, and waits");
+    assert!(waits.is_ok(), "the run is accepted and waits");
     tools.send_tool_list();
     let response = sent.await.unwrap().unwrap();
     assert_eq!(response.status(), 200);
@@ -172,7 +172,7 @@ async fn waiting_for_tool_lists_times_out() {
     assert_eq!(
         model_calls(&upstream)[0]["tools"],
         Value::Null,
-        "it was asked without them"
+        "the model was called without them"
     );
 }
 

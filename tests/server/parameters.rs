@@ -149,7 +149,7 @@ async fn rejects_invalid_parameters_with_reasons() {
     let (status, _) = put_parameters(&parlor, &conversation, &key(), &json!({ "temperature": 1 })).await;
     assert_eq!(status, 404, "there is no such conversation");
     let (status, _) = put_parameters(&parlor, &conversation, &key(), &json!({ "top_p": 1 })).await;
-    assert_eq!(status, 400, "nothing is taken that does nothing");
+    assert_eq!(status, 400, "parameters without effect are rejected");
     let body = json!({ "message": "Hi", "model": "test/any", "parameters": hot });
     let response = parlor.post("/api/chat/stream", &body).send().await.unwrap();
     assert_eq!(response.status(), 422);

@@ -8,7 +8,7 @@ use crate::support::{Parlor, last_system_prompt, parlor_answering, read_json};
 
 async fn load_personal(parlor: &Parlor) -> PersonalData {
     let personal = parlor.get("/rpc/personal").send().await.unwrap();
-    serde_json::from_str(&personal.text().await.unwrap()).expect("what a person has set")
+    serde_json::from_str(&personal.text().await.unwrap()).expect("personal data")
 }
 
 async fn call_status(parlor: &Parlor, function: &str, body: Value) -> u16 {

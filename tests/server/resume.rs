@@ -110,7 +110,7 @@ async fn read_log(parlor: &Parlor, after: u64, limit: usize, seen: u64, mut runs
     let mut stream = parlor.follow(&format!("/api/events?after={after}")).await;
     let mut events = Vec::new();
     while events.len() < limit && runs > 0 {
-        let event: Value = stream.next().await.expect("the log goes on");
+        let event: Value = stream.next().await.expect("the log continues");
         let event: Event = serde_json::from_value(event).unwrap();
         runs -= usize::from(event.position.0 > seen && is_run_end(&event));
         events.push(event);

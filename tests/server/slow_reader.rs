@@ -61,7 +61,7 @@ impl SlowReader {
             let (mut bytes, mut frames) = (vec![0; 1 << 16], Vec::new());
             let read = timeout(TEST_TIMEOUT, self.socket.read(&mut bytes))
                 .await
-                .expect("something comes")
+                .expect("an event arrives")
                 .unwrap();
             assert!(read > 0, "the stream goes on");
             self.decoder.push(&bytes[..read], &mut frames).unwrap();
@@ -81,7 +81,7 @@ fn long_answer() -> Script {
 async fn produce_long_answers(parlor: &Parlor) {
     let ask = json!({ "message": "go", "model": "test/any" });
     let talk = join_all((0..RUNS).map(async |_| parlor.chat(&ask).await.read_to_end().await));
-    for events in timeout(TEST_TIMEOUT, talk).await.expect("nobody is held up") {
+    for events in timeout(TEST_TIMEOUT, talk).await.expect("no client is delayed") {
         assert_eq!(events.last().unwrap()["type"], "complete");
     }
 }
@@ -94,7 +94,7 @@ async fn stalled_reader_blocks_nobody_and_misses_nothing() {
     let read = async {
         let (mut seen, mut ended) = (Vec::new(), 0);
         while ended < RUNS {
-            let event = quick.next().await.expect("the log goes on");
+            let event = quick.next().await.expect("the log continues");
             ended += usize::from(event["type"] == "complete");
             seen.push(event);
         }

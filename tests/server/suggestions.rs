@@ -34,7 +34,7 @@ async fn create_suggestion(upstream: &Upstream, parlor: &Parlor) -> (String, Str
     assert_eq!(
         names,
         ["save", "copy_answer"],
-        "what no page does is not suggested"
+        "unknown page actions are not suggested"
     );
     (
         string_field(&events[0], "conversation_id"),

@@ -41,7 +41,7 @@ async fn read_until(stream: &mut Response, what: &str) {
     while !heard.contains(what) {
         let chunk = tokio::time::timeout(TEST_TIMEOUT, stream.chunk())
             .await
-            .expect("something comes");
+            .expect("an event arrives");
         heard.push_str(&String::from_utf8_lossy(&chunk.unwrap().expect("it goes on")));
     }
 }
@@ -129,7 +129,7 @@ async fn cors_allows_token_requests() {
         let credentials = "access-control-allow-credentials";
         assert!(
             !told.headers().contains_key(credentials),
-            "nothing that it sends by itself"
+            "not for headers that browsers send themselves"
         );
     }
     let readable = |response: &Response| {

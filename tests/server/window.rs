@@ -157,7 +157,10 @@ async fn summary_covers_what_fits_without_tools() {
         .collect();
     let told = told.concat();
     let places: Vec<usize> = (0..3)
-        .map(|turn| told.find(&format!("Person: turn {turn} ")).expect("it is told"))
+        .map(|turn| {
+            told.find(&format!("Person: turn {turn} "))
+                .expect("the message is sent")
+        })
         .collect();
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(told.matches("Person: turn 0 ").count(), 1);

@@ -44,10 +44,10 @@ fn parse_import(import: &str) -> Result<(&str, Option<&str>)> {
     let rest = rest
         .trim()
         .strip_prefix('"')
-        .context("the file must stand in double quotes")?;
+        .context("the file must be in double quotes")?;
     let (name, rest) = rest
         .split_once('"')
-        .context("the file must stand in double quotes")?;
+        .context("the file must be in double quotes")?;
     match rest.trim() {
         "" => Ok((name, None)),
         condition => match condition

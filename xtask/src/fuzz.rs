@@ -44,7 +44,7 @@ pub fn run(args: &[String]) -> Result<()> {
     let seconds = match env::var("PARLOR_FUZZ_SECONDS") {
         Ok(seconds) => seconds
             .parse()
-            .context("PARLOR_FUZZ_SECONDS is no number of seconds")?,
+            .context("PARLOR_FUZZ_SECONDS is not a number of seconds")?,
         Err(_) => DEFAULT_SECONDS,
     };
     print_step("building the tests");
@@ -177,7 +177,7 @@ impl Property {
             let file = folder.join(format!("{}.txt", self.name.replace("::", ".")));
             let mut kept = OpenOptions::new().append(true).create(true).open(&file)?;
             writeln!(kept, "{seed}")?;
-            println!("The seed is kept in {}.", file.display());
+            println!("The seed is stored in {}.", file.display());
         }
         println!(
             "`make test` tries the case first from now on ({REGRESSIONS_FOLDER}/). Write its minimal input as a test with a name of its own."

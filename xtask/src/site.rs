@@ -61,7 +61,7 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
         return Ok(());
     }
 
-    print_step("packing what the browser loads");
+    print_step("packing the browser's files");
     let draft = site.with_extension("draft");
     let _ = fs::remove_dir_all(&draft);
     let pkg = draft.join("pkg");

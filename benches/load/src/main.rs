@@ -124,7 +124,7 @@ async fn main() -> ExitCode {
     };
     match measured {
         Ok(report) if report.has_failed() => {
-            eprintln!("Something was lost, doubled, reordered or left without an end: see above.");
+            eprintln!("Events were lost, duplicated or reordered, or a run has no end: see above.");
             ExitCode::FAILURE
         }
         Ok(_) => ExitCode::SUCCESS,

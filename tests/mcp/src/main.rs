@@ -64,7 +64,7 @@ fn main() {
 }
 
 fn wait_until_disconnected(address: &str) {
-    let mut connection = TcpStream::connect(address).expect("somebody listens");
+    let mut connection = TcpStream::connect(address).expect("the listener accepts");
     // Neither the end of its input nor SIGTERM ends it.
     let _ = connection.read(&mut [0]);
     std::thread::sleep(Duration::from_secs(600));

@@ -149,7 +149,7 @@ async fn continue_keeps_calls_and_regenerate_starts_over() {
     assert_eq!(
         last["payload"].get("diagnostics"),
         None,
-        "nobody has asked for them"
+        "the client did not request them"
     );
     let made = get_diagnostics(&parlor, &last["message_id"]).await;
     assert_eq!(made["calls"].as_array().unwrap().len(), 1);

@@ -167,7 +167,7 @@ async fn deleted_with_their_conversation() {
     assert_eq!(
         diagnostics_status(&parlor, question).await,
         404,
-        "nobody made a person's message"
+        "a user's message has no diagnostics"
     );
     assert_eq!(diagnostics_status(&parlor, &json!(Uuid::now_v7())).await, 404);
     let path = format!("/api/conversations/{}", string_field(&last, "conversation_id"));

@@ -180,7 +180,7 @@ async fn repeated_message_ignores_missing_context() {
         .pop()
         .unwrap();
     assert_eq!(again, first);
-    assert_eq!(upstream.requests().len(), asked, "nobody is asked again");
+    assert_eq!(upstream.requests().len(), asked, "no server is asked again");
     for (text, key, status) in [("What?", key, 409), ("Why?", Uuid::now_v7(), 422)] {
         assert_eq!(send(text, key).send().await.unwrap().status(), status);
     }

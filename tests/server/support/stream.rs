@@ -36,7 +36,7 @@ impl EventStream {
         while self.frames.is_empty() {
             let chunk = timeout_at(soon, self.response.chunk())
                 .await
-                .expect("something comes");
+                .expect("an event arrives");
             let chunk = chunk.expect("the stream is whole")?;
             let mut frames = Vec::new();
             self.decoder

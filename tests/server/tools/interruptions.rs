@@ -28,7 +28,7 @@ async fn stop_cancels_a_running_tool() {
     assert_eq!(
         fate.drop_count.load(SeqCst),
         1,
-        "nothing of it goes on when the stop is answered"
+        "all calls have ended when the stop returns"
     );
     let rest = stream.read_to_end().await;
     // The marker of the call, then the end.
@@ -79,7 +79,7 @@ async fn restart_reruns_only_unfinished_calls() {
     assert_eq!(
         fate.start_count.load(SeqCst),
         1,
-        "what has no known end is not run again"
+        "a call with an unknown outcome is not run again"
     );
     let shown = &model_calls(&upstream)[1]["messages"];
     assert_eq!(shown[2]["content"], "fine");
@@ -107,7 +107,7 @@ async fn continues_after_a_break_in_tool_arguments() {
     assert_eq!(
         events_of_type(&events, "tool_start").len(),
         0,
-        "what was not asked for whole is not begun"
+        "an incomplete call is not started"
     );
     let path = format!("/api/runs/{}/continue", events[0]["message_id"].as_str().unwrap());
     let more = parlor.post(&path, &json!({})).send().await.unwrap();

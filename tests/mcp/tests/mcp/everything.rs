@@ -113,7 +113,7 @@ async fn returns_every_content_type_and_errors() {
         .0;
     assert!(error.contains("Invalid arguments for tool get-sum"), "{error}");
     running.0.shut_down().await;
-    assert!(running.0.tools().is_empty(), "it has been let go");
+    assert!(running.0.tools().is_empty(), "the server is stopped");
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn abandoned_call_is_cancelled() {
         .await
         .unwrap_err();
     let told = async { while running.call_text("cancelled", "").await != "1" {} };
-    timeout(TEST_TIMEOUT, told).await.expect("the server is told");
+    timeout(TEST_TIMEOUT, told).await.expect("the server receives it");
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn unreachable_servers_do_not_delay_runs() {
     );
     timeout(TEST_TIMEOUT, running.0.shut_down())
         .await
-        .expect("they are let go");
+        .expect("the servers are stopped");
 }
 
 #[tokio::test]
