@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// Asserts that a response is a problem with the location of the answer. Returns its status and body.
+    /// Asserts that a response is a problem with the location of the answer. Returns its status and code.
     async fn code(response: Response, started: &StartedRun) -> (u16, Value) {
         let message_id = started.assistant_message_id;
         let (parts, body) = response.into_parts();

@@ -30,10 +30,8 @@ pub fn shortened(text: &str, max_tokens: usize) -> Cow<'_, str> {
     let fenced = parts.iter().filter(|(_, is_fenced)| *is_fenced);
     let mut sizes: Vec<usize> = fenced.map(|(data, _)| tokens::estimate_text(data)).collect();
     let outside = parts.iter().filter(|(_, is_fenced)| !is_fenced);
+    let outside: usize = outside.map(|(part, _)| tokens::estimate_text(part)).sum();
     // The line of the replacement text, and one token each for rounding both parts.
-    let outside: usize = outside
-        .map(|(line_text, _)| tokens::estimate_text(line_text))
-        .sum();
     let notices = sizes.len() * (tokens::estimate_text(SHORTENED) + 2);
     let mut room = max_tokens.saturating_sub(outside + notices);
     // All contents get an equal share. The part that one does not need is divided among the others.
@@ -63,13 +61,13 @@ fn parts(text: &str) -> Vec<(&str, bool)> {
         let end = at + line.len();
         match fence {
             None => {
-                fence = words.strip_suffix("text").filter(|fence| is_fence(fence));
+                fence = line_text.strip_suffix("text").filter(|fence| is_fence(fence));
                 if fence.is_some() {
                     parts.push((&text[begin..end], false));
                     begin = end;
                 }
             }
-            Some(open) if words == open => {
+            Some(open) if line_text == open => {
                 parts.push((&text[begin..at], true));
                 (begin, fence) = (at, None);
             }

@@ -69,7 +69,7 @@ fn call_outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
     (json!([end["status"], end["label"]]), output.to_owned())
 }
 
-/// Returns the type and the title of the payload in the panel.
+/// Returns the type and the summary of the payload in the panel.
 fn payload_summary(events: &[Value]) -> Value {
     let end = events.iter().find(|event| event["type"] == "tool_complete");
     let payload = &end.expect("an end")["payload"];

@@ -17,7 +17,7 @@ use crate::{
     support::{EventStream, Parlor, TEST_TIMEOUT, model_calls},
 };
 
-/// A tool source that is never ready. It notices when a run waits for it.
+/// A tool source without tools. It notices when a run waits for its list.
 #[derive(Default)]
 struct PendingSource(Notify);
 

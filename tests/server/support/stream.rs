@@ -82,7 +82,7 @@ impl EventStream {
     }
 }
 
-/// Returns the types of events, without repeated deltas and the usage of each model call.
+/// Returns the types of events, without repeated deltas and without the usage of model calls.
 pub fn event_types(events: &[Value]) -> Vec<&str> {
     let mut types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
     types.retain(|kind| *kind != "usage");
