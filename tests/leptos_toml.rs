@@ -1,11 +1,11 @@
-//! `Leptos.toml` repeats a part of Cargo.toml, because Leptos reads the one and `cargo leptos` the other.
+//! `Leptos.toml` repeats a part of Cargo.toml: Leptos reads the former and `cargo leptos` the latter.
 
 use toml::{Table, Value};
 
 fn leptos_section(file: &str) -> Table {
     let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    // Leptos looks for the heading at the start of a line.
+    // Leptos searches for the heading at the start of a line.
     assert!(
         text.contains("\n[package.metadata.leptos]\n"),
         "{file} has no Leptos section at column 0"

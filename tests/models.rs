@@ -139,7 +139,7 @@ async fn respects_retry_after() {
             tokio::task::yield_now().await;
         }
     };
-    // The list is made anew after a few seconds, without that server.
+    // The list expires after a few seconds and is loaded again, without that server.
     later(5).await;
     models.context_window("busy/any").await;
     assert_eq!(problem_codes(&models.list().await), ["rate_limited"]);
@@ -189,11 +189,11 @@ async fn late_server_replaces_the_tour() {
         ["parlor/tour"],
         "it is not asked each time"
     );
-    // The list is made anew after a few seconds.
+    // The list expires after a few seconds and is loaded again.
     time::pause();
     time::advance(Duration::from_secs(4)).await;
     time::resume();
-    // Who has an old one waits for the new one, but not for long.
+    // A client with an old list waits for the new one, up to a short timeout.
     let found = async {
         while model_ids(&models.list().await) != ["ollama/smol"] {
             tokio::task::yield_now().await;
@@ -203,7 +203,7 @@ async fn late_server_replaces_the_tour() {
     assert_eq!(models.list().await.default.as_deref(), Some("ollama/smol"));
 }
 
-/// What is listed with only this to be found.
+/// Returns the list of models when only this candidate can be discovered.
 async fn discover(candidate: EndpointConfig) -> ModelList {
     let config = ModelsConfig {
         candidates: vec![candidate],
@@ -223,10 +223,10 @@ async fn ignores_candidates_that_are_no_model_server() {
     );
 }
 
-/// On a clock of its own, which goes on to what is waited for next, whatever else this machine does.
+/// Runs on a paused clock, which advances to the next timer whatever the load of this machine is.
 #[tokio::test(start_paused = true)]
 async fn silent_candidate_times_out_quickly() {
-    // It listens, and never answers.
+    // It accepts connections and never responds.
     let mute = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mute = EndpointConfig::new("mute", format!("http://{}/v1", mute.local_addr().unwrap()));
     let start = time::Instant::now();

@@ -1,4 +1,4 @@
-// What a token costs in a short answer and in a long one: the same 250 tokens after 1 KB and after 200 KB of it.
+// The cost of a token in a short answer and in a long one: the same 250 tokens after 1 KB and after 200 KB of it.
 import { PER_SECOND, counters, open, pass, quick, reached, script, send } from './support.mjs';
 
 const TOKENS = quick ? 50 : 250;

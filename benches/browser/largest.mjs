@@ -1,5 +1,5 @@
-// How long the page of a conversation takes whose answer is as long as one may be: from the navigation until the browser half has
-// taken it over. In words, and in shapes that make a browser work.
+// The load time of a conversation whose answer has the maximum length: from the navigation until the page is hydrated. As plain text,
+// and as formats that are expensive to render.
 import { open, parlor, quick, script } from './support.mjs';
 
 const LENGTH = 8 * 1024 * 1024 - 1024;

@@ -1,4 +1,4 @@
-// What a person at the page gets, in a real Chromium.
+// Measurements from the user's side, in a real Chromium.
 //
 //   node measure.mjs <Parlor's address> <the scripted model server's address> [--quick]
 //

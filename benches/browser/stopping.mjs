@@ -1,4 +1,4 @@
-// From pressing Stop, while an answer streams in two tabs, until it is marked as stopped: in this one, and in the other.
+// The time from pressing Stop, while an answer streams in two tabs, until each tab shows it as stopped.
 import { open, percentile, quick, script, send } from './support.mjs';
 
 const ROUNDS = quick ? 3 : 15;

@@ -1,5 +1,5 @@
-// While an answer comes: how soon the first text stands in the DOM after Enter, how late each token is there, and how busy
-// the main thread is with it.
+// Streaming an answer: the time from Enter until the first text is in the DOM, the delay of each token, and the load of
+// the main thread.
 import { PER_SECOND, counters, open, percentile, quick, script, send } from './support.mjs';
 
 const WINDOW_SECONDS = quick ? 3 : 10;
@@ -61,7 +61,7 @@ function record() {
 function markdown(seconds) {
   const steps = [];
   const tokens = (count) => {
-    // The first of a group comes at once, so the pause before it keeps the pace.
+    // The first token of a group arrives at once, so the pause before it keeps the pace.
     steps.push({ pause: 1000 / PER_SECOND }, { tokens: { count, per_second: PER_SECOND } });
     return count;
   };

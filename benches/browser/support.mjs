@@ -1,4 +1,4 @@
-// What the measurements share: Chromium, the page, the scripted model server.
+// Shared helpers of the measurements: Chromium, the page, the scripted model server.
 import { createRequire } from 'node:module';
 import { packagedChromium } from '../../end2end/support/chromium.mjs';
 
@@ -40,7 +40,7 @@ export const pass = (gate) => control('POST', `gates/${gate}`);
 export async function open(browser, path = '/', init) {
   const page = await browser.newPage();
   if (init) await page.addInitScript(init);
-  // Only the page's own code, once it has taken over, opens the stream of events.
+  // Only the hydrated page opens the event stream.
   const taken = page.waitForResponse((response) => response.headers()['content-type']?.startsWith('text/event-stream'), { timeout: 20_000 });
   await page.goto(parlor + path);
   await taken;

@@ -1,5 +1,5 @@
-// From a click in the list until the other conversation is drawn: one that is opened for the first time, and one that was
-// on the screen before; of 20 messages, and of 2,000.
+// The time from a click in the list until the other conversation is drawn: one that is opened for the first time, and one that was
+// shown before; of 20 messages, and of 2,000.
 import { open, parlor, percentile, quick, script } from './support.mjs';
 
 const ROUNDS = quick ? 3 : 15;
@@ -67,7 +67,7 @@ function go(page, path) {
       });
       observer.observe(document.body, { subtree: true, childList: true });
     });
-    // After the next frame: it is on the screen.
+    // After the next frame it is visible.
     await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     return performance.now() - start;
   }, path);

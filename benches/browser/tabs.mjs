@@ -1,5 +1,5 @@
-// Ten tabs of one browser, in eight of them an answer is being written, one is seen: how long a request waits for its answer, in
-// the browser's queue (it has six connections for all of them together) and at the server.
+// Ten tabs of one browser, of which eight stream an answer and one is visible: the latency of a request, in the browser's queue
+// (all tabs share six connections) and at the server.
 import { open, percentile, script, send } from './support.mjs';
 
 const RUNNING = 8;

@@ -1,4 +1,4 @@
-//! The user behind a request, and what most requests need on their behalf.
+//! The user behind a request, and the helpers that most requests need for that user.
 
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
@@ -31,7 +31,7 @@ pub fn current_caller() -> Result<Caller, ApiError> {
     Ok(Caller::local(app))
 }
 
-/// A hash of the request, to tell one from another under the same intent id. What the request says is not kept with it.
+/// Returns a hash of the request, which distinguishes requests with the same intent id. The request itself is not stored.
 pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
     let request = serde_json::to_vec(request)
         .map_err(|error| ApiError::new(ErrorCode::BadRequest, error.to_string()))?;
@@ -39,8 +39,8 @@ pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
 }
 
 impl Caller {
-    /// Until there are accounts, everybody who gets here without a token is the one local user. Handlers of the API have their
-    /// caller extracted, which knows of tokens.
+    /// Creates the caller of a request without a token. Until there are accounts, that is always the one local user. Handlers
+    /// of the API get their caller from an extractor, which also knows tokens.
     pub fn local(app: AppState) -> Self {
         Self {
             app,
@@ -49,7 +49,7 @@ impl Caller {
         }
     }
 
-    /// A title as it may be stored.
+    /// Normalises and checks a title before it is stored.
     pub fn parse_title(&self, title: &str) -> Result<String, ApiError> {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let limit = self.app.settings.limits.title_characters;
@@ -66,7 +66,7 @@ impl Caller {
         Ok(title)
     }
 
-    /// How much of a conversation goes into one answer.
+    /// Returns the maximum part of a conversation that one response contains.
     pub fn message_page_size(&self) -> PageSize {
         let limits = &self.app.settings.limits;
         PageSize {
@@ -75,12 +75,12 @@ impl Caller {
         }
     }
 
-    /// Makes a change and waits until it is committed.
+    /// Commits a change. Returns after the commit.
     pub async fn commit(&self, change: Change) -> Result<(), ApiError> {
         self.set_error_status(self.app.journal.submit(change).await.map(drop))
     }
 
-    /// Turns an outcome into the answer to a server function, with the status that goes with it.
+    /// Converts an outcome into the response of a server function and sets its HTTP status.
     pub fn set_error_status<T, E: Into<ApiError>>(&self, outcome: Result<T, E>) -> Result<T, ApiError> {
         outcome.map_err(|error| {
             let error = error.into();
@@ -93,7 +93,7 @@ impl Caller {
         })
     }
 
-    /// The same for what may not be there.
+    /// Like [`set_error_status`](Self::set_error_status), with an error if the value does not exist.
     pub fn require_found<T, E: Into<ApiError>>(&self, outcome: Result<Option<T>, E>) -> Result<T, ApiError> {
         self.set_error_status(
             outcome

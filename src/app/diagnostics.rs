@@ -1,4 +1,4 @@
-//! How an answer was made, for the user whose conversation it is in.
+//! Diagnostics of an answer, for the user who owns the conversation.
 
 use super::Caller;
 use crate::{
@@ -7,26 +7,26 @@ use crate::{
     secrets::Secrets,
 };
 
-/// What the page shows of it.
+/// Returns the diagnostics as the page shows them.
 pub async fn view(caller: &Caller, message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
     Ok(load(caller, message_id).await?.view())
 }
 
-/// How an answer was made.
+/// Loads the diagnostics of an answer.
 pub async fn load(caller: &Caller, message_id: MessageId) -> Result<Diagnostics, ApiError> {
     let storage = &caller.app.storage;
     let calls = storage.model_calls(caller.user_id, message_id).await?;
     let message = storage.message(caller.user_id, message_id).await?;
     let (conversation_id, message) = message.ok_or_else(no_diagnostics)?;
     let diagnostics = Diagnostics::load(conversation_id, &message, &calls)?.ok_or_else(no_diagnostics)?;
-    let looking = match message.parent_id {
-        Some(asked) => storage.context_snapshot(caller.user_id, asked).await?,
+    let page_context = match message.parent_id {
+        Some(question_id) => storage.context_snapshot(caller.user_id, question_id).await?,
         None => None,
     };
-    Ok(match looking {
-        Some(looking) => {
+    Ok(match page_context {
+        Some(page_context) => {
             let secrets = Secrets::from_settings(&caller.app.settings);
-            diagnostics.with_context(&looking, &secrets)?
+            diagnostics.with_context(&page_context, &secrets)?
         }
         None => diagnostics,
     })

@@ -1,4 +1,4 @@
-//! Errors of the other parts as [`ApiError`]s: a stable code, and a message that says what happened and what to do.
+//! Errors of the other modules as [`ApiError`]s: a stable code, and a message that says what happened and what to do.
 
 use crate::{
     journal::JournalError,
@@ -10,7 +10,7 @@ use crate::{
     storage::{ChangeRejection, StorageError, StorageErrorKind},
 };
 
-/// Parameters that can't be. Says which and why.
+/// Returns the error for invalid parameters. It names each one and the reason.
 pub fn invalid_parameters(wrong: &str) -> ApiError {
     ApiError::new(
         ErrorCode::InvalidParameters,
@@ -18,7 +18,8 @@ pub fn invalid_parameters(wrong: &str) -> ApiError {
     )
 }
 
-/// What is not there, or is somebody else's: the same words for both.
+/// Returns the error for data that does not exist or belongs to another user. Both have the same text, so that nobody learns
+/// which ids exist.
 pub fn not_found() -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
@@ -32,7 +33,7 @@ impl From<StorageError> for ApiError {
         if error.is_row_damage() {
             return Self::new(
                 ErrorCode::Internal,
-                "What is stored of this is damaged and can't be read. Nothing was changed. The log says more.",
+                "The stored data are damaged and can't be read. Nothing was changed. The log says more.",
             );
         }
         unavailable(error.kind())
@@ -51,11 +52,11 @@ impl From<StopError> for ApiError {
     }
 }
 
-/// Storage does not work, and what to do.
+/// Returns the error for a storage failure. The message says what to do.
 fn unavailable(trouble: StorageErrorKind) -> ApiError {
     let message = match trouble {
         StorageErrorKind::Damaged => {
-            // Not as unavailable, which is tried again.
+            // Not `unavailable`: clients retry that.
             return ApiError::new(
                 ErrorCode::Internal,
                 "Parlor's database is damaged: this could not be read or stored. Nothing was changed. Stop Parlor, copy its data \
@@ -97,11 +98,11 @@ impl From<JournalError> for ApiError {
             ),
             JournalError::Rejected(ChangeRejection::IntentReused) => Self::new(
                 ErrorCode::IntentReused,
-                "This request's id was used before, for something else. Nothing was changed; send it with a new id.",
+                "This request's id was used before for another request. Nothing was changed; send it with a new id.",
             ),
             JournalError::Rejected(ChangeRejection::ActionAlreadyTaken) => Self::new(
                 ErrorCode::ActionSpent,
-                "This was done already, or is not offered any more. Nothing was changed.",
+                "This was done already or is no longer offered. Nothing was changed.",
             ),
             JournalError::Rejected(ChangeRejection::NoteChanged) => Self::new(
                 ErrorCode::NoteChanged,
@@ -109,7 +110,7 @@ impl From<JournalError> for ApiError {
             ),
             JournalError::Rejected(ChangeRejection::MemoryFull) => Self::new(
                 ErrorCode::TooLarge,
-                "As much is remembered as may be (setting limits.memories). Nothing was changed; delete something first.",
+                "The limit of memories (setting limits.memories) is reached. Nothing was changed; delete one first.",
             ),
             JournalError::Rejected(ChangeRejection::LibraryFull) => Self::new(
                 ErrorCode::TooLarge,
@@ -118,7 +119,7 @@ impl From<JournalError> for ApiError {
             ),
             JournalError::Rejected(ChangeRejection::TokensFull) => Self::new(
                 ErrorCode::TooLarge,
-                "There are as many API tokens as may be (setting limits.api_tokens). Revoke one first.",
+                "The limit of API tokens (setting limits.api_tokens) is reached. Revoke one first.",
             ),
             JournalError::Unavailable(trouble) => unavailable(trouble),
         }
@@ -146,7 +147,7 @@ impl From<StartError> for ApiError {
             StartError::TooLong { length, limit } => Self::new(
                 ErrorCode::TooLarge,
                 format!(
-                    "The message has {length} bytes; Parlor takes {limit} (setting limits.message_bytes)."
+                    "The message has {length} bytes; the limit is {limit} (setting limits.message_bytes)."
                 ),
             ),
             StartError::UnknownTool { name, offered } => {
@@ -174,7 +175,7 @@ impl From<LiteratureError> for ApiError {
             LiteratureError::Journal(JournalError::Rejected(ChangeRejection::NotFound)) => {
                 return Self::new(
                     ErrorCode::NotFound,
-                    "This is not kept any more: it was removed elsewhere, in another tab perhaps. Nothing was changed.",
+                    "This is no longer saved: it was removed elsewhere, perhaps in another tab. Nothing was changed.",
                 );
             }
             LiteratureError::Journal(error) => return error.into(),

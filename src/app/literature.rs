@@ -1,4 +1,4 @@
-//! The first data of the page *Literature*.
+//! The initial data of the page *Literature*.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::protocol::{
     literature::{LiteratureLocation, LiteraturePageData, LiteratureTab},
 };
 
-/// What the page shows at an address.
+/// Returns the data of the page for an address.
 pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
     let literature = &caller.app.literature;
     let address = LiteratureLocation::parse(address).ok_or_else(|| {
@@ -35,10 +35,10 @@ pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
         let article = literature.full_article(caller.user_id, pmid).await;
         Some(article.map_err(ApiError::from))
     };
-    // The whole page waits for this, the list and the chat too.
-    let patience = Duration::from_secs_f64(caller.app.settings.literature.page_seconds);
-    let found = async { timeout(patience, found).await.ok().flatten() };
-    let article = async { timeout(patience, article).await.ok().flatten() };
+    // The whole page waits for this call, including the list and the chat.
+    let page_timeout = Duration::from_secs_f64(caller.app.settings.literature.page_seconds);
+    let found = async { timeout(page_timeout, found).await.ok().flatten() };
+    let article = async { timeout(page_timeout, article).await.ok().flatten() };
     let (library, found, article) = futures::join!(library, found, article);
     let opened = LiteraturePageData {
         library,
@@ -49,7 +49,7 @@ pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
     Ok(RawJson::parse_or_quote(&json))
 }
 
-/// Keeps an article. A note that is not kept with it is an error.
+/// Saves an article. If the note could not be saved with it, that is an error.
 pub async fn save(
     caller: &Caller,
     pmid: &str,
@@ -57,9 +57,9 @@ pub async fn save(
     saved_at: Option<Timestamp>,
 ) -> Result<(), ApiError> {
     let literature = &caller.app.literature;
-    let kept = literature.save(caller.user_id, pmid, note, saved_at).await;
-    let is_noted_otherwise = matches!(&kept, Ok(kept) if kept.is_noted_otherwise);
-    caller.set_error_status(kept.map(drop))?;
+    let result = literature.save(caller.user_id, pmid, note, saved_at).await;
+    let is_noted_otherwise = matches!(&result, Ok(result) if result.is_noted_otherwise);
+    caller.set_error_status(result.map(drop))?;
     if is_noted_otherwise {
         return Err(ApiError::new(
             ErrorCode::NoteChanged,

@@ -1,5 +1,6 @@
-//! The application behind both ways in: the state that all handlers share, the caller of a request, and what handlers of the
-//! page's server functions ([`api`](crate::api)) and of the public API (`http`) do alike. Neither routes nor wire forms are here.
+//! The application behind both interfaces: the state that all handlers share, the caller of a request, and the operations that
+//! the page's server functions ([`api`](crate::api)) and the public API (`http`) have in common. Routes and wire formats are
+//! not here.
 
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub use self::{
     tokens::TokenAuthenticator,
 };
 
-/// The state that every handler shares. Clones share everything.
+/// The state that all handlers share. Clones refer to the same data.
 #[derive(Clone)]
 pub struct AppState {
     pub settings: Arc<Settings>,
@@ -42,7 +43,7 @@ pub struct AppState {
     pub tokens: Arc<TokenAuthenticator>,
     pub notices: Notices,
     pub leptos: LeptosOptions,
-    /// Cancelled when the server goes down: event streams end, so that they don't hold it up.
+    /// Cancelled when the server shuts down. Event streams then end, so that they do not delay the shutdown.
     pub shutdown: CancellationToken,
 }
 

@@ -3,7 +3,7 @@
 use super::AppState;
 use crate::protocol::model_list::{ModelList, WEB_SEARCH};
 
-/// The models that can be chosen now, whether they can search the web, and which servers of models and tools can't be used.
+/// Returns the models that can be chosen now, whether they can search the web, and the unavailable servers of models and tools.
 pub async fn list(app: &AppState) -> ModelList {
     let mut list = app.models.list().await;
     list.can_search = app.runs.is_tool_offered(WEB_SEARCH);

@@ -1,4 +1,4 @@
-//! How a conversation's model is asked.
+//! The model parameters of a conversation.
 
 use super::{Caller, error::invalid_parameters};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// If one of them has no valid value; then nothing is changed.
+/// If one of them has no valid value. Nothing is changed then.
 pub async fn set(caller: &Caller, intent: SetParameters, fingerprint: String) -> Result<(), ApiError> {
     let parameters = Parameters::parse(&intent.parameters).map_err(|wrong| invalid_parameters(&wrong))?;
     let change = Change::SetParameters {

@@ -1,4 +1,4 @@
-//! Payloads: as they were made, as the panel shows them, and the person's verdict on a proposal.
+//! Payloads: as they were created, as the panel shows them, and the user's verdict on a proposal.
 
 use super::{Caller, caller::fingerprint, error::not_found};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     storage::Change,
 };
 
-/// What the panel shows of it.
+/// Returns a payload as the panel shows it.
 pub async fn view(
     caller: &Caller,
     conversation_id: ConversationId,
@@ -25,7 +25,7 @@ pub async fn view(
     Ok(view)
 }
 
-/// Says which articles the person has saved. Others can't be opened here while PubMed can't be asked.
+/// Marks the articles that the user has saved. Without PubMed, only saved articles can be opened.
 async fn mark_saved(caller: &Caller, articles: &mut [ArticleView]) -> Result<(), ApiError> {
     let pmids: Vec<String> = articles
         .iter()
@@ -44,7 +44,7 @@ async fn mark_saved(caller: &Caller, articles: &mut [ArticleView]) -> Result<(),
     Ok(())
 }
 
-/// Makes something of a payload. Other requests don't wait while texts are compared.
+/// Converts a payload. The conversion runs on a blocking thread, since a comparison of texts would delay other requests.
 pub async fn convert<T: Send + 'static>(
     caller: &Caller,
     conversation_id: ConversationId,
@@ -54,7 +54,7 @@ pub async fn convert<T: Send + 'static>(
     let payload = load(caller, conversation_id, payload_id).await?;
     let made = tokio::task::spawn_blocking(move || make(&payload));
     made.await.map_err(|error| {
-        tracing::error!(%error, "a payload could not be made a view of");
+        tracing::error!(%error, "cannot create the view of a payload");
         ApiError::new(
             ErrorCode::Internal,
             "A fault in Parlor: this can't be shown. The log says more.",
@@ -62,7 +62,7 @@ pub async fn convert<T: Send + 'static>(
     })
 }
 
-/// The payload as it was made.
+/// Loads a payload as it was created.
 pub async fn load(
     caller: &Caller,
     conversation_id: ConversationId,
@@ -75,13 +75,13 @@ pub async fn load(
     payload.ok_or_else(not_found)
 }
 
-/// Accepts or rejects a proposal, and gives the verdict that counts: the first.
+/// Accepts or rejects a proposal. Returns the verdict that counts, which is the first one.
 pub async fn judge(caller: &Caller, intent: JudgePayload) -> Result<Verdict, ApiError> {
     let (conversation_id, payload_id) = (intent.conversation_id, intent.payload_id.clone());
     if !payloads::is_proposal(&load(caller, conversation_id, &payload_id).await?) {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
-            "This is no proposal: there is nothing to accept or to reject.",
+            "This is not a proposal: there is nothing to accept or reject.",
         ));
     }
     let fingerprint = fingerprint(&intent)?;
@@ -95,7 +95,7 @@ pub async fn judge(caller: &Caller, intent: JudgePayload) -> Result<Verdict, Api
     counts.ok_or_else(not_found)
 }
 
-/// The person's verdict on a payload.
+/// Returns the user's verdict on a payload.
 pub async fn load_verdict(
     caller: &Caller,
     conversation_id: ConversationId,

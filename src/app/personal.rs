@@ -1,4 +1,4 @@
-//! What a person sets for themselves: instructions, what is remembered of them, API tokens. For the settings page.
+//! Personal data for the settings page: instructions, memories, API tokens.
 
 use super::{Caller, tokens};
 use crate::{
@@ -12,12 +12,12 @@ use crate::{
     },
 };
 
-/// The longest that a token may be taken, in days.
+/// The maximum lifetime of a token, in days.
 const MAX_TOKEN_DAYS: u32 = 3660;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// All of it.
+/// Loads all personal data.
 pub async fn load(caller: &Caller) -> Result<PersonalData, ApiError> {
     let (storage, user_id) = (&caller.app.storage, caller.user_id);
     let limits = &caller.app.settings.limits;
@@ -31,12 +31,12 @@ pub async fn load(caller: &Caller) -> Result<PersonalData, ApiError> {
     })
 }
 
-/// What the assistant is to be told from the next answer on.
+/// Saves the user's instructions. They apply from the next answer on.
 pub async fn save_instructions(caller: &Caller, text: String) -> Result<(), ApiError> {
     let limit = caller.app.settings.limits.instructions_bytes;
     if text.len() > limit {
         let message = format!(
-            "The instructions have {} bytes; Parlor takes {limit} (setting limits.instructions_bytes). The old ones are kept.",
+            "The instructions have {} bytes; the limit is {limit} (setting limits.instructions_bytes). The old ones are kept.",
             text.len()
         );
         return Err(ApiError::new(ErrorCode::TooLarge, message));
@@ -45,25 +45,25 @@ pub async fn save_instructions(caller: &Caller, text: String) -> Result<(), ApiE
     Ok(submit(caller, Change::SetInstructions { user_id, text }).await?)
 }
 
-/// Forgets something. What is forgotten already stays so.
+/// Deletes a memory. A memory that is already deleted is not an error.
 pub async fn forget_memory(caller: &Caller, memory_id: MemoryId) -> Result<(), ApiError> {
     let user_id = caller.user_id;
     ignore_not_found(submit(caller, Change::DeleteMemory { user_id, memory_id }).await)
 }
 
-/// Forgets all.
+/// Deletes all memories.
 pub async fn forget_all_memories(caller: &Caller) -> Result<(), ApiError> {
     let user_id = caller.user_id;
     Ok(submit(caller, Change::DeleteAllMemories { user_id }).await?)
 }
 
-/// Remembers something again that was forgotten by mistake.
+/// Restores a memory that was deleted by mistake.
 pub async fn restore_memory(caller: &Caller, memory: Memory) -> Result<(), ApiError> {
     let limits = &caller.app.settings.limits;
     if memory.text.trim().is_empty() || memory.text.len() > limits.memory_bytes {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
-            "This is not something that was remembered. Nothing was changed.",
+            "This is not a valid memory. Nothing was changed.",
         ));
     }
     let change = Change::AddMemory {
@@ -74,18 +74,19 @@ pub async fn restore_memory(caller: &Caller, memory: Memory) -> Result<(), ApiEr
     Ok(submit(caller, change).await?)
 }
 
-/// Makes a token that is taken for so many days, or until it is revoked.
+/// Creates a token that is valid for this number of days, or until it is revoked if there is none.
 pub async fn create_token(caller: &Caller, name: &str, days: Option<u32>) -> Result<NewToken, ApiError> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let limits = &caller.app.settings.limits;
     if name.is_empty() || name.chars().count() > limits.title_characters {
-        let most = limits.title_characters;
-        let message = format!("A token’s name has 1 to {most} characters. No token was made.");
+        let max = limits.title_characters;
+        let message = format!("A token’s name has 1 to {max} characters. No token was created.");
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     if days.is_some_and(|days| days == 0 || days > MAX_TOKEN_DAYS) {
-        let message =
-            format!("A token lasts 1 to {MAX_TOKEN_DAYS} days, or until it is revoked. No token was made.");
+        let message = format!(
+            "A token is valid for 1 to {MAX_TOKEN_DAYS} days, or until it is revoked. No token was created."
+        );
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     let (token, hash, beginning) = tokens::generate()?;
@@ -107,7 +108,7 @@ pub async fn create_token(caller: &Caller, name: &str, days: Option<u32>) -> Res
     Ok(NewToken(token))
 }
 
-/// A token is not taken any more, and what goes on with it ends.
+/// Revokes a token. Requests and streams that use it end.
 pub async fn revoke_token(caller: &Caller, token_id: TokenId) -> Result<(), ApiError> {
     let user_id = caller.user_id;
     ignore_not_found(submit(caller, Change::RevokeToken { user_id, token_id }).await)?;
@@ -119,7 +120,7 @@ async fn submit(caller: &Caller, change: Change) -> Result<(), JournalError> {
     caller.app.journal.submit(change).await.map(drop)
 }
 
-/// What somebody wants to be gone may be gone.
+/// Ignores "not found": deleting data that is already gone is not an error.
 fn ignore_not_found(outcome: Result<(), JournalError>) -> Result<(), ApiError> {
     match outcome {
         Err(JournalError::Rejected(ChangeRejection::NotFound)) => Ok(()),

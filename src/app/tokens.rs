@@ -1,6 +1,7 @@
-//! API tokens: how they are made, and who a request with one is.
+//! API tokens: generation and authentication.
 //!
-//! A token is 256 random bits. Parlor keeps its SHA-256 and shows it once; whoever reads the database can't use what is in it.
+//! A token is 256 random bits. Parlor stores its SHA-256 and shows the token once, so the contents of the database cannot be
+//! used to sign in.
 
 use std::{
     collections::HashMap,
@@ -24,19 +25,19 @@ use crate::{
     storage::{Change, Storage, StorageError, TokenHash},
 };
 
-/// What tokens begin with, so that who finds one knows what it is.
+/// The prefix of all tokens, by which people and secret scanners recognise one.
 const TOKEN_PREFIX: &str = "parlor_";
 
-/// How much of a token is random, in bytes; it is written as hexadecimal digits.
+/// The random part of a token, in bytes. It is written as hexadecimal digits.
 const RANDOM_BYTES: usize = 32;
 
-/// How many characters of a token are kept, to tell it from others. The rest is far more than can be guessed.
+/// The number of characters of a token that are stored to identify it. The remaining ones are far more than can be guessed.
 const STORED_PREFIX_CHARS: usize = TOKEN_PREFIX.len() + 6;
 
-/// How exactly it is known when a token was last used.
+/// The precision of the last use of a token, in milliseconds.
 const LAST_USE_INTERVAL_MS: i64 = 60_000;
 
-/// A request's token, which was taken.
+/// The valid token of a request.
 #[derive(Clone, Debug)]
 pub struct Access {
     pub user_id: UserId,
@@ -44,16 +45,16 @@ pub struct Access {
     expires_at: Option<Timestamp>,
 }
 
-/// Ready when an access has ended; with an error if storage can't say whether it has.
+/// Resolves when an access has ended; with an error if storage cannot tell.
 pub type AccessEnd = Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send>>;
 
-/// Checks tokens, and notes that they are used.
+/// Authenticates tokens and records their use.
 pub struct TokenAuthenticator {
     storage: Arc<dyn Storage>,
     journal: Journal,
-    /// When the use of a token was last written down, by this process.
+    /// The time when this process last recorded the use of each token.
     last_recorded_use: Mutex<HashMap<TokenId, Timestamp>>,
-    /// Counts the tokens that were revoked.
+    /// The number of revoked tokens.
     revocation_count: watch::Sender<u64>,
 }
 
@@ -67,11 +68,12 @@ impl TokenAuthenticator {
         }
     }
 
-    /// The token of a request; nothing if it has no `Authorization`.
+    /// Authenticates a request. Returns its token, or `None` if it has no `Authorization` header.
     ///
     /// # Errors
     ///
-    /// If what is there is anything but one token that is taken: who shows something false is nobody, not the local user.
+    /// If the header contains anything but one valid token. A request with an invalid token is rejected and never acts as the
+    /// local user.
     pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Option<Access>, ApiError> {
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
         let (first, second) = (values.next(), values.next());
@@ -81,7 +83,7 @@ impl TokenAuthenticator {
         }
         let Some(hash) = parse_bearer(value).and_then(hash_token) else {
             return Err(unauthorized(
-                "Authorization must be “Bearer” and an API token, as Parlor’s settings make them.",
+                "Authorization must be “Bearer” and an API token from Parlor’s settings.",
             ));
         };
         match self.storage.api_token(&hash).await? {
@@ -97,44 +99,45 @@ impl TokenAuthenticator {
                 }))
             }
             None => Err(unauthorized(
-                "There is no such API token. It may have been revoked; Parlor’s settings have those that there are.",
+                "There is no such API token. It may have been revoked; Parlor’s settings list the valid ones.",
             )),
         }
     }
 
-    /// Writes down that a token is used, now and then. Nobody waits for it: storage in trouble is no reason not to answer.
+    /// Records that a token is used, at most once per interval. Nobody waits for the write: a storage failure does not fail the
+    /// request.
     fn record_use(&self, user_id: UserId, token: &ApiToken) {
         let now = clock::now();
         {
-            let mut noted = self
+            let mut last_uses = self
                 .last_recorded_use
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            let last = noted.get(&token.id).copied().max(token.last_used_at);
+            let last = last_uses.get(&token.id).copied().max(token.last_used_at);
             if last.is_some_and(|last| now.0 - last.0 < LAST_USE_INTERVAL_MS) {
                 return;
             }
-            noted.insert(token.id, now);
+            last_uses.insert(token.id, now);
         }
         let (journal, token_id) = (self.journal.clone(), token.id);
         tokio::spawn(async move {
             if let Err(error) = journal.submit(Change::RecordTokenUse { user_id, token_id }).await {
-                tracing::debug!(%error, "the use of a token is not noted");
+                tracing::debug!(%error, "cannot record the use of a token");
             }
         });
     }
 
-    /// A token was revoked: what goes on with it ends.
+    /// Ends the requests and streams of a revoked token.
     pub fn end_revoked_access(&self, token_id: TokenId) {
-        let mut noted = self
+        let mut last_uses = self
             .last_recorded_use
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        noted.remove(&token_id);
+        last_uses.remove(&token_id);
         self.revocation_count.send_modify(|count| *count += 1);
     }
 
-    /// When what was begun with an access has to end. Never, without one.
+    /// Returns a future that resolves when the work of an access must end. Without an access it never resolves.
     pub fn access_end(self: &Arc<Self>, access: Option<Access>) -> AccessEnd {
         let Some(access) = access else {
             return Box::pin(pending());
@@ -142,7 +145,7 @@ impl TokenAuthenticator {
         let tokens = self.clone();
         let mut revoked = self.revocation_count.subscribe();
         Box::pin(async move {
-            // It may have been revoked since it was checked. What can't be read is no reason to go on.
+            // It may have been revoked since it was checked. If storage fails, access ends too.
             while tokens.storage.api_token(&access.hash).await?.is_some() {
                 tokio::select! {
                     changed = revoked.changed() => if changed.is_err() { break },
@@ -164,14 +167,14 @@ async fn wait_for_expiry(at: Option<Timestamp>) {
     }
 }
 
-/// A new token, what is kept of it, and its first characters.
+/// Generates a token. Returns it with its hash and its first characters, which are stored.
 pub fn generate() -> Result<(String, TokenHash, String), ApiError> {
     let mut random = [0_u8; RANDOM_BYTES];
     SystemRandom::new().fill(&mut random).map_err(|_| {
-        tracing::error!("the system has no random bytes for a token");
+        tracing::error!("the system returned no random bytes for a token");
         ApiError::new(
             ErrorCode::Internal,
-            "This system gave no random bytes to make a token of. None was made.",
+            "The system returned no random bytes for a token. No token was created.",
         )
     })?;
     let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -181,18 +184,18 @@ pub fn generate() -> Result<(String, TokenHash, String), ApiError> {
     Ok((token, hash, beginning))
 }
 
-/// Whether a request comes with what looks like a token.
+/// Returns true if a request contains a value that looks like a token.
 pub fn has_authorization(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     values.any(|value| parse_bearer(value).is_some_and(|token| token.starts_with(TOKEN_PREFIX)))
 }
 
-/// A token is not taken.
+/// Returns the error for an invalid token.
 pub fn unauthorized(why: &str) -> ApiError {
     ApiError::new(ErrorCode::Unauthorized, why)
 }
 
-/// What follows the word `Bearer`, which may be written in any way.
+/// Returns the value after the scheme `Bearer`, which is case-insensitive.
 fn parse_bearer(value: &HeaderValue) -> Option<&str> {
     let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
     scheme
@@ -200,7 +203,7 @@ fn parse_bearer(value: &HeaderValue) -> Option<&str> {
         .then(|| token.trim_matches(' '))
 }
 
-/// What is kept of a token; nothing if it can't be one.
+/// Returns the hash of a token as it is stored; `None` if the text cannot be a token.
 fn hash_token(token: &str) -> Option<TokenHash> {
     let digits = token.strip_prefix(TOKEN_PREFIX)?;
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');

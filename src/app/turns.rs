@@ -1,4 +1,4 @@
-//! Starting turns, for the page, the plain form and clients of the public API alike.
+//! Starting turns: shared by the page, the plain form and the public API.
 
 use super::Caller;
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
     text::truncate_chars,
 };
 
-/// How many models are named to who asks for one that there is not.
+/// The maximum number of models that the error for an unknown model lists.
 const MAX_LISTED_MODELS: usize = 20;
 
-/// How much is repeated of what is no model, in characters.
+/// The maximum length of the unknown model name that an error quotes, in characters.
 const MAX_QUOTED_CHARS: usize = 200;
 
 /// Saves a message and starts its run.
@@ -28,7 +28,7 @@ pub async fn send(
     Ok(runs.send(caller.user_id, intent, fingerprint).await?)
 }
 
-/// Answers once more what an answer answers.
+/// Regenerates an answer: answers the same message again.
 pub async fn regenerate(
     caller: &Caller,
     mut intent: Regenerate,
@@ -39,7 +39,7 @@ pub async fn regenerate(
     Ok(runs.regenerate(caller.user_id, intent, fingerprint).await?)
 }
 
-/// Has a conversation answered by another model from now on.
+/// Sets the model that answers in a conversation from now on.
 pub async fn choose_model(
     caller: &Caller,
     conversation_id: ConversationId,
@@ -61,7 +61,8 @@ pub async fn choose_model(
     Ok(())
 }
 
-/// The whole name of the model that an intent names. A name that means none is refused before anything is stored.
+/// Returns the full name of the model that an intent names. An unknown name is rejected before anything is
+/// stored.
 async fn resolve_model(
     caller: &Caller,
     name: Option<String>,
@@ -74,7 +75,7 @@ async fn resolve_model(
         Ok(model) => return Ok(Some(model)),
         Err(unknown) => unknown,
     };
-    // It may have gone since: the same intent again is no reason to look for it.
+    // The model may be gone since then. A repeated intent needs no lookup.
     match caller
         .app
         .storage
@@ -90,7 +91,7 @@ fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
     let UnknownModel { why, models, hint } = unknown;
     let named = models[..models.len().min(MAX_LISTED_MODELS)].join(", ");
     let others = match (models.len(), models.len().saturating_sub(MAX_LISTED_MODELS)) {
-        (0, _) => "GET /api/models says which there are.".to_owned(),
+        (0, _) => "GET /api/models lists the models.".to_owned(),
         (_, 0) => format!("Choose one of these: {named}."),
         (_, more) => {
             format!("Choose one of these: {named}, or one of {more} more (GET /api/models has all).")
@@ -116,7 +117,7 @@ mod tests {
             unknown_model_error(&UnknownModel { why, models, hint }).message
         };
         let begin = "It is not there. Nothing was changed.";
-        assert_eq!(said(0), format!("{begin} GET /api/models says which there are."));
+        assert_eq!(said(0), format!("{begin} GET /api/models lists the models."));
         assert_eq!(said(2), format!("{begin} Choose one of these: x/0, x/1."));
         assert!(said(30).ends_with("x/19, or one of 10 more (GET /api/models has all)."));
     }

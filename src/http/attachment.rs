@@ -1,7 +1,7 @@
-//! Files that tools have given.
+//! Files returned by tools.
 //!
-//! They come from outside, and are served from where Parlor's own pages are. So browsers show only images and sounds, of types in
-//! which there are no scripts; everything else they save.
+//! They come from outside and are served from the origin of Parlor's own pages. Browsers therefore show only
+//! images and sounds, of types that cannot contain scripts. They save everything else.
 
 use axum::{
     body::Bytes,
@@ -20,14 +20,14 @@ use crate::{
     storage::StoredAttachment,
 };
 
-/// In a tab of its own a file is nobody's page: no scripts, no forms, no origin. The styles are those with which browsers
-/// themselves show an image.
+/// In its own tab, a file has no scripts, no forms and no origin. The styles are those that browsers use to
+/// show an image.
 const ATTACHMENT_CSP: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
-/// What has an id stays as it is.
+/// The file of an id never changes.
 const CACHE_CONTROL_IMMUTABLE: &str = "private, max-age=31536000, immutable";
 
-/// `GET /api/attachments/{id}`: what is in a file.
+/// `GET /api/attachments/{id}`: the contents of a file.
 pub async fn get(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -43,13 +43,13 @@ pub async fn get(
     } else {
         file_response(&attachment, data, headers.get(header::RANGE))
     };
-    let kept = [
+    let fixed_headers = [
         (header::ETAG, &*tag),
         (header::CACHE_CONTROL, CACHE_CONTROL_IMMUTABLE),
         (header::CONTENT_SECURITY_POLICY, ATTACHMENT_CSP),
         (header::ACCEPT_RANGES, "bytes"),
     ];
-    for (name, value) in kept {
+    for (name, value) in fixed_headers {
         if let Ok(value) = HeaderValue::from_str(value) {
             response.headers_mut().insert(name, value);
         }
@@ -71,7 +71,7 @@ fn file_response(attachment: &Attachment, data: Bytes, range: Option<&HeaderValu
             content_disposition(how, &attachment.name),
         ),
     ];
-    // Some browsers play no sound that they can't have in parts.
+    // Some browsers play a sound only if they can request it in parts.
     let length = data.len();
     match range.and_then(|range| parse_range(range.to_str().ok()?, length)) {
         Some((from, to)) => {
@@ -82,7 +82,8 @@ fn file_response(attachment: &Attachment, data: Bytes, range: Option<&HeaderValu
     }
 }
 
-/// The one part that a request is for: from where, and to where. Whoever asks for several, or for what is not there, gets all.
+/// Parses the single range of a request. Returns `None` for several ranges and for ranges outside the file;
+/// the response then has the whole file.
 fn parse_range(range: &str, length: usize) -> Option<(usize, usize)> {
     let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
     let (from, to) = if from.is_empty() {

@@ -1,5 +1,6 @@
-//! `POST /api/chat/batch`: a turn for clients that want the whole answer at once. The run goes on if they go away, or if it takes
-//! longer than anyone should wait for an answer over HTTP: then they are told where to find it.
+//! `POST /api/chat/batch`: a turn for clients that want the whole answer at once. The run continues if the
+//! client disconnects, or if it takes longer than a response over HTTP should. The response then contains the
+//! location of the answer.
 
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ use crate::{
     storage::StorageError,
 };
 
-/// How long it may take to read how a run has ended when Parlor stops: shorter than connections are kept.
+/// The time limit for reading the end of a run at shutdown. It is shorter than the time for which connections
+/// are kept.
 const FINAL_READ_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Saves the message, starts the run and waits for its end.
@@ -48,7 +50,7 @@ pub async fn start(
     }
 }
 
-/// Waits for the answer, but not for ever.
+/// Waits for the answer, up to a timeout.
 async fn wait_for_answer(
     caller: &Caller,
     started: &StartedRun,
@@ -63,17 +65,17 @@ async fn wait_for_answer(
     respond(caller, started, &message, with_diagnostics).await
 }
 
-/// Parlor stops. The runs were ended before that, and who waits for one is to hear of it.
+/// Waits for shutdown. Runs end before that, so their waiting clients get the result.
 async fn wait_for_shutdown(caller: &Caller) {
     caller.app.shutdown.cancelled().await;
     sleep(FINAL_READ_TIMEOUT).await;
 }
 
-/// Waits until nothing more comes of a run by itself: it has ended, or a person is asked.
+/// Waits until a run makes no more progress by itself: it has ended, or a tool call needs approval.
 async fn wait_until_settled(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
     let app = &caller.app;
     let after = app.storage.last_position(caller.user_id).await?;
-    // From before the message is read on, so that nothing can fall between the two.
+    // Follow from before the message is read, so that no event between the two is missed.
     let mut follower = Follower::new(
         app.hub.clone(),
         app.storage.clone(),
@@ -92,8 +94,8 @@ async fn wait_until_settled(caller: &Caller, run: MessageId) -> Result<Message, 
     }
 }
 
-/// Waits for an event with which a run may have settled. A conversation that is deleted takes its runs with it and says
-/// nothing to who follows one of them, so now and then it is worth a look.
+/// Waits for an event that may have settled a run. The deletion of a conversation also deletes its runs and
+/// sends no event to their followers, so the state is also checked at each heartbeat.
 async fn wait_for_settling_event(app: &AppState, follower: &mut Follower) -> Result<(), ApiError> {
     let look = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
     let settles = async {
@@ -141,7 +143,7 @@ async fn respond(
     })
 }
 
-/// Where the answer is, or will be.
+/// The location of the answer, which may not exist yet.
 #[derive(Serialize)]
 struct AnswerLocation {
     conversation_id: ConversationId,
@@ -159,13 +161,13 @@ impl From<&StartedRun> for AnswerLocation {
     }
 }
 
-/// Where to find what there is not yet.
+/// The location of an answer that is not complete yet.
 #[derive(Serialize)]
 struct PendingAnswer {
     #[serde(flatten)]
-    place: AnswerLocation,
+    location: AnswerLocation,
     status: RunStatus,
-    /// The tool calls that a person has to allow first.
+    /// The tool calls that need approval first.
     approvals: Vec<PendingApproval>,
 }
 
@@ -192,7 +194,7 @@ fn pending_response(started: &StartedRun, message: &Message, status: RunStatus) 
         detail: call.detail.clone(),
     });
     let later = PendingAnswer {
-        place: started.into(),
+        location: started.into(),
         status,
         approvals: approvals.collect(),
     };
@@ -202,56 +204,57 @@ fn pending_response(started: &StartedRun, message: &Message, status: RunStatus) 
 }
 
 fn set_location(response: &mut Response, message_id: MessageId) {
-    if let Ok(place) = HeaderValue::from_str(&format!("/api/messages/{message_id}")) {
-        response.headers_mut().insert(header::LOCATION, place);
+    if let Ok(location) = HeaderValue::from_str(&format!("/api/messages/{message_id}")) {
+        response.headers_mut().insert(header::LOCATION, location);
     }
 }
 
-/// A problem that says where the answer will be found: the run was begun, and goes on or was ended without its caller.
+/// Returns a problem with the location of the answer: the run was started, and continues or ended without its
+/// client.
 fn problem_with_location(started: &StartedRun, error: &ApiError) -> Response {
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let place = AnswerLocation::from(started);
-    let mut response = problem::respond(status, error.code.as_str(), &error.message, &place);
-    set_location(&mut response, place.message_id);
+    let location = AnswerLocation::from(started);
+    let mut response = problem::respond(status, error.code.as_str(), &error.message, &location);
+    set_location(&mut response, location.message_id);
     response
 }
 
-/// The token that the request came with is not taken any more, or can't be read.
+/// Returns the response for a token that was revoked, has expired or could not be read.
 fn token_ended_response(started: &StartedRun, ended: Result<(), StorageError>) -> Response {
     if let Err(error) = ended {
-        tracing::error!(%error, "a token can't be read");
+        tracing::error!(%error, "cannot read a token");
         return unavailable_response(started);
     }
     let run = started.assistant_message_id;
     problem_with_location(
         started,
         &tokens::unauthorized(&format!(
-            "This API token was revoked, or has expired, while the answer was made. The answer goes on, and is kept as message {run}."
+            "This API token was revoked or has expired before the answer was complete. The answer continues and is saved as message {run}."
         )),
     )
 }
 
-/// Storage does not work just now.
+/// Returns the response for a storage failure.
 fn unavailable_response(started: &StartedRun) -> Response {
     let run = started.assistant_message_id;
     let message = format!(
-        "Parlor's database does not work just now. The answer goes on, and is kept as soon as that is possible: GET \
-         /api/messages/{run} has it then. The log says more."
+        "Parlor's database is unavailable. The answer continues and is saved as soon as possible: GET \
+         /api/messages/{run} returns it then. The log says more."
     );
     problem_with_location(started, &ApiError::new(ErrorCode::Unavailable, message))
 }
 
-/// For who waits for a run that could not be ended before Parlor was.
+/// Returns the response for a client whose run could not be ended before shutdown.
 fn shutdown_response(started: &StartedRun) -> Response {
     let run = started.assistant_message_id;
     let message = format!(
-        "Parlor is being stopped. What the answer had come to is kept: when Parlor is there again, GET /api/messages/{run} \
-         has it."
+        "Parlor is shutting down. The answer so far is saved: after the restart, GET /api/messages/{run} returns \
+         it."
     );
     problem_with_location(started, &ApiError::new(ErrorCode::Unavailable, message))
 }
 
-/// What had come of an answer all the same.
+/// The partial result of a failed answer.
 #[derive(Serialize)]
 struct FailedAnswer {
     error: RunError,
@@ -287,7 +290,7 @@ mod tests {
         }
     }
 
-    /// Checks that a response is a problem that says where the answer is, and gives its code.
+    /// Asserts that a response is a problem with the location of the answer. Returns its status and code.
     async fn code(response: Response, started: &StartedRun) -> (u16, Value) {
         let message_id = started.assistant_message_id;
         let (parts, body) = response.into_parts();

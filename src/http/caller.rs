@@ -1,4 +1,4 @@
-//! The caller of a request under `/api`, as `security` has found it.
+//! Extracts the caller of a request under `/api`, which `security` has authenticated.
 
 use std::convert::Infallible;
 

@@ -1,5 +1,5 @@
-//! `POST /api/chat/stream`: a turn for clients without the page. It streams the run that it starts; the run
-//! goes on whether anyone listens or not, and `GET /api/runs/{id}/events?after=N` takes up the stream again.
+//! `POST /api/chat/stream`: a turn for clients without the page. The response streams the run that it starts.
+//! The run continues without a reader, and `GET /api/runs/{id}/events?after=N` resumes the stream.
 
 use std::collections::HashMap;
 
@@ -33,31 +33,32 @@ use crate::{
     storage::{LoggedEvent, RunKey, StoredRun},
 };
 
-/// The header that names a request, so that sending it twice does it once.
+/// The header that identifies a request, so that a repeated request runs once.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// A turn to be answered.
+/// A request for a turn.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ChatRequest {
     message: String,
-    /// Goes on with this conversation, or makes it; without it, a new one is made.
+    /// The conversation to continue or to create. Without it, a new one is created.
     conversation_id: Option<ConversationId>,
-    /// The name of the model to answer.
+    /// The name of the model.
     model: Option<String>,
-    /// Tools that have to be used before the answer, by their names.
+    /// Names of the tools that must be used before the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     force_tools: Vec<String>,
-    /// How the model is asked from now on.
+    /// The model parameters from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parameters: Option<ParametersBody>,
-    /// What the person is looking at.
+    /// The user's current page.
     context: Option<PageContext>,
     #[serde(flatten)]
     how_said: InteractionFields,
-    /// Whether the answer's payload says how it was made. No part of what is asked for: the same request with another wish is the same.
+    /// If true, the final payload includes diagnostics. Not part of the request's fingerprint: the same
+    /// request with another value is the same.
     #[serde(default, skip_serializing)]
     diagnostics: bool,
-    /// Not taken: the server has the history.
+    /// Rejected: the server has the history.
     #[serde(skip_serializing)]
     conversation_history: Option<Value>,
 }
@@ -72,7 +73,7 @@ pub async fn start(
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
 
-/// Saves the message and starts the run. Says whether the answer's diagnostics are wanted, too.
+/// Saves the message and starts the run. Also returns true if the diagnostics of the answer are requested.
 pub async fn start_turn(
     caller: &Caller,
     headers: &HeaderMap,
@@ -102,7 +103,7 @@ pub async fn start_turn(
     Ok((started, request.diagnostics))
 }
 
-/// Goes on with an answer that did not come to its end, and streams that.
+/// Continues an answer that did not complete, and streams it.
 pub async fn continue_run(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -124,7 +125,7 @@ pub async fn continue_run(
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
 
-/// Answers once more what an answer answers, and streams that.
+/// Regenerates an answer, and streams it.
 pub async fn regenerate(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -143,7 +144,7 @@ pub async fn regenerate(
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
 
-/// The run that an address names, and whether its diagnostics are wanted.
+/// Loads the run that the address names. Also returns true if its diagnostics are requested.
 async fn load_addressed_run(
     caller: &Caller,
     path: Result<Path<String>, PathRejection>,
@@ -155,7 +156,7 @@ async fn load_addressed_run(
     Ok((run.ok_or_else(not_found)?.key, diagnostics))
 }
 
-/// Whether the payload at the end is to say how the answer was made: `?diagnostics=true`.
+/// Returns true if the final payload includes diagnostics: `?diagnostics=true`.
 fn wants_diagnostics(query: &HashMap<String, String>) -> Result<bool, Problem> {
     match query.get("diagnostics").map(String::as_str) {
         None | Some("false") => Ok(false),
@@ -164,7 +165,7 @@ fn wants_diagnostics(query: &HashMap<String, String>) -> Result<bool, Problem> {
     }
 }
 
-/// Streams what a run does after a position.
+/// Streams the events of a run after a position.
 pub async fn resume(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -195,17 +196,18 @@ async fn stream(
         .run(user_id, run)
         .await?
         .ok_or_else(|| Problem(not_found()))?;
-    // A reader that comes back may have seen a part of what was before the run was continued.
+    // A reader that reconnects may have seen some of the events from before the run was continued.
     let after = if after == Position(0) {
         Position(first_position.0.saturating_sub(1))
     } else {
         after
     };
     if last_position.is_some_and(|last| after >= last) {
-        // An EventSource that comes back after the end: by its standard, this tells it to stay away.
+        // An EventSource that reconnects after the end. By its standard, this status tells it not to
+        // reconnect.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    // What the reader has seen is read again, for the marks that are to come.
+    // Events that the reader has seen are read again, to compute the markers that follow.
     let begin = Position(first_position.0.saturating_sub(1)).min(after);
     let follower = Follower::new(
         app.hub.clone(),
@@ -218,7 +220,7 @@ async fn stream(
         caller,
         run: key,
         after,
-        marks: ToolMarkers::default(),
+        markers: ToolMarkers::default(),
         diagnostics,
     };
     Ok(event_stream::respond(follower, &app, access, one_run))
@@ -235,20 +237,20 @@ pub(super) fn parse_intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> 
     parsed.ok_or_else(|| bad_request("The header Idempotency-Key must be a UUID."))
 }
 
-/// The events of one run; the last one brings the whole answer.
+/// Projects the log to the events of one run. The last one includes the whole answer.
 struct RunProjection {
     caller: Caller,
     run: RunKey,
     /// The position of the last event that the reader has seen.
     after: Position,
-    marks: ToolMarkers,
-    /// How it was made, too.
+    markers: ToolMarkers,
+    /// If true, the last event includes the diagnostics.
     diagnostics: bool,
 }
 
 impl RunProjection {
-    /// Whether this is the run's last event. One that looks like it is not if the run was continued after it; one that can't be
-    /// read may be.
+    /// Returns true if this is the run's last event. A final event is not the last one if the run was
+    /// continued after it. An unreadable event may be the last one.
     async fn is_last(&self, logged: &LoggedEvent) -> bool {
         let is_damaged = logged.event.body == EventBody::Damaged;
         if !is_damaged && logged.event.body.terminal_status().is_none() {
@@ -285,7 +287,7 @@ impl Projection for RunProjection {
     }
 
     async fn is_over(&mut self) -> bool {
-        // A conversation that is deleted takes its runs with it: nothing more will come.
+        // The deletion of a conversation also deletes its runs: no more events will come.
         matches!(
             self.caller
                 .app
@@ -298,22 +300,22 @@ impl Projection for RunProjection {
 }
 
 impl RunProjection {
-    /// The frames of an event, with what is added to it.
+    /// Returns the frames of an event and the markers inserted with it.
     async fn frames_with_markers(&mut self, logged: &LoggedEvent) -> Vec<Frame> {
         let body = &logged.event.body;
-        if self.marks.is_behind(body) {
+        if self.markers.is_behind(body) {
             let storage = &self.caller.app.storage;
             let found = storage.message(self.run.user_id, self.run.message_id).await;
             if let Ok(Some((_, message))) = found
                 && let Some(answer) = message.assistant()
             {
-                self.marks.catch_up(answer, body);
+                self.markers.catch_up(answer, body);
             }
         }
-        self.marks.frames(body)
+        self.markers.frames(body)
     }
 
-    /// An event as it was logged, with the answer if it is the last one.
+    /// Returns an event as it was logged, with the answer if it is the last one.
     async fn logged(&self, logged: &LoggedEvent) -> (String, bool) {
         if !self.is_last(logged).await {
             return (logged.json.clone(), false);
@@ -337,7 +339,7 @@ impl RunProjection {
     }
 }
 
-/// A part of a text's event.
+/// Returns the JSON of a text event with only a part of its text.
 fn text_delta_json(event: &Event, offset: usize, text: String) -> String {
     let mut event = event.clone();
     if let EventBody::TextDelta {
@@ -351,7 +353,7 @@ fn text_delta_json(event: &Event, offset: usize, text: String) -> String {
     to_json(&event)
 }
 
-/// Nothing that is written here can fail to be JSON.
+/// Serializes an event. The types that are written here always serialize.
 fn to_json(event: &impl Serialize) -> String {
     serde_json::to_string(event).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The connections: accepted, answered, and ended when the server goes down.
+//! The connections: accepting and serving them, and ending them at shutdown.
 
 use std::time::Duration;
 
@@ -19,23 +19,23 @@ use tower::ServiceExt;
 use super::upload::{PacedBody, UploadPace};
 use crate::settings::Settings;
 
-/// Answers what comes in at `listener` until `down` is cancelled; then returns when the last request is answered.
+/// Serves connections of `listener` until `down` is cancelled. Returns after the last request was answered.
 ///
-/// A connection on which no whole head of a request comes for a while is closed, idle ones too (setting
-/// `timeouts.request_head_seconds`). Answers may take as long as they like.
+/// A connection that sends no complete request head within `timeouts.request_head_seconds` is closed, even if
+/// it is idle. Responses may take any time.
 pub async fn serve(mut listener: TcpListener, routes: Router, settings: &Settings, down: CancellationToken) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());
     http.header_read_timeout(Duration::from_secs_f64(settings.timeouts.request_head_seconds));
     let pace = UploadPace::new(settings);
-    // Made into routes once: otherwise every connection would get a copy of them all.
+    // Built once: otherwise each connection would copy all routes.
     let routes = routes.with_state(());
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             biased;
             () = down.cancelled() => break,
-            // It has errors behind it when it is ready: without sockets left it waits a moment.
+            // `accept` handles its own errors: without free sockets it waits for a moment.
             (stream, _) = Listener::accept(&mut listener) => {
                 connections.spawn(serve_connection(http.clone(), stream, routes.clone(), pace, down.clone()));
             }
@@ -53,7 +53,7 @@ async fn serve_connection(
     pace: UploadPace,
     down: CancellationToken,
 ) {
-    // Small frames must leave at once.
+    // Small frames must be sent at once.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY");
     }
@@ -68,7 +68,7 @@ async fn serve_connection(
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke off");
+        tracing::debug!(%error, "a connection was interrupted");
     }
 }
 

@@ -1,9 +1,9 @@
-//! What a file is called that a browser shows or saves (`Content-Disposition`, RFC 6266).
+//! The name and disposition of a file that a browser shows or saves (`Content-Disposition`, RFC 6266).
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// `inline` or `attachment`, with a name in any letters: the second form is for those who know it (RFC 8187), which all
-/// browsers do, the first for all others.
+/// Returns `inline` or `attachment` with a file name in any script. The second form of the name is for
+/// clients that support RFC 8187, which all browsers do; the first is for all others.
 pub fn content_disposition(how: &str, name: &str) -> String {
     let plain: String = name
         .chars()

@@ -1,4 +1,4 @@
-//! Conversations for clients without the page: the list, one of them, its messages, another title, deleting it.
+//! Conversations for clients without the page: listing, reading, messages, renaming, deleting.
 
 use axum::{
     Json,
@@ -20,10 +20,10 @@ use crate::{
     storage::{Change, PageSize, StoredConversation},
 };
 
-/// Which part of the list.
+/// The requested part of the list.
 #[derive(Debug, Deserialize)]
 pub struct ListQuery {
-    /// The `activity` of the last conversation of the page before.
+    /// The `activity` of the last conversation on the previous page.
     before: Option<Position>,
     limit: Option<usize>,
 }
@@ -45,7 +45,7 @@ pub async fn list(
 pub struct Conversation {
     id: ConversationId,
     title: String,
-    /// The model of its next answer, as `endpoint/model`.
+    /// The model of the next answer, as `endpoint/model`.
     model: Option<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -65,25 +65,26 @@ pub async fn get(
     ))
 }
 
-/// Which part of a conversation.
+/// The requested part of a conversation.
 #[derive(Debug, Deserialize)]
 pub struct MessagesQuery {
-    /// The message that the page leads up to: `next_before` of the page that came before it.
+    /// The message that follows the requested page: `next_before` of the page that was loaded last.
     before: Option<MessageId>,
     limit: Option<usize>,
 }
 
-/// A part of a conversation.
+/// A page of a conversation's messages.
 #[derive(Serialize)]
 pub struct Messages {
     conversation_id: ConversationId,
     /// Oldest first; a tree through `parent_id`.
     messages: Vec<Message>,
-    /// What to ask for next, if there are older ones.
+    /// The value of `before` for the next request, if there are older messages.
     next_before: Option<MessageId>,
 }
 
-/// `GET /api/conversations/{id}/messages`: the newest part of the branch that is shown, then page by page what leads to it.
+/// `GET /api/conversations/{id}/messages`: the newest part of the shown branch; further requests return the
+/// older pages.
 pub async fn messages(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -118,14 +119,14 @@ pub async fn messages(
     }))
 }
 
-/// What can be changed of a conversation.
+/// The fields of a conversation that can be changed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConversationPatch {
     title: String,
 }
 
-/// `PATCH /api/conversations/{id}`: gives it another title.
+/// `PATCH /api/conversations/{id}`: renames it.
 pub async fn rename(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -144,7 +145,8 @@ pub async fn rename(
     Ok(Json(load_conversation(&caller, conversation_id).await?))
 }
 
-/// `DELETE /api/conversations/{id}`: deletes it with all that is in it, and stops its run. What is gone stays gone.
+/// `DELETE /api/conversations/{id}`: deletes it with all its contents, and stops its run. Deleting it again
+/// is not an error.
 pub async fn delete(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -177,10 +179,10 @@ async fn load_conversation(caller: &Caller, id: ConversationId) -> Result<Conver
     })
 }
 
-/// How much of something to give: what was asked for, and never more than the setting.
-fn clamp_limit(asked: Option<usize>, setting: usize) -> Result<usize, Problem> {
-    match asked {
-        Some(0) => Err(bad_request("A limit is a whole number from 1 on.")),
-        asked => Ok(asked.unwrap_or(setting).min(setting)),
+/// Returns the page size: the requested one, at most the setting.
+fn clamp_limit(requested: Option<usize>, setting: usize) -> Result<usize, Problem> {
+    match requested {
+        Some(0) => Err(bad_request("A limit is a whole number of at least 1.")),
+        requested => Ok(requested.unwrap_or(setting).min(setting)),
     }
 }

@@ -1,8 +1,8 @@
-//! What pages of other sites may ask for and read (CORS): the public contract, with a token.
+//! Cross-origin requests (CORS): pages of other sites can use the public contract with a token.
 //!
-//! A browser asks first whether a page may send one, with a request that has none itself. It is told yes, whichever page it is:
-//! what comes from another site without a token is refused all the same. Nothing that a browser would send by itself counts, so
-//! every origin can be named by `*`.
+//! A browser asks in advance whether a page may send a token, with a request that has none. The answer is
+//! always yes: a request from another site without a token is rejected anyway. Credentials that browsers send
+//! by themselves do not count, so every origin is allowed by `*`.
 
 use axum::{
     http::{
@@ -18,16 +18,16 @@ use axum::{
 
 const ALLOWED_METHODS: &str = "GET, POST, PUT, PATCH, DELETE";
 
-/// What the contract reads of a request, besides what every page may send.
+/// The request headers of the contract, besides those that CORS always allows.
 const ALLOWED_HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id";
 
-/// What the contract says in headers, besides what every page may read.
+/// The response headers of the contract, besides those that CORS always exposes.
 const EXPOSED_HEADERS: &str = "location, retry-after, www-authenticate";
 
-/// For how many seconds a browser need not ask again.
+/// The time for which a browser may cache a preflight response, in seconds.
 const MAX_AGE_SECONDS: &str = "600";
 
-/// Whether a browser asks if a page may send a token.
+/// Returns true if a browser asks whether a page may send a token.
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     let mut wanted = headers
         .get_all(ACCESS_CONTROL_REQUEST_HEADERS)
@@ -40,7 +40,7 @@ pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
         && wanted.any(|name| name.trim().eq_ignore_ascii_case(AUTHORIZATION.as_str()))
 }
 
-/// It may.
+/// Returns the response that allows the request.
 pub fn preflight_response() -> Response {
     let headers = [
         (ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
@@ -51,7 +51,7 @@ pub fn preflight_response() -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// Lets the page read an answer.
+/// Lets the page read a response.
 pub fn add_cors_headers(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(

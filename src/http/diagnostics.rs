@@ -1,4 +1,4 @@
-//! `/api/messages/{id}/diagnostics`: how an answer was made.
+//! `/api/messages/{id}/diagnostics`: the diagnostics of an answer.
 
 use axum::{
     Json,
@@ -11,7 +11,7 @@ use crate::{
     diagnostics::Diagnostics,
 };
 
-/// `GET /api/messages/{id}/diagnostics`: also while the answer is made, with what there is.
+/// `GET /api/messages/{id}/diagnostics`: also during the run, with the data so far.
 pub async fn get(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,

@@ -1,4 +1,5 @@
-//! Refusals, in the form that whoever asks can read: the page's own functions, programs, and people whose browser shows the answer.
+//! Error responses in the form that the client can read: the page's server functions, programs, and browsers
+//! that show the response to a person.
 
 use std::sync::LazyLock;
 
@@ -17,13 +18,13 @@ use super::{
 };
 use crate::protocol::{ApiError, ErrorCode};
 
-/// How much of an address is repeated in an answer, in characters.
+/// The maximum length of an address that a response quotes, in characters.
 const MAX_SHOWN_PATH_CHARS: usize = 200;
 
-/// Answers with an error.
+/// Returns the response for an error.
 pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
     let path = uri.path();
-    // Who comes with a token is a program, wherever it goes.
+    // A client with a token is a program, whatever the address.
     if is_rpc(path) && error.code != ErrorCode::Unauthorized {
         return rpc::respond(&error);
     }
@@ -38,13 +39,13 @@ pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
     Problem(error).into_response()
 }
 
-/// Answers a method that an address does not take. The router adds `Allow`.
+/// Responds to a method that an address does not support. The router adds `Allow`.
 pub async fn method_not_allowed(uri: Uri, headers: HeaderMap) -> Response {
-    let why = "This address takes another method; the header Allow says which. Nothing was done.";
+    let why = "This address does not support this method; the header Allow lists the supported ones. Nothing was done.";
     respond(&uri, &headers, ApiError::new(ErrorCode::WrongMethod, why))
 }
 
-/// Answers where there is nothing for a program, and says what there is.
+/// Responds to an unknown address of the API. Lists the known ones.
 pub async fn unknown_address(uri: Uri) -> Response {
     #[derive(Serialize)]
     struct UnknownAddressBody {
@@ -74,7 +75,7 @@ static ADDRESSES: LazyLock<Vec<String>> = LazyLock::new(|| {
     paths.flat_map(of_path).collect()
 });
 
-/// Asks a person before PubMed is asked, since a page of another site led here by itself.
+/// Asks the user before a search is sent to PubMed, since a page of another site opened it.
 pub fn confirm_search_page(uri: &Uri) -> Response {
     let address = uri.path_and_query().map_or("/", |address| address.as_str());
     let message = "A page of another site wants to open a search here. Opening it asks PubMed.";
@@ -94,7 +95,7 @@ fn accepts_html(request: &HeaderMap) -> bool {
     accepted.any(|value| value.to_str().is_ok_and(|types| types.contains("text/html")))
 }
 
-/// A page that says one thing. It has no styles: where Parlor refuses, it may refuse those as well.
+/// Returns a page with one message. It has no styles: where Parlor rejects the page, it may reject them too.
 fn message_page(status: StatusCode, title: &str, message: &str, link: Option<&str>) -> Response {
     let message = html_escape::encode_text(message);
     let link = link.map(|address| {

@@ -1,5 +1,5 @@
-//! A log as server-sent events: the `id:` of each frame is its event's position, so that `Last-Event-ID`
-//! works for any client. Heartbeats and `reset` have none.
+//! A log as server-sent events. The `id:` of each frame is the position of its event, so that `Last-Event-ID`
+//! works for any client. Heartbeats and `reset` have no id.
 
 use std::{borrow::Cow, collections::HashMap, time::Duration};
 
@@ -25,11 +25,11 @@ use crate::{
     storage::LoggedEvent,
 };
 
-/// How much may be joined into one write when several events are there already.
+/// The maximum length of a write that joins several available events, in bytes.
 const MAX_CHUNK_BYTES: usize = 32 << 10;
 
-/// `GET /api/events?after=N`, and `/rpc/events` for the page: everything that happens to the user after a position. Without one, what
-/// happens from now on.
+/// `GET /api/events?after=N`, and `/rpc/events` for the page: all events of the user after a position.
+/// Without one, the events from now on.
 pub async fn stream_user_log(
     caller: Caller,
     query: Result<Query<HashMap<String, String>>, QueryRejection>,
@@ -50,7 +50,7 @@ pub async fn stream_user_log(
     Ok(respond(follower, app, caller.access, LogProjection))
 }
 
-/// The position after which a client wants to go on: `?after=N`, or the standard's `Last-Event-ID`.
+/// Parses the position from which a client resumes: `?after=N`, or the standard's `Last-Event-ID`.
 pub fn parse_position(
     query: &HashMap<String, String>,
     headers: &HeaderMap,
@@ -77,16 +77,16 @@ pub fn parse_position(
         })
 }
 
-/// How events of a log become frames.
+/// Converts events of a log to frames.
 pub trait Projection: Send + 'static {
-    /// The data of an event's frames, and whether it is the stream's last event.
+    /// Returns the data of an event's frames, and true if it is the stream's last event.
     fn frames(&mut self, logged: &LoggedEvent) -> impl Future<Output = (Vec<String>, bool)> + Send;
 
-    /// Asked with each heartbeat: whether there is any more to come.
+    /// Returns true if no more events will come. Called at each heartbeat.
     fn is_over(&mut self) -> impl Future<Output = bool> + Send;
 }
 
-/// Every event as it stands in the log.
+/// Projects every event as it is logged.
 struct LogProjection;
 
 impl Projection for LogProjection {
@@ -105,12 +105,12 @@ struct EventStreamBody<P> {
     heartbeat: Duration,
     next_heartbeat_at: Instant,
     shutdown: CancellationToken,
-    /// Ready when the token that the request came with is not taken any more.
+    /// Resolves when the token of the request is no longer valid.
     access_end: AccessEnd,
     is_over: bool,
 }
 
-/// The response that streams what a follower gives.
+/// Returns the response that streams the events of a follower.
 pub fn respond(
     follower: Follower,
     app: &AppState,
@@ -122,7 +122,8 @@ pub fn respond(
         follower,
         projection,
         heartbeat,
-        // The first beat at once: the client learns that it is connected, whatever stands between.
+        // The first heartbeat is sent at once, so that the client learns that it is connected even through a
+        // proxy.
         next_heartbeat_at: Instant::now(),
         shutdown: app.shutdown.clone(),
         access_end: app.tokens.access_end(access),
@@ -142,13 +143,13 @@ pub fn respond(
         header::CACHE_CONTROL,
         HeaderValue::from_static("no-cache, no-transform"),
     );
-    // nginx would hold events back until its buffer is full.
+    // Without it, nginx delays events until its buffer is full.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 
 impl<P: Projection> EventStreamBody<P> {
-    /// Nothing at the end. An event may become no frame at all.
+    /// Returns the next chunk, or `None` at the end. An event may have no frame.
     async fn next_chunk(&mut self) -> Option<String> {
         loop {
             let chunk = self.read_chunk().await?;
@@ -168,7 +169,7 @@ impl<P: Projection> EventStreamBody<P> {
             ended = &mut self.access_end => return match ended {
                 Ok(()) => None,
                 Err(error) => {
-                    tracing::error!(%error, "a token can't be read");
+                    tracing::error!(%error, "cannot read a token");
                     Some(self.final_notice(StreamNotice::Unavailable))
                 }
             },
@@ -183,7 +184,7 @@ impl<P: Projection> EventStreamBody<P> {
             Ok(FollowerItem::Event(event)) => event,
             Ok(FollowerItem::Reset) => return Some(self.final_notice(StreamNotice::Reset)),
             Err(error) => {
-                tracing::error!(%error, "the log can't be read");
+                tracing::error!(%error, "cannot read the log");
                 return Some(self.final_notice(StreamNotice::Unavailable));
             }
         };

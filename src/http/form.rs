@@ -1,4 +1,4 @@
-//! Sending a message, and stopping an answer, from a page without scripts: a plain form.
+//! Sending a message and stopping an answer from a page without scripts, by a plain form.
 
 use axum::{
     extract::{Form, State, rejection::FormRejection},
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// The composer's fields. The ids come with the page: the form sent twice is one message.
+/// The composer's fields. The ids are part of the page, so the same form sent twice is one message.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ComposerForm {
@@ -25,7 +25,7 @@ pub struct ComposerForm {
     intent_id: String,
     conversation_id: String,
     message_id: String,
-    /// Not empty if the conversation begins with the message.
+    /// Not empty if the message begins the conversation.
     begins: String,
     model: String,
     /// The run to stop, if *Stop* was pressed instead of *Send*.
@@ -53,7 +53,7 @@ pub async fn send(
     }
 }
 
-/// Does what was asked for, and gives the path of where that can be seen.
+/// Performs the requested action. Returns the path of the page that shows the result.
 async fn submit(caller: Caller, composed: &ComposerForm) -> Result<String, ApiError> {
     let conversation_id: ConversationId = parse_id(&composed.conversation_id)?;
     let path = format!("/c/{conversation_id}");
@@ -80,7 +80,7 @@ async fn submit(caller: Caller, composed: &ComposerForm) -> Result<String, ApiEr
     Ok(path)
 }
 
-/// An id of the form; a new one where there is none.
+/// Parses an id of the form. Returns a new one if the field is empty.
 fn parse_id<T: Default + std::str::FromStr>(text: &str) -> Result<T, ApiError> {
     if text.is_empty() {
         return Ok(T::default());
@@ -88,24 +88,25 @@ fn parse_id<T: Default + std::str::FromStr>(text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|_| {
         ApiError::new(
             ErrorCode::BadRequest,
-            "An id in the form is not one. Load the page again.",
+            "The form contains an invalid id. Reload the page.",
         )
     })
 }
 
 fn invalid_form(rejection: &FormRejection) -> ApiError {
     if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        let message = "The message is longer than Parlor takes (setting limits.request_bytes). It was not sent: go \
+        let message = "The message is longer than the limit (setting limits.request_bytes). It was not sent: go \
                        back, where your browser still has it, and make it shorter.";
         return ApiError::new(ErrorCode::TooLarge, message);
     }
     ApiError::new(ErrorCode::BadRequest, excerpt(&rejection.body_text()))
 }
 
-/// A small page that says what happened, keeps the text, and offers to send it again, perhaps to one of these models.
+/// Returns a small page that says what happened, keeps the text and offers to send it again, to one of these
+/// models if there are any.
 fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<ModelInfo>) -> Response {
     if error.code == ErrorCode::IntentReused {
-        // The first message with these ids is there; what is in the form now is another one.
+        // A message with these ids exists, and the form now contains another one.
         composed.intent_id = IntentId::new().to_string();
         composed.message_id = MessageId::new().to_string();
     }
@@ -133,7 +134,7 @@ fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<Mode
         view! { <p><label>"Model: " <select name="model">{options}</select></label></p> }.into_any()
     };
     let again = (!text.is_empty()).then(|| {
-        // Leptos does not escape what is between a text area's tags; the leading line break is the one that HTML drops.
+        // Leptos does not escape the contents of a text area. HTML drops the leading line break.
         let text = format!("\n{}", html_escape::encode_text(&text));
         view! {
             <form method="post" action="/send">
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
     use crate::ui::hydration_tests::xss::{ParsedHtml, batches, collections, parse_html};
 
-    /// The page that says that a text was not sent.
+    /// Returns the parsed page that says that a text was not sent.
     async fn rejection_html(text: &str) -> ParsedHtml {
         let composed = ComposerForm {
             message: text.into(),

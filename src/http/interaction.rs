@@ -1,4 +1,4 @@
-//! How a client of the public contract says that a message was not typed.
+//! The request fields for messages that were not typed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::problem::{Problem, bad_request};
 use crate::protocol::Interaction;
 
-/// The fields of a request that say it.
+/// The fields that describe the interaction of a request.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct InteractionFields {
     interaction_type: Option<String>,
-    /// The action whose button was pressed, and what goes with it, as the answer had them.
+    /// The action whose button was pressed, and its data, as the answer contained them.
     action: Option<String>,
     data: Option<Value>,
 }
@@ -18,7 +18,7 @@ pub struct InteractionFields {
 impl InteractionFields {
     /// # Errors
     ///
-    /// If there is no such type, or an action without its name.
+    /// If the type is unknown, or an action has no name.
     pub fn parse(&self) -> Result<Interaction, Problem> {
         match (self.interaction_type.as_deref(), &self.action) {
             (None | Some("text_input"), None) => Ok(Interaction::TextInput),

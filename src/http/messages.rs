@@ -1,4 +1,4 @@
-//! One message by its id, where the run that makes it stands, stopping it, and answering what it asks; and the models there are.
+//! One message by its id; the state of its run, stopping it, and approvals; and the list of models.
 
 use axum::{
     Json,
@@ -21,7 +21,7 @@ use crate::{
     storage::ApprovalDecision,
 };
 
-/// `GET /api/messages/{id}`: also with the id that was announced before the model was called.
+/// `GET /api/messages/{id}`: also with an id that was announced before the model call.
 pub async fn get(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -39,25 +39,27 @@ pub async fn get(
     }))
 }
 
-/// A message and where it is. Not a `serde_json::Value`: what a model asks a tool may be nested deeper than that can be.
+/// A message and its location. Not a `serde_json::Value`: the arguments of a tool call may be nested deeper
+/// than that type supports.
 #[derive(Serialize)]
 pub struct LocatedMessage {
     conversation_id: ConversationId,
     message: Message,
 }
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Serialize)]
 pub struct Run {
     message_id: MessageId,
     conversation_id: ConversationId,
     status: RunStatus,
-    /// Its first event since it was started or last continued, and its last one.
+    /// The position of its first event since it was started or last continued.
     first_position: Position,
+    /// The position of its last event.
     last_position: Option<Position>,
 }
 
-/// `GET /api/runs/{id}`: where a run stands. Its id is that of the answer that it makes.
+/// `GET /api/runs/{id}`: the state of a run. Its id is the id of the answer that it creates.
 pub async fn get_run(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -79,7 +81,7 @@ pub async fn list_models(Caller { app, .. }: Caller) -> Json<ModelList> {
     Json(app::models::list(&app).await)
 }
 
-/// `POST /api/runs/{id}/stop`: stops a run; one that has ended stays as it is.
+/// `POST /api/runs/{id}/stop`: stops a run. A run that has ended is not changed.
 pub async fn stop_run(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -94,15 +96,15 @@ pub async fn stop_run(
     Ok(Json(json!({ "message_id": message_id, "status": status })))
 }
 
-/// Whether a tool call may begin.
+/// The approval or rejection of a tool call.
 #[derive(Debug, Deserialize)]
 pub struct ApprovalRequest {
-    /// Which call of the run.
+    /// The index of the call in the run.
     index: usize,
     answer: ApprovalAnswer,
 }
 
-/// `POST /api/runs/{id}/approvals`: answers whether a tool call may begin. The first answer counts.
+/// `POST /api/runs/{id}/approvals`: approves or rejects a tool call. The first answer counts.
 pub async fn answer_approval(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,

@@ -1,6 +1,6 @@
-//! Parlor over HTTP: the routes, the public contract for any client, and who may call.
+//! Parlor over HTTP: the routes, the public contract for any client, and access control.
 //!
-//! Handlers read as checklists and only translate; what is done is done in `runs`, `journal` and `storage`.
+//! Handlers are short and only translate. The work is done in `runs`, `journal` and `storage`.
 
 use axum::{
     Router,
@@ -43,7 +43,7 @@ mod upload;
 
 pub use self::connections::serve;
 
-/// The public contract: all of its addresses. `docs/openapi.json` describes each.
+/// The routes of the public contract. `docs/openapi.json` describes each.
 fn contract_routes() -> Vec<(&'static str, MethodRouter<AppState>)> {
     vec![
         ("/api/attachments/{attachment_id}", get(attachment::get)),
@@ -93,11 +93,11 @@ fn contract_routes() -> Vec<(&'static str, MethodRouter<AppState>)> {
     ]
 }
 
-/// All that Parlor answers.
+/// Builds the router of all routes.
 pub fn router(app: AppState) -> Router {
     let page = page::routes(&app);
-    // Event streams must not be held back to fill a compressor's buffer.
-    // Images and sounds are as small as they get, and a part of one has to stay that part.
+    // A compressor would delay the events of a stream until its buffer is full.
+    // Images and sounds are compressed already, and ranges refer to the uncompressed file.
     let worth_it = SizeAbove::new(1024)
         .and(NotForContentType::new("text/event-stream"))
         .and(NotForContentType::IMAGES)

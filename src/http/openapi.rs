@@ -1,12 +1,13 @@
-//! `GET /api/openapi.json`: the public contract for programs. `docs/http.md` is the one for people.
+//! `GET /api/openapi.json`: the public contract for programs. `docs/http.md` documents it for people.
 //!
-//! The document is written by hand: what derives one from types would have to be on the types that the browser is compiled
-//! with too, does not know those that read and write themselves, and has no words for event streams. Tests see to it that
-//! document and server agree: here for addresses and events, and in `tests/server` for every response there.
+//! The document is written by hand. A crate that derives one needs attributes on types that are also compiled
+//! for the browser, does not support the types with their own serialization, and cannot describe event
+//! streams. Tests check that document and server agree: here for addresses and events, and in `tests/server`
+//! for every response there.
 
 use axum::{http::header, response::IntoResponse};
 
-/// The document.
+/// The OpenAPI document.
 pub const DOCUMENT: &str = include_str!("../../docs/openapi.json");
 
 /// `GET /api/openapi.json`
@@ -40,7 +41,7 @@ mod tests {
         let contract = contract_routes();
         let served: BTreeSet<&str> = contract.iter().map(|(path, _)| *path).collect();
         assert_eq!(described, served);
-        // There is no other way to an address than through the table.
+        // All routes are in that table.
         let router = include_str!("mod.rs");
         assert_eq!(
             router.matches(".route(\"/api").count(),
@@ -64,12 +65,12 @@ mod tests {
             .map(|event| event["type"].as_str().unwrap())
             .collect();
         let described: BTreeSet<&str> = mapping.keys().map(String::as_str).collect();
-        assert_eq!(described, kinds, "and no more than there are");
+        assert_eq!(described, kinds, "and no others");
         assert_eq!(description["oneOf"].as_array().unwrap().len(), kinds.len());
         for event in &events {
             let name = mapping[event["type"].as_str().unwrap()].clone();
             for reference in [name, json!("#/components/schemas/Event")] {
-                // Nothing but what is described.
+                // Only documented fields are allowed.
                 let schema = json!({
                     "$ref": reference, "components": document["components"], "unevaluatedProperties": false,
                 });

@@ -1,16 +1,17 @@
-//! Where a request comes from: the name under which Parlor is asked, and the page that has its browser ask.
+//! The origin of a request: the name by which the client addresses Parlor, and the page that sent the
+//! request.
 //!
-//! A header that is repeated counts with each of its values: one that is not allowed refuses the request.
+//! Each value of a repeated header is checked: one that is not allowed rejects the request.
 
 use axum::http::{HeaderMap, Method, Uri, header, uri::Authority};
 
 use super::security::is_rpc;
 use crate::protocol::{ApiError, ErrorCode};
 
-/// The beginnings of addresses that are not pages: nobody is led there from another site.
+/// Prefixes of addresses that are not pages. Links of other sites cannot open them.
 const NON_PAGE_PREFIXES: [&str; 5] = ["/api", "/v1", "/rpc", "/send", "/pkg"];
 
-/// A request without its body.
+/// The head of a request.
 #[derive(Clone, Copy)]
 pub struct RequestHead<'a> {
     pub method: &'a Method,
@@ -23,12 +24,12 @@ fn forbidden(reason: impl Into<String>) -> ApiError {
 }
 
 impl RequestHead<'_> {
-    /// Returns the host that the client believes it talks with.
+    /// Returns the host that the client addresses.
     ///
     /// # Errors
     ///
-    /// If it is neither a loopback name nor among `allowed` (setting `server.allowed_hosts`): a page of another site can have
-    /// a name of its own resolve to loopback.
+    /// If it is neither a loopback name nor among `allowed` (setting `server.allowed_hosts`): a page of
+    /// another site can make its own name resolve to loopback.
     pub fn check_host(self, allowed: &[String]) -> Result<Authority, ApiError> {
         let mut values = self.headers.get_all(header::HOST).iter();
         let (first, second) = (values.next(), values.next());
@@ -39,8 +40,8 @@ impl RequestHead<'_> {
             Some(value) => value.to_str().ok().and_then(|host| host.parse().ok()),
             None => self.uri.authority().cloned(),
         };
-        let host: Authority = named.ok_or_else(|| forbidden("The request names no host."))?;
-        // An address in the first line of a request stands above the header Host.
+        let host: Authority = named.ok_or_else(|| forbidden("The request has no valid Host."))?;
+        // An absolute address in the request line takes precedence over the header Host.
         for name in [Some(&host), self.uri.authority()].into_iter().flatten() {
             if !is_loopback(name) && !is_allowed_host(allowed, name.as_str()) {
                 return Err(forbidden(format!(
@@ -53,17 +54,18 @@ impl RequestHead<'_> {
         Ok(host)
     }
 
-    /// Checks that a request comes from a page of Parlor, or from no page at all. Pages of other sites may lead to Parlor's, no
-    /// more: what they only load can have PubMed asked, and so keep others from asking it.
+    /// Checks that a request comes from a page of Parlor, or from no page at all. Pages of other sites may
+    /// only link to Parlor's pages: merely loading one can send requests to PubMed and use up the rate limit.
     pub fn check_site(self, host: &Authority, allowed: &[String]) -> Result<(), ApiError> {
-        // Chromium sends an Origin along for modules. Behind a proxy that sets Host they load all the same, so that the page can say
-        // what is wrong: they are the same for everybody.
+        // Chromium sends an Origin for modules. Behind a proxy that sets Host, they must load all the same,
+        // so that the page can show what is wrong. They contain no user data.
         let is_own_code =
             self.uri.path().starts_with("/pkg/") && self.has_only("sec-fetch-site", &["same-origin"]);
         if is_own_code {
             return Ok(());
         }
-        // Over plain HTTP, under another name than loopback, browsers say with GET at most which page they are at.
+        // Over plain HTTP and under a name other than loopback, browsers identify the page of a GET request
+        // by Referer at most.
         let says_site =
             self.headers.contains_key(header::ORIGIN) || self.headers.contains_key("sec-fetch-site");
         let named_by = if says_site || !is_rpc(self.uri.path()) {
@@ -89,8 +91,8 @@ impl RequestHead<'_> {
         Ok(())
     }
 
-    /// Whether the client wants to speak another protocol on this connection, as WebSockets do. `h2c` is passed over, as the
-    /// standard allows: programs offer it unasked, and browsers never do.
+    /// Returns true if the client wants to switch the protocol of this connection, as for WebSockets. `h2c`
+    /// is ignored, as the standard allows: programs offer it unasked, and browsers never do.
     pub fn is_upgrade(self) -> bool {
         let is_h2c = |protocol: &str| protocol.trim().eq_ignore_ascii_case("h2c");
         let mut values = self.headers.get_all(header::UPGRADE).iter();
@@ -98,7 +100,8 @@ impl RequestHead<'_> {
             || values.any(|value| !value.to_str().is_ok_and(|value| value.split(',').all(is_h2c)))
     }
 
-    /// Whether a page of another site leads to a search or to an article without a person's click. Opening those has PubMed asked.
+    /// Returns true if a page of another site opens a search or an article without a click. Opening those
+    /// sends requests to PubMed.
     pub fn is_cross_site_search(self) -> bool {
         let path = self.uri.path();
         let is_search = path.starts_with("/literature/articles")
@@ -111,7 +114,8 @@ impl RequestHead<'_> {
             && !self.has_only("sec-fetch-site", &["same-origin", "none"])
     }
 
-    /// Whether the person leaves a page for one of ours. One that is loaded in a frame, or in advance, is not seen to be ours.
+    /// Returns true for a navigation to one of our pages. A page that is framed or preloaded is not: the user
+    /// cannot see whose it is.
     fn is_page_navigation(self) -> bool {
         let path = self.uri.path();
         matches!(*self.method, Method::GET | Method::HEAD)
@@ -124,7 +128,7 @@ impl RequestHead<'_> {
             && !self.headers.contains_key("purpose")
     }
 
-    /// Whether a header is there, with nothing but these values.
+    /// Returns true if a header is present and has only these values.
     fn has_only(self, name: &str, allowed: &[&str]) -> bool {
         let mut values = self.headers.get_all(name).iter().peekable();
         values.peek().is_some()

@@ -1,4 +1,4 @@
-//! Which requests are let through, by their headers.
+//! Tests of the access rules for request headers.
 
 use axum::http::{HeaderName, HeaderValue};
 
@@ -16,14 +16,14 @@ fn check_site_at(
     for (name, text) in headers {
         map.append(HeaderName::from_static(name), value(text));
     }
-    let asked = RequestHead {
+    let head = RequestHead {
         method: &method,
         uri: &Uri::from_static(uri),
         headers: &map,
     };
     let allowed = ["parlor.lan".to_owned(), "parlor.lan:8443".to_owned()];
-    let host = asked.check_host(&allowed)?;
-    asked.check_site(&host, &allowed)
+    let host = head.check_host(&allowed)?;
+    head.check_site(&host, &allowed)
 }
 
 fn is_accepted(method: Method, headers: &[(&'static str, &str)]) -> bool {
@@ -152,7 +152,7 @@ fn pages_of_other_origins_are_refused_by_their_referer() {
             ],
             false,
         ),
-        // A browser that says where a request comes from is believed.
+        // A browser's own statement of the origin is trusted.
         (
             &[
                 ("referer", "http://evil.example/"),
@@ -166,9 +166,9 @@ fn pages_of_other_origins_are_refused_by_their_referer() {
     };
     for (more, allowed) in cases {
         assert_eq!(at("/rpc/search_articles?query=x", more), allowed, "{more:?}");
-        assert!(at("/c/1", more), "one may come here from anywhere: {more:?}");
+        assert!(at("/c/1", more), "links from anywhere are allowed: {more:?}");
     }
-    assert!(at("/rpc/models", &[]), "programs say nothing");
+    assert!(at("/rpc/models", &[]), "programs send no such headers");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn other_sites_may_link_but_not_load() {
     }
     assert!(
         !is_accepted(Method::POST, &with_host_header(&leads)),
-        "a form of theirs"
+        "a form of another site"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The pages: the HTML around the interface, which the server renders first and the browser then takes over.
+//! The pages: the HTML around the interface, which the server renders and the browser then hydrates.
 
 use axum::{
     Router,
@@ -24,13 +24,13 @@ use crate::{
     ui::Root,
 };
 
-/// Sets the theme that was chosen before anything is painted, so that no page flashes in the wrong one.
+/// Applies the chosen theme before the first paint, so that no page flashes in the wrong one.
 const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('parlor-theme');\
                      if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
 
-/// The pages, the server functions that they call, and what they are made of.
+/// Returns the routes of the pages, of their server functions and of their assets.
 pub fn routes(app: &AppState) -> Router<AppState> {
-    // The interface is one view for every address; for axum, `/` is not among "everything below /".
+    // The interface is one view for every address. For axum, a wildcard does not match `/`.
     let page = |path: &str| AxumRouteListing::new(path.into(), SsrMode::Async, [Method::Get], []);
     let pages = vec![page("/"), page("/{*place}")];
     let context = {
@@ -39,8 +39,8 @@ pub fn routes(app: &AppState) -> Router<AppState> {
     };
     Router::new()
         .leptos_routes_with_context(app, pages, context, shell)
-        // The page's own ways to what the API has as well. An `Authorization` that a proxy's password has browsers send is
-        // refused there, and not looked at here.
+        // The page's own routes to data that the API also has. A proxy's password makes browsers send an
+        // `Authorization` header, which the API rejects and these routes ignore.
         .route("/rpc/events", get(event_stream::stream_user_log))
         .route("/rpc/attachments/{attachment_id}", get(attachment::get))
         .route(
@@ -50,30 +50,31 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .route("/rpc", any(|| async { StatusCode::NOT_FOUND }))
         .route("/rpc/", any(|| async { StatusCode::NOT_FOUND }))
         .route("/rpc/{*unknown}", any(|| async { StatusCode::NOT_FOUND }))
-        // Server functions read their bodies themselves, past the limit of the other handlers.
+        // Server functions read their bodies themselves, without the other handlers' limit.
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
         .layer(middleware::from_fn(rpc::check_and_format_errors))
         .layer(middleware::from_fn(replace_nul))
         .merge(assets::router())
 }
 
-/// Shows the end of a conversation at once, as the page will once it is taken over.
+/// Scrolls to the end of a conversation at once, as the hydrated page does.
 const SCROLL_TO_END_SCRIPT: &str = "document.querySelector('.transcript')?.scrollTo(0,1e9)";
 
-/// Loads the browser half and has it take over the page, or makes the page one without scripts.
+/// Loads the browser half and hydrates the page, or switches to the page without scripts.
 const START_SCRIPT: &str = include_str!("start.js");
 
-/// What there is of scripts on the page without the browser half.
+/// The scripts of the page without the browser half.
 const PLAIN_SCRIPT: &str = include_str!("plain.js");
 
-/// The parameter in an address that asks for the page without the browser half, as [`START`] does when that has failed.
+/// The query parameter for the page without the browser half. [`START_SCRIPT`] sets it when loading has
+/// failed.
 const PLAIN_PARAMETER: &str = "plain";
 
 fn shell() -> impl IntoView {
     let nonce = use_nonce();
     if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), &nonce) {
         response.insert_header(header::CONTENT_SECURITY_POLICY, content_security_policy(nonce));
-        // A page is one person's, and as of now.
+        // A page contains one user's current data.
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     let long_answer = use_context::<AppState>().map(|app| {
@@ -82,14 +83,15 @@ fn shell() -> impl IntoView {
     });
     let uri = use_context::<Parts>().map(|parts| parts.uri).unwrap_or_default();
     let is_plain = is_plain_requested(&uri);
-    // Behind the interface, which the browser takes over from the first element of the body on; the style sheet has them first.
+    // Placed after the interface, since hydration starts at the first element of the body. The style sheet
+    // shows them first.
     let found = use_context::<AppState>().map_or(Vec::new(), |app| app.notices.all());
     let found = (!found.is_empty()).then(|| {
         let notice = |Notice { title, text }| view! { <details open><summary>{title}</summary><p>{text}</p></details> };
         view! { <aside class="notices" aria-label="Notices">{found.into_iter().map(notice).collect_view()}</aside> }
     });
     let Manifest { js, wasm, css } = Manifest::current();
-    // A conversation is not taken over without it, and is not to wait for it after all else.
+    // A conversation is not hydrated without this module, so it must not load after everything else.
     let markdown = wasm.rsplit_once('/').filter(|_| uri.path().starts_with("/c/"));
     let markdown = markdown.map(|(folder, _)| [folder, "/split_markdown.wasm"].concat());
     let start = format!("const js = {js:?}, wasm = {wasm:?};\n{START_SCRIPT}");
@@ -126,8 +128,8 @@ fn shell() -> impl IntoView {
     }
 }
 
-/// What is said when the browser half has not started or has stopped; the style sheet shows it then. The links have a target so that
-/// what is left of the browser half does not follow them.
+/// Returns the notices for a browser half that has not started or has stopped. The style sheet shows them
+/// then. Their links have a target, so that the remains of the browser half do not intercept them.
 fn start_failure_notices(again: String) -> impl IntoView {
     let separator = if again.contains('?') { "&" } else { "?" };
     let plain = [again.as_str(), separator, PLAIN_PARAMETER, "="].concat();
@@ -159,9 +161,9 @@ fn is_plain_requested(uri: &Uri) -> bool {
         .is_some_and(|query| query.split('&').any(is_plain_parameter))
 }
 
-/// The address of the page with the browser half.
+/// Returns the address of the page with the browser half.
 fn interactive_address(uri: &Uri) -> String {
-    // Two slashes would begin the name of another host.
+    // Two slashes would start the name of another host.
     let path = uri.path().trim_start_matches(['/', '\\']);
     let query = uri.query().unwrap_or_default().split('&');
     let rest: Vec<_> = query
@@ -171,8 +173,8 @@ fn interactive_address(uri: &Uri) -> String {
     ["/", path, separator, &rest.join("&")].concat()
 }
 
-/// Replaces NUL by the character that stands for it. HTML parsers drop it from a text, and where that is all of the text, there is no
-/// text node for the browser half to take over.
+/// Replaces NUL by the replacement character. HTML parsers drop NUL from a text. If nothing else is in the
+/// text, there is no text node to hydrate.
 async fn replace_nul(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let content_type = response.headers().get(header::CONTENT_TYPE);
@@ -194,7 +196,8 @@ fn replace_nul_bytes(chunk: Bytes) -> Bytes {
     parts.join("\u{fffd}".as_bytes()).into()
 }
 
-/// Scripts are our own or carry this page's nonce; nothing is loaded from anywhere else.
+/// Returns the policy: scripts are our own or carry this page's nonce, and nothing is loaded from other
+/// origins.
 fn content_security_policy(nonce: &leptos::nonce::Nonce) -> HeaderValue {
     let policy = format!(
         "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; \

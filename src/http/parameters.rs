@@ -1,4 +1,4 @@
-//! `/api/conversations/{id}/parameters`: how a conversation's model is asked.
+//! `/api/conversations/{id}/parameters`: the model parameters of a conversation.
 
 use axum::{
     Json,
@@ -19,7 +19,7 @@ use crate::{
     protocol::{ParameterInput, Parameters, intent::SetParameters, json},
 };
 
-/// Parameters as a client writes them: numbers, or the same as text. What is missing is not set.
+/// Parameters as a client writes them: numbers, or the same as text. A missing one is unset.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParametersBody {
@@ -29,7 +29,7 @@ pub struct ParametersBody {
 }
 
 impl ParametersBody {
-    /// The same as a person would have typed it.
+    /// Returns the values as the settings form would contain them.
     pub fn into_raw(self) -> ParameterInput {
         let typed = |value: Option<json::RawJson>| {
             let text = value.map(|value| value.as_str().trim_matches('"').to_owned());
@@ -43,7 +43,7 @@ impl ParametersBody {
     }
 }
 
-/// What is set.
+/// Returns the parameters that are set.
 pub async fn get(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -56,7 +56,7 @@ pub async fn get(
     Ok(Json(parameters.ok_or_else(not_found)?))
 }
 
-/// Sets all of them, and says what is set then.
+/// Sets all parameters and returns them.
 pub async fn put(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,

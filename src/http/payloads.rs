@@ -1,4 +1,4 @@
-//! A payload: as it was made, for any client, and as the panel shows it, for the page.
+//! Payloads: as they were created, for any client, and as the panel shows them, for the page.
 
 use axum::{
     Json,
@@ -22,7 +22,7 @@ use crate::{
     protocol::{Payload, PayloadVerdict, Verdict, intent::JudgePayload},
 };
 
-/// `GET /api/conversations/{id}/payloads/{id}`: what a tool or the model has made.
+/// `GET /api/conversations/{id}/payloads/{id}`: a payload that a tool or the model has created.
 pub async fn get(
     caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
@@ -34,7 +34,7 @@ pub async fn get(
     }))
 }
 
-/// A payload, with what the person has said of it.
+/// A payload and the user's verdict.
 #[derive(Serialize)]
 pub struct PayloadWithVerdict {
     #[serde(flatten)]
@@ -43,7 +43,7 @@ pub struct PayloadWithVerdict {
     verdict: Option<Verdict>,
 }
 
-/// `GET /api/conversations/{id}/payloads/{id}/file`: the same to save, in the form that other programs read.
+/// `GET /api/conversations/{id}/payloads/{id}/file`: the payload as a download, in a common file format.
 pub async fn file(
     caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
@@ -60,21 +60,22 @@ pub async fn file(
     Ok((headers, file.content).into_response())
 }
 
-/// What a person thinks of a proposal.
+/// The user's verdict on a proposal.
 #[derive(Debug, Deserialize)]
 pub struct VerdictRequest {
     verdict: Verdict,
 }
 
-/// `POST /api/conversations/{id}/payloads/{id}/verdict`: accepts or rejects a proposal; answers with the verdict that counts.
+/// `POST /api/conversations/{id}/payloads/{id}/verdict`: accepts or rejects a proposal. Returns the verdict
+/// that counts, which is the first one.
 pub async fn post_verdict(
     caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
     headers: HeaderMap,
-    said: Result<Json<VerdictRequest>, JsonRejection>,
+    body: Result<Json<VerdictRequest>, JsonRejection>,
 ) -> Result<Json<PayloadVerdict>, Problem> {
     let (conversation_id, payload_id) = problem::parse_conversation_item(path)?;
-    let Json(VerdictRequest { verdict }) = said?;
+    let Json(VerdictRequest { verdict }) = body?;
     let intent = JudgePayload {
         intent_id: parse_intent_id(&headers)?,
         conversation_id,

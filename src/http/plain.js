@@ -1,4 +1,4 @@
-// Keeps what is written on the page without scripts where the page itself keeps it.
+// Stores the draft of the page without scripts under the key that the page itself uses.
 const message = document.getElementById('message');
 const key = 'parlor-draft:' + (/^\/c\/([^/]+)/.exec(location.pathname)?.[1] ?? 'new');
 try {

@@ -18,12 +18,12 @@ use crate::{
     protocol::{ApiError, ConversationId, ErrorCode, MessageId, error::excerpt},
 };
 
-/// In how many seconds what did not work just now is worth another try.
+/// The delay in seconds before a retry after a temporary failure.
 pub const RETRY_AFTER: header::HeaderValue = header::HeaderValue::from_static("2");
 
 /// The media type of problems.
 pub const PROBLEM_JSON: header::HeaderValue = header::HeaderValue::from_static("application/problem+json");
-/// How a request says whose it is (RFC 6750).
+/// The accepted authentication scheme (RFC 6750).
 const BEARER_CHALLENGE: header::HeaderValue =
     header::HeaderValue::from_static("Bearer realm=\"Parlor\", error=\"invalid_token\"");
 
@@ -42,13 +42,13 @@ impl IntoResponse for Problem {
         let ApiError { code, message } = &self.0;
         let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = respond(status, code.as_str(), message, &NoExtensions {});
-        // Under `/rpc`, errors have another form.
+        // The layer of `/rpc` formats errors differently.
         response.extensions_mut().insert(self.0);
         response
     }
 }
 
-/// What is in the body of a problem.
+/// The body of a problem.
 #[derive(Serialize)]
 struct Body<'a, M> {
     r#type: &'static str,
@@ -63,7 +63,7 @@ struct Body<'a, M> {
 #[derive(Serialize)]
 struct NoExtensions {}
 
-/// A problem that says more than others do: `more` is an object whose fields stand beside the others.
+/// Returns a problem with more fields than usual: `more` is an object whose fields are added to the body.
 pub fn respond(status: StatusCode, code: &str, detail: &str, more: &impl Serialize) -> Response {
     let body = Body {
         r#type: "about:blank",
@@ -85,15 +85,15 @@ pub fn respond(status: StatusCode, code: &str, detail: &str, more: &impl Seriali
     response
 }
 
-/// A request that is longer than the limit of all requests.
+/// Returns the error for a request that exceeds the limit of all requests.
 pub fn request_too_large() -> ApiError {
     ApiError::new(
         ErrorCode::TooLarge,
-        "The request is longer than Parlor takes (setting limits.request_bytes). Nothing was changed.",
+        "The request is longer than the limit (setting limits.request_bytes). Nothing was changed.",
     )
 }
 
-/// A request of the wrong form.
+/// Returns the error for a malformed request.
 pub fn bad_request(message: impl Into<String>) -> Problem {
     Problem(ApiError::new(ErrorCode::BadRequest, message))
 }
@@ -110,24 +110,24 @@ impl From<JsonRejection> for ApiError {
             StatusCode::PAYLOAD_TOO_LARGE => request_too_large(),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
                 ErrorCode::UnsupportedMediaType,
-                "The request's body has to be JSON, with Content-Type: application/json. Nothing was changed.",
+                "The request's body must be JSON, with Content-Type: application/json. Nothing was changed.",
             ),
             _ => Self::new(ErrorCode::BadRequest, excerpt(&rejection.body_text())),
         }
     }
 }
 
-/// The message (or run) that an address names.
+/// Parses the id of a message (or run) in the address.
 pub fn parse_message_id(path: Result<Path<String>, PathRejection>) -> Result<MessageId, Problem> {
     parse_id(path)
 }
 
-/// The conversation that an address names.
+/// Parses the id of a conversation in the address.
 pub fn parse_conversation_id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, Problem> {
     parse_id(path)
 }
 
-/// The conversation that an address names, and what of it.
+/// Parses the id of a conversation and of an item in it.
 pub fn parse_conversation_item(
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<(ConversationId, String), Problem> {
@@ -135,7 +135,7 @@ pub fn parse_conversation_item(
     Ok((parse_id(Ok(Path(conversation_id)))?, what))
 }
 
-/// What an address names by its id.
+/// Parses the id in the address.
 pub fn parse_id<T: FromStr>(path: Result<Path<String>, PathRejection>) -> Result<T, Problem> {
     let id = path.ok().and_then(|Path(id)| id.parse().ok());
     id.ok_or_else(|| Problem(not_found()))

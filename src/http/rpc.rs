@@ -1,6 +1,6 @@
-//! What surrounds the server functions under `/rpc`: which requests reach them, and the form of their errors. Those that fail before
-//! or beside their own code (a body that is too long, arguments that can't be read) answer as those do that fail within it: with an
-//! [`ApiError`] and the status that goes with it.
+//! The layer around the server functions under `/rpc`: the requests that may reach them, and the form of
+//! their errors. A request that fails before or outside their code (a body that is too long, malformed
+//! arguments) gets the same form of response as an error within it: an [`ApiError`] and its status.
 
 use axum::{
     body::{Body, to_bytes},
@@ -16,10 +16,10 @@ use super::{
 };
 use crate::protocol::{ApiError, ErrorCode};
 
-/// More than any error has to say: [`ApiError::new`] bounds its message.
+/// More than any error needs: [`ApiError::new`] limits its message.
 const MAX_ERROR_BYTES: usize = 256 << 10;
 
-/// Checks what comes to `/rpc`, and gives the errors there their form.
+/// Checks requests to `/rpc` and formats their errors.
 pub async fn check_and_format_errors(mut request: Request, next: Next) -> Response {
     if !is_rpc(request.uri().path()) {
         return next.run(request).await;
@@ -27,10 +27,11 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
     if request.method() == Method::POST && !is_json(request.headers()) {
         return respond(&ApiError::new(
             ErrorCode::UnsupportedMediaType,
-            "The request's body has to be JSON, with Content-Type: application/json. Nothing was changed.",
+            "The request's body must be JSON, with Content-Type: application/json. Nothing was changed.",
         ));
     }
-    // Server functions answer plain forms by leading back to the page before. No page of Parlor has such forms.
+    // Server functions answer plain forms with a redirect to the previous page. No page of Parlor has such
+    // forms.
     request.headers_mut().remove(header::ACCEPT);
     let response = next.run(request).await;
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
@@ -51,7 +52,7 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
     response
 }
 
-/// Answers with an error.
+/// Returns the response for an error.
 pub fn respond(error: &ApiError) -> Response {
     let body = serde_json::to_vec(error).unwrap_or_default();
     let mut response = Response::new(Body::from(body));
@@ -65,7 +66,8 @@ pub fn respond(error: &ApiError) -> Response {
     response
 }
 
-/// Whether a body is said to be what the page sends. A page of another origin can't say so without being asked first.
+/// Returns true if the content type is the one that the page sends. A page of another origin cannot send it
+/// without a preflight request.
 fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE);
     let value = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -73,8 +75,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// The error that a status without words stands for.
-fn error_from_status(status: StatusCode, said: &[u8]) -> ApiError {
+/// Returns the error for a status that has no [`ApiError`] of its own.
+fn error_from_status(status: StatusCode, body: &[u8]) -> ApiError {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => request_too_large(),
         StatusCode::NOT_FOUND => ApiError::new(
@@ -83,15 +85,15 @@ fn error_from_status(status: StatusCode, said: &[u8]) -> ApiError {
         ),
         StatusCode::METHOD_NOT_ALLOWED => ApiError::new(
             ErrorCode::WrongMethod,
-            "This function takes another method; the header Allow says which. Nothing was done.",
+            "This function does not support this method; the header Allow lists the supported ones. Nothing was done.",
         ),
         status if status.is_client_error() => ApiError::new(
             ErrorCode::BadRequest,
             "The request could not be read. Nothing was done.",
         ),
         status => {
-            let said = String::from_utf8_lossy(said);
-            tracing::error!(%status, %said, "a server function failed");
+            let text = String::from_utf8_lossy(body);
+            tracing::error!(%status, %text, "a server function failed");
             ApiError::new(
                 ErrorCode::Internal,
                 "Something went wrong in Parlor. Its log says what.",

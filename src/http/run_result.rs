@@ -1,7 +1,8 @@
-//! What an answer is for clients of the public contract: one text, with marks where tools were called, and beside it what the
-//! tools were asked and gave, what was made, and what is offered.
+//! An answer as the public contract returns it: one text with markers where tools were called, and beside it
+//! the arguments and results of the tools, the payloads and the suggestions.
 //!
-//! Never as a `serde_json::Value` in between: what a model asks a tool may be nested deeper than that can be.
+//! Never a `serde_json::Value` in between: the arguments of a tool call may be nested deeper than that type
+//! supports.
 
 use serde::Serialize;
 
@@ -24,32 +25,32 @@ pub struct FinalEvent<'a> {
     pub payload: RunResult,
 }
 
-/// What a run has come to.
+/// The result of a run.
 #[derive(Serialize)]
 pub struct RunResult {
     message: String,
     suggested_values: Vec<SuggestedValue>,
     suggested_actions: Vec<NextAction>,
-    /// The last that a tool has made; else the last that the model has made.
+    /// The last payload of a tool; else the last one of the model.
     custom_payload: Option<Payload>,
     tool_history: Vec<ToolRecord>,
     sources: Vec<CitedSource>,
     conversation_id: ConversationId,
-    /// The message that this answers.
+    /// The message that this one answers.
     user_message_id: Option<MessageId>,
     message_id: MessageId,
     status: RunStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<RunError>,
-    /// Why the model stopped; not there if it never said.
+    /// The reason why the model stopped, if it reported one.
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<FinishReason>,
-    /// For those who ask for it.
+    /// Present if the client requests it.
     #[serde(skip_serializing_if = "Option::is_none")]
     diagnostics: Option<Diagnostics>,
 }
 
-/// Something to do next. Unlike in the events, its data are JSON here.
+/// A suggested next action. Unlike in the events, its data are JSON here.
 #[derive(Serialize)]
 struct NextAction {
     label: String,
@@ -57,7 +58,7 @@ struct NextAction {
     handler: ActionHandler,
     data: Option<RawJson>,
     style: ActionStyle,
-    /// Done already, and not offered any more.
+    /// True if the action was taken and is no longer offered.
     taken: bool,
 }
 
@@ -71,7 +72,7 @@ struct ToolRecord {
 }
 
 impl RunResult {
-    /// What an answer has come to; nothing of a person's message.
+    /// Loads the result of an answer. Returns `None` for a user's message.
     ///
     /// # Errors
     ///
@@ -94,7 +95,7 @@ impl RunResult {
             None => None,
         };
         let diagnostics = if with_diagnostics {
-            // An answer whose model was never called has none.
+            // An answer without a model call has no diagnostics.
             diagnostics::load(caller, message.id).await.ok()
         } else {
             None
@@ -117,7 +118,7 @@ impl RunResult {
     }
 }
 
-/// What was made for the person: what a tool has made wins over what the model has.
+/// Returns the payload of the answer. A tool's payload takes precedence over the model's.
 fn final_payload(answer: &AssistantMessage) -> Option<&PayloadRef> {
     let by_tool = answer.tool_calls().rev().find_map(|call| call.payload.as_ref());
     by_tool.or_else(|| {
@@ -129,7 +130,7 @@ fn final_payload(answer: &AssistantMessage) -> Option<&PayloadRef> {
     })
 }
 
-/// All text, with `[[tool:N]]` where call N was made.
+/// Returns all text, with `[[tool:N]]` in place of call N.
 pub(super) fn text_with_markers(answer: &AssistantMessage) -> String {
     let pieces = answer.pieces().into_iter();
     let texts = pieces.filter_map(|piece| match piece.kind {

@@ -1,10 +1,14 @@
-//! Who may call at all: until there are accounts, only pages of Parlor itself and programs on this machine, and who has a token.
+//! Access control: until there are accounts, only Parlor's own pages, programs on this machine, and clients
+//! with a token.
 //!
-//! The server listens on loopback only. What is left to fend off is other web pages in this machine's
-//! browsers: by a name of theirs that resolves to loopback (DNS rebinding: `Host`), and by requests across
-//! sites (`Origin`, `Sec-Fetch-Site`), whatever their method: also those that only read, since that can have others asked. Other
-//! pages have no token, so whoever has one may come from anywhere ([`cors`] lets them); and since no browser sends one by itself, it
-//! can't be sent in somebody's name. A token that is not taken is no request without one.
+//! The server listens on loopback only. The remaining threat is other web pages in this machine's browsers:
+//! through a name of theirs that resolves to loopback (DNS rebinding, checked by `Host`), and through
+//! cross-site requests (`Origin`, `Sec-Fetch-Site`). This covers every method: a request that only reads can
+//! also trigger requests to other servers.
+//!
+//! Other pages have no token, so a request with one may come from any origin ([`cors`] allows it). No browser
+//! sends a token by itself, so it cannot be used in the user's name. A request with an invalid token is
+//! rejected; it does not count as one without a token.
 
 use axum::{
     extract::{Request, State},
@@ -22,15 +26,15 @@ use crate::{
     protocol::{ApiError, ErrorCode},
 };
 
-/// Lets a request through or refuses it, and puts the headers on every answer that keep browsers careful.
+/// Accepts or rejects a request, and adds the security headers to every response.
 pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
     let with_token = is_api(request.uri().path()) && request.headers().contains_key(header::AUTHORIZATION);
-    let asked = RequestHead {
+    let head = RequestHead {
         method: request.method(),
         uri: request.uri(),
         headers: request.headers(),
     };
-    let admitted = admit(&app, asked).await;
+    let admitted = admit(&app, head).await;
     let mut response = match admitted {
         Ok(Admission::Preflight) => cors::preflight_response(),
         Ok(Admission::CrossSiteSearch) => error_response::confirm_search_page(request.uri()),
@@ -50,7 +54,8 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
     response
 }
 
-/// Answers a request. One whose body does not come is answered with that, whatever was made of it.
+/// Runs the handler. If the body of the request arrives too slowly, the response is that error, whatever the
+/// handler returns.
 async fn call_next(request: Request, next: Next) -> Response {
     let slow = request.extensions().get::<SlowUpload>().cloned();
     let (uri, headers) = (request.uri().clone(), request.headers().clone());
@@ -81,7 +86,7 @@ fn add_security_headers(headers: &mut HeaderMap) {
         "cross-origin-resource-policy",
         HeaderValue::from_static("same-origin"),
     );
-    // A page brings its own, with its nonce.
+    // A page sets its own policy, with its nonce.
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
         .or_insert(HeaderValue::from_static(
@@ -89,23 +94,27 @@ fn add_security_headers(headers: &mut HeaderMap) {
         ));
 }
 
-/// A request that may come.
+/// An accepted request.
 enum Admission {
     /// A browser asks whether a page of another site may send a token.
     Preflight,
-    /// A page of another site opens a search, and no person has asked for that.
+    /// A page of another site opens a search without a click by the user.
     CrossSiteSearch,
-    /// The token that it came with.
+    /// The token of the request, if it has one.
     Granted(Option<Access>),
 }
 
-/// Says what a request may do; an error if it may not come at all.
-async fn admit(app: &AppState, asked: RequestHead<'_>) -> Result<Admission, ApiError> {
-    let (path, headers) = (asked.uri.path(), asked.headers);
+/// Returns the admission of a request.
+///
+/// # Errors
+///
+/// If the request is rejected.
+async fn admit(app: &AppState, head: RequestHead<'_>) -> Result<Admission, ApiError> {
+    let (path, headers) = (head.uri.path(), head.headers);
     let allowed = &app.settings.server.allowed_hosts;
-    let host = asked.check_host(allowed)?;
-    if asked.is_upgrade() {
-        let why = "Parlor speaks HTTP only: it has no WebSockets. Nothing was done.";
+    let host = head.check_host(allowed)?;
+    if head.is_upgrade() {
+        let why = "Parlor supports HTTP only, no WebSockets. Nothing was done.";
         return Err(ApiError::new(ErrorCode::Forbidden, why));
     }
     if headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some() {
@@ -113,34 +122,34 @@ async fn admit(app: &AppState, asked: RequestHead<'_>) -> Result<Admission, ApiE
         return Err(ApiError::new(ErrorCode::BadRequest, why));
     }
     if is_api(path) {
-        if cors::is_preflight(asked.method, headers) {
+        if cors::is_preflight(head.method, headers) {
             return Ok(Admission::Preflight);
         }
         if let Some(access) = app.tokens.authenticate(headers).await? {
             return Ok(Admission::Granted(Some(access)));
         }
     } else if tokens::has_authorization(headers) {
-        return Err(tokens::unauthorized("API tokens are taken under /api/ only."));
+        return Err(tokens::unauthorized("API tokens are accepted under /api/ only."));
     }
-    asked.check_site(&host, allowed)?;
-    Ok(if asked.is_cross_site_search() {
+    head.check_site(&host, allowed)?;
+    Ok(if head.is_cross_site_search() {
         Admission::CrossSiteSearch
     } else {
         Admission::Granted(None)
     })
 }
 
-/// Whether an address is one of the public contract. The page's own functions are not.
+/// Returns true if an address belongs to the public contract. The page's server functions do not.
 pub fn is_api(path: &str) -> bool {
     is_path_below("/api", path)
 }
 
-/// Whether an address is one of the page's own functions.
+/// Returns true if an address is one of the page's server functions.
 pub fn is_rpc(path: &str) -> bool {
     is_path_below("/rpc", path)
 }
 
-/// Whether a path is this one, or leads further from it.
+/// Returns true if a path equals `top` or lies below it.
 pub fn is_path_below(top: &str, path: &str) -> bool {
     path.strip_prefix(top)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,8 +1,10 @@
-//! The public stream's additions: what has to stand between the deltas of an answer's text so that all of them joined are its
-//! `message`. These are the marks of its tool calls, what separates texts, and the backslash in a mark that the model wrote itself.
+//! Insertions of the public stream: the text that must be added between the deltas of an answer so that all
+//! of them joined equal its `message`. These are the markers of its tool calls, the separators of texts, and
+//! the backslash in a marker that the model wrote itself.
 //!
-//! Additions are `text_delta`s without an `offset`. Deltas with one are the model's text, word for word. A text that turns out to have been
-//! thinking (`text_was_thinking`) was sent already: the deltas of its node, additions included, count no more.
+//! Insertions are `text_delta`s without an `offset`. Deltas with one are the model's text, unchanged. A text
+//! that is later classified as thinking (`text_was_thinking`) was sent already: the deltas of its node,
+//! insertions included, no longer count.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,22 +14,22 @@ use crate::protocol::{
     AssistantMessage, ConversationId, Event, EventBody, MessageId, Part, Position, ToolStatus,
 };
 
-/// The beginning of a mark.
+/// The beginning of a marker.
 pub const MARKER_PREFIX: &str = "[[tool:";
 
-/// The same in the model's text. Markdown, but for its code, takes the backslash away again.
+/// The escaped form in the model's text. Markdown, except for its code, removes the backslash.
 pub const ESCAPED_PREFIX: &str = "[[tool\\:";
 
-/// The part of [`MARK`] before the place of the backslash.
+/// The part of [`MARKER_PREFIX`] before the position of the backslash.
 const PREFIX_BEFORE_ESCAPE: &str = "[[tool";
 
-/// What stands between two texts, or a text and a mark.
+/// The separator between two texts, or a text and a marker.
 pub const SEPARATOR: &str = "\n\n";
 
 /// A frame of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// The event, as it was logged.
+    /// The event as it was logged.
     Logged,
     /// A part of the event's text.
     Delta {
@@ -37,18 +39,18 @@ pub enum Frame {
     Inserted(InsertedDelta),
 }
 
-/// A delta that is none of the model's.
+/// A delta that is not part of the model's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InsertedDelta {
     pub node: usize,
     pub part: usize,
-    /// The call whose mark this is.
+    /// The index of the call whose marker this is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marker: Option<usize>,
     pub text: String,
 }
 
-/// An addition as an event of the stream. It has the position of the event that it comes with.
+/// An insertion as an event of the stream. It has the position of its logged event.
 #[derive(Serialize)]
 pub struct InsertedEvent<'a> {
     position: Position,
@@ -71,23 +73,23 @@ impl<'a> InsertedEvent<'a> {
     }
 }
 
-/// The text of an answer as far as it has been streamed.
+/// The text of an answer as far as it was streamed.
 #[derive(Debug, Default)]
 pub struct ToolMarkers {
     last: Option<PartPosition>,
-    /// The node before ended with a text, which the present one goes on with.
+    /// True if the previous node ended with a text that the current one continues.
     is_text_interrupted: bool,
-    /// There is a mark, or text of a node before the present one.
+    /// True if there is a marker, or text of a node before the current one.
     has_before: bool,
-    /// There is text of the present node.
+    /// True if there is text of the current node.
     has_text: bool,
-    /// The end of the present text, as long as a mark's beginning may be in it.
+    /// The end of the current text, while it may contain the beginning of a marker.
     tail: String,
-    /// The same, where the present node began.
+    /// The value of `tail` at the beginning of the current node.
     tail_before: String,
-    /// Calls that have no mark yet, in their order.
+    /// Calls without a marker so far, in their order.
     queue: VecDeque<QueuedCall>,
-    /// All calls that have a mark, or are in the queue.
+    /// All calls that have a marker or are in the queue.
     known_calls: BTreeSet<usize>,
 }
 
@@ -107,7 +109,7 @@ struct QueuedCall {
 }
 
 impl ToolMarkers {
-    /// Returns true if something of the answer came before this event that this has not seen: see [`catch_up`](Self::catch_up).
+    /// Returns true if a part of the answer before this event was not seen: see [`catch_up`](Self::catch_up).
     pub fn is_behind(&self, body: &EventBody) -> bool {
         if self.last.is_some() {
             return false;
@@ -118,7 +120,7 @@ impl ToolMarkers {
         }
     }
 
-    /// Takes for streamed what an answer has before the place of an event.
+    /// Marks the answer before the position of an event as streamed.
     pub fn catch_up(&mut self, answer: &AssistantMessage, body: &EventBody) {
         let Some(until) = event_position(body).or_else(|| completed_call_position(answer, body)) else {
             return;
@@ -130,7 +132,7 @@ impl ToolMarkers {
         for (node, parts) in answer.nodes.iter().enumerate() {
             for (part, content) in parts.parts.iter().enumerate() {
                 match content {
-                    // Calls of one node go on at the same time.
+                    // Calls of one node run concurrently.
                     Part::ToolCall(call) if is_of_call && (node, part) >= until && node == until.0 => {
                         self.enter_part(node, part, PartKind::Other);
                         self.queue_call(node, part, call.index, is_terminal(call.status));
@@ -164,7 +166,7 @@ impl ToolMarkers {
         }
     }
 
-    /// The frames that an event becomes.
+    /// Returns the frames of an event.
     pub fn frames(&mut self, body: &EventBody) -> Vec<Frame> {
         let mut frames = Vec::new();
         match body {
@@ -211,7 +213,7 @@ impl ToolMarkers {
         frames
     }
 
-    /// Takes a part of the answer, perhaps a new one. Returns true if a new text begins with it.
+    /// Enters a part of the answer, which may be new. Returns true if a new text begins with it.
     fn enter_part(&mut self, node: usize, part: usize, kind: PartKind) -> bool {
         let last = self.last;
         if last.is_some_and(|last| (last.node, last.part) >= (node, part)) {
@@ -224,7 +226,7 @@ impl ToolMarkers {
         }
         let is_text = kind == PartKind::Text;
         self.last = Some(PartPosition { node, part, is_text });
-        // Thinking may come before a text that goes on.
+        // Thinking may precede a text that continues.
         self.is_text_interrupted &= kind != PartKind::Other;
         let goes_on = self.is_text_interrupted && !self.has_text;
         let is_new = is_text && !goes_on;
@@ -234,7 +236,8 @@ impl ToolMarkers {
         is_new
     }
 
-    /// The text of a node so far is none of the answer: whoever reads the stream takes it out, with what was added to it.
+    /// Discards the text of a node, which is not part of the answer. Readers of the stream remove it together
+    /// with its insertions.
     fn take_back(&mut self, node: usize) {
         if let Some(last) = self.last.as_mut().filter(|last| last.node == node) {
             last.is_text = false;
@@ -274,7 +277,7 @@ impl ToolMarkers {
         frames.push(inserted_frame(node, part, Some(index), &tool_marker(index)));
     }
 
-    /// The text of a delta, with a backslash in each mark.
+    /// Pushes the text of a delta with a backslash in each marker.
     fn push_escaped(&mut self, node: usize, part: usize, offset: usize, text: &str, frames: &mut Vec<Frame>) {
         let mut begin = 0;
         for (at, _) in text.match_indices(':') {
@@ -321,7 +324,7 @@ enum PartKind {
     Other,
 }
 
-/// The mark of a call.
+/// Returns the marker of a call.
 pub fn tool_marker(index: usize) -> String {
     format!("{MARKER_PREFIX}{index}]]")
 }
@@ -347,7 +350,7 @@ fn event_position(body: &EventBody) -> Option<(usize, usize)> {
     }
 }
 
-/// The part of a text that came before a delta of it.
+/// Returns the part of a text before its delta.
 fn text_before_delta<'a>(text: &'a str, body: &EventBody) -> &'a str {
     match body {
         EventBody::TextDelta { offset, .. } => text.get(..*offset).unwrap_or(text),
@@ -355,7 +358,7 @@ fn text_before_delta<'a>(text: &'a str, body: &EventBody) -> &'a str {
     }
 }
 
-/// The place of the call that has ended.
+/// Returns the position of the call that has completed.
 fn completed_call_position(answer: &AssistantMessage, body: &EventBody) -> Option<(usize, usize)> {
     let EventBody::ToolComplete { index, .. } = body else {
         return None;

@@ -1,5 +1,5 @@
-//! Bodies of requests that come too slowly. A client that never sends the rest would hold its connection for ever; one that is slow
-//! and steady is waited for.
+//! Limits on slow request bodies. A client that never sends the rest would hold its connection forever. Slow
+//! but steady clients are accepted.
 
 use std::{
     fmt,
@@ -21,12 +21,12 @@ use crate::{
     settings::Settings,
 };
 
-/// How slowly a body may come.
+/// The minimum speed of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct UploadPace {
-    /// The longest silence, and the time after which the average counts.
+    /// The longest silence, and the time from which the average counts.
     pub max_silence: Duration,
-    /// The least average from then on.
+    /// The minimum average from then on.
     pub min_bytes_per_second: usize,
 }
 
@@ -38,7 +38,7 @@ impl UploadPace {
         }
     }
 
-    /// Returns when the next piece has to be there.
+    /// Returns the time by which the next chunk must arrive.
     fn deadline(self, began: Instant, last: Instant, received: u64) -> Instant {
         let earned = received / self.min_bytes_per_second.max(1) as u64;
         let by_average = began + self.max_silence + Duration::from_secs(earned);
@@ -46,21 +46,21 @@ impl UploadPace {
     }
 }
 
-/// Whether the body of a request came too slowly: among the extensions of each request.
+/// A flag for a body that arrived too slowly. Each request has it among its extensions.
 #[derive(Clone, Debug, Default)]
 pub struct SlowUpload(Arc<AtomicBool>);
 
 impl SlowUpload {
-    /// Whether reading the body was given up.
+    /// Returns true if reading the body was aborted.
     pub fn has_ended(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Returns the answer to such a request.
+    /// Returns the error for such a request.
     pub fn error() -> ApiError {
         ApiError::new(
             ErrorCode::RequestTimeout,
-            "The request came too slowly to be read (settings timeouts.request_body_seconds and limits.request_bytes_per_second). \
+            "The request arrived too slowly (settings timeouts.request_body_seconds and limits.request_bytes_per_second). \
              Nothing was changed: send it again.",
         )
     }
@@ -68,18 +68,18 @@ impl SlowUpload {
 
 impl fmt::Display for SlowUpload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request came too slowly")
+        f.write_str("the request arrived too slowly")
     }
 }
 
 impl std::error::Error for SlowUpload {}
 
-/// A body that ends with an error if it comes too slowly.
+/// A body that fails if it arrives too slowly.
 pub struct PacedBody<B> {
     body: B,
     pace: UploadPace,
     slow: SlowUpload,
-    /// When it was first waited for.
+    /// The time of the first poll.
     started_at: Option<Instant>,
     received: u64,
     timer: Option<Pin<Box<Sleep>>>,
@@ -97,7 +97,7 @@ impl<B> PacedBody<B> {
         }
     }
 
-    /// Returns what tells whether it came too slowly.
+    /// Returns the flag that is set if the body arrives too slowly.
     pub fn slow(&self) -> SlowUpload {
         self.slow.clone()
     }
@@ -150,7 +150,8 @@ mod tests {
 
     use super::*;
 
-    /// A body of pieces of this length, each so many seconds after the one before; then nothing, if it never ends.
+    /// Returns a body of chunks of this length, each a number of seconds after the previous one; then nothing
+    /// more, if it never ends.
     fn body_of_chunks(length: usize, each: f64, count: usize, ends: bool) -> PacedBody<AxumBody> {
         let pieces = stream::unfold(0, move |sent| async move {
             if sent == count && ends {

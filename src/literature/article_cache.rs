@@ -1,4 +1,4 @@
-//! Articles that were seen lately. They are PubMed's, and the same for everybody.
+//! A cache of recently seen articles. The data are PubMed's and the same for all users.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,7 +11,7 @@ use crate::{
     services::pubmed::{self, PubmedListener},
 };
 
-/// How many there are at most: some ten megabytes, if all had long abstracts.
+/// The capacity of the cache: about ten megabytes if all articles have long abstracts.
 const MAX_CACHED_ARTICLES: usize = 2000;
 
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct ArticleCache(Mutex<CachedArticles>);
 #[derive(Debug, Default)]
 struct CachedArticles {
     by_pmid: HashMap<String, (Article, Option<Vec<String>>)>,
-    /// The first to be forgotten first.
+    /// The PMIDs from the oldest entry to the newest. The oldest is evicted first.
     order: VecDeque<String>,
 }
 
@@ -29,7 +29,8 @@ impl ArticleCache {
         self.lock().by_pmid.get(pmid).map(|(article, _)| article.clone())
     }
 
-    /// The abstract's paragraphs, if it is known whether there is one.
+    /// Returns the abstract's paragraphs; `None` if it is not cached. An article without an abstract has no
+    /// paragraphs.
     pub fn summary(&self, pmid: &str) -> Option<Vec<String>> {
         self.lock().by_pmid.get(pmid)?.1.clone()
     }
@@ -49,7 +50,7 @@ impl ArticleCache {
         known.by_pmid.insert(article.pmid.clone(), (article, None));
     }
 
-    /// The abstract of an article that is known.
+    /// Adds the abstract of a cached article.
     pub fn insert_summary(&self, pmid: &str, paragraphs: Vec<String>) {
         if let Some((_, summary)) = self.lock().by_pmid.get_mut(pmid) {
             *summary = Some(paragraphs);
@@ -63,7 +64,7 @@ impl ArticleCache {
 
 impl PubmedListener for ArticleCache {
     fn article_read(&self, article: &pubmed::Article) {
-        // PubMed has an answer for a number that nothing has, with nothing in it.
+        // For an unknown PMID, PubMed returns an empty article.
         if !article.title.is_empty() {
             self.insert(from_pubmed(article));
         }

@@ -1,4 +1,4 @@
-//! Reading about articles: from what is kept and what was seen lately, and the rest from PubMed, for as long as it may take.
+//! Loading articles: from saved articles and the cache, and the rest from PubMed within a deadline.
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ use crate::{
     storage::StorageError,
 };
 
-/// All that there is of an article.
+/// An article with its abstract and the user's note.
 pub(super) struct LoadedArticle {
     pub article: Article,
-    /// Its abstract, by paragraphs; empty if it has none.
+    /// The abstract's paragraphs; empty if it has none.
     pub summary: Result<Vec<String>, LiteratureError>,
-    /// The person's note about it, and since when they keep it; nothing if they don't.
+    /// The user's note and the time at which they saved the article; `None` if it is not saved.
     pub saved: Option<(String, Timestamp)>,
 }
 
-/// Until when PubMed is waited for, and how long that is in all.
+/// The deadline of PubMed's responses, and the timeout that it was computed from.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     at: Instant,
@@ -34,43 +34,39 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    pub(super) fn after(patience: Duration) -> Self {
+    pub(super) fn after(timeout: Duration) -> Self {
         Self {
-            at: Instant::now() + patience,
-            timeout: patience,
+            at: Instant::now() + timeout,
+            timeout,
         }
     }
 
-    /// Waits for an answer of PubMed, but no longer than this if there is a deadline.
+    /// Waits for a response of PubMed, up to the deadline if there is one.
     pub(super) async fn wait<T>(
         deadline: Option<Self>,
         answer: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, LiteratureError> {
-        let Some(Self {
-            at,
-            timeout: patience,
-        }) = deadline
-        else {
+        let Some(Self { at, timeout }) = deadline else {
             return Ok(answer.await?);
         };
         let late = ServiceError {
             name: "PubMed",
-            kind: ServiceErrorKind::Timeout(patience),
+            kind: ServiceErrorKind::Timeout(timeout),
         };
         Ok(timeout_at(at, answer).await.unwrap_or(Err(late))?)
     }
 }
 
-/// Some articles, as far as they are known.
+/// Articles, as far as they could be loaded.
 pub(super) struct LoadedArticles {
-    /// Those that are known, in the order in which they were asked for.
+    /// The loaded articles, in the requested order.
     pub articles: Vec<Article>,
-    /// The reason that there may be more of them.
+    /// The reason why articles may be missing.
     pub problem: Option<LiteratureError>,
 }
 
 impl Literature {
-    /// Returns what there is about articles by a deadline.
+    /// Loads articles within a deadline.
     pub(super) async fn load_articles(
         &self,
         user_id: UserId,
@@ -83,7 +79,7 @@ impl Literature {
         Ok(self.find_articles(pmids, Some(deadline)).await)
     }
 
-    /// An article with its abstract: the one that is kept, or PubMed's.
+    /// Returns an article with its abstract, from the saved articles or from PubMed.
     pub async fn full_article(
         &self,
         user_id: UserId,
@@ -101,7 +97,7 @@ impl Literature {
         })
     }
 
-    /// The same, with what the person has written about it if it is kept.
+    /// Loads an article with its abstract, and with the user's note if it is saved.
     pub(super) async fn load_article(
         &self,
         user_id: UserId,
@@ -109,10 +105,10 @@ impl Literature {
         deadline: Option<Deadline>,
     ) -> Result<LoadedArticle, LiteratureError> {
         check_pmid(pmid)?;
-        let (article, kept, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
+        let (article, saved_note, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
             Some((saved, summary)) => {
-                let kept = Some((saved.note, saved.saved_at));
-                (saved.article, kept, summary)
+                let saved_note = Some((saved.note, saved.saved_at));
+                (saved.article, saved_note, summary)
             }
             None => (self.find_article(pmid, deadline).await?, None, None),
         };
@@ -120,7 +116,7 @@ impl Literature {
             Some(summary) => Ok(summary),
             None => {
                 let summary = self.load_summary(&article, deadline).await;
-                if let (Ok(summary), Some(_)) = (&summary, &kept) {
+                if let (Ok(summary), Some(_)) = (&summary, &saved_note) {
                     self.store_summary(user_id, pmid, summary.clone()).await;
                 }
                 summary
@@ -129,11 +125,11 @@ impl Literature {
         Ok(LoadedArticle {
             article,
             summary,
-            saved: kept,
+            saved: saved_note,
         })
     }
 
-    /// An article's abstract, by paragraphs: what is known, or PubMed's.
+    /// Returns the paragraphs of an article's abstract, from the cache or from PubMed.
     pub(super) async fn load_summary(
         &self,
         article: &Article,
@@ -155,7 +151,7 @@ impl Literature {
         self.0.pubmed.as_deref().map_err(|why| (*why).into())
     }
 
-    /// Returns what there is about an article: what is known, or what PubMed says.
+    /// Returns an article, from the cache or from PubMed.
     pub(super) async fn find_article(
         &self,
         pmid: &str,
@@ -165,7 +161,7 @@ impl Literature {
         read.into_result()?.pop().ok_or_else(|| article_not_found(pmid))
     }
 
-    /// Returns what there is about articles, in their order: what is known, and the rest from PubMed.
+    /// Returns articles in the requested order, from the cache and the rest from PubMed.
     pub(super) async fn find_articles(&self, pmids: &[String], deadline: Option<Deadline>) -> LoadedArticles {
         let unknown: Vec<String> = pmids
             .iter()
@@ -186,7 +182,7 @@ impl Literature {
         let mut articles = Vec::with_capacity(pmids.len());
         for pmid in pmids {
             let found = read.iter().find(|article| article.pmid == *pmid);
-            // PubMed has an answer for a number that nothing has, with nothing in it.
+            // For an unknown PMID, PubMed returns an empty article.
             let found = found.filter(|article| !article.title.is_empty());
             let article = found.map(from_pubmed).or_else(|| self.0.cache.article(pmid));
             if let Some(article) = article {
@@ -199,7 +195,7 @@ impl Literature {
 }
 
 impl LoadedArticles {
-    /// The articles, if none is missing because PubMed did not answer.
+    /// Returns the articles; an error if one is missing because PubMed did not respond.
     pub(super) fn into_result(self) -> Result<Vec<Article>, LiteratureError> {
         self.problem.map_or(Ok(self.articles), Err)
     }
@@ -209,7 +205,7 @@ pub(super) fn check_pmid(pmid: &str) -> Result<(), LiteratureError> {
     is_pmid(pmid).then_some(()).ok_or_else(|| article_not_found(pmid))
 }
 
-/// Names the article by the beginning of what should be its number, which may be anything.
+/// Returns the error for an unknown PMID. It quotes the beginning, since the PMID may be any text.
 fn article_not_found(pmid: &str) -> LiteratureError {
     LiteratureError::ArticleNotFound(pmid.chars().take(20).collect())
 }

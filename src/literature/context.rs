@@ -1,4 +1,4 @@
-//! What the model is told of what is open on the page *Literature*. The request names it by ids; what it is, is loaded here.
+//! The page context of *Literature* for the model. The request has the ids; the data are loaded here.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::{
     text,
 };
 
-/// How many articles of a list the model is told of.
+/// The maximum number of articles of a list in the context.
 const MAX_LISTED_ARTICLES: usize = 50;
 
-/// The most authors of the open article that the model is told of.
+/// The maximum number of the open article's authors in the context.
 const MAX_AUTHORS: usize = 30;
 
 #[async_trait]
@@ -31,7 +31,7 @@ impl ContextBuilder for Literature {
         if let Some(stream_id) = context.stream_id {
             self.stream(user_id, stream_id).await.map_err(refused)?;
         }
-        // Whether PubMed has it is PubMed's to say, and nobody waits for that.
+        // Only PubMed knows whether it exists, and the check must not wait for PubMed.
         context
             .article_id
             .as_deref()
@@ -62,7 +62,7 @@ impl ContextBuilder for Literature {
             }
         };
         let (article, list) = futures::try_join!(open, list)?;
-        // It may have been deleted since the message was sent.
+        // The stream may have been deleted since the message was sent.
         if let Some(stream_id) = context.stream_id
             && let Some(stream) = self.0.storage.research_stream(user_id, stream_id).await?
         {
@@ -75,7 +75,7 @@ impl ContextBuilder for Literature {
                 "They have this stream of research open, a query that they keep",
                 &about,
             );
-            // They are the person's own words to the assistant, and no data of the page.
+            // These are the user's own instructions to the assistant, and not data of the page.
             instructions = stream.instructions;
         }
         if let Some(query) = &context.query {
@@ -102,7 +102,8 @@ impl ContextBuilder for Literature {
 }
 
 impl Literature {
-    /// A line for each article. If PubMed does not answer, that is no reason not to talk.
+    /// Returns a line for each article. A failure of PubMed does not fail the run: the text says what is
+    /// missing.
     async fn describe_articles(
         &self,
         user_id: UserId,
@@ -159,12 +160,12 @@ impl Literature {
     }
 }
 
-/// Enough of what should be a PMID to know it by.
+/// Shortens a text that should be a PMID, so that it can be quoted.
 fn shorten_pmid(pmid: impl AsRef<str>) -> String {
     text::plain_line(pmid.as_ref(), 20)
 }
 
-/// An article in a line.
+/// Returns an article as one line.
 pub(super) fn article_line(article: &Article) -> String {
     let authors = match &article.authors[..] {
         [] => String::new(),
@@ -182,8 +183,8 @@ pub(super) fn article_line(article: &Article) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text of an article: of its authors the first, so that a long list of them leaves room for what they say.
-fn article_text(whole: &LoadedArticle) -> String {
+/// Returns the text of an article. Only the first authors are listed, to leave room for the abstract.
+fn article_text(loaded: &LoadedArticle) -> String {
     let Article {
         pmid,
         title,
@@ -191,9 +192,9 @@ fn article_text(whole: &LoadedArticle) -> String {
         journal,
         published,
         doi,
-    } = &whole.article;
+    } = &loaded.article;
     let doi = doi.as_ref().map_or(String::new(), |doi| format!("\nDOI: {doi}"));
-    let summary = match &whole.summary {
+    let summary = match &loaded.summary {
         Err(problem) => format!("(It can't be had just now: {problem})"),
         Ok(none) if none.is_empty() => "(PubMed has none.)".into(),
         Ok(summary) => summary.join("\n"),
@@ -205,7 +206,7 @@ fn article_text(whole: &LoadedArticle) -> String {
     )
 }
 
-/// The first authors, and how many more there are.
+/// Returns the first authors and the number of the others.
 fn named(authors: &[String]) -> String {
     let first = authors[..authors.len().min(MAX_AUTHORS)].join(", ");
     match authors.len().saturating_sub(MAX_AUTHORS) {

@@ -1,12 +1,12 @@
-//! Literature: finding articles in PubMed, and what a person keeps of them.
+//! Literature: searching PubMed, and the articles and streams that a user saves.
 //!
-//! Everything that is asked about an article names it by its PMID; what it is called and what it says comes from PubMed, or from
-//! where it is kept, and never from whoever asks.
+//! Every request refers to an article by its PMID. The title and the contents come from PubMed or from
+//! storage, never from the request.
 //!
-//! - [`known`]: articles that were seen lately, so that PubMed is not asked again for what is on the screen
-//! - [`reading`]: what there is about articles, and how long PubMed is waited for
-//! - [`context`]: what the model is told of what is open on the page *Literature*
-//! - [`tools`]: what the model can do there with articles, [`stream_tools`]: and with streams
+//! - [`article_cache`]: recently seen articles, so that PubMed is not asked again for the current screen
+//! - [`articles`]: loading articles, and the deadline of PubMed
+//! - [`context`]: the page context of *Literature* for the model
+//! - [`tools`]: the model's tools for articles, [`stream_tools`]: and for streams
 
 mod article_cache;
 mod articles;
@@ -37,13 +37,13 @@ use crate::{
     storage::{Change, Outcome, Storage, StorageError},
 };
 
-/// The longest that saving an article of which nothing is known waits for PubMed.
+/// The maximum time that saving an unknown article waits for PubMed.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// PubMed gives no more than so many of what it has found.
+/// The maximum number of results of a search that PubMed returns.
 const MAX_REACHABLE_RESULTS: usize = 9_999;
 
-/// Why something could not be done. Each is a sentence that says what happened, to the person and to the model.
+/// A failure of a literature operation. The message is a sentence for the user and for the model.
 #[derive(Debug, thiserror::Error)]
 pub enum LiteratureError {
     #[error("There is no article with the PMID {0}.")]
@@ -69,7 +69,7 @@ pub enum LiteratureError {
 }
 
 impl LiteratureError {
-    /// The same, with what a person can do next.
+    /// Returns the message with advice for the user.
     pub fn user_message(&self) -> String {
         match self {
             Self::Pubmed(error) => format!("{error} {}", advice(&error.kind)),
@@ -78,7 +78,7 @@ impl LiteratureError {
     }
 }
 
-/// What a person can do if PubMed does not answer as it should.
+/// Returns advice for the user when PubMed does not respond as expected.
 fn advice(fault: &ServiceErrorKind) -> Cow<'static, str> {
     match fault {
         ServiceErrorKind::Busy(Some(after)) => {
@@ -96,15 +96,15 @@ fn advice(fault: &ServiceErrorKind) -> Cow<'static, str> {
     }
 }
 
-/// An article that is kept.
+/// The result of saving an article.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct SaveResult {
     pub article: Article,
-    /// It was kept before with another note than it was to be given now. That note stays.
+    /// True if it was saved before with a note other than the new one. The old note is kept.
     pub is_noted_otherwise: bool,
 }
 
-/// The literature of everybody. Clones share everything.
+/// The literature of all users. Clones refer to the same data.
 #[derive(Clone)]
 pub struct Literature(Arc<Inner>);
 
@@ -136,7 +136,7 @@ impl Literature {
         }))
     }
 
-    /// Searches PubMed, and gives a page of what is found, counted from 1.
+    /// Searches PubMed. Returns one page of the results; pages are counted from 1.
     pub async fn search(
         &self,
         query: &str,
@@ -168,7 +168,8 @@ impl Literature {
         })
     }
 
-    /// PubMed did not give the abstract when the article was saved, and does now. If it can't be stored, it is asked again.
+    /// Stores an abstract that PubMed did not return when the article was saved. If that fails, the next
+    /// opening of the article fetches it again.
     async fn store_summary(&self, user_id: UserId, pmid: &str, summary: Vec<String>) {
         let change = Change::StoreAbstract {
             user_id,
@@ -176,11 +177,11 @@ impl Literature {
             summary,
         };
         if let Err(error) = self.0.journal.submit(change).await {
-            tracing::warn!(%error, "an abstract can't be kept");
+            tracing::warn!(%error, "cannot store an abstract");
         }
     }
 
-    /// All that a person keeps.
+    /// Returns everything that a user has saved.
     pub async fn library(&self, user_id: UserId) -> Result<Library, LiteratureError> {
         let library = self.0.storage.library(user_id).await?;
         Ok(Library {
@@ -189,7 +190,7 @@ impl Literature {
         })
     }
 
-    /// A person's stream of research.
+    /// Returns a user's stream of research.
     pub async fn stream(
         &self,
         user_id: UserId,
@@ -199,12 +200,12 @@ impl Literature {
         stream.ok_or(LiteratureError::StreamNotFound)
     }
 
-    /// Says why PubMed can't be asked, if it can't.
+    /// Returns the reason why PubMed is unavailable; `None` if it is available.
     pub fn search_unavailable_reason(&self) -> Option<String> {
         self.0.pubmed.as_ref().err().map(ToString::to_string)
     }
 
-    /// Returns those of these articles that a person keeps.
+    /// Returns those of these articles that a user has saved.
     pub async fn saved_pmids(
         &self,
         user_id: UserId,
@@ -214,20 +215,21 @@ impl Literature {
         Ok(saved.into_iter().map(|saved| saved.article.pmid).collect())
     }
 
-    /// Keeps an article. One that was kept already keeps the note that it has. With `saved_at`, it is put back where it was.
+    /// Saves an article. An article that is saved already keeps its note. With `saved_at`, it is restored at
+    /// its old place.
     ///
-    /// It is kept with what is known of it. An abstract that is not known is fetched later; PubMed is waited for only if
-    /// nothing is known.
+    /// It is saved with the known data. A missing abstract is fetched later; only an unknown article waits
+    /// for PubMed.
     pub async fn save(
         &self,
         user_id: UserId,
         pmid: &str,
         note: &str,
         saved_at: Option<Timestamp>,
-    ) -> Result<Kept, LiteratureError> {
+    ) -> Result<SaveResult, LiteratureError> {
         self.check_length("The note", note)?;
         check_pmid(pmid)?;
-        // Nothing is read after it is saved: what fails then would be told as if nothing had been.
+        // Nothing is read after the save: a failed read would report the save as failed.
         let (article, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
             Some((saved, summary)) => (saved.article, summary),
             None => {
@@ -237,7 +239,7 @@ impl Literature {
                 (article, self.0.cache.summary(pmid))
             }
         };
-        let is_whole = summary.is_some();
+        let has_summary = summary.is_some();
         let now = clock::now();
         let saved = SavedArticle {
             article: article.clone(),
@@ -251,17 +253,17 @@ impl Literature {
             limit: self.0.settings.articles,
         };
         let outcome = self.0.journal.submit(save).await?;
-        if !is_whole {
+        if !has_summary {
             self.fetch_missing_summary(user_id, article.clone());
         }
         let is_noted_otherwise = outcome == Outcome::NotedOtherwise;
-        Ok(Kept {
+        Ok(SaveResult {
             article,
             is_noted_otherwise,
         })
     }
 
-    /// Fetches the abstract of an article that is kept without it. If that fails, it is fetched when the article is opened.
+    /// Fetches the abstract of a saved article. If that fails, it is fetched when the article is opened.
     fn fetch_missing_summary(&self, user_id: UserId, article: Article) {
         let literature = self.clone();
         tokio::spawn(async move {
@@ -271,7 +273,7 @@ impl Literature {
         });
     }
 
-    /// Writes something about an article that is kept, in place of one of these notes and of no other.
+    /// Sets the note of a saved article, but only if the current note is one of the given ones.
     pub async fn set_note(
         &self,
         user_id: UserId,
@@ -289,9 +291,9 @@ impl Literature {
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
 
-    /// Keeps an article no more.
+    /// Removes an article from the saved ones.
     pub async fn remove(&self, user_id: UserId, pmid: String) -> Result<(), LiteratureError> {
-        // It may be put back, whether PubMed answers then or not.
+        // Cached, so that it can be restored even without PubMed.
         if let Some((saved, summary)) = self.0.storage.saved_article(user_id, &pmid).await? {
             self.0.cache.insert(saved.article);
             if let Some(summary) = summary {
@@ -302,7 +304,7 @@ impl Literature {
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
 
-    /// Keeps a stream, or makes one that is kept another one.
+    /// Saves a new stream or replaces a saved one.
     pub async fn save_stream(
         &self,
         user_id: UserId,

@@ -1,5 +1,6 @@
-//! Tools of the page *Literature* for streams of research: listing them, and making, changing and deleting one if the person
-//! allows it. A change names the stream twice, by its id and by the name that the person reads when they are asked.
+//! Tools of the page *Literature* for streams of research: listing them, and creating, changing and deleting
+//! one with the user's approval. A change refers to the stream twice: by its id, and by the name that the
+//! approval shows.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,7 +37,7 @@ impl Tool for ListStreams {
     }
 }
 
-/// A stream in a line.
+/// Returns a stream as one line.
 fn stream_line(stream: &ResearchStream) -> String {
     let ResearchStream {
         id,
@@ -187,7 +188,7 @@ impl Tool for DeleteStream {
     }
 }
 
-/// Returns the stream if it has one of these names: a person who allowed a change to one must not lose another.
+/// Returns the stream if it has one of these names: an approval for one stream must not change another.
 async fn load_named_stream(
     literature: &Literature,
     user_id: UserId,

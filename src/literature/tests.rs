@@ -16,7 +16,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 const ABSTRACT: &str =
     "<PubmedArticle><PMID>11</PMID><Abstract><AbstractText>Wet.</AbstractText></Abstract></PubmedArticle>";
 
-/// The literature of a server that has PubMed here, with one article in it.
+/// Starts a literature whose PubMed is a scripted server with one article.
 async fn literature(abstracts: Page) -> (TempDir, Upstream, SqliteStorage, Literature) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -49,13 +49,13 @@ async fn wait_until(what: &str, condition: impl AsyncFn() -> bool) {
 #[tokio::test]
 async fn saved_article_is_never_reported_as_unsaved() {
     let (folder, upstream, storage, literature) = literature(Page::text(ABSTRACT)).await;
-    // Another program holds the database, so that nothing can be saved yet.
+    // Another connection locks the database, so that nothing can be saved yet.
     let other = SqliteConnectOptions::new().filename(folder.path().join(DATABASE_FILE_NAME));
     let mut other = other.connect().await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     let saving = tokio::spawn(async move { literature.save(UserId::LOCAL, "11", " Read it. ", None).await });
     wait_until("the article is read", async || upstream.requests().len() == 1).await;
-    // From here on nothing can be read; then it is saved.
+    // From here on, reads fail. Then the article is saved.
     let closing = storage.clone();
     let closing = tokio::spawn(async move { closing.close().await });
     wait_until("it can't be read", async || {

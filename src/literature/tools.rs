@@ -1,4 +1,4 @@
-//! What the model can do on the page *Literature*: keep an article, which the person must allow, and see what is kept.
+//! Tools of the page *Literature*: saving an article, which needs approval, and listing the saved ones.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::{
     tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
 };
 
-/// How many saved articles the model is told of at a time.
+/// The maximum number of saved articles in one tool result.
 const MAX_LISTED_ARTICLES: usize = 50;
 
 impl Literature {
@@ -38,11 +38,11 @@ impl From<LiteratureError> for ToolError {
                 "As many are kept as can be. Nothing was changed: tell the person, who can remove some of them.",
             ),
             LiteratureError::Storage(error) => {
-                tracing::error!(%error, "what is kept of the literature can't be read");
+                tracing::error!(%error, "cannot read the saved literature");
                 Self::unavailable()
             }
             LiteratureError::Journal(error) => {
-                tracing::error!(%error, "literature can't be kept");
+                tracing::error!(%error, "cannot save literature");
                 Self::unavailable()
             }
             error => Self::new(error),
@@ -71,7 +71,7 @@ impl Tool for SaveArticle {
     const IS_IDEMPOTENT: bool = true;
     const NEEDS_APPROVAL: bool = true;
 
-    /// What it is called, if it was on a screen lately.
+    /// Returns the title of the article, if it is cached.
     fn detail(&self, input: &ToSave) -> Option<String> {
         let pmid = &input.pmid;
         let known = self.0.0.cache.article(pmid);
@@ -85,9 +85,9 @@ impl Tool for SaveArticle {
 
     async fn run(&self, input: ToSave, call: ToolContext) -> Result<ToolResult, ToolError> {
         let note = input.note.unwrap_or_default();
-        let kept = self.0.save(call.user_id, &input.pmid, &note, None).await?;
-        let article = article_line(&kept.article);
-        Ok(if kept.is_noted_otherwise {
+        let saved = self.0.save(call.user_id, &input.pmid, &note, None).await?;
+        let article = article_line(&saved.article);
+        Ok(if saved.is_noted_otherwise {
             format!(
                 "It is among the saved articles already, with another note, which stays as it is: {article}"
             )

@@ -1,21 +1,22 @@
-//! Actions that the page performs when the person presses their button. The page knows them by the same names
-//! (`ui::actions`); what the model suggests beyond them is not shown.
+//! Actions that the page performs when the user presses their button. The page has the same names
+//! (`ui::actions`). Other actions that the model suggests are not shown.
 
-/// Something that the page does.
+/// An action of the page.
 #[derive(Debug)]
 pub struct ClientAction {
     pub name: &'static str,
-    /// With which data, for the model; empty if it needs none. What it does is in its name.
+    /// The action's data, as described to the model; empty if it needs none. The name describes the action
+    /// itself.
     pub data_instructions: &'static str,
 }
 
-/// On the page *Literature*.
+/// An action of the page *Literature*.
 pub const OPEN_ARTICLE: ClientAction = ClientAction {
     name: "open_article",
     data_instructions: "{\"pmid\": \"its PMID\"}",
 };
 
-/// What every page does: nothing that could not be undone.
+/// The actions of every page. All of them can be undone.
 pub const COMMON_ACTIONS: [&ClientAction; 4] = [
     &ClientAction {
         name: "close_chat",
@@ -40,16 +41,16 @@ const INSTRUCTIONS_INTRO: &str = "Or with buttons for what to do next:\n\
      A \"server\" action comes back to you, with its data, as the person's next turn. Style: primary, secondary, or warning if it can't \
      be undone. A \"client\" action is done by the page, which knows only";
 
-/// What the model is told of them.
+/// Returns the instructions for the model about these actions.
 pub fn instructions(actions: &[&ClientAction]) -> String {
-    let known: Vec<String> = actions
+    let descriptions: Vec<String> = actions
         .iter()
         .map(|action| match action.data_instructions {
             "" => action.name.to_owned(),
             data => format!("{} (data: {data})", action.name),
         })
         .collect();
-    format!("{INSTRUCTIONS_INTRO} {}.", known.join(", "))
+    format!("{INSTRUCTIONS_INTRO} {}.", descriptions.join(", "))
 }
 
 #[cfg(test)]

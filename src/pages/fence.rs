@@ -1,39 +1,40 @@
-//! Keeps what is shown on a page apart from what the model is told: whatever stands in it, it is no structure of the prompt.
+//! Fences around the contents of a page in the prompt, so that nothing in them is taken for the structure of
+//! the prompt.
 
 use std::borrow::Cow;
 
 use crate::model::tokens;
 
-/// A text between two lines that nothing in it can be.
+/// Puts a text between two fence lines that the text does not contain.
 pub fn fence_text(text: &str) -> String {
-    let mut longest = 0;
+    let mut longest_run = 0;
     let mut run = 0;
     for c in text.chars() {
         run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
+        longest_run = longest_run.max(run);
     }
-    let fence = "`".repeat(3.max(longest + 1));
+    let fence = "`".repeat(3.max(longest_run + 1));
     format!("{fence}text\n{}\n{fence}", text.trim_end())
 }
 
-/// Said in place of the end of what stands between fences.
+/// The text that replaces the end of shortened contents.
 const SHORTENED: &str = "[… shortened: the whole did not fit …]";
 
-/// Shortens what stands between fences until the whole text comes to no more than so many tokens, the longest first. What stands
-/// around the fences stays.
-pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
-    if tokens::estimate_text(text) <= most {
+/// Shortens the fenced contents, the longest first, until the whole text has at most this number of tokens.
+/// The text outside the fences is kept.
+pub fn shortened(text: &str, max_tokens: usize) -> Cow<'_, str> {
+    if tokens::estimate_text(text) <= max_tokens {
         return text.into();
     }
     let parts = parts(text);
     let fenced = parts.iter().filter(|(_, is_fenced)| *is_fenced);
     let mut sizes: Vec<usize> = fenced.map(|(data, _)| tokens::estimate_text(data)).collect();
-    let around = parts.iter().filter(|(_, is_fenced)| !is_fenced);
-    // Its line, and the part of a token by which each of both is rounded.
-    let around: usize = around.map(|(words, _)| tokens::estimate_text(words)).sum();
-    let marks = sizes.len() * (tokens::estimate_text(SHORTENED) + 2);
-    let mut room = most.saturating_sub(around + marks);
-    // Each gets as much as any other; what one does not need is the others'.
+    let outside = parts.iter().filter(|(_, is_fenced)| !is_fenced);
+    let outside: usize = outside.map(|(part, _)| tokens::estimate_text(part)).sum();
+    // The line of the replacement text, and one token each for rounding both parts.
+    let notices = sizes.len() * (tokens::estimate_text(SHORTENED) + 2);
+    let mut room = max_tokens.saturating_sub(outside + notices);
+    // All contents get an equal share. The part that one does not need is divided among the others.
     sizes.sort_unstable();
     let mut each = 0;
     for (at, size) in sizes.iter().enumerate() {
@@ -50,22 +51,23 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     parts.collect::<Vec<_>>().concat().into()
 }
 
-/// The parts of a text, in their order, with whether each stands between fences. The fences are no part of what stands between them.
+/// Splits a text into its parts, in order, each with true if it is fenced. The fences belong to the parts
+/// outside.
 fn parts(text: &str) -> Vec<(&str, bool)> {
     let (mut parts, mut begin, mut at) = (Vec::new(), 0, 0);
     let mut fence: Option<&str> = None;
     for line in text.split_inclusive('\n') {
-        let words = line.trim_end_matches('\n');
+        let line_text = line.trim_end_matches('\n');
         let end = at + line.len();
         match fence {
             None => {
-                fence = words.strip_suffix("text").filter(|fence| is_fence(fence));
+                fence = line_text.strip_suffix("text").filter(|fence| is_fence(fence));
                 if fence.is_some() {
                     parts.push((&text[begin..end], false));
                     begin = end;
                 }
             }
-            Some(open) if words == open => {
+            Some(open) if line_text == open => {
                 parts.push((&text[begin..at], true));
                 (begin, fence) = (at, None);
             }

@@ -1,11 +1,11 @@
-//! What was made for the panel so far, as the model is told of it.
+//! The list of the conversation's payloads for the model.
 
 use crate::protocol::{PayloadRef, PayloadVerdict, Verdict};
 
-/// Payloads beyond so many newest ones are not listed.
+/// The maximum number of listed payloads. The oldest ones are omitted.
 const MAX_LISTED_PAYLOADS: usize = 30;
 
-/// A line for each, with what the person thinks of it.
+/// Returns a line for each payload, with the user's verdict.
 pub fn list_payloads(payloads: &[PayloadRef], verdicts: &[PayloadVerdict]) -> String {
     let newest = &payloads[payloads.len().saturating_sub(MAX_LISTED_PAYLOADS)..];
     let line = |payload: &PayloadRef| {

@@ -1,12 +1,12 @@
-//! Pages: who the assistant is on each of them, what it can do there, and what it is told before a conversation.
+//! Pages: the assistant's identity and capabilities on each page, and the context that the model gets.
 //!
-//! What a person sees on a page is the interface's; what the model is told of it is put together here. A request says where the
-//! person is and what is open there, by ids ([`PageContext`]); what that is, is loaded by the page's [`ContextBuilder`], and kept
-//! with the person's message.
+//! The interface shows a page to the user; this module describes it to the model. A request contains the
+//! user's location and the open items as ids ([`PageContext`](crate::protocol::PageContext)). The page's
+//! [`ContextBuilder`] loads the items, and the result is stored with the user's message.
 //!
-//! - [`config`]: what a page is: identity, tools, payloads and actions, by tab and subtab
-//! - [`registry`]: the pages that there are, and a request's place among them
-//! - [`prompt`]: the system prompt; [`fenced`] keeps a page's content from becoming a part of it
+//! - [`scope`]: the definition of a page: identity, tools, payloads and actions, by tab and subtab
+//! - [`registry`]: the registered pages, and the scope of a request
+//! - [`prompt`]: the system prompt; [`fence`] separates a page's contents from it
 
 pub mod actions;
 mod fence;
@@ -26,7 +26,7 @@ pub use self::{
     scope::{Page, ResolvedScope, Scope, Subtab, Tab},
 };
 
-/// The conversation alone.
+/// The chat without a page.
 pub static CHAT: Page = Page {
     name: "chat",
     brief_identity: "You are a helpful assistant.",
@@ -35,7 +35,7 @@ pub static CHAT: Page = Page {
     tabs: &[],
 };
 
-/// Articles: searching for them, and those that are kept.
+/// Articles: searching and saved ones.
 pub static LITERATURE: Page = Page {
     name: "literature",
     brief_identity: "You are a research assistant for scientific literature. When the person speaks of “this”, they mean what is open.",
@@ -57,7 +57,7 @@ pub static LITERATURE: Page = Page {
     tabs: LITERATURE_TABS,
 };
 
-/// The same where PubMed can't be asked: there is what is saved, and nothing to search.
+/// The page without PubMed: the saved articles, and no search.
 pub static LITERATURE_WITHOUT_PUBMED: Page = Page {
     name: LITERATURE.name,
     brief_identity: LITERATURE.brief_identity,

@@ -1,4 +1,4 @@
-//! The pages that there are, and a request's place among them.
+//! The registry of pages, and the scope of a request in it.
 
 use std::sync::Arc;
 
@@ -10,35 +10,35 @@ use crate::{
     storage::{PageContextSnapshot, StorageError},
 };
 
-/// Loads what a person is looking at.
+/// Loads the context of a page.
 #[async_trait]
 pub trait ContextBuilder: Send + Sync {
-    /// Checks, before a message is taken, what can be known without asking another host.
+    /// Checks a context before a message is accepted, as far as possible without asking another host.
     ///
     /// # Errors
     ///
-    /// If something that the context names is not there.
+    /// If an item that the context refers to does not exist.
     async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError>;
 
-    /// Says what the model is told of it, in bounded time and after the message is stored: what can't be had is named as
-    /// missing. Whatever the ids name must be the user's, or everybody's.
+    /// Builds the text for the model, in bounded time and after the message is stored. It says which items
+    /// could not be loaded. Every item must belong to the user or be public.
     ///
     /// # Errors
     ///
-    /// If storage does not work.
+    /// If storage fails.
     async fn build(&self, user_id: UserId, context: &PageContext) -> Result<BuiltContext, StorageError>;
 }
 
-/// What the model is told of what a person is looking at.
+/// The context of a page for the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuiltContext {
-    /// What is there. What others have written stands in it [fenced](super::fenced).
+    /// The contents of the page. Text of others in it is [fenced](super::fence_text).
     pub text: String,
-    /// What the person wants of the assistant there.
+    /// The user's instructions for this page.
     pub instructions: String,
 }
 
-/// What is wrong with what a request says of where the person is.
+/// An error in the context of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum ContextError {
     #[error("There is no page “{page}”. The pages are: {pages}.")]
@@ -55,25 +55,25 @@ pub enum ContextError {
         subtab: String,
         subtabs: String,
     },
-    /// In words for the person, as a sentence.
+    /// A sentence for the user.
     #[error("{0}")]
     NotFound(String),
-    #[error("The context has {length} bytes; Parlor takes {limit} (setting limits.context_bytes).")]
+    #[error("The context has {length} bytes; the limit is {limit} (setting limits.context_bytes).")]
     TooLarge { length: usize, limit: usize },
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// All pages.
+/// The registered pages.
 #[derive(Clone)]
 pub struct Pages {
     pages: Vec<(&'static Page, Option<Arc<dyn ContextBuilder>>)>,
-    /// The most bytes that a context may have.
+    /// The maximum size of a context, in bytes.
     max_context_bytes: usize,
 }
 
 impl Pages {
-    /// The chat alone.
+    /// Creates a registry with only the chat.
     pub fn new(limit: usize) -> Self {
         Self {
             pages: vec![(&CHAT, None)],
@@ -87,11 +87,11 @@ impl Pages {
         self
     }
 
-    /// Checks what a person is said to look at. What the model is told of it is left to [`build`](Self::build).
+    /// Checks the context of a request. The text for the model is left to [`build`](Self::build).
     ///
     /// # Errors
     ///
-    /// If there is no such place, or something that is said to be open is not there.
+    /// If the page, tab or subtab does not exist, or an open item does not exist.
     pub async fn snapshot(
         &self,
         user_id: UserId,
@@ -114,24 +114,24 @@ impl Pages {
         }))
     }
 
-    /// Says what the model is told of what a person looks at; nothing where nobody has anything to tell.
+    /// Builds the text for the model; `None` if the page has no context.
     ///
     /// # Errors
     ///
-    /// If storage does not work.
+    /// If storage fails.
     pub async fn build(
         &self,
         user_id: UserId,
         context: &PageContext,
     ) -> Result<Option<BuiltContext>, StorageError> {
-        // A page may be gone since the message was stored.
+        // The page may have been removed since the message was stored.
         match self.find_builder(context) {
             Ok(Some(builder)) => Ok(Some(builder.build(user_id, context).await?)),
             Ok(None) | Err(_) => Ok(None),
         }
     }
 
-    /// What there is at a place; at one that is not known (any more), what there is everywhere.
+    /// Returns the scope of a context. An unknown or removed page has the common scope.
     pub fn resolve(&self, context: Option<&PageContext>) -> ResolvedScope {
         let found = context.and_then(|context| Some((self.page(&context.current_page)?.0, context)));
         match found {
@@ -146,7 +146,7 @@ impl Pages {
         self.pages.iter().find(|(page, _)| page.name == name)
     }
 
-    /// Who loads what is open at a place, if anybody has to.
+    /// Returns the builder of a page's context, if the page has one.
     fn find_builder(&self, context: &PageContext) -> Result<Option<&dyn ContextBuilder>, ContextError> {
         let Some((page, builder)) = self.page(&context.current_page) else {
             return Err(ContextError::UnknownPage {
@@ -182,7 +182,7 @@ fn join_names(names: impl Iterator<Item = &'static str>) -> String {
     names.join(", ")
 }
 
-/// Enough of a name to know it by.
+/// Shortens a name, so that it can be quoted.
 fn shorten_name(name: &str) -> String {
     name.chars().take(60).collect()
 }

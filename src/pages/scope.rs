@@ -1,4 +1,4 @@
-//! What a page is to the assistant: who it is there, and what it can do there, by tab and subtab.
+//! The definition of a page for the assistant: its identity and capabilities, by tab and subtab.
 
 use super::{
     actions::{self, ClientAction},
@@ -8,13 +8,13 @@ use super::{
 /// A page, as the assistant knows it.
 #[derive(Debug)]
 pub struct Page {
-    /// What requests call it.
+    /// The name of the page in requests.
     pub name: &'static str,
-    /// Who the assistant is there.
+    /// The assistant's identity on the page.
     pub identity: &'static str,
-    /// The same for a model with a small window, in a sentence or two.
+    /// The identity in a sentence or two, for a model with a small window.
     pub brief_identity: &'static str,
-    /// What there is on all of it.
+    /// The scope of the whole page.
     pub scope: Scope,
     pub tabs: &'static [Tab],
 }
@@ -34,18 +34,18 @@ pub struct Subtab {
     pub scope: Scope,
 }
 
-/// What there is in a place beside what there is everywhere.
+/// The capabilities of a location, besides the common ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
-    /// Tools, by the names that the registry knows them by.
+    /// The names of tools in the registry.
     pub tools: &'static [&'static str],
-    /// What the model may write for the panel.
+    /// The payload types that the model may write.
     pub payloads: &'static [&'static PayloadConfig],
-    /// What the page does when the person presses a button.
+    /// The actions that the page performs when the user presses a button.
     pub actions: &'static [&'static ClientAction],
 }
 
-/// What there is everywhere. Tools are the registry's to offer.
+/// The scope of every location. Common tools are offered by the registry.
 const COMMON_SCOPE: Scope = Scope {
     tools: &[],
     payloads: &payload_config::COMMON_PAYLOADS,
@@ -53,7 +53,7 @@ const COMMON_SCOPE: Scope = Scope {
 };
 
 impl Scope {
-    /// Nothing more than there is anyway.
+    /// A scope that adds nothing.
     pub const EMPTY: Self = Self {
         tools: &[],
         payloads: &[],
@@ -61,7 +61,8 @@ impl Scope {
     };
 }
 
-/// What there is where a person is: everywhere, on the page, in its tab and in its subtab, without repeats.
+/// All capabilities at a location: the common ones and those of the page, its tab and its subtab, without
+/// duplicates.
 #[derive(Debug)]
 pub struct ResolvedScope {
     pub page: &'static Page,
@@ -71,12 +72,12 @@ pub struct ResolvedScope {
 }
 
 impl Page {
-    /// The tab of this name.
+    /// Returns the tab with this name.
     pub fn tab(&self, name: &str) -> Option<&'static Tab> {
         self.tabs.iter().find(|tab| tab.name == name)
     }
 
-    /// What there is on the page, in a tab and a subtab of it. What it does not have adds nothing.
+    /// Returns the scope of the page, a tab and a subtab. Unknown ones add nothing.
     pub fn resolve(&'static self, tab: Option<&str>, subtab: Option<&str>) -> ResolvedScope {
         let tab = tab.and_then(|name| self.tab(name));
         let subtab = tab.zip(subtab).and_then(|(tab, name)| tab.subtab(name));
@@ -99,7 +100,7 @@ impl Page {
     }
 }
 
-/// Each once, by its name: the first.
+/// Removes duplicates by name. The first one is kept.
 fn dedup_by_name<T: Copy + 'static>(
     all: impl Iterator<Item = &'static T>,
     name: impl Fn(&T) -> &'static str,
@@ -114,7 +115,7 @@ fn dedup_by_name<T: Copy + 'static>(
 }
 
 impl Tab {
-    /// The subtab of this name.
+    /// Returns the subtab with this name.
     pub fn subtab(&self, name: &str) -> Option<&'static Subtab> {
         self.subtabs.iter().find(|subtab| subtab.name == name)
     }

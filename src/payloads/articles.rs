@@ -14,11 +14,11 @@ use crate::protocol::{
     panel::{ArticleListView, ArticleView, LinkedText, PanelBody},
 };
 
-/// How many articles of a list are shown.
+/// The maximum number of articles that are shown.
 const MAX_ARTICLES: usize = 1000;
-/// How many authors are named.
+/// The maximum number of authors that are named.
 const MAX_AUTHORS: usize = 8;
-/// The longest abstract, in characters.
+/// The maximum length of an abstract, in characters.
 const MAX_ABSTRACT_CHARS: usize = 20_000;
 
 #[derive(Deserialize)]
@@ -109,7 +109,7 @@ impl ArticleData {
     }
 }
 
-/// The first ones by name, the others by number.
+/// Returns the names of the first authors and the number of the others.
 fn format_authors(authors: &[Line]) -> String {
     let named = authors.iter().take(MAX_AUTHORS).map(|Line(name)| name.as_str());
     let mut line = named.collect::<Vec<_>>().join(", ");

@@ -1,6 +1,8 @@
-//! `chart`: `{title?, kind: "bar" | "line", x: [labels], series: [{name, values: [numbers]}]}`. A value that is not known is null.
+//! `chart`: `{title?, kind: "bar" | "line", x: [labels], series: [{name, values: [numbers]}]}`. Unknown
+//! values are null.
 //!
-//! What can't be drawn well, such as a hundred series, is shown as the table that every chart comes with.
+//! A chart that cannot be drawn well, such as one of a hundred series, is shown only as the table that every
+//! chart has.
 
 mod scale;
 
@@ -14,16 +16,16 @@ use super::{
 };
 use crate::protocol::panel::{AxisLabel, ChartBar, ChartPoint, ChartView, PanelBody, Series, SeriesMarks};
 
-/// How many series are told from each other by their colours.
+/// The maximum number of series with distinct colours.
 const MAX_SERIES: usize = 6;
-/// How many bars, and how many points of a line, have room beside each other.
+/// The maximum numbers of bars and of points of a line.
 const MAX_BARS: usize = 200;
 const MAX_POINTS: usize = 2000;
-/// How many labels have room, and how long one may be.
+/// The maximum number of labels, and their length in characters.
 const MAX_LABELS: usize = 8;
 const MAX_LABEL_CHARS: usize = 24;
 
-/// A chart of more numbers is none, nor is it a table.
+/// The maximum number of values. A larger chart is not shown, not even as a table.
 const MAX_CELLS: usize = 200_000;
 
 #[derive(Deserialize)]
@@ -75,7 +77,7 @@ pub fn read(data: &Value) -> Option<PanelBody> {
     }))
 }
 
-/// The numbers as they were given, after a row with the series' names.
+/// Returns the numbers unchanged, after a row of the series' names.
 pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
     table::rows(&ChartData::parse(data)?.as_table(data))
 }
@@ -92,12 +94,13 @@ impl ChartKind {
 impl ChartData {
     fn parse(data: &Value) -> Option<Self> {
         let chart = Self::deserialize(data).ok()?;
-        let longest = chart.series.iter().map(|series| series.values.len()).max()?;
+        let max_length = chart.series.iter().map(|series| series.values.len()).max()?;
         let cells = chart.x.len().saturating_mul(chart.series.len());
-        (longest <= chart.x.len() && cells <= MAX_CELLS).then_some(chart)
+        (max_length <= chart.x.len() && cells <= MAX_CELLS).then_some(chart)
     }
 
-    /// The numbers as they were given: read as numbers they would be written differently.
+    /// Returns the data as a table. The numbers are copied unchanged: parsed numbers could be written
+    /// differently.
     fn as_table(&self, data: &Value) -> Value {
         let names = self.series.iter().map(|series| series.name.0.as_str());
         let columns: Vec<&str> = std::iter::once("").chain(names).collect();
@@ -112,7 +115,7 @@ impl ChartData {
 
     fn scale(&self) -> Option<Scale> {
         let values = self.series.iter().flat_map(|series| &series.values);
-        // A bar begins at zero.
+        // Bars start at zero.
         let zero = (self.kind == ChartKind::Bar).then_some(0.0);
         Scale::from_values(values.flatten().copied().chain(zero))
     }
@@ -124,11 +127,12 @@ impl ChartData {
         }
     }
 
-    /// The series' bars at one place stand side by side, with a gap to the next place.
+    /// Returns the bars of a series. The bars at one position are side by side, with a gap to the next
+    /// position.
     fn bars(&self, scale: &Scale, series: usize, values: &[Option<f64>]) -> Vec<ChartBar> {
         let places = self.x.len() as u32;
         let of_all = self.series.len() as u32;
-        // Ten parts a place: one free on each side, eight for the bars.
+        // Each position has ten parts: one free on each side, and eight for the bars.
         let part = |place: u32, bar: u32| {
             (place * 10 + 1) * CHART_SIZE / (places * 10) + bar * 8 * CHART_SIZE / (places * 10 * of_all)
         };
@@ -162,7 +166,7 @@ impl ChartData {
     }
 }
 
-/// As many labels as there is room for.
+/// Returns as many labels as fit.
 fn axis_labels(x: &[Line]) -> Vec<AxisLabel> {
     let label = |places: &[Line]| AxisLabel {
         text: places

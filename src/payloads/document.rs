@@ -9,13 +9,13 @@ use similar::{ChangeTag, TextDiff};
 use super::formatting::{Line, format_count, shorten};
 use crate::protocol::panel::{DiffLine, DocumentVersion, DocumentView, LineChange, PanelBody};
 
-/// How many versions are shown: the newest.
+/// The maximum number of versions that are shown. The oldest ones are omitted.
 const MAX_VERSIONS: usize = 20;
-/// How long all comparisons may take. What could not be compared by then is shown as removed and added.
+/// The time limit of all comparisons. Text that was not compared by then is shown as removed and added.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
-/// How many lines that are the same are shown around one that is not.
+/// The number of unchanged lines shown around a change.
 const CONTEXT_LINES: usize = 3;
-/// How many lines a comparison has, and how long one is, in characters.
+/// The maximum number of lines of a comparison, and their length in characters.
 const MAX_DIFF_LINES: usize = 2000;
 const MAX_LINE_CHARS: usize = 1000;
 
@@ -71,23 +71,23 @@ pub fn read(data: &Value) -> Option<PanelBody> {
     }))
 }
 
-/// The text of the newest version.
+/// Returns the text of the newest version.
 pub fn latest_text(data: &Value) -> Option<String> {
     let DocumentData { text, versions, .. } = DocumentData::deserialize(data).ok()?;
     let newest = versions.into_iter().next_back();
     newest.map(|version| version.text).or(text)
 }
 
-/// What has changed from one text to the next, line by line.
+/// Compares two texts line by line.
 fn diff_lines(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
     let diff = TextDiff::configure().deadline(deadline).diff_lines(before, after);
     let mut lines = Vec::new();
-    // Lines of the old text up to here are shown or skipped.
-    let mut told = 0;
+    // Lines of the old text before this one are shown or skipped.
+    let mut next_line = 0;
     for group in diff.grouped_ops(CONTEXT_LINES) {
-        let begin = group.first().map_or(told, |op| op.old_range().start);
-        lines.extend(skipped_line(begin - told));
-        told = group.last().map_or(told, |op| op.old_range().end);
+        let begin = group.first().map_or(next_line, |op| op.old_range().start);
+        lines.extend(skipped_line(begin - next_line));
+        next_line = group.last().map_or(next_line, |op| op.old_range().end);
         for op in &group {
             let room = (MAX_DIFF_LINES + 1).saturating_sub(lines.len());
             lines.extend(diff.iter_changes(op).take(room).map(|change| DiffLine {
@@ -101,7 +101,7 @@ fn diff_lines(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
         }
     }
     if !lines.is_empty() {
-        lines.extend(skipped_line(diff.old_len() - told));
+        lines.extend(skipped_line(diff.old_len() - next_line));
     }
     if lines.len() > MAX_DIFF_LINES {
         lines.truncate(MAX_DIFF_LINES);
@@ -113,7 +113,7 @@ fn diff_lines(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
     lines
 }
 
-/// Stands for lines that are the same.
+/// Returns a line that replaces unchanged lines.
 fn skipped_line(lines: usize) -> Option<DiffLine> {
     (lines > 0).then(|| DiffLine {
         change: LineChange::Skipped,

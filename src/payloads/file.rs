@@ -1,15 +1,15 @@
-//! A payload as a file, in the form that other programs read: a document as Markdown, a table and a chart's numbers as CSV, all
-//! else as JSON.
+//! Payloads as files in common formats: a document as Markdown, a table and a chart's numbers as CSV, and
+//! everything else as JSON.
 
 use serde_json::Value;
 
 use super::{chart, document, table};
 use crate::protocol::{Payload, json};
 
-/// The longest name, in characters.
+/// The maximum length of a file name, in characters.
 const MAX_NAME_CHARS: usize = 80;
 
-/// A file to save.
+/// A file for download.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PayloadFile {
     pub name: String,
@@ -17,7 +17,7 @@ pub struct PayloadFile {
     pub content: String,
 }
 
-/// All of a payload, not only what there is room for in the panel.
+/// Converts a whole payload to a file, including the data that the panel omits.
 pub fn to_file(payload: &Payload) -> PayloadFile {
     let raw = payload.data.as_str();
     let data: Value = serde_json::from_str(raw).unwrap_or_default();
@@ -46,7 +46,7 @@ pub fn to_file(payload: &Payload) -> PayloadFile {
 
 const CSV_MEDIA_TYPE: &str = "text/csv; charset=utf-8; header=present";
 
-/// What a file may be called everywhere.
+/// Returns a file name that is valid on all systems.
 fn file_name(title: &str) -> String {
     let letters = |c: char| {
         if c.is_alphanumeric() || "-_,()".contains(c) {
@@ -61,11 +61,11 @@ fn file_name(title: &str) -> String {
     name.trim().to_owned()
 }
 
-/// What a formula begins with, also in wide letters.
+/// The first characters of a formula, including full-width ones.
 const FORMULA_STARTS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// Rows of values, the first with the names of the columns, as RFC 4180 has them. The mark at the beginning tells Excel that it is
-/// UTF-8.
+/// Returns rows as CSV (RFC 4180). The first row has the names of the columns. The byte order mark tells
+/// Excel that the file is UTF-8.
 fn to_csv(rows: &[Vec<Value>]) -> String {
     let mut csv = String::from("\u{feff}");
     for row in rows {
@@ -82,12 +82,12 @@ fn csv_cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    // A spreadsheet takes such a text for a formula, and what is in it comes from anywhere
-    // (https://owasp.org/www-community/attacks/CSV_Injection). A number it is to take for one.
+    // A spreadsheet would evaluate such a text as a formula, and the text comes from outside
+    // (https://owasp.org/www-community/attacks/CSV_Injection). Numbers are not changed.
     if value.is_string() && text.starts_with(FORMULA_STARTS) && text.parse::<f64>().is_err() {
         text.insert(0, '\'');
     }
-    // Some spreadsheets part cells at a semicolon or a tab as well.
+    // Some spreadsheets also split cells at a semicolon or a tab.
     if text.contains(['"', ',', ';', '\t', '\r', '\n']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }

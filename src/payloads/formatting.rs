@@ -1,14 +1,14 @@
-//! Words for the person, out of data of any kind.
+//! Formatting arbitrary data as text for the user.
 
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use crate::protocol::number_format::group_digits;
 
-/// The longest line, in characters.
+/// The maximum length of a line, in characters.
 const MAX_LINE_CHARS: usize = 1000;
 
-/// A line that was asked for: a text, or a number or a truth that is as good as one.
+/// A line of text. Numbers and booleans are accepted as text.
 #[derive(Debug, Default)]
 pub struct Line(pub String);
 
@@ -21,7 +21,7 @@ impl<'de> Deserialize<'de> for Line {
     }
 }
 
-/// A value that has nothing in it, as a person reads it.
+/// Formats a value that is neither a list nor an object.
 pub fn format_scalar(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),
@@ -31,16 +31,16 @@ pub fn format_scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// Any value in a line.
+/// Formats any value as one line.
 pub fn format_line(value: &Value) -> String {
     single_line(&format_scalar(value).unwrap_or_else(|| value.to_string()))
 }
 
-/// A text as one line that is not too long.
+/// Joins a text to one line of limited length.
 pub fn single_line(text: &str) -> String {
     let mut line = String::new();
     for (index, word) in text.split_whitespace().enumerate() {
-        // Never longer than four bytes a character.
+        // A character has at most four bytes.
         if line.len() > 4 * MAX_LINE_CHARS {
             break;
         }
@@ -52,7 +52,7 @@ pub fn single_line(text: &str) -> String {
     shorten(&line, MAX_LINE_CHARS)
 }
 
-/// A text's beginning, in characters.
+/// Shortens a text to a number of characters.
 pub fn shorten(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((cut, _)) => [&text[..cut], "…"].concat(),
@@ -60,7 +60,7 @@ pub fn shorten(text: &str, longest: usize) -> String {
     }
 }
 
-/// "1 row", "1,204 rows".
+/// Formats a count with its noun: "1 row", "1,204 rows".
 pub fn format_count(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", group_digits(count), if count == 1 { one } else { many })
 }

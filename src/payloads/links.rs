@@ -1,17 +1,17 @@
-//! The addresses of articles.
+//! Links to articles.
 
 use crate::protocol::literature::doi_url;
 
-/// The longest address that is one.
+/// The maximum length of a link, in bytes.
 const MAX_ADDRESS_BYTES: usize = 2000;
 
-/// An article's page in PubMed.
+/// Returns the link to an article's page in PubMed.
 pub fn pubmed_link(pmid: &str) -> Option<String> {
     let is_one = !pmid.is_empty() && pmid.len() <= 12 && pmid.bytes().all(|byte| byte.is_ascii_digit());
     is_one.then(|| format!("https://pubmed.ncbi.nlm.nih.gov/{pmid}/"))
 }
 
-/// Where a DOI leads.
+/// Returns the link of a DOI.
 pub fn doi_link(doi: &str) -> Option<String> {
     doi_url(doi).filter(|address| address.len() <= MAX_ADDRESS_BYTES)
 }

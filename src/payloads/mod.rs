@@ -1,7 +1,7 @@
-//! What payloads look like: their data, which a tool or a model made, as something that the panel can draw.
+//! Views of payloads: converts the data of a tool or a model to a form that the panel can draw.
 //!
-//! For each type there is one function, in one file. It takes what fits the type and bounds it; what does not fit, and every
-//! type that is not known, is shown as a [`tree`] of whatever it is. Nothing here is stored, and nothing is drawn.
+//! Each type has one function, in one file. It accepts data that fit the type and limits their size. Other
+//! data and unknown types are shown as a [`tree`]. Nothing is stored or drawn here.
 
 mod articles;
 mod chart;
@@ -22,10 +22,10 @@ use crate::protocol::{
     panel::{PanelBody, PanelView},
 };
 
-/// Reads data of a type; nothing if they don't fit it.
+/// Reads data of a type; `None` if they do not fit.
 type ReadPayload = fn(&Value) -> Option<PanelBody>;
 
-/// The types that are known.
+/// The known types.
 const PAYLOAD_TYPES: [(&str, ReadPayload); 7] = [
     ("chart", chart::read),
     ("pubmed_article", articles::read_article),
@@ -36,14 +36,14 @@ const PAYLOAD_TYPES: [(&str, ReadPayload); 7] = [
     ("web_search_results", search_results::read),
 ];
 
-/// Whether data can be shown as a type.
+/// Returns true if data can be shown as a type.
 pub fn is_valid(kind: &str, data: &Value) -> bool {
     let known = PAYLOAD_TYPES.iter().find(|(known, _)| *known == kind);
     let body = known.and_then(|(_, read)| read(data));
     body.is_some_and(|body| !matches!(body, PanelBody::Tree(_)))
 }
 
-/// Whether a payload is something that the person may accept or reject.
+/// Returns true if the user can accept or reject a payload.
 pub fn is_proposal(payload: &Payload) -> bool {
     let data: Value = serde_json::from_str(payload.data.as_str()).unwrap_or_default();
     is_proposal_data(&payload.kind, &data)
@@ -52,16 +52,16 @@ pub fn is_proposal(payload: &Payload) -> bool {
 fn is_proposal_data(kind: &str, data: &Value) -> bool {
     match kind {
         "query_suggestion" => query::read(data).is_some(),
-        // A new version of another.
+        // A new version of another document.
         "text_document" => data["of"].is_string() && document::read(data).is_some(),
         _ => false,
     }
 }
 
-/// What the panel shows of a payload. A comparison of long texts may take a second.
+/// Returns the view of a payload. A comparison of long texts may take a second.
 pub fn view(payload: &Payload) -> PanelView {
     let data = payload.data.as_str();
-    // What is nested too deeply to be read is still a text.
+    // Data that are nested too deeply for the parser are shown as text.
     let data: Value = serde_json::from_str(data).unwrap_or_else(|_| data.into());
     let known = PAYLOAD_TYPES.iter().find(|(kind, _)| *kind == payload.kind);
     PanelView {
@@ -90,7 +90,7 @@ mod tests {
         })
     }
 
-    /// Data that fit each type.
+    /// Returns data that fit each type.
     fn sample_payloads() -> [(&'static str, Value); 7] {
         [
             ("pubmed_article", json!({"title": "T"})),

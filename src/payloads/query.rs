@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::formatting::shorten;
 use crate::protocol::panel::{PanelBody, QuerySuggestion};
 
-/// The longest query and the longest explanation, in characters.
+/// The maximum length of a query and of an explanation, in characters.
 const MAX_TEXT_CHARS: usize = 20_000;
 
 #[derive(Deserialize)]

@@ -9,7 +9,7 @@ use crate::{
     web_link,
 };
 
-/// How many results are shown.
+/// The maximum number of results that are shown.
 const MAX_RESULTS: usize = 500;
 
 #[derive(Deserialize)]

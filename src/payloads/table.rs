@@ -1,4 +1,4 @@
-//! `table`: `{title?, columns: […], rows: [[…]]}`; rows may be objects too, and then name their columns.
+//! `table`: `{title?, columns: […], rows: [[…]]}`. Rows may also be objects, which then name the columns.
 
 use std::iter;
 
@@ -8,11 +8,12 @@ use serde_json::Value;
 use super::formatting::{Line, format_count, format_line};
 use crate::protocol::panel::{PanelBody, TableColumn, TableView};
 
-/// How many columns are shown, and how many cells in all.
+/// The maximum numbers of columns and of cells that are shown.
 const MAX_COLUMNS: usize = 64;
 const MAX_CELLS: usize = 20_000;
 
-/// How many cells a file has at most: short rows are filled up to the longest, and what is small as data may be endless as a table.
+/// The maximum number of cells in a file. Short rows are padded to the longest, so small data can become a
+/// huge table.
 const MAX_FILE_CELLS: usize = 400_000;
 
 #[derive(Deserialize)]
@@ -30,7 +31,8 @@ pub fn read(data: &Value) -> Option<PanelBody> {
     Some(PanelBody::Table(rows.into_table(title.0)))
 }
 
-/// All rows as they were given, after one with the columns' names. None of a table that is larger than a file may be.
+/// Returns all rows unchanged, after a row of the columns' names; `None` if the table is too large for a
+/// file.
 pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
     let TableData { columns, rows, .. } = TableData::deserialize(data).ok()?;
     let columns = column_names(columns, &rows)?;
@@ -44,13 +46,13 @@ pub fn rows(data: &Value) -> Option<Vec<Vec<Value>>> {
     Some(iter::once(names).chain(cells).collect())
 }
 
-/// What the columns of rows are called, which are of one kind: lists or objects.
+/// Returns the names of the columns. All rows must be lists, or all objects.
 fn column_names(columns: Vec<Line>, rows: &[Value]) -> Option<Vec<String>> {
     let mut columns: Vec<String> = columns.into_iter().map(|Line(name)| name).collect();
     let lists: Option<Vec<_>> = rows.iter().map(Value::as_array).collect();
     let objects: Option<Vec<_>> = rows.iter().map(Value::as_object).collect();
     match (&lists, &objects) {
-        // Those without a name are there nevertheless.
+        // Columns without a name are kept.
         (Some(lists), _) if !columns.is_empty() => {
             let longest = lists.iter().map(|row| row.len()).max().unwrap_or(0);
             columns.resize(columns.len().max(longest), String::new());
@@ -66,16 +68,16 @@ fn column_names(columns: Vec<Line>, rows: &[Value]) -> Option<Vec<String>> {
     (!columns.is_empty() && are_of_one_kind).then_some(columns)
 }
 
-/// A table's rows.
+/// The rows of a table.
 struct TableRows<'a> {
     columns: Vec<String>,
     cells: Vec<Vec<Option<&'a Value>>>,
-    /// Columns and rows that are not shown.
+    /// The numbers of columns and rows that are not shown.
     missing: (usize, usize),
 }
 
 impl<'a> TableRows<'a> {
-    /// At most so many columns, and so many cells in all.
+    /// Collects rows within a maximum number of columns and of cells.
     fn collect(mut columns: Vec<String>, rows: &'a [Value], most_columns: usize, most_cells: usize) -> Self {
         let shown = columns.len().min(most_columns);
         let missing = (

@@ -1,4 +1,4 @@
-//! Data of any kind as a tree that a person can read, however deep and large they are.
+//! Arbitrary data as a tree of limited depth and size.
 
 use serde_json::Value;
 
@@ -6,16 +6,16 @@ use super::formatting::{format_count, format_line, format_scalar, shorten};
 use crate::protocol::number_format::group_digits;
 use crate::protocol::panel::TreeNode;
 
-/// How deep it goes. What is deeper is there in one line.
+/// The maximum depth. Deeper data are shown in one line.
 const MAX_DEPTH: usize = 12;
-/// How many things there are in all, and in one.
+/// The maximum numbers of nodes in all and of children of one node.
 const MAX_NODES: usize = 2000;
 const MAX_CHILDREN: usize = 200;
-/// The longest text, in characters, and how much all of them have together.
+/// The maximum length of a text and of all texts together, in characters.
 const MAX_TEXT_CHARS: usize = 4000;
 const MAX_TOTAL_CHARS: usize = 500_000;
 
-/// The data as a tree.
+/// Converts data to a tree.
 pub fn build(data: &Value) -> TreeNode {
     let mut left = Budget {
         nodes: MAX_NODES,
@@ -24,7 +24,7 @@ pub fn build(data: &Value) -> TreeNode {
     left.branch(None, data, MAX_DEPTH)
 }
 
-/// What may still come.
+/// The nodes and characters that may still be added.
 struct Budget {
     nodes: usize,
     characters: usize,

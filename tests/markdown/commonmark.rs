@@ -1,4 +1,4 @@
-//! The examples of the CommonMark specification, shown by our views, against the specification's HTML.
+//! The examples of the CommonMark specification: the HTML of our views compared with the specification's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ fn examples() -> Vec<Example> {
     examples.iter().map(example).collect()
 }
 
-/// Raw HTML is shown as the text that it is.
+/// Examples with raw HTML, which is shown as text.
 const RAW_HTML_EXAMPLES: &[u64] = &[
     21, 31, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166,
     167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187,
@@ -33,16 +33,16 @@ const RAW_HTML_EXAMPLES: &[u64] = &[
     625, 626, 627, 628, 629, 630, 631, 642, 643,
 ];
 
-/// A picture is a link to it.
+/// Examples with an image, which becomes a link.
 const IMAGE_EXAMPLES: &[u64] = &[
     517, 520, 531, 572, 573, 574, 575, 576, 577, 578, 579, 580, 581, 582, 583, 584, 585, 586, 587, 588, 589,
     591,
 ];
 
-/// An address with a scheme that is not on the list, or with a control character, makes no link.
+/// Examples whose address has a scheme that is not allowed, or a control character: it becomes no link.
 const REJECTED_LINK_EXAMPLES: &[u64] = &[500, 596, 598, 599, 601];
 
-/// A bare address is a link, as GitHub's Markdown has it.
+/// Examples with a bare address, which becomes a link as in GitHub's Markdown.
 const BARE_ADDRESS_EXAMPLES: &[u64] = &[608, 611];
 
 #[test]
@@ -126,7 +126,7 @@ fn rejected_link_examples_lack_only_links() {
     }
 }
 
-/// Puts a link to each picture in its place, or in a link its description.
+/// Replaces each image by a link, or by its description inside a link.
 fn replace_images(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut in_link = false;
@@ -164,14 +164,14 @@ fn replace_images(tokens: Vec<Token>) -> Vec<Token> {
     out
 }
 
-/// Our HTML with what we add to the specification's taken out.
+/// Removes our additions to the specification from our HTML.
 fn normalize(tokens: Vec<Token>) -> Vec<Token> {
     let mut out = Vec::new();
-    // For each open element: what its end becomes.
+    // For each open element, the replacement of its end tag.
     let mut open: Vec<Option<String>> = Vec::new();
-    // How many elements are open from one on that is only ours, with all in it.
+    // The number of open elements from one of our own on, whose contents are removed.
     let mut hidden = 0_usize;
-    // The paragraphs of a tight list's items are only the style sheet's business.
+    // The style sheet handles paragraphs in the items of tight lists.
     let mut parents: Vec<Parent> = vec![Parent::Other];
     for token in tokens {
         match token {
@@ -233,7 +233,7 @@ enum Parent {
     Other,
 }
 
-/// An address as the specification's examples write it. A browser does the same with ours.
+/// Encodes an address as in the specification's examples. A browser does the same with ours.
 fn percent_encode(href: &str) -> String {
     let mut out = String::new();
     for byte in href.bytes() {

@@ -1,8 +1,8 @@
-//! Just enough HTML to compare the views' with the specification's.
+//! A minimal HTML parser, to compare the views' HTML with the specification's.
 
 use std::collections::BTreeMap;
 
-/// A piece of HTML, with what does not change its meaning taken out.
+/// A token of HTML, without differences that do not change its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
     Open(String, BTreeMap<String, String>),
@@ -38,7 +38,7 @@ const BLOCK_ELEMENTS: [&str; 24] = [
 ];
 const VOID_ELEMENTS: [&str; 4] = ["br", "hr", "img", "input"];
 
-/// Reads HTML as this program and the specification write it. Comments are left out.
+/// Splits HTML into tokens, in the style of this program and of the specification. Comments are skipped.
 pub fn tokenize(html: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = html;
@@ -82,7 +82,7 @@ fn push_text(text: &str, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Where the tag that begins `html` ends: a `>` that is not in quotes.
+/// Returns the end of the tag that begins `html`: the first `>` outside of quotes.
 fn tag_end(html: &str) -> usize {
     let mut quoted = false;
     for (at, c) in html.char_indices() {
@@ -112,7 +112,7 @@ fn parse_tag(tag: &str) -> (String, BTreeMap<String, String>) {
                 rest = quoted.get(end + 1..).unwrap_or_default();
                 decode_entities(&quoted[..end])
             }
-            // Only raw HTML in the examples has such: nothing is compared with it.
+            // This occurs only in raw HTML of the examples, which is not compared.
             None => {
                 rest = rest.trim_start_matches('=');
                 String::new()
@@ -132,7 +132,8 @@ fn decode_entities(text: &str) -> String {
     text.replace("&nbsp;", "\u{a0}").replace("&amp;", "&")
 }
 
-/// Takes out white space that is not shown: any of it next to a block, all but one space elsewhere, but none in `pre`.
+/// Removes white space that is not shown: all of it next to a block, and all but one space elsewhere, but
+/// none in `pre`.
 pub fn collapse_whitespace(tokens: Vec<Token>) -> Vec<Token> {
     let is_block = |token: Option<&Token>| match token {
         None => true,
@@ -170,7 +171,7 @@ pub fn collapse_whitespace(tokens: Vec<Token>) -> Vec<Token> {
     out
 }
 
-/// A no-break space is shown.
+/// Returns true for white space, except a no-break space, which is shown.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\t' | '\r')
 }

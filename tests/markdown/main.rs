@@ -1,5 +1,5 @@
-//! Markdown as the page shows it: the views' HTML, for the examples of the CommonMark specification and for what they
-//! don't have.
+//! Markdown as the page shows it: the views' HTML, for the examples of the CommonMark specification and for
+//! our additions.
 
 mod commonmark;
 mod html;
@@ -8,7 +8,7 @@ mod views;
 use leptos::prelude::*;
 use parlor::ui::markdown::{MarkdownLoader, MarkdownView, Prose};
 
-/// The HTML that the server sends for a text.
+/// Returns the HTML that the server sends for a text.
 fn render(prose: &Prose) -> String {
     let prose = prose.clone();
     Owner::new().with(|| {

@@ -1,4 +1,4 @@
-//! What our views add to the text.
+//! The additions of our views to the text.
 
 use parlor::ui::markdown::Prose;
 
@@ -9,7 +9,7 @@ const SAMPLE_ANSWER: &str = "# Title\n\nText with **bold**, `code`, [a link](htt
     ```rust\nfn main() {}\n```\n\n| a | b |\n|:--|--:|\n| 1 | ~~2~~ |\n| 3 |\n\n> quote\n\n---\n\n\
     ![a picture](https://c.d/e.png) <b>raw</b>\n\n<div>\nraw\n</div>\n\n[^1]: the note\n";
 
-/// Our HTML without the comments in it.
+/// Returns our HTML without comments.
 fn html_without_comments(text: &str) -> String {
     let mut out = String::new();
     for part in render_text(text).split("<!") {
@@ -97,7 +97,7 @@ fn streamed_text_renders_like_complete_text() {
     let examples = examples.iter().filter_map(|example| example["markdown"].as_str());
     for (seed, text) in examples.chain([SAMPLE_ANSWER]).enumerate() {
         let prose = Prose::new(String::new(), false);
-        // It is on the screen from the first word on, and not read as a whole at its end.
+        // The text is rendered from the first word on, and not parsed again as a whole at its end.
         render(&prose);
         let mut rest = text;
         let mut step = seed;

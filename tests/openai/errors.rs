@@ -1,4 +1,4 @@
-//! What a person is told of a server that refuses or is not there, and that no secret is among it.
+//! The error texts for a server that rejects requests or is unreachable, which must not contain secrets.
 
 use super::*;
 

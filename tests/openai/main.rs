@@ -30,7 +30,7 @@ fn request(model: &str, text: &str) -> ModelRequest {
     ModelRequest::new(model, vec![ModelMessage::User(text.into())])
 }
 
-/// All that a call gives: the events, with adjacent deltas as one, and the error that it ends with.
+/// Returns the whole result of a call: the events, with adjacent deltas joined, and the error at its end.
 async fn collect_response(
     config: &EndpointConfig,
     request: ModelRequest,
@@ -53,7 +53,7 @@ async fn collect_response(
     (events, error)
 }
 
-/// What the scripted server's answer turns into.
+/// Returns the events for the scripted server's answer.
 async fn run_script(script: Script) -> (Vec<ModelEvent>, Option<ModelError>) {
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), script);

@@ -1,4 +1,4 @@
-//! What a model server is sent.
+//! The requests that a model server receives.
 
 use super::*;
 
@@ -187,7 +187,7 @@ async fn describes_tool_results_to_models_without_tools() {
             output: "a cat".into(),
         },
     ];
-    // No tool is offered any more, but the conversation has them.
+    // No tool is offered any more, but the conversation contains calls.
     let (events, error) = collect_response(&config(&upstream), ModelRequest::new("echo", messages)).await;
     assert_eq!((&events[0], error), (&text_event("(A tool gave:)\na cat"), None));
     let sent = upstream.requests().pop().unwrap().body;

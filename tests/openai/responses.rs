@@ -1,4 +1,4 @@
-//! How answers come, and how they end.
+//! The formats of answers and of their ends.
 
 use super::*;
 

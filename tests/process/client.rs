@@ -1,4 +1,4 @@
-//! A client that remembers what it was shown, and what the server says of it afterwards.
+//! A client that records what it has seen, and reads what the server has stored afterwards.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use tokio::{sync::oneshot, time::timeout};
 
 use crate::TEST_TIMEOUT;
 
-/// What one client saw of its run until the server died.
+/// The part of a run that one client saw until the server died.
 #[derive(Default)]
 pub struct ObservedRun {
     pub run: Option<MessageId>,
@@ -29,7 +29,7 @@ impl ObservedRun {
 
     fn apply_frame(&mut self, frame: &SseFrame) {
         let event: Value = serde_json::from_str(&frame.data).expect("JSON");
-        // What the public stream adds to the text, such as the marks of tool calls, is no event of the log.
+        // Insertions of the public stream, such as the markers of tool calls, are not events of the log.
         if event["type"] == "text_delta" && event.get("offset").is_none() {
             return;
         }
@@ -42,7 +42,7 @@ impl ObservedRun {
         self.events.push(event);
     }
 
-    /// Asks for a turn and reads until the connection ends or breaks. Tells `begun` when the first of the answer is there.
+    /// Sends a message and reads until the connection ends. Sends the run to `begun` when the answer begins.
     pub async fn read_turn(url: String, ask: Value, begun: Option<oneshot::Sender<MessageId>>) -> Self {
         match post_turn(&url, &ask).await {
             Ok(response) => Self::read_response(response, begun).await,
@@ -50,7 +50,7 @@ impl ObservedRun {
         }
     }
 
-    /// The same, and tells `begun` when the answer has text.
+    /// Like [`read_turn`](Self::read_turn), but sends the run to `begun` when the answer has text.
     pub async fn read_turn_until_text(url: String, ask: Value, begun: oneshot::Sender<MessageId>) {
         let Ok(mut response) = post_turn(&url, &ask).await else {
             return;
@@ -68,13 +68,13 @@ impl ObservedRun {
             if let (Some(run), true) = (seen.run, has_text)
                 && let Some(begun) = begun.take()
             {
-                // Who waited may have given up.
+                // The receiver may be gone.
                 let _ = begun.send(run);
             }
         }
     }
 
-    /// The same, of a turn that was asked for.
+    /// Like [`read_turn`](Self::read_turn), for the response of a sent turn.
     pub async fn read_response(
         mut response: reqwest::Response,
         mut begun: Option<oneshot::Sender<MessageId>>,
@@ -88,7 +88,7 @@ impl ObservedRun {
             if let (Some(run), true) = (seen.run, seen.has_begun())
                 && let Some(begun) = begun.take()
             {
-                // Who waited may have given up.
+                // The receiver may be gone.
                 let _ = begun.send(run);
             }
         }
@@ -96,23 +96,23 @@ impl ObservedRun {
     }
 }
 
-/// Asks for a turn.
+/// Sends a turn.
 pub async fn post_turn(url: &str, ask: &Value) -> reqwest::Result<reqwest::Response> {
     let request = reqwest::Client::new().post(format!("{url}/api/chat/stream"));
     let request = request.header("content-type", "application/json");
     request.body(ask.to_string()).send().await
 }
 
-/// A run's message, as the server has it.
+/// Returns a run's message as the server has stored it.
 pub async fn stored_message(url: &str, run: MessageId) -> Message {
     let response = reqwest::get(format!("{url}/api/messages/{run}"))
         .await
         .expect("an answer");
     let body: Value = serde_json::from_slice(&response.bytes().await.expect("a body")).expect("JSON");
-    serde_json::from_value(body["message"].clone()).expect("what was seen is stored")
+    serde_json::from_value(body["message"].clone()).expect("the seen message is stored")
 }
 
-/// The log after a position, up to another one at least.
+/// Returns the log after a position, up to at least another one.
 pub async fn read_log(url: &str, after: u64, until: u64) -> Vec<Event> {
     let mut response = reqwest::get(format!("{url}/api/events?after={after}"))
         .await
@@ -122,7 +122,7 @@ pub async fn read_log(url: &str, after: u64, until: u64) -> Vec<Event> {
     while events.last().is_none_or(|event| event.position.0 < until) {
         let chunk = timeout(TEST_TIMEOUT, response.chunk())
             .await
-            .expect("all that was seen comes");
+            .expect("all seen events arrive");
         decoder
             .push(&chunk.expect("a stream").expect("it goes on"), &mut frames)
             .expect("no frame is too long");
@@ -135,7 +135,7 @@ pub async fn read_log(url: &str, after: u64, until: u64) -> Vec<Event> {
     events
 }
 
-/// Changes the database itself, of a server that is down.
+/// Changes the database of a stopped server.
 pub async fn execute_sql(data: &Path, sql: String) {
     let mut connection = SqliteConnectOptions::new()
         .filename(data.join("parlor.db"))
@@ -148,7 +148,7 @@ pub async fn execute_sql(data: &Path, sql: String) {
     assert_ne!(changed.expect("it is changed").rows_affected(), 0);
 }
 
-/// Asks the database itself.
+/// Queries the database of a stopped server.
 pub async fn query_sql<T>(data: &Path, sql: &'static str) -> T
 where
     T: for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite> + Send + Unpin,

@@ -1,4 +1,5 @@
-//! Data that are damaged: Parlor says so, shows what there is, and lets no turn wait for ever. And what else a start has to look at.
+//! Damaged data: Parlor reports the damage, shows what it can read, and lets no turn wait forever. Also other
+//! checks at startup.
 
 use std::{
     fs,
@@ -37,7 +38,7 @@ async fn zero_table_pages(data: &Path, table: &str) {
         .collect();
     connection.close().await.expect("it closes");
     assert!(!pages.is_empty());
-    let mut file = fs::File::options().write(true).open(file).expect("it is ours");
+    let mut file = fs::File::options().write(true).open(file).expect("permission");
     for page in pages {
         let at = (page - 1) * size;
         file.seek(SeekFrom::Start(at.unsigned_abs()))
@@ -47,7 +48,7 @@ async fn zero_table_pages(data: &Path, table: &str) {
     }
 }
 
-/// Makes data with one conversation, which nobody uses.
+/// Creates data with one conversation, for a stopped server.
 async fn create_conversation(data: &Path, upstream: &Upstream) {
     parlor::http_client::install_tls();
     upstream.add_script(When::any(), Script::new().text("well"));
@@ -67,7 +68,7 @@ async fn response_text(response: reqwest::Response) -> String {
     String::from_utf8(body.to_vec()).expect("text")
 }
 
-/// The words of a start that does not succeed.
+/// Returns the output of a failed start.
 async fn failed_start_output(command: &mut Command) -> String {
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
     let output = timeout(TEST_TIMEOUT, output)
@@ -84,7 +85,7 @@ async fn reports_damage_and_fails_the_turn() {
     let data = folder.path();
     let upstream = Upstream::start().await;
     create_conversation(data, &upstream).await;
-    // Read when a run ends, and by nothing before that.
+    // Read when a run ends, and not before.
     zero_table_pages(data, "payloads").await;
     let server = Server::start(data, &upstream).await;
     server.wait_for_log_line(0, "Parlor's database is damaged").await;
@@ -127,7 +128,7 @@ async fn damaged_table_rejects_turns_immediately() {
     );
 }
 
-/// The end of a run is stored where nothing of the log can be read or written.
+/// The end of a run is stored even if nothing else of the log can be read or written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn run_ends_with_a_damaged_log() {
     parlor::http_client::install_tls();
@@ -144,12 +145,12 @@ async fn run_ends_with_a_damaged_log() {
     ));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
+        .expect("the run starts")
         .expect("a run");
     server.kill().await;
     let seen = timeout(TEST_TIMEOUT, client)
         .await
-        .expect("it breaks")
+        .expect("the connection breaks")
         .expect("no panic");
     let conversation = seen.events[0].conversation_id;
     zero_table_pages(data, "events").await;
@@ -162,7 +163,7 @@ async fn run_ends_with_a_damaged_log() {
     assert!(answer.is_damaged() && answer.status.is_terminal(), "{answer:?}");
     let page = reqwest::get(format!("{}/c/{conversation}", server.url)).await;
     assert_eq!(page.expect("an answer").status(), StatusCode::OK);
-    // Nothing more comes of it: an EventSource is told to stay away.
+    // Nothing follows: an EventSource is told not to reconnect.
     let events = reqwest::get(format!("{}/api/runs/{run}/events", server.url)).await;
     assert_eq!(events.expect("an answer").status(), StatusCode::NO_CONTENT);
 }
@@ -200,7 +201,7 @@ async fn log_omits_secret_arguments() {
     let script = r#"echo "args: $*" >&2
         echo 'in others: hush-a1%2fb2c3 hush%2da1%252Fb2c3 aHVzaC1hMS9iMmMz' >&2
         exec cat >/dev/null"#;
-    // A string of JSON is one of TOML, too.
+    // A JSON string is also a TOML string.
     let script = serde_json::to_string(script).expect("text");
     let file = format!(
         "[[mcp]]\nname = 'x'\ncommand = 'sh'\nargs = ['-c', {script}, 'sh', '--token', 'hush-a1/b2c3']\n"
@@ -217,7 +218,7 @@ async fn log_omits_secret_arguments() {
     );
 }
 
-/// Files that an MCP server makes for others can be read by others.
+/// Files that an MCP server creates for other users are readable for them.
 #[cfg(unix)]
 #[tokio::test]
 async fn mcp_server_inherits_the_umask() {

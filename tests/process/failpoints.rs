@@ -1,5 +1,5 @@
-//! The server dies between any two steps that end a run, and between any two that end what a crash has left: each turn has one
-//! answer and one end all the same, and whoever was shown something finds it again.
+//! Crashes between any two steps that end a run, and between any two steps of the recovery: each turn has
+//! exactly one answer and one end, and every event that a client has seen is stored.
 
 use std::{
     collections::BTreeSet,
@@ -21,21 +21,21 @@ use crate::{
     client::{ObservedRun, query_sql, read_log, stored_message},
 };
 
-/// How many servers die at a time.
+/// The number of servers that run concurrently.
 const MAX_CONCURRENT: usize = 3;
 
-/// What a crash at a point leaves of the end that the run was about to have.
+/// The part of a run's end that is stored after a crash at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Remainder {
     /// Nothing: the next start ends the run.
     Nothing,
-    /// All of it.
+    /// The whole end.
     Complete,
-    /// The one or the other: the point is not a step of the end, but comes beside it.
+    /// Either of them: the point is not a step of the end, but runs beside it.
     Either,
 }
 
-/// Every point that a run's end goes by, in order.
+/// Every failpoint of a run's end, in order.
 const RUN_END_POINTS: [(&str, Remainder); 18] = [
     ("runs::ending", Remainder::Nothing),
     ("journal::taken", Remainder::Nothing),
@@ -57,16 +57,17 @@ const RUN_END_POINTS: [(&str, Remainder); 18] = [
     ("checkpoint::copied", Remainder::Either),
 ];
 
-/// Every point that only the next start goes by, if the last process left a run.
+/// The failpoints that only recovery reaches, if the last process left a run.
 const RECOVERY_POINTS: [&str; 3] = ["recovery::found", "recovery::ending", "recovery::done"];
 
-/// A point where the first server leaves its run without an end.
+/// A failpoint at which the first server leaves its run without an end.
 const UNFINISHED_RUN_POINT: &str = "commit::begun";
 
-/// How the run ends, if nothing comes between.
+/// The possible ends of the run.
 const FINAL_STATUSES: [RunStatus; 3] = [RunStatus::Complete, RunStatus::Stopped, RunStatus::Failed];
 
-/// The point at which the first server dies, the one at which the second does, if it does, and how the run was to end.
+/// A case: the failpoint of the first server, that of the second one if it crashes too, and the intended end
+/// of the run.
 #[derive(Clone, Copy, Debug)]
 struct CrashCase {
     first_crash: &'static str,
@@ -90,7 +91,7 @@ async fn crash_while_ending_leaves_one_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_during_recovery_changes_nothing() {
-    // What recovery hands to the journal goes by the same points as any other end.
+    // Ends that recovery commits reach the same points as all others.
     let shared = RUN_END_POINTS
         .iter()
         .map(|(name, _)| *name)
@@ -119,7 +120,7 @@ fn tables_list_every_crash_point() {
     assert_eq!(in_source, in_tables);
 }
 
-/// Adds the names of the points in a folder's source files.
+/// Collects the names of the failpoints in a folder's source files.
 fn collect_points(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -138,7 +139,7 @@ fn collect_points(folder: &Path, names: &mut BTreeSet<String>) {
 async fn check_all(cases: impl Iterator<Item = CrashCase>) {
     parlor::http_client::install_tls();
     let outcomes = stream::iter(cases).map(|case| async move {
-        // What is wrong is printed where it is found; here only, with which of them.
+        // The failure is printed where it occurs; here only the case.
         AssertUnwindSafe(check_case(case))
             .catch_unwind()
             .await
@@ -178,7 +179,8 @@ async fn check_case(case: CrashCase) {
     check_recovered(&server.url, folder.path(), &seen, case).await;
 }
 
-/// Starts a server that is to die, and a run; ends the run and gives what its client has seen when the server is dead.
+/// Starts a server that will crash, and a run; ends the run. Returns the events that its client has seen
+/// until the crash.
 async fn run_until_crash(data: &Path, upstream: &Upstream, case: CrashCase) -> ObservedRun {
     let mut command = Server::command(data, upstream, "127.0.0.1:0");
     command.env("FAILPOINTS", format!("{}=return", case.first_crash));
@@ -188,7 +190,7 @@ async fn run_until_crash(data: &Path, upstream: &Upstream, case: CrashCase) -> O
     let client = tokio::spawn(ObservedRun::read_turn(server.url.clone(), ask, Some(begun)));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
+        .expect("the run starts")
         .expect("a run");
     if case.end == RunStatus::Stopped {
         stop_run(&server.url, run).await;
@@ -207,18 +209,18 @@ async fn stop_run(url: &str, run: MessageId) {
         .post(format!("{url}/api/runs/{run}/stop"))
         .send()
         .await;
-    // The server may be dead before it can answer.
+    // The server may crash before it responds.
     drop(asked);
 }
 
 async fn wait_for_exit(server: &mut Child) -> ExitStatus {
     timeout(TEST_TIMEOUT, server.wait())
         .await
-        .expect("it dies")
+        .expect("the kill succeeds")
         .expect("its status")
 }
 
-/// It ended at its failpoint, and not by itself.
+/// Asserts that the server crashed at its failpoint.
 fn assert_crashed_at_point(status: ExitStatus, case: CrashCase) {
     const SIGABRT: i32 = 6;
     assert_eq!(status.signal(), Some(SIGABRT), "{status} {case:?}");
@@ -237,7 +239,7 @@ async fn check_recovered(url: &str, data: &Path, seen: &ObservedRun, case: Crash
     };
     assert_eq!(kept.status, expected, "{case:?}");
 
-    // What was seen is there, and once.
+    // The seen events are stored, and only once.
     let shown = seen.answer.as_ref().expect("an answer had begun").text();
     assert!(kept.text().starts_with(&shown), "seen: {shown:?}, kept: {kept:?}");
     let head: i64 = query_sql(data, "SELECT max(position) FROM events").await;
@@ -255,7 +257,7 @@ async fn check_recovered(url: &str, data: &Path, seen: &ObservedRun, case: Crash
         );
     }
 
-    // The turn has one answer and one end, and its log says the same as its message.
+    // The turn has one answer and one end, and its log matches its message.
     let of_run = log.iter().filter(|event| event.message_id == Some(run));
     let ends: Vec<RunStatus> = of_run
         .clone()
@@ -279,7 +281,7 @@ async fn check_recovered(url: &str, data: &Path, seen: &ObservedRun, case: Crash
     let integrity: String = query_sql(data, "PRAGMA integrity_check").await;
     assert_eq!(integrity, "ok", "{case:?}");
 
-    // And the conversation goes on.
+    // The conversation can be continued.
     let conversation = seen.events[0].conversation_id;
     let ask = json!({ "message": "again", "conversation_id": conversation });
     let more = ObservedRun::read_turn(url.to_owned(), ask, None).await;

@@ -1,4 +1,4 @@
-//! `kill -9` at any moment: what a client has seen is there afterwards, and every run has its end.
+//! `kill -9` at any time: the events that a client has seen are stored afterwards, and every run has its end.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
     client::{ObservedRun, execute_sql, query_sql, read_log, stored_message},
 };
 
-/// How often the server is killed, and how many conversations stream each time.
+/// The number of kills, and the number of streaming conversations each time.
 const ROUNDS: usize = 50;
 const CONVERSATIONS: usize = 5;
 
@@ -102,7 +102,8 @@ async fn kill_at_random_moments(seed: u64) {
     );
 }
 
-/// A run that was killed after a tool call whose arguments the last version could not read, and one of which nothing can be read.
+/// A killed run after a tool call whose arguments an older version could not read, and a run that is entirely
+/// unreadable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn damaged_run_ends_after_a_kill() {
     parlor::http_client::install_tls();
@@ -122,8 +123,8 @@ async fn damaged_run_ends_after_a_kill() {
         runs.push(
             timeout(TEST_TIMEOUT, run)
                 .await
-                .expect("it begins")
-                .expect("it begins"),
+                .expect("the run starts")
+                .expect("the run starts"),
         );
     }
     server.kill().await;
@@ -168,7 +169,7 @@ async fn damaged_run_ends_after_a_kill() {
     assert_eq!(read_log(&server.url, 0, head).await.len() as u64, head);
 }
 
-/// Gemini's data for itself, which it wants back with the output of the tool that it asked for.
+/// Gemini's opaque data, which it expects back with the output of the tool call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn continued_turn_returns_provider_data_after_kill() {
     const SIGNATURE: &str = "Cs4BAc/+7w==";
@@ -193,15 +194,15 @@ async fn continued_turn_returns_provider_data_after_kill() {
     let client = tokio::spawn(ObservedRun::read_turn(server.url.clone(), ask, Some(begun)));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
-        .expect("it begins");
+        .expect("the run starts")
+        .expect("the run starts");
     timeout(TEST_TIMEOUT, upstream.wait_for_gate("never"))
         .await
         .expect("the model is asked again");
     server.kill().await;
     let seen = timeout(TEST_TIMEOUT, client)
         .await
-        .expect("it breaks")
+        .expect("the connection breaks")
         .expect("no panic");
     let conversation = seen.events.first().expect("an event").conversation_id;
 
@@ -239,7 +240,7 @@ async fn continued_turn_returns_provider_data_after_kill() {
     assert_eq!(signature, SIGNATURE, "{messages:?}");
 }
 
-/// Randomised tests, as `make fuzz` looks for them.
+/// Randomised tests, in the module that `make fuzz` looks for.
 mod properties {
     use fuzzing::test_seeds;
 

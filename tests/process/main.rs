@@ -1,4 +1,4 @@
-//! The real binary as a process: killed, stopped, started again.
+//! The real binary as a process: killed, stopped and restarted.
 
 mod client;
 mod damage;
@@ -22,14 +22,14 @@ use tokio::{
 };
 use upstream::Upstream;
 
-/// How long a test waits for what must come at once.
+/// The timeout of a wait in a test. It is generous: a machine may be busy.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running `parlor serve`.
 struct Server {
     child: Child,
     url: String,
-    /// What it has said to its log so far.
+    /// The lines of its log so far.
     log: watch::Receiver<Vec<String>>,
 }
 
@@ -43,7 +43,7 @@ impl Server {
         Self::run(&mut Self::command(data, upstream, addr)).await
     }
 
-    /// The command that starts it.
+    /// Returns the command that starts it.
     fn command(data: &Path, upstream: &Upstream, addr: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
         command
@@ -67,7 +67,7 @@ impl Server {
             .await
             .expect("it is ready in time");
         let line = line.expect("its output").expect("it has not ended");
-        let (_, url) = line.split_once("ready at ").expect("it says where");
+        let (_, url) = line.split_once("ready at ").expect("its address");
         Self {
             child,
             url: url.to_owned(),
@@ -75,7 +75,7 @@ impl Server {
         }
     }
 
-    /// Waits until its log has a line with these words, after so many others.
+    /// Waits until its log has a line with this text after a number of lines.
     async fn wait_for_log_line(&self, lines: usize, words: &str) {
         let said = |log: &Vec<String>| log.iter().skip(lines).any(|line| line.contains(words));
         let mut log = self.log.clone();
@@ -83,21 +83,21 @@ impl Server {
         assert!(said.is_ok_and(|said| said.is_ok()), "{:?}", self.log.borrow());
     }
 
-    /// Ends it as a power cut would.
+    /// Kills it, as a power cut would.
     async fn kill(mut self) {
-        self.child.kill().await.expect("it dies");
+        self.child.kill().await.expect("the kill succeeds");
     }
 
-    /// Asks it to end, as a service manager would.
+    /// Sends it SIGTERM, as a service manager would.
     async fn terminate(&self) {
         let pid = self.child.id().expect("it runs").to_string();
-        // Neither std nor tokio sends signals.
+        // Neither std nor tokio can send signals.
         let sent = Command::new("kill").args(["-TERM", &pid]).status().await;
         assert!(sent.expect("kill").success());
     }
 }
 
-/// A command that runs another one in the end.
+/// Returns a command that finally runs another one.
 fn chain_commands(mut command: Command, other: &Command) -> Command {
     let other = other.as_std();
     command.arg(other.get_program()).args(other.get_args());
@@ -110,7 +110,7 @@ fn chain_commands(mut command: Command, other: &Command) -> Command {
     command
 }
 
-/// Reads what a process says to its log, and says it again for whoever looks at the test.
+/// Reads a process's log, and prints it to the output of the test.
 fn follow_log(child: &mut Child) -> watch::Receiver<Vec<String>> {
     let (says, log) = watch::channel(Vec::new());
     let mut lines = BufReader::new(child.stderr.take().expect("its log")).lines();

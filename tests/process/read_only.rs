@@ -1,4 +1,5 @@
-//! A data folder that can't be written: Parlor says so in one line and ends, leaves all as it is, and starts when it can be.
+//! A data folder without write access: Parlor reports it in one line and exits, changes nothing, and starts
+//! when the folder is writable.
 
 use std::{
     fs::{self, Permissions},
@@ -18,7 +19,7 @@ use crate::{
     write_faults::{can_mount, mount_namespace_command},
 };
 
-/// The command that starts Parlor as somebody for whom permissions count: not even root may write where they forbid it.
+/// Returns the command that starts Parlor as a user to whom permissions apply: they do not apply to root.
 fn command(data: &Path, cwd: &Path, upstream: &Upstream) -> Command {
     let mut parlor = Server::command(data, upstream, "127.0.0.1:0");
     parlor.current_dir(cwd);
@@ -31,10 +32,10 @@ fn command(data: &Path, cwd: &Path, upstream: &Upstream) -> Command {
 }
 
 fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("permission");
 }
 
-/// Parlor does not start, and says why in one line.
+/// Asserts that Parlor does not start, and reports the reason in one line.
 async fn assert_start_fails(command: &mut Command, data: &Path) {
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
     let output = timeout(TEST_TIMEOUT, output)
@@ -70,8 +71,8 @@ async fn unwritable_folder_is_named_in_one_line() {
 #[tokio::test]
 async fn read_only_disk_is_named_in_one_line() {
     if !can_mount().await {
-        // The others stand for this one.
-        println!("skipped: nothing may be mounted here");
+        // The other tests cover this case.
+        println!("skipped: mounting is not allowed here");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -101,7 +102,7 @@ async fn read_only_data_is_left_unchanged() {
             let message = stored_message(&server.url, *run).await;
             assert_eq!(message.assistant().expect("an answer").text(), "well");
         }
-        // A folder that becomes so while it is in use: its files are open, and all goes on.
+        // A folder that becomes read-only while it is in use: its files are open, and everything continues.
         set_mode(data, 0o555);
         for _ in 0..2 {
             let seen = ObservedRun::read_turn(server.url.clone(), ask.clone(), None).await;
@@ -115,7 +116,7 @@ async fn read_only_data_is_left_unchanged() {
             server.terminate().await;
             server.child.wait().await.expect("it ends");
         }
-        // The folder alone, where SQLite has to make files anew; then its files too.
+        // First the folder alone, where SQLite has to create files; then its files too.
         if !killed {
             for gone in ["parlor.db-wal", "parlor.db-shm"] {
                 // SQLite may have removed it itself.

@@ -1,5 +1,5 @@
-//! SIGTERM while many streams are open: nothing new begins, what is at work gets some time, all is kept, and clients pick
-//! up at the next start.
+//! SIGTERM with many open streams: no new work begins, running work gets a grace period, everything is
+//! stored, and clients resume after the restart.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::{Server, TEST_TIMEOUT};
 
 const STREAM_COUNT: usize = 200;
 
-/// From the signal to the process's end, at most.
+/// The time limit from the signal to the exit of the process.
 const MAX_SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
 /// An event stream that is read frame by frame.
@@ -33,12 +33,12 @@ impl EventReader {
         }
     }
 
-    /// The next event; nothing at the end of the stream.
+    /// Returns the next event; `None` at the end of the stream.
     async fn next(&mut self) -> Option<Value> {
         while self.frames.is_empty() {
             let chunk = timeout(TEST_TIMEOUT, self.response.chunk())
                 .await
-                .expect("something comes");
+                .expect("an event arrives");
             let mut frames = Vec::new();
             self.decoder
                 .push(&chunk.ok()??, &mut frames)
@@ -75,7 +75,7 @@ async fn shutdown_is_timely_and_loses_nothing() {
         opened.spawn(async move {
             let mut reader = EventReader::open(request).await;
             loop {
-                let event = reader.next().await.expect("the first words come");
+                let event = reader.next().await.expect("the first text arrives");
                 if event["type"] == "text_delta" {
                     return (reader, event);
                 }
@@ -84,11 +84,11 @@ async fn shutdown_is_timely_and_loses_nothing() {
     }
     let readers = timeout(TEST_TIMEOUT, opened.join_all()).await.expect("all begin");
     let mut short = EventReader::open(turn_request(&server.url, "short")).await;
-    while short.next().await.expect("it begins")["type"] != "text_delta" {}
+    while short.next().await.expect("the run starts")["type"] != "text_delta" {}
 
     let asked = Instant::now();
     server.terminate().await;
-    // New work is refused, with words and a time to come back.
+    // New work is rejected, with a message and a time to retry.
     let refused = async {
         loop {
             let response = turn_request(&server.url, "more")
@@ -100,10 +100,10 @@ async fn shutdown_is_timely_and_loses_nothing() {
             }
         }
     };
-    let refused = timeout(TEST_TIMEOUT, refused).await.expect("it is refused");
+    let refused = timeout(TEST_TIMEOUT, refused).await.expect("it is rejected");
     assert_eq!(refused.status(), 503);
     assert!(refused.headers().contains_key("retry-after"));
-    // What ends by itself within the time it gets is whole.
+    // Runs that end within the grace period are complete.
     upstream.open_gate("finish");
     let mut last = Value::Null;
     while let Some(event) = short.next().await {
@@ -113,7 +113,7 @@ async fn shutdown_is_timely_and_loses_nothing() {
         (&last["type"], &last["payload"]["message"]),
         (&json!("complete"), &json!("almost done"))
     );
-    // The others hear how they end.
+    // The other streams receive the end of their runs.
     for (mut reader, _) in readers {
         let mut last = Value::Null;
         while let Some(event) = reader.next().await {
@@ -136,14 +136,14 @@ async fn shutdown_is_timely_and_loses_nothing() {
         "all is in the one file"
     );
 
-    // A client that comes back with its cursor gets the rest.
+    // A client that reconnects with its position gets the rest.
     let addr = server.url.trim_start_matches("http://").to_owned();
     let again = Server::start_at(folder.path(), &upstream, &addr).await;
     let mut log =
         EventReader::open(reqwest::Client::new().get(format!("{}/api/events?after=0", again.url))).await;
     let mut interrupted = 0;
     while interrupted < STREAM_COUNT {
-        let event = log.next().await.expect("the log goes on");
+        let event = log.next().await.expect("the log continues");
         interrupted += usize::from(event["status"] == "interrupted");
     }
 }

@@ -1,5 +1,5 @@
-//! The guard of fetched addresses in a network of its own: the system's resolver, a DNS server that changes its answers, and a
-//! listener on every private address, which must not hear of anything.
+//! The address guard of web requests in a network namespace: the system's resolver, a DNS server that changes
+//! its answers, and a listener on every private address, which must receive no connection.
 
 use std::{
     collections::HashMap,
@@ -20,16 +20,16 @@ use tokio::time::timeout;
 
 use crate::write_faults::mount_namespace_command;
 
-/// The time that all of it may take: several hundred requests that are refused at once.
+/// The time limit of the test: several hundred requests that are rejected at once.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Set where such a network can't be had, and the test is to be left out.
+/// The variable that skips the test where no network namespace is available.
 const SKIP_VARIABLE: &str = "PARLOR_TEST_NO_NAMESPACES";
 
-/// Set where the network is one of its own.
+/// The variable that is set inside the network namespace.
 const NAMESPACE_VARIABLE: &str = "PARLOR_TEST_OWN_NETWORK";
 
-/// Gives the network its addresses and its resolver. Nothing leads out of it.
+/// A script that sets the addresses and the resolver of the network. It has no route to the outside.
 const NETWORK_SETUP: &str = r#"set -e
 ip link set lo up
 for address in 10.0.0.1 100.100.100.200 169.254.169.254 172.16.0.1 192.168.1.1; do ip address add "$address/32" dev lo; done
@@ -40,7 +40,7 @@ mount --bind "$0/resolv.conf" /etc/resolv.conf
 if [ -e /etc/nsswitch.conf ]; then mount --bind "$0/nsswitch.conf" /etc/nsswitch.conf; fi
 exec "$@""#;
 
-/// Addresses of names that stood for public ones a moment before.
+/// Addresses of names that resolved to public addresses before.
 const INTERNAL_ADDRESSES: [&str; 20] = [
     "127.0.0.1",
     "127.1.2.3",
@@ -144,7 +144,8 @@ async fn in_a_network_of_its_own() {
     .unwrap();
     let get = async |url: &str| client.get(url, |_| true).await;
 
-    // The listener answers, and names are resolved: what is refused below would have got there.
+    // The listener responds and names are resolved: without the guard, the rejected requests below would
+    // arrive.
     let allowed = get(&format!("http://allowed.test:{}/", inside.port)).await;
     assert_eq!(allowed.unwrap().body, b"secret");
     assert_eq!(inside.new_connections(), 1);
@@ -207,8 +208,8 @@ impl InternalListener {
         }
     }
 
-    /// The connections since this was last asked. They are accepted in their order, so that all before this call's own
-    /// one are counted once that is.
+    /// Returns the number of connections since the last call. They are accepted in order, so all earlier ones
+    /// are counted once this call's own connection is.
     fn new_connections(&self) -> usize {
         let mut own = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         own.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
@@ -218,14 +219,14 @@ impl InternalListener {
     }
 }
 
-/// Reads the head of a request and answers it.
+/// Reads the head of a request and responds.
 fn respond(mut stream: TcpStream, answer: impl FnOnce(&str) -> String) {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).is_ok() {
         head.push(byte[0]);
     }
-    // Who asked may have gone.
+    // The client may be gone.
     let _ = stream.write_all(answer(&String::from_utf8_lossy(&head)).as_bytes());
 }
 
@@ -234,7 +235,7 @@ fn response(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}")
 }
 
-/// A server that redirects `/7` to the seventh of these. Returns its port.
+/// Starts a server that redirects `/7` to the seventh of these addresses. Returns its port.
 fn serve_redirects(addresses: Vec<String>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -246,7 +247,7 @@ fn serve_redirects(addresses: Vec<String>) -> u16 {
                     .nth(2)
                     .and_then(|number| number.parse::<usize>().ok());
                 match number.and_then(|number| addresses.get(number)) {
-                    // What no header can hold is left out.
+                    // Addresses that a header cannot contain are skipped.
                     Some(address) => {
                         let location = address.replace(|c: char| c.is_ascii_control(), "");
                         response("302 Found", &format!("location: {location}\r\n"), "")
@@ -259,7 +260,7 @@ fn serve_redirects(addresses: Vec<String>) -> u16 {
     port
 }
 
-/// A DNS server (RFC 1035) for the resolver of this network.
+/// Runs a DNS server (RFC 1035) for the resolver of this network.
 fn serve_dns() {
     let socket = UdpSocket::bind("127.0.0.1:53").unwrap();
     thread::spawn(move || {
@@ -273,7 +274,7 @@ fn serve_dns() {
     });
 }
 
-/// The answer to a query. `asked` has how often each question was asked.
+/// Returns the response to a query. `asked` counts the queries of each question.
 fn dns_answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option<Vec<u8>> {
     const HEADER_BYTES: usize = 12;
     let (mut name, mut at) = (String::new(), HEADER_BYTES);
@@ -282,7 +283,7 @@ fn dns_answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option
         name.push('.');
         at += length + 1;
     }
-    // The name's end, the type and the class.
+    // The end of the name, the type and the class.
     let question = query.get(HEADER_BYTES..at + 5)?;
     let kind = u16::from_be_bytes([*query.get(at + 1)?, *query.get(at + 2)?]);
     let times = asked.entry((name.to_lowercase(), kind)).or_default();
@@ -296,11 +297,11 @@ fn dns_answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option
     let records: Vec<_> = records.collect();
     let mut answer = query.get(..2)?.to_vec();
     let count = u8::try_from(records.len()).ok()?;
-    // A response, recursion available; one question, so many answers.
+    // A response, recursion available; one question, `count` answers.
     answer.extend([0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0]);
     answer.extend_from_slice(question);
     for record in records {
-        // The question's name, its type, the class IN, no time to live.
+        // The question's name, its type, the class IN, a time to live of zero.
         answer.extend([0xc0, 12]);
         answer.extend(kind.to_be_bytes());
         answer.extend([0, 1, 0, 0, 0, 0, 0, u8::try_from(record.len()).ok()?]);
@@ -309,7 +310,8 @@ fn dns_answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option
     Some(answer)
 }
 
-/// The addresses of a name that was asked for so many times before. Any that is not known leads inside.
+/// Returns the addresses of a name that was queried `before` times. Unknown names resolve to internal
+/// addresses.
 fn resolve_name(name: &str, before: usize) -> Vec<IpAddr> {
     let first = name.split('.').next().unwrap_or_default();
     let (kind, number) = first.split_once('-').unwrap_or((first, ""));

@@ -1,5 +1,5 @@
-//! The disk is full, or no file may grow: who wants something hears so at once, what runs produce waits, and all goes on by itself
-//! when there is room again.
+//! A full disk, or a limit of file sizes: requests fail at once, the output of runs waits, and everything
+//! continues by itself when there is space again.
 
 use std::{
     fs::{self, File},
@@ -21,18 +21,18 @@ use crate::{
     client::{ObservedRun, post_turn, query_sql, stored_message},
 };
 
-/// How soon who wants something hears that it can't be stored.
+/// The time limit in which a request is rejected when it cannot be stored.
 const MAX_REFUSAL_TIME: Duration = Duration::from_secs(5);
 
-/// How many more messages may fit when there is no more room. What was written before is written over.
+/// The number of messages that may still fit when there is no space. SQLite reuses written pages.
 const MAX_EXTRA_MESSAGES: usize = 200;
 
-/// Why nothing can be stored.
+/// The cause of the write failure.
 #[derive(Clone, Copy, Debug)]
 enum WriteFault {
-    /// The data is on a file system of its own, in memory, which gets filled. Nobody but the server sees that one.
+    /// The data is on a separate file system in memory, which gets filled. Only the server sees it.
     FullDisk,
-    /// The process may not write to files any more. That works without any rights.
+    /// The process may no longer write to files. This needs no privileges.
     NoWrites,
 }
 
@@ -47,7 +47,7 @@ impl WriteFault {
                 chain_commands(command, &parlor)
             }
             Self::NoWrites => {
-                // Otherwise the first attempt would be the process's end.
+                // Otherwise the first attempt would end the process.
                 let mut command = Command::new("sh");
                 command.args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#]);
                 chain_commands(command, &parlor)
@@ -71,7 +71,7 @@ impl WriteFault {
         }
     }
 
-    /// What a person is told to do.
+    /// The advice that the error text must contain.
     fn advice(self) -> &'static str {
         match self {
             Self::FullDisk => "The disk is full",
@@ -80,8 +80,8 @@ impl WriteFault {
     }
 }
 
-/// Whether file systems of one's own can be had here. Containers often have none, those that many CIs run in among them; there the
-/// limit of file sizes, and SQLite's own, stand in for a full disk.
+/// Returns true if file systems can be mounted here. Many containers do not allow it, including those of many
+/// CIs. There, the limit of file sizes and SQLite's own limit replace a full disk.
 pub async fn can_mount() -> bool {
     let mut probe = mount_namespace_command();
     let probe = probe.args(["mount", "-t", "tmpfs", "none", "/mnt"]);
@@ -92,7 +92,7 @@ pub async fn can_mount() -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Runs what follows where it may mount without anybody else seeing it.
+/// Returns a command prefix that runs a program in its own mount namespace.
 pub fn mount_namespace_command() -> Command {
     let mut command = Command::new("unshare");
     command.arg("--mount");
@@ -102,14 +102,14 @@ pub fn mount_namespace_command() -> Command {
     command
 }
 
-/// A folder as the server has it, in its own namespace.
+/// Returns a folder's path in the mount namespace of the server.
 fn path_in_namespace(server: &Server, folder: &Path) -> PathBuf {
     let pid = server.child.id().expect("it runs");
     let root = PathBuf::from(format!("/proc/{pid}/root"));
-    root.join(folder.strip_prefix("/").expect("a whole path"))
+    root.join(folder.strip_prefix("/").expect("an absolute path"))
 }
 
-/// Writes until there is no room for another byte.
+/// Writes until there is no space for another byte.
 fn fill_disk(path: &Path) {
     let mut file = File::create(path).expect("a file");
     for size in [1 << 16, 1 << 12, 1] {
@@ -123,7 +123,7 @@ fn fill_disk(path: &Path) {
     }
 }
 
-/// How long the server's files may be, from now on.
+/// Limits the size of the server's files from now on.
 fn limit_file_size(server: &Server, bytes: Option<u64>) {
     let pid = server.child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
     let limit = Rlimit {
@@ -136,8 +136,8 @@ fn limit_file_size(server: &Server, bytes: Option<u64>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn recovers_from_a_full_disk() {
     if !can_mount().await {
-        // The next test stands for this one.
-        println!("skipped: nothing may be mounted here");
+        // The next test covers this case.
+        println!("skipped: mounting is not allowed here");
         return;
     }
     check_write_fault(WriteFault::FullDisk).await;
@@ -167,11 +167,11 @@ async fn check_write_fault(trouble: WriteFault) {
     ));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
+        .expect("the run starts")
         .expect("a run");
 
     trouble.start(&server, data);
-    // What still fits is taken, and has to be there afterwards.
+    // Messages that still fit are accepted, and must be stored afterwards.
     let long = "x".repeat(100_000);
     let mut taken = Vec::new();
     let refused = loop {
@@ -181,7 +181,7 @@ async fn check_write_fault(trouble: WriteFault) {
             .expect("an answer");
         if response.status() == StatusCode::OK {
             taken.push(tokio::spawn(ObservedRun::read_response(response, None)));
-            assert!(taken.len() < MAX_EXTRA_MESSAGES, "there is no trouble");
+            assert!(taken.len() < MAX_EXTRA_MESSAGES, "the fault has no effect");
             continue;
         }
         assert!(asked.elapsed() < MAX_REFUSAL_TIME, "{:?}", asked.elapsed());
@@ -196,7 +196,7 @@ async fn check_write_fault(trouble: WriteFault) {
     )
     .await;
 
-    // A run that is at work waits; what there is can be read.
+    // A running run waits, and stored data can be read.
     let said = server.log.borrow().len();
     upstream.open_gate("more");
     server.wait_for_log_line(said, "could not commit").await;
@@ -221,7 +221,7 @@ async fn check_write_fault(trouble: WriteFault) {
     let again = ObservedRun::read_turn(server.url.clone(), turn_request("hello"), None).await;
     assert_stored(&server, again, "well").await;
 
-    // SQLite follows links to their names, which mean something else here than where the server is.
+    // SQLite resolves links to their names, which mean something else here than in the server's namespace.
     let copy = tempfile::tempdir().unwrap();
     for file in ["parlor.db", "parlor.db-wal"] {
         fs::copy(
@@ -236,12 +236,12 @@ async fn check_write_fault(trouble: WriteFault) {
     assert!(!log.contains("panicked"), "{log}");
 }
 
-/// A message that begins a conversation.
+/// Returns the request of a message that begins a conversation.
 fn turn_request(message: &str) -> Value {
     json!({ "message": message, "conversation_id": ConversationId::new(), "model": "openai/echo" })
 }
 
-/// A refusal says what happened, what was kept, and what to do.
+/// Asserts that a rejection says what happened, what was kept, and what to do.
 async fn assert_clear_refusal(refusal: Response, trouble: WriteFault) {
     assert!(refusal.headers().contains_key("retry-after"));
     let (status, problem) = parse_problem(refusal).await;
@@ -263,7 +263,7 @@ async fn parse_problem(response: Response) -> (StatusCode, Value) {
     (status, serde_json::from_slice(&body).expect("JSON"))
 }
 
-/// What a client saw to its end is what the server has.
+/// Asserts that a fully received answer is the one that the server has stored.
 async fn assert_stored(server: &Server, seen: ObservedRun, text: &str) {
     let answer = seen.answer.expect("an answer");
     assert_eq!((answer.status, &*answer.text()), (RunStatus::Complete, text));
@@ -287,16 +287,17 @@ async fn unwritable_start_reads_and_recovers_later() {
     ));
     let run = timeout(TEST_TIMEOUT, run)
         .await
-        .expect("it begins")
+        .expect("the run starts")
         .expect("a run");
     server.kill().await;
     timeout(TEST_TIMEOUT, client)
         .await
-        .expect("it breaks")
+        .expect("the connection breaks")
         .expect("no panic");
 
     let mut command = Command::new("sh");
-    // Enough for the index of SQLite's log, which is made anew at each start, and less than the log has already.
+    // Enough for the index of SQLite's log, which is created at each start, and less than the current size of
+    // the log.
     command.args(["-c", r#"trap "" XFSZ; ulimit -S -f 64; exec "$0" "$@""#]);
     let mut command = chain_commands(command, &Server::command(data, &upstream, "127.0.0.1:0"));
     let server = Server::run(&mut command).await;
@@ -314,7 +315,7 @@ async fn unwritable_start_reads_and_recovers_later() {
     let stop = reqwest::Client::new().post(format!("{}/api/runs/{run}/stop", server.url));
     let stop = timeout(TEST_TIMEOUT, stop.send())
         .await
-        .expect("nobody waits for ever");
+        .expect("no client waits forever");
     let (status, problem) = parse_problem(stop.expect("an answer")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(

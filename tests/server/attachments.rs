@@ -1,4 +1,4 @@
-//! Files that tools give, over HTTP.
+//! Files of tools, over HTTP.
 
 use bytes::Bytes;
 use parlor::{
@@ -15,7 +15,7 @@ use crate::support::{Nothing, Parlor, parlor_with_tools};
 const PNG_DATA: &[u8] = b"\x89PNG\r\n\x1a\nand so on";
 const HTML_DATA: &[u8] = b"<html><script>alert(1)</script>";
 
-/// Gives these files.
+/// A tool that returns these files.
 struct FileTool(Vec<NewAttachment>);
 
 impl Tool for FileTool {
@@ -43,7 +43,8 @@ fn new_attachment(name: &str, media_type: &str, data: &'static [u8]) -> NewAttac
     }
 }
 
-/// Has a tool give these files in a Parlor that keeps two of at most a hundred bytes: the end of the call.
+/// Runs a tool that returns these files, in a Parlor that stores two of at most a hundred bytes. Returns the
+/// event of the call's end.
 async fn produce_files(files: Vec<NewAttachment>) -> (tempfile::TempDir, Parlor, Value) {
     let tools = ToolRegistry::default().with_tool(FileTool(files));
     let (folder, upstream, parlor) = parlor_with_tools(tools, |settings| {
@@ -174,7 +175,7 @@ async fn deleted_with_its_conversation() {
     let path = attachment_path(&end["attachments"][0]);
     assert_eq!(status(&path).await, 200);
     let storage = SqliteStorage::open(folder.path()).await;
-    assert!(storage.is_err(), "one process has it");
+    assert!(storage.is_err(), "another process holds the lock");
     let delete = json!({ "conversation_id": end["conversation_id"] });
     let deleted = parlor.post("/rpc/delete_conversation", &delete).send();
     assert_eq!(deleted.await.unwrap().status(), 200);

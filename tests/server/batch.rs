@@ -1,4 +1,4 @@
-//! A turn whose answer comes whole, at once.
+//! Turns whose answer is returned as a whole.
 
 use std::sync::{
     Arc,
@@ -15,7 +15,7 @@ use crate::{
     tools::{ApprovalTool, PayloadTool},
 };
 
-/// Sends a turn; gives the status and the body.
+/// Sends a turn. Returns the status and the body.
 async fn post_batch(parlor: &Parlor, body: &Value) -> (u16, Value) {
     let response = parlor.post("/api/chat/batch", body).send().await.unwrap();
     let status = response.status().as_u16();
@@ -43,7 +43,7 @@ async fn answer_equals_the_streams_payload() {
     assert_eq!(response.status(), 200);
     let mut answer = read_json(response).await;
 
-    // The same request, streamed: the same run.
+    // The same request, streamed, is the same run.
     let streamed = crate::support::EventStream::open(send("/api/chat/stream"))
         .await
         .read_to_end()

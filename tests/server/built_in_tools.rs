@@ -1,4 +1,4 @@
-//! The tools that come with Parlor, as a model calls them.
+//! The tools that Parlor includes, as a model calls them.
 
 use parlor::settings::{SearchProvider, Secret, Settings, WebSearchSettings};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use upstream::{Page, Script, Upstream, When};
 
 use crate::support::{Parlor, model_calls};
 
-/// A server with all of its tools, which ask the scripted server.
+/// Starts a server with all built-in tools, which use the scripted server.
 async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -14,7 +14,7 @@ async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     (folder, upstream, parlor)
 }
 
-/// Settings with which the tools ask the scripted server.
+/// Changes the settings so that the tools use the scripted server.
 fn tool_settings(upstream: &Upstream) -> impl FnOnce(&mut Settings) {
     let (searxng, eutils) = (upstream.url_of("/searxng"), upstream.url_of("/eutils"));
     move |settings| {
@@ -25,12 +25,12 @@ fn tool_settings(upstream: &Upstream) -> impl FnOnce(&mut Settings) {
             api_key: None,
         });
         settings.tools.pubmed.base_url = eutils;
-        // With a key it may be asked more often.
+        // A key raises the rate limit.
         settings.tools.pubmed.api_key = Some(Secret("ncbi-key".into()));
     }
 }
 
-/// What happens when a model calls a tool with these arguments, and then says that it is done.
+/// Returns the events of a turn in which a model calls a tool with these arguments and then ends.
 async fn call_tool(upstream: &Upstream, parlor: &Parlor, tool: &str, arguments: Value) -> Vec<Value> {
     upstream.add_script(
         When::any(),
@@ -47,7 +47,7 @@ async fn call_tool(upstream: &Upstream, parlor: &Parlor, tool: &str, arguments: 
     events
 }
 
-/// How the call ended, and what the model was given of it.
+/// Returns the status of the call and the output that the model received.
 fn call_outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
     let mut ends = events.iter().filter(|event| event["type"] == "tool_complete");
     let end = ends.next().expect("an end");
@@ -61,7 +61,7 @@ fn call_outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
         (&json!("tool"), &end["output"])
     );
     let output = end["output"].as_str().expect("an output");
-    // What the run adds about a panel is not the tool's.
+    // The run adds the note about the panel, not the tool.
     let output = output
         .split("\n\n(The person sees this as")
         .next()
@@ -69,7 +69,7 @@ fn call_outcome(upstream: &Upstream, events: &[Value]) -> (Value, String) {
     (json!([end["status"], end["label"]]), output.to_owned())
 }
 
-/// What is shown in a panel: its type, and a line about it.
+/// Returns the type and the summary of the payload in the panel.
 fn payload_summary(events: &[Value]) -> Value {
     let end = events.iter().find(|event| event["type"] == "tool_complete");
     let payload = &end.expect("an end")["payload"];
@@ -173,7 +173,7 @@ async fn pubmed_search_reports_progress() {
         .iter()
         .filter(|event| event["type"] == "tool_progress")
         .collect();
-    // What is said faster than it is worth is left out; the first is always told.
+    // Progress that comes too fast is dropped; the first message is always sent.
     assert_eq!(progress[0]["message"], "Searching PubMed");
     assert_eq!(progress[0]["progress"], 0.0);
     let asked = upstream.requests();

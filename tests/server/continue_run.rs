@@ -1,11 +1,11 @@
-//! An answer that broke off or was stopped goes on from where it stood, with model servers that know no prefill.
+//! Continuing an interrupted or stopped answer, with model servers that do not support a prefill.
 
 use crate::support::{Parlor, event_types, joined_deltas, last_messages, read_json};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-/// A server whose model breaks off as scripted, and goes on as scripted when it is asked to.
+/// Starts a server whose model is interrupted as scripted, and continues as scripted.
 async fn parlor_breaking_off(first: Script, then: Script) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -15,7 +15,7 @@ async fn parlor_breaking_off(first: Script, then: Script) -> (tempfile::TempDir,
     (folder, upstream, parlor)
 }
 
-/// Sends a question and reads to the end of the answer, which is not its natural one.
+/// Sends a question and reads the events until the answer is interrupted.
 async fn ask_until_break(parlor: &Parlor) -> Vec<Value> {
     parlor
         .chat(&json!({ "message": "Why is the sky blue?", "model": "test/any" }))
@@ -24,7 +24,7 @@ async fn ask_until_break(parlor: &Parlor) -> Vec<Value> {
         .await
 }
 
-/// The intent to continue the answer that these events made.
+/// Returns the intent to continue the answer of these events.
 fn continue_intent(events: &[Value]) -> Value {
     json!({ "intent": {
         "intent_id": Uuid::now_v7(),
@@ -65,7 +65,7 @@ async fn continues_cut_text_in_mid_word() {
     assert_eq!(
         post_continue(&parlor, &intent).await,
         (200, started),
-        "the same wish twice is one"
+        "a repeated request runs once"
     );
 
     let run = first[0]["message_id"].as_str().unwrap();
@@ -99,7 +99,7 @@ async fn continues_cut_text_in_mid_word() {
         "{shown:?}"
     );
 
-    // Whole answers are not continued, and it is one text from now on.
+    // Complete answers are not continued, and the answer is one text from now on.
     let (status, refused) = post_continue(&parlor, &continue_intent(&first)).await;
     assert_eq!((status, &refused["code"]), (409, &json!("not_continuable")));
     let transcript = parlor
@@ -159,7 +159,7 @@ async fn answer_is_complete_after_two_crashes() {
     let mut stream = parlor.follow(&format!("/api/runs/{run}/events")).await;
     stream.next_of_type("run_continued").await;
     assert_eq!(stream.next_of_type("text_delta").await["text"], " two");
-    // While it goes on, whoever opens it sees all of it.
+    // Anyone who opens the conversation during the run sees all of the answer.
     let message = parlor.get_json(&format!("/api/messages/{run}")).await.1;
     assert_eq!(message["message"]["status"], "running");
     assert_eq!(
@@ -180,7 +180,7 @@ async fn answer_is_complete_after_two_crashes() {
         .next_of_type("complete")
         .await;
     assert_eq!(last["payload"]["message"], "one two three");
-    // A reader that comes back after the end is told to stay away.
+    // A reader that reconnects after the end is told not to reconnect.
     let after = last["position"].as_u64().unwrap();
     let response = parlor
         .get(&format!("/api/runs/{run}/events?after={after}"))

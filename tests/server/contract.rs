@@ -44,7 +44,7 @@ async fn turn_streams_typed_events() {
     assert_eq!(last["payload"]["message"], "Hello, Ann.");
     assert_eq!(last["payload"]["conversation_id"], first["conversation_id"]);
 
-    // The announced id names the stored answer.
+    // The announced id is that of the stored answer.
     let message = parlor
         .get_json(&format!(
             "/api/messages/{}",
@@ -58,7 +58,7 @@ async fn turn_streams_typed_events() {
         json!([{ "type": "thinking", "text": "Let me see." }, { "type": "text", "text": "Hello, Ann." }])
     );
 
-    // The next turn of the conversation shows the model what was said, without the thinking.
+    // The next turn shows the model the text, without the thinking.
     let conversation_id = string_field(first, "conversation_id");
     parlor
         .chat(&json!({ "message": "And?", "conversation_id": conversation_id }))
@@ -108,7 +108,7 @@ async fn resumes_dropped_stream_at_any_position() {
     for after in whole.iter().map(|event| event["position"].as_u64().unwrap()) {
         let address = format!("/api/runs/{run}/events?after={after}");
         if after == whole.last().unwrap()["position"].as_u64().unwrap() {
-            // Nothing follows a run's last event: an EventSource is told to stay away.
+            // Nothing follows a run's last event: an EventSource is told not to reconnect.
             assert_eq!(parlor.get(&address).send().await.unwrap().status(), 204);
             break;
         }
@@ -222,7 +222,7 @@ async fn user_log_is_ordered_without_gaps() {
         .map(|event| event["position"].as_u64().unwrap())
         .collect();
     assert_eq!(positions, (1..=seen.len() as u64).collect::<Vec<_>>());
-    // A position that the log does not have.
+    // A position beyond the end of the log.
     let reset = parlor
         .follow("/api/events?after=999999")
         .await

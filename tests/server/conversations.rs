@@ -1,4 +1,4 @@
-//! Conversations over HTTP: the list, one, its messages, another title, deleting.
+//! Conversations over HTTP: listing, reading, messages, renaming, deleting.
 
 use serde_json::{Value, json};
 use upstream::{Script, Upstream};
@@ -16,7 +16,7 @@ async fn patch(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
     (status, read_json(response).await)
 }
 
-/// A whole turn; gives its last event.
+/// Runs a turn and returns its last event.
 async fn final_event(parlor: &Parlor, message: &str, conversation: Option<&str>) -> Value {
     parlor.turn(conversation, message).await.pop().unwrap()
 }
@@ -100,7 +100,7 @@ async fn gets_renames_and_deletes_a_conversation() {
 
     let delete = || parlor.client.delete(format!("{}{path}", parlor.url)).send();
     for _ in 0..2 {
-        assert_eq!(delete().await.unwrap().status(), 204, "what is gone stays gone");
+        assert_eq!(delete().await.unwrap().status(), 204, "deleting again succeeds");
     }
     assert_eq!(parlor.get_json(&path).await.0, 404);
     assert_eq!(parlor.get_json(&format!("{path}/messages")).await.0, 404);
@@ -144,7 +144,7 @@ async fn messages_are_paged_from_the_end() {
         ["question 0", "question 1", "question 2", "question 3"]
     );
 
-    // Another conversation's message, or none, leads to nothing.
+    // A message of another conversation, or none, returns nothing.
     let other = final_event(&parlor, "elsewhere", None).await;
     for before in [string_field(&other, "message_id"), Uuid::now_v7().to_string()] {
         assert_eq!(
@@ -160,7 +160,7 @@ async fn messages_are_paged_from_the_end() {
 async fn lists_the_models() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    // Before the server asks for the list, which it does as soon as it starts.
+    // Before the server starts, since it requests the list at once.
     upstream.list_models(200, json!({ "data": [{ "id": "small" }, { "id": "large" }] }));
     let parlor = Parlor::start(folder.path(), &upstream).await;
     let model = |name: &str| json!({ "id": format!("test/{name}"), "name": name, "endpoint": "test" });

@@ -1,4 +1,5 @@
-//! Requests that a page of another site can have a browser send, and requests that no browser sends: how they are refused.
+//! Requests that a page of another site can make a browser send, and requests that no browser sends: the
+//! rejections.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -205,7 +206,7 @@ async fn browsers_get_an_html_error_page() {
         "{page}"
     );
 
-    // A script of another site can't have PubMed asked; a person's click can.
+    // A script of another site cannot open a search; a click by the user can.
     let led = |click: bool| {
         let request = parlor.get("/literature?q=%22%3Cb%3E").header("accept", html);
         let request = request
@@ -240,7 +241,7 @@ async fn get_requests_to_server_functions_change_nothing() {
         asked += 1;
         let address = target.address(&ids);
         let response = parlor.get(&address).send().await.unwrap();
-        // PubMed is not there.
+        // PubMed is unavailable.
         assert!(response.status() != 500, "{address}");
     }
     assert!(asked >= 8, "{asked}");
@@ -250,5 +251,5 @@ async fn get_requests_to_server_functions_change_nothing() {
         .send()
         .await
         .unwrap();
-    assert_eq!(body(list).await["as_of"], head, "nothing has happened");
+    assert_eq!(body(list).await["as_of"], head, "no event was logged");
 }

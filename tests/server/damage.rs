@@ -1,4 +1,4 @@
-//! Any JSON as a tool's arguments, and rows that can't be read: what is damaged costs only itself.
+//! Any JSON as a tool's arguments, and unreadable rows: damage affects only the damaged item.
 
 use parlor::tools::ToolRegistry;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::{
     tools::PayloadTool,
 };
 
-/// JSON of every kind, and what is nearly JSON.
+/// JSON of every kind, and almost JSON.
 const ARGUMENT_SAMPLES: &[&str] = &[
     "null",
     "true",
@@ -44,7 +44,7 @@ const ARGUMENT_SAMPLES: &[&str] = &[
     "\u{feff}null",
 ];
 
-/// Changes the database behind the server's back.
+/// Changes the database directly while the server runs.
 async fn execute_sql(folder: &tempfile::TempDir, sql: impl Into<String>) {
     let mut database = SqliteConnectOptions::new()
         .filename(folder.path().join("parlor.db"))
@@ -57,7 +57,7 @@ async fn execute_sql(folder: &tempfile::TempDir, sql: impl Into<String>) {
     assert_ne!(changed.expect("it is changed").rows_affected(), 0);
 }
 
-/// Everything that the log has, up to its last event.
+/// Returns all events of the log, up to the last one.
 async fn read_log_until(parlor: &Parlor, last: &Value) -> Vec<Value> {
     let mut stream = parlor.follow("/api/events?after=0").await;
     let mut events = Vec::new();
@@ -65,7 +65,7 @@ async fn read_log_until(parlor: &Parlor, last: &Value) -> Vec<Value> {
         .last()
         .is_none_or(|event: &Value| event["position"] != last["position"])
     {
-        events.push(stream.next().await.expect("the log goes on"));
+        events.push(stream.next().await.expect("the log continues"));
     }
     events
 }
@@ -125,7 +125,7 @@ async fn log_stays_readable_with_any_arguments() {
     assert!(again.iter().all(|event| event["type"] != "damaged"));
 }
 
-/// Read as text: the tests' own reader knows no such number.
+/// Compares text: the tests' own parser does not support such numbers.
 #[tokio::test]
 async fn preserves_numbers_beyond_floats() {
     let (_folder, upstream, parlor) = parlor_answering(Script::new().text("Done.")).await;
@@ -234,14 +234,14 @@ async fn conversation_with_damaged_messages_stays_usable() {
         );
     }
 
-    // The next turn, with the rest of the history.
+    // The next turn has the rest of the history.
     let third = parlor.turn(Some(&conversation), "Third").await;
     assert_eq!(third.last().unwrap()["type"], "complete");
     let shown = last_model_call(&upstream)["messages"].to_string();
     for words in ["is damaged and can't be read", "Second", "Fine.", "Third"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
-    // What can't be read is not gone on with, but can be answered once more, stopped and deleted.
+    // An unreadable message cannot be continued, but it can be regenerated, stopped and deleted.
     let intent = |message: &str| json!({ "intent": { "intent_id": Uuid::now_v7(), "conversation_id": conversation, "message_id": message } });
     assert_eq!(post(&parlor, "/rpc/continue_run", &intent(&answer)).await.0, 409);
     assert_eq!(

@@ -1,4 +1,5 @@
-//! Model servers that fail: what becomes of the run, in which words, and what is kept. `docs/faults.md` has the same table.
+//! Failing model servers: the status of the run, the error text, and the saved text. `docs/faults.md` has the
+//! same table.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::support::{Parlor, joined_deltas, model_calls, parlor_answering};
 /// Time limits that a test can wait for.
 const TEST_TIMEOUT_SECONDS: f64 = 0.5;
 
-/// What Parlor itself has found out by waiting or counting.
+/// Errors that Parlor itself detects by a timeout or a limit.
 const CODES_WITHOUT_ENDPOINT: [&str; 9] = [
     "no_answer",
     "no_answer_after_thinking",
@@ -26,18 +27,18 @@ const CODES_WITHOUT_ENDPOINT: [&str; 9] = [
 
 enum FaultyServer {
     Scripted(Script),
-    /// Somewhere else than at the scripted server, whose address `HERE` is.
+    /// An address other than the scripted server's, which is `HERE`.
     Address(&'static str),
 }
 
 struct FaultCase {
-    /// As the documentation has it.
+    /// The name of the fault in the documentation.
     fault: &'static str,
     server: FaultyServer,
     status: &'static str,
     code: &'static str,
     kept: &'static str,
-    /// How often the model is called.
+    /// The number of model calls.
     calls: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A real server in the tests' process, over HTTP, at a scripted model server.
+//! Tests of a real server in this process, over HTTP, with a scripted model server.
 
 mod attachments;
 mod batch;

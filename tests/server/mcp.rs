@@ -1,4 +1,4 @@
-//! MCP over HTTP: from the model's call to what the person sees.
+//! MCP over HTTP: from the model's call to the shown result.
 
 use std::{
     convert::Infallible,
@@ -31,25 +31,25 @@ use upstream::{Script, Upstream, When};
 
 use crate::support::{Parlor, TEST_TIMEOUT, last_system_prompt, model_calls, string_field};
 
-/// A server of tools: `greet`, `count` (in steps; it waits before the last), `wait` (without an end), `big`, `task` (which can't be
-/// called as others are).
+/// A tool server: `greet`, `count` (in steps; it waits before the last), `wait` (never ends), `big`, `task`
+/// (which does not support plain calls).
 #[derive(Clone, Default)]
 pub struct McpTestServer(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// What it was sent, with the value of the header `authorization`.
+    /// The received messages, with the value of the header `authorization`.
     seen: watch::Sender<Vec<(String, Value)>>,
-    /// The number of the session that is not over.
+    /// The number of the current session.
     session: AtomicUsize,
     continue_call: Notify,
-    /// Whether it lists its tools only when it is told to, each time.
+    /// True if each list of tools waits until the test sends it.
     lists_on_demand: bool,
     list: Notify,
 }
 
 impl McpTestServer {
-    /// One that lists its tools when it is told to.
+    /// Creates a server that lists its tools only when the test sends the list.
     pub fn listing_on_demand() -> Self {
         Self(Arc::new(Inner {
             lists_on_demand: true,
@@ -57,12 +57,12 @@ impl McpTestServer {
         }))
     }
 
-    /// Has it list its tools, once.
+    /// Sends one list of tools.
     pub fn send_tool_list(&self) {
         self.0.list.notify_one();
     }
 
-    /// Listens, and gives the settings for it.
+    /// Starts the server and returns the settings for it.
     pub async fn serve(&self) -> McpServer {
         let routes = Router::new()
             .route("/mcp", post(handle_request).delete(StatusCode::OK))
@@ -76,7 +76,7 @@ impl McpTestServer {
         seen.iter().filter(is_it).cloned().collect()
     }
 
-    /// Waits until it was sent this.
+    /// Waits until the server has received this method.
     async fn wait_for_request(&self, method: &str) {
         let mut seen = self.0.seen.subscribe();
         let is_there =
@@ -86,7 +86,7 @@ impl McpTestServer {
     }
 }
 
-/// Listens, and gives the address.
+/// Starts a server and returns its address.
 async fn serve(routes: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -190,7 +190,7 @@ async fn handle_request(
     (stream, Body::from_stream(events)).into_response()
 }
 
-/// A Parlor with these tools, whose model calls one of them when it is asked to: `call greet`.
+/// Starts a Parlor with these tools, whose model calls one of them on request: `call greet`.
 async fn parlor_with_mcp(server: McpServer) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -320,7 +320,7 @@ async fn page_names_servers_with_old_transport() {
             Body::from_stream(events),
         )
     };
-    // The last one's proxy is what does not answer: that says nothing about the server.
+    // The last failure is its proxy's and says nothing about the server.
     for (refusal, is_named) in [
         (StatusCode::METHOD_NOT_ALLOWED, true),
         (StatusCode::NOT_FOUND, true),
@@ -330,7 +330,7 @@ async fn page_names_servers_with_old_transport() {
         let routes = Router::new().route("/sse", axum::routing::get(stream).post(refusal));
         let server = server_config(format!("{}/sse", serve(routes).await));
         let (_folder, _upstream, parlor) = parlor_with_mcp(server).await;
-        // A run waits until it is known.
+        // A run waits until the list is known.
         parlor.turn(None, "Hi").await;
         let list = parlor.get_json("/api/models").await.1;
         let problem = &list["problems"][0];
@@ -347,7 +347,7 @@ async fn page_names_servers_with_old_transport() {
 async fn transient_gateway_error_keeps_the_transport() {
     let (tools, failed) = (McpTestServer::default(), Arc::new(AtomicUsize::new(0)));
     let behind = tools.clone();
-    // The question for the versions fails first, and then the list, so that all begins anew.
+    // The version request fails first, and then the list, so that the session starts again.
     let proxy = move |headers: HeaderMap, body: Bytes| async move {
         let message: Value = serde_json::from_slice(&body).unwrap();
         let fails = ["server/discover", "tools/list"].get(failed.load(Ordering::SeqCst));
@@ -411,7 +411,7 @@ async fn redirect_does_not_leak_credentials() {
         settings.mcp = vec![redirecting, here];
     })
     .await;
-    // A run begins when all of them have listed their tools, or have failed to.
+    // A run begins when all servers have listed their tools or have failed.
     upstream.add_script(When::any(), Script::new().text("Done."));
     parlor.turn(None, "Hi").await;
     assert_eq!(tools.requests("tools/list").len(), 1);

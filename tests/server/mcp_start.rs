@@ -1,4 +1,4 @@
-//! MCP servers that take their time to start: the first runs wait for them, and not for ever.
+//! Slow MCP servers: the first runs wait for them, up to a timeout.
 
 use std::{future::ready, path::Path, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     support::{EventStream, Parlor, TEST_TIMEOUT, model_calls},
 };
 
-/// Has no tools, and notices when somebody waits until it is known which tools there are.
+/// A tool source without tools. It notices when a run waits for its list.
 #[derive(Default)]
 struct PendingSource(Notify);
 
@@ -32,12 +32,12 @@ impl ToolSource for PendingSource {
     }
 }
 
-/// A Parlor with this server, whose model calls `greet`, and then is done.
+/// Starts a Parlor with this server, whose model calls `greet` and then ends.
 async fn parlor_with_greeting(server: McpServer, seconds: f64) -> (TempDir, Upstream, Parlor) {
     parlor_with_greeting_and(ToolRegistry::default(), server, seconds).await
 }
 
-/// The same, with other tools.
+/// Like [`parlor_with_greeting`], with other tools.
 async fn parlor_with_greeting_and(
     others: ToolRegistry,
     server: McpServer,
@@ -71,7 +71,7 @@ async fn start_greeting(parlor: &Parlor) -> EventStream {
         .await
 }
 
-/// The run says what it waits for.
+/// Waits until the run reports that it waits for tools.
 async fn wait_until_run_waits(run: &mut EventStream) {
     while run.next_of_type("status").await["message"] != "Waiting for tools..." {}
 }
@@ -99,7 +99,7 @@ async fn first_run_waits_for_starting_servers() {
         again
             .iter()
             .all(|event| event["message"] != "Waiting for tools..."),
-        "nothing is waited for any more: {again:?}"
+        "the run does not wait: {again:?}"
     );
 }
 
@@ -148,7 +148,7 @@ async fn forced_tool_of_starting_server_is_awaited() {
     let body = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_greet"] });
     let sent = tokio::spawn(parlor.post("/api/chat/stream", &body).send());
     let waits = timeout(TEST_TIMEOUT, waiting.0.notified()).await;
-    assert!(waits.is_ok(), "it is not refused, and waits");
+    assert!(waits.is_ok(), "the run is accepted and waits");
     tools.send_tool_list();
     let response = sent.await.unwrap().unwrap();
     assert_eq!(response.status(), 200);
@@ -157,7 +157,7 @@ async fn forced_tool_of_starting_server_is_awaited() {
         model_calls(&upstream)[0]["tool_choice"]["function"]["name"],
         "web_greet"
     );
-    // A name that nobody has is refused still.
+    // An unknown name is still rejected.
     let other = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_shout"] });
     let refused = parlor.post("/api/chat/stream", &other).send().await.unwrap();
     assert_eq!(refused.status(), 422);
@@ -172,7 +172,7 @@ async fn waiting_for_tool_lists_times_out() {
     assert_eq!(
         model_calls(&upstream)[0]["tools"],
         Value::Null,
-        "it was asked without them"
+        "the model was called without them"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What the model writes for the panel, over HTTP, and what the person thinks of it.
+//! Payloads that the model writes, over HTTP, and the user's verdicts.
 
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
@@ -16,7 +16,7 @@ async fn get_payload(parlor: &Parlor, conversation: &str, payload: &str) -> Valu
     parlor.get_json(&path).await.1
 }
 
-/// The ids of what the model wrote for the panel in a turn.
+/// Returns the ids of the payloads that the model wrote in a turn.
 fn payload_ids(events: &[Value]) -> Vec<String> {
     let made = events.iter().filter(|event| event["type"] == "payload_made");
     made.map(|event| string_field(&event["payload"], "payload_id"))
@@ -31,7 +31,7 @@ fn document_block(id: Option<&str>, text: &str) -> String {
     format!("DOCUMENT: {document}")
 }
 
-/// A conversation with a letter in it, and the letter's id.
+/// Creates a conversation with a letter. Returns both ids.
 async fn create_letter(upstream: &Upstream, parlor: &Parlor) -> (String, String) {
     let said = format!("Here it is:\n\n{}\n\nGood?", document_block(None, "Dear Ann"));
     upstream.add_script(When::user_contains(QUESTION), Script::new().text(said));
@@ -88,7 +88,7 @@ async fn model_payload_is_separated_from_text() {
     let payload_id = string_field(&made["payload"], "payload_id");
     assert_eq!(get_payload(&parlor, &conversation, &payload_id).await, expected);
 
-    // In later turns the model sees that it is there, and what it wrote.
+    // In later turns the model sees the list and the text that it wrote.
     parlor.turn(Some(&conversation), "Thanks").await;
     let listed = format!("- {payload_id} (text_document): Text document: Letter");
     assert!(
@@ -111,7 +111,7 @@ async fn prompt_lists_payloads_of_the_current_branch() {
         |upstream: &Upstream| last_system_prompt(upstream).contains(&format!("- {letter} (text_document)"));
     parlor.turn(Some(&conversation), "Thanks").await;
     assert!(listed(&upstream));
-    // Answered once more, nothing was made there.
+    // The regenerated answer has no payload.
     upstream.add_script(When::user_contains(QUESTION), Script::new().text("No letter."));
     let first = parlor.transcript(&conversation).await["messages"][1]["id"].clone();
     let again = parlor.post(
@@ -253,7 +253,7 @@ async fn verdict_is_logged_stored_and_sent() {
         (&event["payload_id"], &event["verdict"]),
         (&json!(second), &json!("accepted"))
     );
-    // Once more, and another mind: the first counts, and nothing more happens.
+    // A second, different verdict: the first one counts, and nothing else happens.
     assert_eq!(
         post_verdict(&parlor, &conversation, &second, "accepted", key).await,
         accepted

@@ -1,4 +1,4 @@
-//! Through nginx with its default settings, which holds answers back unless it is told not to.
+//! Parlor behind nginx with its default settings, which buffers responses unless told otherwise.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
@@ -13,7 +13,7 @@ use upstream::{Script, Upstream, When};
 
 use crate::support::{Parlor, TEST_TIMEOUT};
 
-/// nginx in front of a Parlor. Its place is its own; all else is as it comes.
+/// nginx in front of a Parlor. Only its folders are set; the rest is the default.
 struct Nginx {
     _child: Child,
     url: String,
@@ -24,7 +24,7 @@ impl Nginx {
         Self::start_with(folder, parlor, "").await
     }
 
-    /// The same, with more in its settings of the server.
+    /// Starts nginx with additional settings of the server.
     async fn start_with(folder: &Path, parlor: &str, more: &str) -> Self {
         let port = TcpListener::bind("127.0.0.1:0")
             .await
@@ -52,7 +52,7 @@ impl Nginx {
             .expect("nginx is missing, for this test: `make test` installs it, or says how");
         let child = Command::new(nginx)
             .args(["-p", &place.to_string(), "-c", "nginx.conf"])
-            // What it inherits, its workers would hold open for longer than this test runs.
+            // Its workers would keep inherited handles open after the end of the test.
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -91,7 +91,7 @@ async fn nginx_does_not_buffer_streams() {
     let mut run = parlor
         .chat(&json!({ "message": "go", "model": "test/any" }))
         .await;
-    // The rest is still to come: what is there is not kept until there is enough of it.
+    // The rest is still to come: nginx does not buffer the available part.
     assert_eq!(run.next_of_type("text_delta").await["text"], "first");
     assert_eq!(log.next_of_type("text_delta").await["text"], "first");
     upstream.open_gate("more");
@@ -101,7 +101,7 @@ async fn nginx_does_not_buffer_streams() {
     );
     log.next_of_type("complete").await;
 
-    // Signs of life come one by one too.
+    // Heartbeats also arrive one by one.
     let mut silent = reqwest::get(format!("{}/api/events", nginx.url)).await.unwrap();
     let began = Instant::now();
     for _ in 0..3 {
@@ -150,7 +150,7 @@ async fn page_works_behind_basic_auth() {
             (StatusCode::NOT_FOUND, &json!("not_found"))
         );
     }
-    // What is not a token is refused where tokens are taken.
+    // An invalid token is rejected where tokens are accepted.
     for path in ["/api/events", "/api/models"] {
         assert_eq!(get(path, "ann").await.status(), 401, "{path}");
     }
@@ -166,7 +166,7 @@ async fn proxy_host_must_be_allowed() {
     };
     let stranger = Parlor::start_with(&folder.path().join("1"), &upstream, |_| {}).await;
     let known = Parlor::start_with(&folder.path().join("2"), &upstream, allow(&["chat.example"])).await;
-    // Once with the Host that nginx sets by itself, once with the browser's.
+    // Once with nginx's default Host, once with the browser's.
     for more in ["", "proxy_set_header Host $http_host;"] {
         for (parlor, is_allowed) in [(&stranger, false), (&known, true)] {
             let place = tempfile::tempdir().unwrap();

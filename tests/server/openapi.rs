@@ -1,7 +1,7 @@
-//! The document of the public contract (`docs/openapi.json`), and what is held against it: every response and every event that
-//! these tests get.
+//! The document of the public contract (`docs/openapi.json`), checked against every response and every event
+//! of these tests.
 //!
-//! A client must take fields that it does not know. Here none may be there: what the server says has to be described.
+//! A client must accept unknown fields. These tests do not: every field of the server must be documented.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, raw_model_calls, re
 pub static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(openapi::DOCUMENT).expect("JSON"));
 
-/// What it describes, and nothing beside that.
+/// The document with all unknown fields forbidden.
 static STRICT_DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let mut parts = BTreeSet::new();
     collect_composed_schemas(&DOCUMENT, &mut parts);
@@ -33,7 +33,7 @@ static STRICT_DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     components
 });
 
-/// The schemas that others are put together from: they can't forbid what the others add.
+/// Collects the schemas that others are composed of: they cannot forbid the others' fields.
 fn collect_composed_schemas(value: &Value, parts: &mut BTreeSet<String>) {
     if let Some(all) = value["allOf"].as_array() {
         parts.extend(
@@ -85,7 +85,7 @@ fn validator(schema: &Value) -> Arc<Validator> {
     made.clone()
 }
 
-/// What does not go with a schema of the document.
+/// Returns the differences between a value and a schema of the document.
 fn schema_errors(schema: &Value, value: &Value) -> Vec<String> {
     let validator = validator(schema);
     let faults = validator.iter_errors(value);
@@ -94,7 +94,7 @@ fn schema_errors(schema: &Value, value: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Holds an event of a stream against the document.
+/// Checks an event of a stream against the document.
 pub fn check_event(event: &Value) {
     let kind = event["type"].as_str().unwrap_or_default();
     let described = &DOCUMENT["components"]["schemas"]["Event"]["discriminator"]["mapping"][kind];
@@ -106,14 +106,14 @@ pub fn check_event(event: &Value) {
     assert!(faults.is_empty(), "{faults:#?} in {event}");
 }
 
-/// Holds a response of the public contract against the document.
+/// Checks a response of the public contract against the document.
 pub fn check_response(path: &str, status: u16, content_type: &str, body: &Value) {
     if !path.starts_with("/api/") {
         return;
     }
     let (schema, expected) = response_schema(path, status)
         .unwrap_or_else(|| panic!("{path} is not described as answering with {status}: {body}"));
-    // A file can be of any kind.
+    // A file can have any type.
     if expected == "*/*" {
         return;
     }
@@ -122,7 +122,7 @@ pub fn check_response(path: &str, status: u16, content_type: &str, body: &Value)
     assert!(faults.is_empty(), "{path} {status}: {faults:#?} in {body}");
 }
 
-/// The schema and the media type of what an address answers with this status, to whichever method.
+/// Returns the schema and the media type of an address's response with this status, for any method.
 fn response_schema(path: &str, status: u16) -> Option<(Value, String)> {
     let problem = (
         json!({ "$ref": "#/components/schemas/Problem" }),
@@ -141,7 +141,7 @@ fn response_schema(path: &str, status: u16) -> Option<(Value, String)> {
     Some((content["schema"].clone(), media_type.clone()))
 }
 
-/// The address of the document that fits. One without a place in it fits better.
+/// Returns the matching path of the document. A path without parameters takes precedence.
 fn path_template(path: &str) -> Option<(&'static String, &'static Value)> {
     let fits = |template: &str| {
         template.split('/').count() == path.split('/').count()
@@ -156,7 +156,7 @@ fn path_template(path: &str) -> Option<(&'static String, &'static Value)> {
         .min_by_key(|(template, _)| template.matches('{').count())
 }
 
-/// What a reference within the document leads to.
+/// Resolves a reference within the document.
 fn resolve_reference(value: &'static Value) -> &'static Value {
     match value["$ref"].as_str() {
         Some(reference) => DOCUMENT
@@ -166,7 +166,7 @@ fn resolve_reference(value: &'static Value) -> &'static Value {
     }
 }
 
-/// Every operation: address, method, and what is said of it.
+/// Returns every operation: address, method and description.
 fn operations() -> impl Iterator<Item = (&'static String, &'static String, &'static Value)> {
     let paths = DOCUMENT["paths"].as_object().expect("addresses").iter();
     paths.flat_map(|(path, methods)| {
@@ -192,7 +192,7 @@ async fn routes_accept_exactly_the_documented_methods() {
         let refused = parlor.client.request(other, url).send().await.unwrap();
         assert_eq!(refused.status(), 405, "{path}");
         let allowed = refused.headers()["allow"].to_str().unwrap().to_lowercase();
-        // Whoever answers GET answers HEAD.
+        // An address that supports GET also supports HEAD.
         let allowed: BTreeSet<&str> = allowed.split(',').filter(|method| *method != "head").collect();
         let described: BTreeSet<&str> = methods.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(allowed, described, "{path}");
@@ -200,7 +200,7 @@ async fn routes_accept_exactly_the_documented_methods() {
     }
 }
 
-/// An address with this in each of its places.
+/// Replaces each parameter of a path.
 fn fill_path(path: &str, id: &str) -> String {
     let parts = path
         .split('/')
@@ -222,7 +222,7 @@ fn examples_and_references_are_valid() {
             content.into_iter().flatten()
         });
         for (media_type, content) in bodies.chain(answers) {
-            // Bytes can be any.
+            // A body of any type needs no schema.
             if media_type == "*/*" {
                 continue;
             }
@@ -266,7 +266,7 @@ fn validation_detects_undocumented_fields() {
     assert!(!schema_errors(&schema, &less).is_empty());
 }
 
-/// Sends what is not meant, wherever something can be sent.
+/// Sends invalid values wherever values are accepted.
 #[tokio::test]
 async fn every_response_is_documented() {
     let (_folder, upstream, parlor) = parlor_answering(Script::new().text("x")).await;
@@ -294,7 +294,7 @@ async fn every_response_is_documented() {
                     .await
                     .unwrap();
                 let status = response.status();
-                // What is gone stays gone.
+                // Deleting again is not an error.
                 let is_gone = method == reqwest::Method::DELETE && status == 204 && id == forged;
                 assert!(is_gone || status == 404, "{method} {path} {id}: {status}");
                 if !is_gone {
@@ -332,7 +332,7 @@ async fn every_response_is_documented() {
         for (n, (kind, body, expected)) in cases.into_iter().enumerate() {
             let response = match send(path.clone(), kind, body).await {
                 Ok(response) => response,
-                // It may hang up on one who goes on sending what it does not take.
+                // The server may close the connection of a client that sends more than the limit.
                 Err(error) if expected == 413 && !error.is_timeout() => continue,
                 Err(error) => panic!("{error}"),
             };
@@ -348,7 +348,7 @@ async fn example_requests_are_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("x"));
-    // As the examples name it.
+    // The name that the examples use.
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
         settings.endpoints[0].name = "openai".into();
     })
@@ -364,7 +364,7 @@ async fn example_requests_are_accepted() {
             .request(method, url)
             .header(CONTENT_TYPE, "application/json");
         let status = request.body(example.to_string()).send().await.unwrap().status();
-        // There is no such conversation or run.
+        // The conversation or run does not exist.
         assert!([200, 404].contains(&status.as_u16()), "{path}: {status}");
     }
 }

@@ -1,4 +1,4 @@
-//! How the model is asked: parameters of a conversation, and tools that have to be used.
+//! Model parameters of a conversation, and required tools.
 
 use parlor::tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ async fn sends_only_the_conversations_parameters() {
         put_parameters(&parlor, &conversation, &key, &set).await,
         (200, set.clone())
     );
-    // The same request again changes nothing; another one under its key is refused.
+    // The same request again changes nothing; another request with its key is rejected.
     assert_eq!(
         put_parameters(&parlor, &conversation, &key, &set).await,
         (200, set.clone())
@@ -149,7 +149,7 @@ async fn rejects_invalid_parameters_with_reasons() {
     let (status, _) = put_parameters(&parlor, &conversation, &key(), &json!({ "temperature": 1 })).await;
     assert_eq!(status, 404, "there is no such conversation");
     let (status, _) = put_parameters(&parlor, &conversation, &key(), &json!({ "top_p": 1 })).await;
-    assert_eq!(status, 400, "nothing is taken that does nothing");
+    assert_eq!(status, 400, "parameters without effect are rejected");
     let body = json!({ "message": "Hi", "model": "test/any", "parameters": hot });
     let response = parlor.post("/api/chat/stream", &body).send().await.unwrap();
     assert_eq!(response.status(), 422);

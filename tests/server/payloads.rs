@@ -1,4 +1,4 @@
-//! What tools make for the panel, over HTTP.
+//! Payloads of tools, over HTTP.
 
 use parlor::{
     protocol::UserId,
@@ -19,7 +19,7 @@ async fn with_limit(limit: usize) -> (tempfile::TempDir, Upstream, Parlor) {
     parlor_with_tools(tools, |settings| settings.limits.payload_bytes = limit).await
 }
 
-/// Has the tool make something: the conversation, and the end of the call.
+/// Has the tool create a payload. Returns the conversation and the event of the call's end.
 async fn make_payload(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &Value) -> (String, Value) {
     let input = json!({ "kind": kind, "data": data }).to_string();
     upstream.add_script(When::any(), Script::new().tool_call("id0", "make", input));
@@ -32,7 +32,7 @@ async fn make_payload(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &V
     (end["conversation_id"].as_str().unwrap().to_owned(), end.clone())
 }
 
-/// The addresses of a payload: as it was made, as the panel shows it, and as a file.
+/// Returns the addresses of a payload: as it was created, as the panel shows it, and as a file.
 fn payload_paths(conversation: &str, payload: &str) -> [String; 3] {
     [
         format!("/api/conversations/{conversation}/payloads/{payload}"),

@@ -1,4 +1,4 @@
-//! What a person sets for themselves, and what the model is told of it.
+//! Personal settings, and their part in the model's prompt.
 
 use parlor::{protocol::PersonalData, settings::Settings};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::support::{Parlor, last_system_prompt, parlor_answering, read_json};
 
 async fn load_personal(parlor: &Parlor) -> PersonalData {
     let personal = parlor.get("/rpc/personal").send().await.unwrap();
-    serde_json::from_str(&personal.text().await.unwrap()).expect("what a person has set")
+    serde_json::from_str(&personal.text().await.unwrap()).expect("personal data")
 }
 
 async fn call_status(parlor: &Parlor, function: &str, body: Value) -> u16 {
@@ -16,7 +16,7 @@ async fn call_status(parlor: &Parlor, function: &str, body: Value) -> u16 {
     request.send().await.unwrap().status().as_u16()
 }
 
-/// What the model was told before the last conversation.
+/// Returns the system prompt of a new conversation.
 async fn last_prompt(parlor: &Parlor, upstream: &Upstream) -> String {
     let message = json!({ "message": "Hi", "model": "test/any" });
     parlor.chat(&message).await.read_to_end().await;

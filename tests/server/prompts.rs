@@ -1,7 +1,7 @@
-//! What a model is sent, whole: golden files in `tests/server/golden`, for a small and for a large window.
+//! Whole model requests as golden files in `tests/server/golden`, for a small and for a large window.
 //!
-//! After a wanted change, `UPDATE_GOLDEN=1 make test-rust ARGS="--test server prompts"` writes them anew; read the difference before
-//! you commit it.
+//! After an intended change, `UPDATE_GOLDEN=1 make test-rust ARGS="--test server prompts"` rewrites them.
+//! Read the difference before you commit it.
 
 use std::{fmt::Write, path::PathBuf};
 
@@ -16,7 +16,7 @@ use crate::{
 const SMALL_WINDOW: usize = 4096;
 const LARGE_WINDOW: usize = 128_000;
 
-/// A Parlor with the tools that come with it, at a model with such a window that is able to use them.
+/// Starts a Parlor with the built-in tools, and a model with this window that supports tools.
 async fn start_parlor(window: usize) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -30,7 +30,7 @@ async fn start_parlor(window: usize) -> (tempfile::TempDir, Upstream, Parlor) {
     (folder, upstream, parlor)
 }
 
-/// A call of the model as text: what it is told, in the order in which it is, then its tools.
+/// Renders a model call as text: the messages in order, then the tools.
 fn render_call(call: &Value) -> String {
     let mut text = String::new();
     for message in call["messages"].as_array().expect("messages") {
@@ -56,13 +56,13 @@ fn render_call(call: &Value) -> String {
     text
 }
 
-/// A text without the day and the times at which it was made.
+/// Masks the date and the times in a text.
 fn mask_times(text: &str) -> String {
     let text = replace_between(text, "Today is ", " (UTC)", "Someday");
     replace_between(&text, "{\"timestamp\":\"", "\",", "some time")
 }
 
-/// A text with something else between these, wherever they are.
+/// Replaces every text between these two.
 fn replace_between(text: &str, before: &str, after: &str, between: &str) -> String {
     let mut parts = text.split(before);
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -136,7 +136,7 @@ async fn tool_turn_matches_golden_files() {
     }
 }
 
-/// What llama.cpp says of a model whose template has a place for tools, or none.
+/// Returns llama.cpp's properties of a model whose template supports tools, or does not.
 fn llama_cpp_props(takes_tools: bool) -> Page {
     Page::json(&json!({
         "default_generation_settings": { "n_ctx": 128_000 },
@@ -156,7 +156,7 @@ async fn template_without_tools_disables_tools() {
         parlor.turn(None, "hi").await;
         let call = last_model_call(&upstream);
         assert_eq!(call["tools"].is_array(), takes_tools, "{call}");
-        // Nor is it asked for sources, which nothing can find.
+        // Without tools that find sources, none are requested.
         assert_eq!(last_system_prompt(&upstream).contains("METADATA"), takes_tools);
         assert!(last_system_prompt(&upstream).contains("SUGGESTED_VALUES"));
     }

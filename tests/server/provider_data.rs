@@ -1,4 +1,4 @@
-//! Data that only a model's provider understands: kept, given back to it, and shown to nobody else.
+//! Opaque data of a model's provider: stored, returned to that provider, and shown to nobody else.
 
 use parlor::{settings::Settings, tools::ToolRegistry};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::{
 
 const SIGNATURE: &str = "Cs4BAc/+7w==";
 
-/// Gemini's compatibility endpoint asks for a tool.
+/// Returns a script of Gemini's compatibility endpoint that calls a tool.
 fn signed_call_script() -> Script {
     let extra = json!({"google": {"thought_signature": SIGNATURE}});
     let call = json!({
@@ -25,7 +25,7 @@ fn signed_call_script() -> Script {
         .end()
 }
 
-/// OpenRouter's models think in their own way.
+/// Returns a script of OpenRouter, whose models send their thinking as details.
 fn reasoning_details_script(text: &str) -> Script {
     let details = json!([{"type": "reasoning.encrypted", "data": SIGNATURE, "format": "openai-responses-v1", "index": 0}]);
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": text, "reasoning_details": details}, "finish_reason": "stop"}]});
@@ -53,7 +53,7 @@ async fn start_with(
     .await
 }
 
-/// The assistant's messages of a call, as they were sent.
+/// Returns the assistant's messages of a call, as they were sent.
 fn assistant_messages(call: &Value) -> Vec<Value> {
     let messages = call["messages"].as_array().unwrap().iter();
     messages
@@ -80,7 +80,7 @@ async fn signature_returns_only_to_its_endpoint() {
         "[[tool:0]]\n\nDone."
     );
 
-    // In the tool loop, with the call's own id: the data may name it.
+    // In the tool loop, with the call's own id: the data may refer to it.
     let sent = last_model_call(&upstream);
     assert_eq!(signature_of(&assistant_messages(&sent)[0]), SIGNATURE, "{sent}");
     assert_eq!(
@@ -92,7 +92,7 @@ async fn signature_returns_only_to_its_endpoint() {
         "function-call-1"
     );
 
-    // In a later turn, by a server that was started since.
+    // In a later turn, after a restart.
     parlor.stop().await;
     let parlor = start(&folder, &upstream).await;
     let conversation = string_field(&events[0], "conversation_id");
@@ -102,7 +102,7 @@ async fn signature_returns_only_to_its_endpoint() {
         SIGNATURE
     );
 
-    // By another endpoint, nothing of it.
+    // Another endpoint gets none of the data.
     let other = json!({"message": "And now there?", "conversation_id": conversation, "model": "other/any"});
     parlor.chat(&other).await.read_to_end().await;
     let sent = last_model_call(&upstream);
@@ -112,7 +112,7 @@ async fn signature_returns_only_to_its_endpoint() {
     );
     assert!(!sent.to_string().contains(SIGNATURE), "{sent}");
 
-    // Nobody who looks is shown it, however they look.
+    // No client sees the data, through any address.
     let run = string_field(&events[0], "message_id");
     let log = parlor
         .follow(&format!("/api/runs/{run}/events"))

@@ -1,4 +1,4 @@
-//! Requests that can't be done: each gets an error in the form that is promised, and changes nothing.
+//! Invalid requests: each gets the documented error and changes nothing.
 
 use serde_json::{Value, json};
 use upstream::Script;

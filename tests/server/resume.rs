@@ -1,5 +1,5 @@
-//! A log that is followed with cuts, delays and repeats folds to the same as one that is followed in peace, and to what the
-//! model said.
+//! A log that is read with cuts, delays and repeats folds to the same transcript as one that is read without
+//! interruptions, and to the model's output.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use upstream::{Script, Upstream, When};
 
 use crate::support::{Parlor, parlor_answering, read_json};
 
-/// What the model thinks and says: text of all kinds, in many small pieces.
+/// A random answer: thinking and text of all kinds, in many small pieces.
 struct RandomAnswer {
     script: Script,
     thinking: String,
@@ -59,7 +59,7 @@ impl RandomAnswer {
         answer
     }
 
-    /// Whether a conversation is the question and this answer.
+    /// Returns true if a conversation consists of the question and this answer.
     fn matches(&self, transcript: &Transcript) -> bool {
         let [_, answer] = &transcript.messages[..] else {
             return false;
@@ -79,7 +79,7 @@ impl RandomAnswer {
     }
 }
 
-/// The conversation as the server stores it, without the position of its reading.
+/// Returns the conversation as the server stores it, without the position at which it was read.
 async fn stored_transcript(parlor: &Parlor, id: ConversationId) -> Transcript {
     let response = parlor
         .get(&format!("/rpc/conversation?conversation_id={id}"))
@@ -104,12 +104,13 @@ fn is_run_end(event: &Event) -> bool {
     event.body.terminal_status().is_some()
 }
 
-/// Reads the log after a position, up to `limit` events or the end of the last of `runs` runs that ends after `seen`.
+/// Reads the log after a position, up to `limit` events or the end of the last of `runs` runs that ends after
+/// `seen`.
 async fn read_log(parlor: &Parlor, after: u64, limit: usize, seen: u64, mut runs: usize) -> Vec<Event> {
     let mut stream = parlor.follow(&format!("/api/events?after={after}")).await;
     let mut events = Vec::new();
     while events.len() < limit && runs > 0 {
-        let event: Value = stream.next().await.expect("the log goes on");
+        let event: Value = stream.next().await.expect("the log continues");
         let event: Event = serde_json::from_value(event).unwrap();
         runs -= usize::from(event.position.0 > seen && is_run_end(&event));
         events.push(event);
@@ -133,7 +134,7 @@ async fn check_every_cut(seed: u64) {
     );
     assert!(answer.matches(&expected), "seed {seed}: {expected:?}");
     for cut in 0..whole.len() {
-        // Once exactly from there, once with some of it for the second time.
+        // Once exactly from there, once with some events repeated.
         for again in [0, cut.min(5)] {
             let mut events = whole[..cut].to_vec();
             events.extend(read_log(&parlor, (cut - again) as u64, usize::MAX, cut as u64, 1).await);
@@ -146,7 +147,7 @@ async fn check_every_cut(seed: u64) {
     }
 }
 
-/// Follows several conversations over a connection that breaks all the time.
+/// Follows several conversations over a connection that breaks repeatedly.
 async fn follow_over_broken_connection(
     parlor: &Parlor,
     ids: &[ConversationId],
@@ -196,7 +197,7 @@ async fn check_broken_connections(seeds: impl Iterator<Item = u64>) {
             let ask =
                 json!({ "message": format!("question {n}."), "model": "test/any", "conversation_id": id });
             let parlor = &parlor;
-            // Whoever asks goes away at once: the runs go on without.
+            // The client disconnects at once: the runs continue without it.
             async move { drop(parlor.chat(&ask).await) }
         });
         let clients: Vec<Rng> = (0..CLIENTS).map(|_| random.fork()).collect();
@@ -214,7 +215,7 @@ async fn check_broken_connections(seeds: impl Iterator<Item = u64>) {
     }
 }
 
-/// Where `make fuzz` looks for randomised tests.
+/// The module in which `make fuzz` finds randomised tests.
 mod properties {
     use fuzzing::test_seeds;
 

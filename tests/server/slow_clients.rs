@@ -1,4 +1,4 @@
-//! Clients that don't send the rest of what they have begun, and those that are only slow.
+//! Clients that never send the rest of a request, and clients that are only slow.
 
 use futures::future::join_all;
 use serde_json::json;
@@ -27,7 +27,7 @@ async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     (folder, upstream, parlor)
 }
 
-/// Sends a beginning and reads until the server closes the connection.
+/// Sends the beginning of a request and reads until the server closes the connection.
 async fn send_partial_request(parlor: &Parlor, beginning: &[u8]) -> String {
     let address = parlor.url.strip_prefix("http://").unwrap();
     let mut connection = TcpStream::connect(address).await.unwrap();
@@ -45,7 +45,7 @@ const HEADS: [&[u8]; 3] = [
     b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: 1\r\n",
 ];
 
-/// The beginning of a request whose body never ends.
+/// Returns the beginning of a request whose body never ends.
 fn with_body(path: &str) -> String {
     let sent = match path {
         "/send" => "application/x-www-form-urlencoded",
@@ -81,7 +81,7 @@ async fn missing_body_returns_408() {
         assert!(answer.contains("request_timeout"), "{path}: {answer}");
     });
     join_all(checked).await;
-    // One that nobody reads holds nobody up.
+    // The body of a rejected request is not read, so it delays nothing.
     let refused = b"POST /rpc/x HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 1000\r\n\r\n{";
     assert!(
         send_partial_request(&parlor, refused)
@@ -97,7 +97,7 @@ async fn streams_outlive_the_request_timeout() {
         .chat(&json!({ "message": "go", "model": "test/any" }))
         .await;
     assert_eq!(run.next_of_type("text_delta").await["text"], "first");
-    // Requests that begin now are over when their time is.
+    // Requests that begin now end at their timeout.
     assert_eq!(send_partial_request(&parlor, HEADS[1]).await, "");
     let body = send_partial_request(&parlor, with_body("/send").as_bytes()).await;
     assert!(body.starts_with("HTTP/1.1 408 "), "{body}");

@@ -1,4 +1,4 @@
-//! Who does not read holds nobody up, is told everything in the end, and is forgotten when it has gone.
+//! A slow reader delays nobody, receives everything in the end, and is removed when it disconnects.
 
 use std::net::SocketAddr;
 
@@ -14,16 +14,16 @@ use upstream::Script;
 
 use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering};
 
-/// So much is said that the system can't keep it for who does not read it (Linux takes 4 MB at most).
+/// Enough output that the system cannot buffer it for a slow reader (Linux buffers 4 MB at most).
 const RUNS: usize = 14;
 const PIECES: usize = 50;
 const PIECE_BYTES: usize = 10_000;
 
-/// So little of that waits unread with who does not read it. Less than two segments of the local network (64 KB) would be read
-/// as slowly as the sender's timer asks whether there is room.
+/// A small receive buffer of the slow reader. With less than two segments of the local network (64 KB),
+/// reading would be as slow as the sender's probe timer.
 const RECEIVE_BUFFER: u32 = 1 << 17;
 
-/// A client that reads when it is told to, from a socket that takes little meanwhile.
+/// A client that reads on demand, from a socket with a small buffer.
 struct SlowReader {
     socket: TcpStream,
     decoder: SseDecoder,
@@ -36,7 +36,7 @@ impl SlowReader {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(RECEIVE_BUFFER).unwrap();
         let mut socket = socket.connect(address).await.unwrap();
-        // The answer of HTTP/1.0 goes on until the connection ends, as it is.
+        // An HTTP/1.0 response is sent unchanged until the connection ends.
         let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
         socket.write_all(request.as_bytes()).await.unwrap();
         let mut head = Vec::new();
@@ -61,7 +61,7 @@ impl SlowReader {
             let (mut bytes, mut frames) = (vec![0; 1 << 16], Vec::new());
             let read = timeout(TEST_TIMEOUT, self.socket.read(&mut bytes))
                 .await
-                .expect("something comes")
+                .expect("an event arrives")
                 .unwrap();
             assert!(read > 0, "the stream goes on");
             self.decoder.push(&bytes[..read], &mut frames).unwrap();
@@ -77,11 +77,11 @@ fn long_answer() -> Script {
     })
 }
 
-/// Lets the model say all of it.
+/// Runs all answers.
 async fn produce_long_answers(parlor: &Parlor) {
     let ask = json!({ "message": "go", "model": "test/any" });
     let talk = join_all((0..RUNS).map(async |_| parlor.chat(&ask).await.read_to_end().await));
-    for events in timeout(TEST_TIMEOUT, talk).await.expect("nobody is held up") {
+    for events in timeout(TEST_TIMEOUT, talk).await.expect("no client is delayed") {
         assert_eq!(events.last().unwrap()["type"], "complete");
     }
 }
@@ -94,7 +94,7 @@ async fn stalled_reader_blocks_nobody_and_misses_nothing() {
     let read = async {
         let (mut seen, mut ended) = (Vec::new(), 0);
         while ended < RUNS {
-            let event = quick.next().await.expect("the log goes on");
+            let event = quick.next().await.expect("the log continues");
             ended += usize::from(event["type"] == "complete");
             seen.push(event);
         }
@@ -117,7 +117,7 @@ async fn stalled_reader_blocks_nobody_and_misses_nothing() {
         .sum();
     assert!(text >= RUNS * PIECES * PIECE_BYTES, "{text}");
 
-    // From here on it is as quick as anybody.
+    // From here on it reads at full speed.
     let again =
         json!({ "message": "again", "model": "test/any", "conversation_id": seen[0]["conversation_id"] });
     let _asked = parlor.chat(&again).await;

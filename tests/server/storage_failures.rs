@@ -1,4 +1,5 @@
-//! While the database can't be written, people are told so at once, runs wait, and all goes on by itself afterwards.
+//! A database that cannot be written: requests fail at once, runs wait, and everything continues by itself
+//! afterwards.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ async fn locked_database_loses_nothing() {
     let mut stream = parlor.chat(&ask).await;
     let mut events = vec![stream.next_of_type("text_delta").await];
 
-    // Another program takes the database for itself.
+    // Another connection locks the database.
     let mut other = SqliteConnectOptions::new()
         .filename(folder.path().join("parlor.db"))
         .connect()
@@ -29,7 +30,7 @@ async fn locked_database_loses_nothing() {
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     upstream.open_gate("more");
 
-    // The first wish waits a while, in case that it passes; what comes then hears of the trouble at once.
+    // The first request waits, since the failure may be short. The following ones fail at once.
     let refused = async |patience: Duration| {
         let asked = Instant::now();
         let response = parlor.post("/api/chat/stream", &ask).send().await.unwrap();
@@ -47,7 +48,7 @@ async fn locked_database_loses_nothing() {
         );
     };
     refused(Duration::from_secs(15)).await;
-    // What is there can be read all the while.
+    // Stored data can be read meanwhile.
     assert_eq!(parlor.get("/").send().await.unwrap().status(), 200);
     let run = events[0]["message_id"].as_str().unwrap();
     let message = parlor.get_json(&format!("/api/messages/{run}")).await.1;
@@ -80,13 +81,13 @@ async fn shutdown_during_recovery_releases_the_data() {
         }
         database.close().await.unwrap();
     };
-    // As after a crash, and with a database that can't be read.
+    // The state after a crash, with an unreadable database.
     let crash = "UPDATE runs SET status = 'running', last_position = NULL";
     let away = "ALTER TABLE messages RENAME COLUMN body TO body_away";
     change([crash, away]).await;
     Parlor::start(folder.path(), &upstream).await.stop().await;
 
-    // Only one server at a time can have the data.
+    // Only one server at a time can use the data.
     let back = "ALTER TABLE messages RENAME COLUMN body_away TO body";
     change([crash, back]).await;
     let parlor = Parlor::start(folder.path(), &upstream).await;

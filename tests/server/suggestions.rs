@@ -1,4 +1,4 @@
-//! What a model offers to do or to say next, over HTTP: actions, values, and how a message was said.
+//! Suggestions of the model, over HTTP: actions, values, and the interaction type of a message.
 
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
@@ -16,7 +16,7 @@ SUGGESTED_ACTIONS: [
   {"label": "Copy", "action": "copy_answer", "handler": "client"},
   {"label": "Wipe", "action": "format_disk", "handler": "client", "style": "warning"}]"#;
 
-/// A conversation whose last answer suggests something: its id, and the answer's.
+/// Creates a conversation whose last answer has suggestions. Returns the ids of both.
 async fn create_suggestion(upstream: &Upstream, parlor: &Parlor) -> (String, String) {
     upstream.add_script(
         When::user_contains("suggest"),
@@ -34,7 +34,7 @@ async fn create_suggestion(upstream: &Upstream, parlor: &Parlor) -> (String, Str
     assert_eq!(
         names,
         ["save", "copy_answer"],
-        "what no page does is not suggested"
+        "unknown page actions are not suggested"
     );
     (
         string_field(&events[0], "conversation_id"),
@@ -59,7 +59,7 @@ async fn pressed_action_starts_one_turn_with_data() {
     let message = string_field(saved, "user_message_id");
     let stored = parlor.get_json(&format!("/api/messages/{message}")).await.1;
     assert_eq!(stored["message"]["interaction_type"], "action_executed");
-    // The model knows it from where only Parlor writes; the message is what the button says.
+    // The model learns of the interaction from the system prompt; the message is the label of the button.
     let told = r#" UTC, "Save it": the button of your action "save" with the data {"id":7,"tags":["a"]}"#;
     let prompt_then = last_system_prompt(&upstream);
     let line = prompt_then.lines().find(|line| line.ends_with(told));
@@ -72,7 +72,7 @@ async fn pressed_action_starts_one_turn_with_data() {
         &("user".into(), "Save it".into())
     );
 
-    // It is spent.
+    // The suggestion is used up.
     let again = parlor.post("/api/chat/stream", &pressed).send().await.unwrap();
     assert_eq!(again.status(), 409);
     assert_eq!(read_json(again).await["code"], "action_spent");

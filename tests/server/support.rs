@@ -1,4 +1,4 @@
-//! A real server in this process, at a scripted model server.
+//! A real server in this process, with a scripted model server.
 
 mod model_calls;
 mod stream;
@@ -26,14 +26,14 @@ use upstream::{Script, Upstream, When};
 
 use crate::openapi;
 
-/// How long a test waits for what must come at once.
+/// The timeout of a wait in a test. It is generous: a machine may be busy.
 pub const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running Parlor.
 pub struct Parlor {
     pub url: String,
     pub client: reqwest::Client,
-    /// Who listens to what happens.
+    /// The hub, which counts the listeners.
     pub hub: Arc<Hub>,
     stop: CancellationToken,
     served: JoinHandle<()>,
@@ -45,12 +45,12 @@ impl Parlor {
         Self::start_with(data, upstream, |_| {}).await
     }
 
-    /// The same, with other settings.
+    /// Like [`start`](Self::start), with other settings.
     pub async fn start_with(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Self {
         Self::start_with_tools(data, upstream, ToolRegistry::default(), change).await
     }
 
-    /// The same, with these tools.
+    /// Like [`start_with`](Self::start_with), with these tools.
     pub async fn start_with_tools(
         data: &Path,
         upstream: &Upstream,
@@ -62,7 +62,7 @@ impl Parlor {
         Self::serve(server.expect("a server")).await
     }
 
-    /// The same, with the tools that come with Parlor.
+    /// Like [`start_with`](Self::start_with), with the tools that Parlor includes.
     pub async fn start_built_in(
         data: &Path,
         upstream: &Upstream,
@@ -113,19 +113,19 @@ impl Parlor {
             .body(body.to_string())
     }
 
-    /// What is at an address: its status, and its body as JSON.
+    /// Gets an address. Returns the status and the JSON body.
     pub async fn get_json(&self, path: &str) -> (u16, Value) {
         let response = self.get(path).send().await.expect("an answer");
         (response.status().as_u16(), read_json(response).await)
     }
 
-    /// A whole turn, in a conversation or in a new one: its events.
+    /// Sends a message, in a conversation or in a new one, and returns all events of the turn.
     pub async fn turn(&self, conversation: Option<&str>, message: &str) -> Vec<Value> {
         let turn = json!({ "message": message, "conversation_id": conversation, "model": "test/any" });
         self.chat(&turn).await.read_to_end().await
     }
 
-    /// Has a turn, of which these are the events, answered once more, and gives the new run.
+    /// Regenerates the answer of a turn, given by its events, and returns the new run.
     pub async fn regenerate(&self, turn: &[Value]) -> String {
         let again = json!({ "intent": {
             "intent_id": uuid::Uuid::now_v7(), "conversation_id": turn[0]["conversation_id"], "message_id": turn[0]["message_id"],
@@ -148,19 +148,19 @@ impl Parlor {
         EventStream::open(self.post("/api/chat/stream", body)).await
     }
 
-    /// A conversation as the page has it.
+    /// Returns a conversation as the page loads it.
     pub async fn transcript(&self, conversation: &str) -> Value {
         let path = format!("/rpc/conversation?conversation_id={conversation}");
         self.get_json(&path).await.1
     }
 
-    /// What happened next after an event.
+    /// Returns the next event after an event.
     pub async fn next_event(&self, event: &Value) -> Value {
         let path = format!("/api/events?after={}", event["position"]);
         self.follow(&path).await.next().await.expect("an event")
     }
 
-    /// Waits until so many listen to what happens.
+    /// Waits until the hub has this number of listeners.
     pub async fn wait_for_listeners(&self, wanted: usize) {
         let listen = async {
             while self.hub.subscriber_count() != wanted {
@@ -175,17 +175,17 @@ impl Parlor {
         );
     }
 
-    /// Reads a stream.
+    /// Opens a stream.
     pub async fn follow(&self, path: &str) -> EventStream {
         EventStream::open(self.get(path)).await
     }
 }
 
-/// A server's settings: its data in a folder, and one endpoint at the scripted server.
+/// Returns settings with the data in a folder and one endpoint at the scripted server.
 fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Settings {
     let mut settings = Settings::default();
     settings.server.data = data.to_owned();
-    // Nobody waits for scripted answers.
+    // Scripted answers need no time to finish.
     settings.timeouts.shutdown_seconds = 0.1;
     settings.endpoints = vec![EndpointSettings {
         name: "test".into(),
@@ -210,7 +210,7 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
 #[derive(Deserialize, JsonSchema)]
 pub struct Nothing {}
 
-/// The JSON body of a response. If it is one of the public contract, it is as the document says.
+/// Returns the JSON body of a response. A response of the public contract is checked against the document.
 pub async fn read_json(response: reqwest::Response) -> Value {
     let (path, status) = (response.url().path().to_owned(), response.status().as_u16());
     let content_type = response.headers()["content-type"]
@@ -222,7 +222,7 @@ pub async fn read_json(response: reqwest::Response) -> Value {
     body
 }
 
-/// A server at a model that answers everything with this script.
+/// Starts a server whose model answers everything with this script.
 pub async fn parlor_answering(script: Script) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().expect("a folder");
     let upstream = Upstream::start().await;
@@ -231,7 +231,7 @@ pub async fn parlor_answering(script: Script) -> (tempfile::TempDir, Upstream, P
     (folder, upstream, parlor)
 }
 
-/// A server with these tools, and a model that waits for its script.
+/// Starts a server with these tools, whose model has no script yet.
 pub async fn parlor_with_tools(
     tools: ToolRegistry,
     change: impl FnOnce(&mut Settings),

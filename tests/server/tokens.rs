@@ -1,4 +1,4 @@
-//! API tokens: who has one is its user, from wherever; who has a false one is nobody.
+//! API tokens: a valid token acts as its user, from any origin; an invalid one is rejected.
 
 use parlor::protocol::{ApiToken, PersonalData};
 use reqwest::{Method, RequestBuilder, Response};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, raw_model_calls, read_json};
 
-/// Makes a token.
+/// Creates a token.
 async fn create_token(parlor: &Parlor, name: &str) -> String {
     let made = parlor
         .post("/rpc/make_token", &json!({ "name": name, "days": 30 }))
@@ -19,7 +19,7 @@ async fn create_token(parlor: &Parlor, name: &str) -> String {
     read_json(made).await.as_str().expect("a token").to_owned()
 }
 
-/// What there is of tokens.
+/// Returns the list of tokens.
 async fn list_tokens(parlor: &Parlor) -> Vec<ApiToken> {
     let personal = parlor.get("/rpc/personal").send().await.unwrap();
     let personal: PersonalData = serde_json::from_str(&personal.text().await.unwrap()).unwrap();
@@ -35,13 +35,13 @@ async fn send_with_token(request: RequestBuilder, token: &str) -> Response {
     request.bearer_auth(token).send().await.unwrap()
 }
 
-/// Reads on until something is said.
+/// Reads until a text was received.
 async fn read_until(stream: &mut Response, what: &str) {
     let mut heard = String::new();
     while !heard.contains(what) {
         let chunk = tokio::time::timeout(TEST_TIMEOUT, stream.chunk())
             .await
-            .expect("something comes");
+            .expect("an event arrives");
         heard.push_str(&String::from_utf8_lossy(&chunk.unwrap().expect("it goes on")));
     }
 }
@@ -100,7 +100,7 @@ async fn token_allows_cross_site_requests() {
     );
 }
 
-/// What a browser asks before it sends what a page of another site wants to send.
+/// Returns the preflight request for a request of another site's page.
 fn preflight_request(parlor: &Parlor, path: &str, headers: &str) -> RequestBuilder {
     let url = format!("{}{path}", parlor.url);
     parlor
@@ -129,7 +129,7 @@ async fn cors_allows_token_requests() {
         let credentials = "access-control-allow-credentials";
         assert!(
             !told.headers().contains_key(credentials),
-            "nothing that it sends by itself"
+            "not for headers that browsers send themselves"
         );
     }
     let readable = |response: &Response| {
@@ -148,7 +148,7 @@ async fn cors_allows_token_requests() {
     let refused = send_with_token(from_elsewhere(), "parlor_none").await;
     assert!(refused.status() == 401 && readable(&refused), "{refused:?}");
 
-    // Who has none is told nothing that can be read, and can't do anything.
+    // Without a token, no response can be read and nothing can be changed.
     let without = from_elsewhere().send().await.unwrap();
     assert!(without.status() == 403 && !readable(&without), "{without:?}");
     let refused = [
@@ -230,7 +230,7 @@ async fn invalid_token_is_not_the_local_user() {
     for path in ["/api/events", "/api/nothing", "/api"] {
         expect_unauthorized(send_with_token(parlor.get(path), &other).await, path).await;
     }
-    // What no server reads to its end: whatever it is called, it is not let in.
+    // A body that no server reads to its end is rejected, whatever its type.
     let huge = parlor
         .get("/api/events")
         .header("authorization", "x".repeat(2 << 20));
@@ -287,7 +287,7 @@ async fn revoking_a_token_ends_its_streams() {
     let ends = tokio::time::timeout(TEST_TIMEOUT, run.text());
     let said = ends.await.expect("the stream of its run ends").unwrap();
     assert!(!said.contains("\"complete\""), "{said}");
-    // The other one goes on: it hears of what happens next.
+    // The other stream continues and receives later events.
     revoke(&parlor, token).await;
     let title = json!({ "title": "What happens next" });
     let rename = parlor
@@ -341,7 +341,7 @@ async fn records_last_use_and_never_the_token() {
     for _ in 0..3 {
         send_with_token(parlor.get("/api/messages/7"), &token).await;
     }
-    // What is committed after those would be seen now.
+    // Events that are committed later would be visible now.
     parlor
         .post("/rpc/save_instructions", &json!({ "text": "x" }))
         .send()

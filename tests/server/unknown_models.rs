@@ -1,4 +1,5 @@
-//! Models that there are not: who names one is told so, and nothing is kept. What an endpoint may have all the same, it is asked for.
+//! Unknown models: a request with one is rejected, and nothing is stored. A model that the endpoint may still
+//! have is requested from it.
 
 use parlor::settings::Settings;
 use serde_json::{Value, json};
@@ -9,17 +10,17 @@ use uuid::Uuid;
 
 use crate::support::{Parlor, TEST_TIMEOUT, event_types, model_calls, parlor_answering, read_json};
 
-/// A server whose endpoint `test` says that it lists all of its models.
+/// Starts a server whose endpoint `test` is set to list all of its models.
 async fn parlor_listing_all(models: &[&str]) -> (TempDir, Upstream, Parlor) {
     let models: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
     parlor_listing(200, json!({ "data": models })).await
 }
 
-/// The same, if this is what it answers to who wants the list.
+/// Starts a server whose endpoint answers a request for its models with this response.
 async fn parlor_listing(status: u16, body: Value) -> (TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    // Before the server starts, which asks for it at once.
+    // Before the server starts, since it requests the list at once.
     upstream.list_models(status, body);
     upstream.add_script(When::any(), Script::new().text("Yes."));
     let parlor = Parlor::start_with(folder.path(), &upstream, set_lists_all).await;
@@ -30,7 +31,7 @@ fn set_lists_all(settings: &mut Settings) {
     settings.endpoints[0].lists_all_models = true;
 }
 
-/// The same with a second endpoint, `other`.
+/// Starts a server with a second endpoint, `other`.
 async fn parlor_with_two_endpoints(models: &[&str], others: &[&str]) -> (TempDir, [Upstream; 2], Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstreams = [Upstream::start().await, Upstream::start().await];
@@ -135,14 +136,14 @@ async fn default_model_accepts_bare_ids() {
         match default {
             "small" => assert_eq!(last["type"], "complete"),
             "nosuch" => assert_eq!(last["error"]["code"], "model_unknown", "{last}"),
-            // Its endpoint has the last word.
+            // Its endpoint decides.
             _ => {}
         }
         parlor.stop().await;
     }
 }
 
-/// Checks that what is sent is refused, and that nothing of it is kept. Gives the words.
+/// Asserts that a request is rejected and that nothing is stored. Returns the error text.
 async fn assert_rejected(parlor: &Parlor, path: &str, body: &Value) -> String {
     let response = parlor.post(path, body).send().await.unwrap();
     let status = response.status();
@@ -154,7 +155,7 @@ async fn assert_rejected(parlor: &Parlor, path: &str, body: &Value) -> String {
     );
     let list = parlor.get_json("/api/conversations").await.1;
     assert_eq!(list["conversations"], json!([]), "{path}");
-    // The contract's word, and that of server functions.
+    // The field of the contract's problems, and that of server functions.
     let words = problem["detail"].as_str().or(problem["message"].as_str());
     words.expect("words").to_owned()
 }
@@ -252,7 +253,7 @@ async fn finds_newly_added_models() {
     )
     .await;
     upstream.list_models(200, json!({ "data": [{ "id": "old" }, { "id": "new" }] }));
-    // Whoever has just been refused asks again in a moment.
+    // A rejected client asks again after a moment.
     let answered = async {
         loop {
             let ask = parlor.post(

@@ -1,4 +1,5 @@
-//! What the model is shown of a conversation that is longer than its window: outputs are shortened, turns summarised, and the rest left out.
+//! Conversations that exceed the model's window: outputs are shortened, turns are summarised, and the rest is
+//! omitted.
 
 use parlor::{
     settings::{MetadataMode, Settings},
@@ -21,7 +22,7 @@ const LONG_DESCRIPTION: &str = {
     }
 };
 
-/// Needs many words to be told of.
+/// A tool with a long description.
 struct LongDescriptionTool;
 
 impl Tool for LongDescriptionTool {
@@ -37,7 +38,7 @@ impl Tool for LongDescriptionTool {
     }
 }
 
-/// A window for some short turns, most of which the tools' outputs fill.
+/// Sets a window for a few short turns. The tools' outputs fill most of it.
 fn set_small_window(settings: &mut Settings) {
     settings.endpoints[0].context_window = Some(3000);
     settings.history.answer_tokens = 500;
@@ -48,7 +49,7 @@ fn set_small_window(settings: &mut Settings) {
 async fn truncates_old_outputs_before_summarizing() {
     let (_folder, upstream, parlor) = start_with(set_small_window).await;
     upstream.add_script(When::any(), Script::new().text("Fine.").done());
-    // Nothing is counted: what is estimated decides.
+    // Usage is not reported: the estimate decides.
     let look = || Script::new().tool_call("1", "look", "{}").done();
     let mut conversation = None;
     for turn in 0..4 {
@@ -102,7 +103,7 @@ async fn summarizes_oldest_turns_once() {
     );
     assert!(!shown.to_string().contains("turn 0"), "it is summarised");
     assert!(shown.to_string().contains("turn 6"), "the question is there");
-    // Kept: after a restart it is there, and none is made.
+    // The summary is stored: after a restart it is reused.
     parlor.stop().await;
     let parlor = Parlor::start_with(folder.path(), &upstream, set_small_window).await;
     parlor.turn(conversation.as_deref(), "short").await;
@@ -111,7 +112,7 @@ async fn summarizes_oldest_turns_once() {
     assert!(shown.contains("Ann likes tea."), "{shown}");
 }
 
-/// Has so many long turns in a conversation, each of which is answered, and gives its id.
+/// Creates a conversation with this number of long turns, each of which is answered. Returns its id.
 async fn create_long_conversation(parlor: &Parlor, turns: usize) -> String {
     let mut conversation = None;
     for turn in 0..turns {
@@ -123,7 +124,7 @@ async fn create_long_conversation(parlor: &Parlor, turns: usize) -> String {
     conversation.unwrap()
 }
 
-/// The calls that were made for a summary, as they were sent.
+/// Returns the calls for a summary, as they were sent.
 fn summary_calls(upstream: &Upstream) -> Vec<Value> {
     let mut calls = raw_model_calls(upstream);
     calls.retain(|call| message_contents(call)[0].contains("Write the summary and nothing else"));
@@ -149,14 +150,17 @@ async fn summary_covers_what_fits_without_tools() {
         assert!(message_contents(call)[1].contains(&"word ".repeat(399)), "{call}");
         assert_eq!(call.get("tools"), None);
     }
-    // Each turn is told once, in its order.
+    // Each turn is included once, in order.
     let told: Vec<String> = asked
         .iter()
         .map(|call| message_contents(call)[1].to_owned())
         .collect();
     let told = told.concat();
     let places: Vec<usize> = (0..3)
-        .map(|turn| told.find(&format!("Person: turn {turn} ")).expect("it is told"))
+        .map(|turn| {
+            told.find(&format!("Person: turn {turn} "))
+                .expect("the message is sent")
+        })
         .collect();
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(told.matches("Person: turn 0 ").count(), 1);
@@ -180,11 +184,11 @@ async fn summary_size_is_limited() {
         "{first}"
     );
     let summary = first.matches("long ").count();
-    // A quarter of 2500 tokens, of which each such word has one and a quarter.
+    // A quarter of 2500 tokens; such a word has one and a quarter.
     assert!((300..=500).contains(&summary), "{summary}");
     let estimate: usize = message_contents(&last).iter().map(|text| text.len() / 4).sum();
     assert!(estimate < 2500, "{estimate}");
-    // What was kept when there was more room has to fit as well.
+    // A summary that was stored for a larger window must fit as well.
     parlor.stop().await;
     let smaller = |settings: &mut Settings| {
         set_small_window(settings);
@@ -202,7 +206,7 @@ async fn summary_size_is_limited() {
     assert!(estimate(&sent) < 1000, "{sent}");
 }
 
-/// A model that answers and does not summarise.
+/// Starts a model that answers but fails to summarise.
 async fn parlor_failing_summaries(status: u16) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -220,7 +224,7 @@ async fn failed_summary_is_not_retried_each_message() {
     let (_folder, upstream, parlor) = parlor_failing_summaries(400).await;
     create_long_conversation(&parlor, 7).await;
     assert_eq!(summary_calls(&upstream).len(), 1);
-    // Another conversation is another matter.
+    // Another conversation is independent.
     create_long_conversation(&parlor, 6).await;
     assert_eq!(summary_calls(&upstream).len(), 2);
 }

@@ -1,5 +1,5 @@
-//! The cargo commands. Everything for development is built with cargo's own `dev` profile, for WASM too: then macros
-//! and build scripts, which run on this machine for both halves, are compiled once.
+//! The cargo commands. Development builds use cargo's own `dev` profile, for WASM too: macros and build
+//! scripts, which run on this machine for both halves, are then compiled only once.
 
 use crate::Profile;
 use anyhow::{Context, Result, bail};
@@ -12,18 +12,19 @@ use std::{
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 const WASM_RUSTFLAGS: &str = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
 
-/// Builds the browser half; the result is not yet what a browser can load (`site` sees to that).
+/// Builds the browser half. A browser cannot load the result yet; see `site`.
 pub fn build_wasm(mode: Profile) -> Result<PathBuf> {
     let mut command = cargo_command("build");
     command
         .args(["--package", "parlor", "--lib", "--target", WASM_TARGET])
         .args(["--no-default-features", "--features", "hydrate"]);
-    // What splitting needs to know (`wasm`): who refers to what.
+    // Splitting (`wasm`) needs the relocations.
     let mut flags = env::var(WASM_RUSTFLAGS).unwrap_or_default() + " -Clink-arg=--emit-relocs";
     let folder = match mode {
         Profile::Dev => {
-            // What a profile could say only for this machine's half as well: a little optimisation, without which the
-            // WASM is several times as large, and no line tables, which it couldn't show anyway.
+            // Options that would belong in a profile if they did not apply to the native half too: a little
+            // optimisation, without which the WASM is several times as large, and no line tables, which WASM
+            // could not show.
             flags += " -Copt-level=1 -Cdebuginfo=0 -Cstrip=debuginfo";
             "debug"
         }
@@ -46,7 +47,7 @@ pub fn build_server(mode: Profile) -> Result<()> {
     run_checked(&mut command)
 }
 
-/// Where `server` left it.
+/// Returns the path of the built server.
 pub fn server_binary(mode: Profile) -> PathBuf {
     let folder = if mode == Profile::Dev { "debug" } else { "release" };
     target_folder()
@@ -54,7 +55,7 @@ pub fn server_binary(mode: Profile) -> PathBuf {
         .join(format!("parlor{}", env::consts::EXE_SUFFIX))
 }
 
-/// Becomes the server, so that signals and the terminal are its own.
+/// Replaces this process by the server, so that signals and the terminal are its own.
 pub fn exec_server(args: &[String]) -> Result<()> {
     let mut command = Command::new(server_binary(Profile::Dev));
     command.arg("serve").args(args);
@@ -67,14 +68,14 @@ pub fn exec_server(args: &[String]) -> Result<()> {
     run_checked(&mut command)
 }
 
-/// A cargo command, from the toolchain that `scripts/toolchain.sh` put on PATH.
+/// Returns a cargo command of the toolchain that `scripts/toolchain.sh` put on PATH.
 pub fn cargo_command(subcommand: &str) -> Command {
     let mut command = Command::new("cargo");
     command.arg(subcommand);
     command
 }
 
-/// Runs to the end; an exit code other than 0 is an error.
+/// Runs a command to its end. An exit code other than 0 is an error.
 pub fn run_checked(command: &mut Command) -> Result<()> {
     let status = command
         .status()
@@ -85,7 +86,7 @@ pub fn run_checked(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Cargo's target folder.
+/// Returns cargo's target folder.
 pub fn target_folder() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| Path::new("target").to_owned(), PathBuf::from)
 }

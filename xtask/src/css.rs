@@ -1,12 +1,13 @@
-//! One stylesheet from many: `style/main.css` and what it imports.
+//! Bundles one style sheet from many: `style/main.css` and its imports.
 //!
-//! Browsers understand all that the styles use, so nothing is translated. `@import "file.css";` lines at the start of a
-//! file are replaced by the file, inside its cascade layer if they name one (`layer(name)`), and comments are dropped.
+//! Browsers support all features of the styles, so nothing is translated. `@import "file.css";` lines at the
+//! start of a file are replaced by the file, inside its cascade layer if they name one (`layer(name)`), and
+//! comments are dropped.
 
 use anyhow::{Context, Result, bail};
 use std::{fs, path::Path};
 
-/// The stylesheet that starts at `file`.
+/// Returns the bundled style sheet that starts at `file`.
 pub fn bundle(file: &Path) -> Result<String> {
     let source = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
     let mut out = String::with_capacity(source.len());
@@ -34,7 +35,7 @@ pub fn bundle(file: &Path) -> Result<String> {
     Ok(out)
 }
 
-/// `"name.css" layer(base);`, with or without the layer.
+/// Parses `"name.css" layer(base);`, with or without the layer.
 fn parse_import(import: &str) -> Result<(&str, Option<&str>)> {
     let rest = import
         .trim()
@@ -43,10 +44,10 @@ fn parse_import(import: &str) -> Result<(&str, Option<&str>)> {
     let rest = rest
         .trim()
         .strip_prefix('"')
-        .context("the file must stand in double quotes")?;
+        .context("the file must be in double quotes")?;
     let (name, rest) = rest
         .split_once('"')
-        .context("the file must stand in double quotes")?;
+        .context("the file must be in double quotes")?;
     match rest.trim() {
         "" => Ok((name, None)),
         condition => match condition
@@ -59,7 +60,7 @@ fn parse_import(import: &str) -> Result<(&str, Option<&str>)> {
     }
 }
 
-/// Drops comments, but not what looks like one inside a string.
+/// Drops comments, but not comment-like text inside a string.
 fn without_comments(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut quote = None;
@@ -71,7 +72,7 @@ fn without_comments(source: &str) -> String {
         }
         let mut length = character.len_utf8();
         match (character, quote) {
-            // An escaped character, whatever it is, ends no string.
+            // An escaped character never ends a string.
             ('\\', _) => length += rest[1..].chars().next().map_or(0, char::len_utf8),
             ('"' | '\'', None) => quote = Some(character),
             (_, Some(open)) if character == open => quote = None,

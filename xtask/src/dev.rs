@@ -1,5 +1,5 @@
-//! `make dev`: builds, starts Parlor, and on every change of a source builds again, starts it again if the server
-//! changed, and lets open pages reload (they ask the server for its version when `PARLOR_DEV_RELOAD` is set).
+//! `make dev`: builds, starts Parlor, and on every change of a source builds again, restarts it if the server
+//! changed, and reloads open pages (they request the server's version when `PARLOR_DEV_RELOAD` is set).
 
 use crate::{Profile, cargo, print_step, site};
 use anyhow::Result;
@@ -26,7 +26,7 @@ pub fn watch(args: &[String]) -> Result<()> {
     loop {
         let seen = source_state();
         if let Err(error) = site::build(Profile::Dev).and_then(|()| cargo::build_server(Profile::Dev)) {
-            // The compiler has said what is wrong; what ran before goes on running.
+            // The compiler has printed the error. The running server stays.
             print_step(&format!("{error:#}; waiting for the next change"));
         } else {
             let binary = fs::metadata(cargo::server_binary(Profile::Dev))?.modified()?;
@@ -53,8 +53,8 @@ pub fn watch(args: &[String]) -> Result<()> {
     }
 }
 
-/// How many files are watched and when the last of them changed. Looking at a few hundred files three times a second
-/// costs nothing to speak of, works on every system and needs no library.
+/// Returns the number of watched files and the time of their last change. Polling a few hundred files three
+/// times a second is cheap, works on every system and needs no library.
 fn source_state() -> (usize, Option<SystemTime>) {
     let all_in = |place: &str| match Path::new(place) {
         file if file.is_file() => vec![file.to_owned()],

@@ -1,6 +1,6 @@
-//! `make fuzz`: every randomised test again and again with new seeds, for as long as is wanted.
+//! `make fuzz`: runs every randomised test repeatedly with new seeds, for a given time.
 //!
-//! Randomised tests are those in a module `properties` (see `tests/fuzzing`). A case that fails is kept in
+//! Randomised tests are those in a module `properties` (see `tests/fuzzing`). A failing case is stored in
 //! `proptest-regressions/`, and `make test` tries it first from then on.
 
 use crate::{cargo, print_step, test::WORKSPACE_ARGS};
@@ -17,17 +17,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time for all tests together unless `PARLOR_FUZZ_SECONDS` says another one.
+/// The time for all tests together unless `PARLOR_FUZZ_SECONDS` is set.
 const DEFAULT_SECONDS: u64 = 20 * 60;
 
-/// Cases of a test's first round. As long as rounds are shorter than `SHORT_ROUND`, the next one has twice as many.
+/// The cases of a test's first round. While rounds are shorter than `SHORT_ROUND`, the next one has twice as
+/// many.
 const INITIAL_CASES: u32 = 256;
 const SHORT_ROUND: Duration = Duration::from_secs(3);
 
-/// Module in which randomised tests stand.
+/// The name of the module with randomised tests.
 const PROPERTIES_MODULE: &str = "properties";
 
-/// Folder of kept cases.
+/// The folder of stored cases.
 const REGRESSIONS_FOLDER: &str = "proptest-regressions";
 
 /// A randomised test.
@@ -38,12 +39,12 @@ struct Property {
     name: String,
 }
 
-/// Runs the tests whose names contain one of the arguments (all without any), and ends with an error if one has failed.
+/// Runs the tests whose names contain one of the arguments (all without any). Returns an error if one failed.
 pub fn run(args: &[String]) -> Result<()> {
     let seconds = match env::var("PARLOR_FUZZ_SECONDS") {
         Ok(seconds) => seconds
             .parse()
-            .context("PARLOR_FUZZ_SECONDS is no number of seconds")?,
+            .context("PARLOR_FUZZ_SECONDS is not a number of seconds")?,
         Err(_) => DEFAULT_SECONDS,
     };
     print_step("building the tests");
@@ -75,7 +76,7 @@ pub fn run(args: &[String]) -> Result<()> {
     exit(i32::from(!failed.is_empty()))
 }
 
-/// The test programs, each with its package's folder.
+/// Returns the test programs, each with its package's folder.
 fn test_programs() -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut command = cargo::cargo_command("test");
     command.args(WORKSPACE_ARGS).args([
@@ -95,7 +96,7 @@ fn test_programs() -> Result<Vec<(PathBuf, PathBuf)>> {
     Ok(messages.lines().filter_map(parse_test_program).collect())
 }
 
-/// The program that a line of cargo's messages tells of, if it is one of tests.
+/// Returns the test program that a line of cargo's messages reports, if it is one.
 fn parse_test_program(line: &str) -> Option<(PathBuf, PathBuf)> {
     let message: Value = serde_json::from_str(line).ok()?;
     message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
@@ -123,7 +124,7 @@ fn list_properties(program: &Path, folder: &Path) -> Result<Vec<Property>> {
 }
 
 impl Property {
-    /// Runs it with one seed after the other until the time is up or it fails. Says whether it passed each time.
+    /// Runs it with one seed after another until the time is up or it fails. Prints each result.
     fn repeat(&self, share: Duration) -> Result<bool> {
         let start = Instant::now();
         let (mut cases, mut all, mut rounds) = (INITIAL_CASES, 0_u64, 0);
@@ -160,7 +161,7 @@ impl Property {
             .with_context(|| format!("starting {}", self.program.display()))
     }
 
-    /// Says what failed, and keeps the seed of a test that does not keep its cases itself.
+    /// Prints the failure, and stores the seed of a test that does not store its cases itself.
     fn record_failure(&self, seed: u64, cases: u32, output: &Output) -> Result<()> {
         let said = [&output.stdout[..], &output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
@@ -176,7 +177,7 @@ impl Property {
             let file = folder.join(format!("{}.txt", self.name.replace("::", ".")));
             let mut kept = OpenOptions::new().append(true).create(true).open(&file)?;
             writeln!(kept, "{seed}")?;
-            println!("The seed is kept in {}.", file.display());
+            println!("The seed is stored in {}.", file.display());
         }
         println!(
             "`make test` tries the case first from now on ({REGRESSIONS_FOLDER}/). Write its minimal input as a test with a name of its own."

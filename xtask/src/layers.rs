@@ -1,7 +1,8 @@
-//! `scripts/xtask layers`: holds the imports between the top-level modules of `src` against the table in ARCHITECTURE.md.
+//! `scripts/xtask layers`: compares the imports between the top-level modules of `src` with the table in
+//! ARCHITECTURE.md.
 //!
-//! Reads the source as text: `crate::module` paths and the heads of `use crate::{…}` groups. Tests may import anything,
-//! so test modules are left out, and so are `lib.rs` and `main.rs`, which name every module.
+//! Reads the source as text: `crate::module` paths and the heads of `use crate::{…}` groups. Tests may import
+//! anything, so test modules are skipped, and so are `lib.rs` and `main.rs`, which name every module.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,13 +13,13 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// Top-level module -> the top-level modules that it depends on.
+/// The dependencies of each top-level module.
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
-/// Modules at the crate's root that only tests or macros use: no part of the architecture.
+/// Modules at the crate's root that only tests or macros use. They are not part of the architecture.
 const IGNORED_MODULES: [&str; 4] = ["lib", "main", "crash_point", "test_log"];
 
-/// Fails with every edge that only one of the two has.
+/// Fails if the imports and the table differ. Lists each difference.
 pub fn check() -> Result<()> {
     let source = read_source(Path::new("src"))?;
     let document = fs::read_to_string("ARCHITECTURE.md").context("reading ARCHITECTURE.md")?;
@@ -34,7 +35,7 @@ pub fn check() -> Result<()> {
     bail!("ARCHITECTURE.md's table and the imports in src differ:\n{faults}")
 }
 
-/// Every source file that is no test, with its path below `src`.
+/// Returns every source file that is not a test, with its path below `src`.
 fn read_source(root: &Path) -> Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -55,14 +56,14 @@ fn read_source(root: &Path) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// `tests.rs`, `tests/`, `stop_tests.rs` and the like.
+/// Returns true for `tests.rs`, `tests/`, `stop_tests.rs` and the like.
 fn is_test(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".rs").unwrap_or(name);
     stem == "tests" || stem.ends_with("_tests")
 }
 
-/// The edges that the source has.
+/// Returns the edges in the source.
 fn import_edges(files: &[(String, String)]) -> Edges {
     let modules: BTreeSet<String> = files.iter().map(|(path, _)| top_module(path)).collect();
     let mut edges = Edges::new();
@@ -86,7 +87,7 @@ fn top_module(path: &str) -> String {
     first.strip_suffix(".rs").unwrap_or(first).to_owned()
 }
 
-/// The text without comments and without what follows an inline `#[cfg(test)]` module, which stands last in a file.
+/// Returns the text without comments and without an inline `#[cfg(test)]` module, which is last in a file.
 fn without_tests(text: &str) -> String {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -97,7 +98,7 @@ fn without_tests(text: &str) -> String {
     })
 }
 
-/// The modules that are named right after `crate::`, alone or as the heads of a group.
+/// Returns the modules right after `crate::`, alone or as the heads of a group.
 fn named_modules(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (_, rest) in code
@@ -112,7 +113,7 @@ fn named_modules(code: &str) -> Vec<String> {
     names
 }
 
-/// The first identifier of each item of a `use` group, up to its closing brace.
+/// Returns the first identifier of each item of a `use` group, up to its closing brace.
 fn group_heads(group: &str) -> Vec<String> {
     let mut depth = 0;
     let mut heads = vec![];
@@ -140,7 +141,7 @@ fn leading_identifier(text: &str) -> Option<String> {
     (end > 0).then(|| text[..end].to_owned())
 }
 
-/// The edges that the document's table names: rows of "| `module` | what | `other`, `another` |".
+/// Returns the edges in the document's table: rows of "| `module` | what | `other`, `another` |".
 fn table_edges(document: &str) -> Edges {
     let rows = document.lines().filter_map(|line| {
         let mut cells = line.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ");
@@ -152,7 +153,8 @@ fn table_edges(document: &str) -> Edges {
     rows.collect()
 }
 
-/// The modules that are on a cycle, or between two. Modules without an edge to the rest are removed until none is left.
+/// Returns the modules that are on a cycle, or between two cycles. Modules without an edge to the rest are
+/// removed until none is left.
 fn modules_in_cycles(edges: &Edges) -> Vec<String> {
     let mut rest = edges.clone();
     loop {
@@ -166,7 +168,7 @@ fn modules_in_cycles(edges: &Edges) -> Vec<String> {
     }
 }
 
-/// One line for each edge or module that only one of the two has.
+/// Returns one line for each edge or module that only one of the two has.
 fn format_differences(real: &Edges, written: &Edges) -> String {
     let mut faults = String::new();
     let none = BTreeSet::new();

@@ -1,8 +1,9 @@
-//! Parlor's build helper: what cargo alone can't do. It builds the browser half to WASM, makes it and the styles and
-//! the public files into one folder (`site`), builds the server, and starts or tests or packs the result.
+//! Parlor's build helper, for the tasks that cargo alone can't do. It builds the browser half to WASM,
+//! assembles it with the styles and the public files in one folder (`site`), builds the server, and starts,
+//! tests or packs the result.
 //!
-//! Started by `scripts/xtask`, which finds the toolchain and stands in the repository's root; all paths here are
-//! relative to it.
+//! Started by `scripts/xtask`, which finds the toolchain and runs in the repository's root; all paths here
+//! are relative to it.
 
 mod cargo;
 mod css;
@@ -16,7 +17,7 @@ mod wasm;
 
 use anyhow::{Result, bail};
 
-/// Which of the two builds: quick to make, or quick to load.
+/// The build profile: quick to build, or quick to load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Profile {
     Dev,
@@ -45,14 +46,14 @@ fn main() -> Result<()> {
     }
 }
 
-/// Both halves, for development.
+/// Builds both halves for development.
 fn build() -> Result<()> {
     site::build(Profile::Dev)?;
     print_step("building the server");
     cargo::build_server(Profile::Dev)
 }
 
-/// One plain line about what happens now.
+/// Prints one line about the current step.
 fn print_step(line: &str) {
     eprintln!("parlor: {line}");
 }

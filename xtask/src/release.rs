@@ -1,13 +1,13 @@
-//! `dist/parlor`: one file with its assets inside, to copy to another machine.
+//! `dist/parlor`: one file that contains its assets, to copy to another machine.
 
 use crate::{Profile, cargo, print_step, site};
 use anyhow::{Context, Result};
 use std::{env, fs, path::Path, path::PathBuf, process::Command};
 
-/// The npm package with wasm-opt, and its version. Distributions package older ones that refuse today's WASM.
+/// The npm package of wasm-opt, and its version. Distributions package older ones that reject current WASM.
 const BINARYEN_PACKAGE: &str = "binaryen@132.0.0";
 
-/// The one that makes JavaScript smaller.
+/// The npm package that minifies JavaScript.
 const TERSER_PACKAGE: &str = "terser@5.51.2";
 
 pub fn pack() -> Result<()> {
@@ -17,7 +17,7 @@ pub fn pack() -> Result<()> {
     let dist = Path::new("dist");
     fs::create_dir_all(dist)?;
     let packed = dist.join(format!("parlor{}", env::consts::EXE_SUFFIX));
-    // A new file rather than new content: the old one may be running.
+    // A new file rather than new contents: the old one may be running.
     let _ = fs::remove_file(&packed);
     fs::copy(cargo::server_binary(Profile::Release), &packed)?;
     print_step(&format!(
@@ -28,7 +28,7 @@ pub fn pack() -> Result<()> {
     print_sizes()
 }
 
-/// How many bytes a browser loads, once the release's site is built.
+/// Prints the number of bytes that a browser loads. The release's site must be built.
 pub fn print_sizes() -> Result<()> {
     for file in site::files_below(&site::site_folder(Profile::Release).join("pkg"))? {
         if file.extension().is_some_and(|extension| extension == "br") {
@@ -42,7 +42,7 @@ pub fn print_sizes() -> Result<()> {
     Ok(())
 }
 
-/// What rustc assumes of every browser, which wasm-opt has to be told.
+/// The features that rustc assumes of every browser, which wasm-opt has to be told.
 const WASM_FEATURES: [&str; 6] = [
     "--enable-bulk-memory",
     "--enable-multivalue",
@@ -52,7 +52,7 @@ const WASM_FEATURES: [&str; 6] = [
     "--enable-sign-ext",
 ];
 
-/// Makes a WASM file smaller, in place. It must have its names still.
+/// Optimises a WASM file in place. It must still have its names.
 pub fn optimize_wasm(wasm_opt: &Path, wasm: &Path) -> Result<()> {
     print_step("making the WASM smaller (wasm-opt)");
     let run = |options: &[&str]| {
@@ -60,10 +60,10 @@ pub fn optimize_wasm(wasm_opt: &Path, wasm: &Path) -> Result<()> {
         command.arg(wasm_opt).args(WASM_FEATURES).args(options);
         cargo::run_checked(command.arg(wasm).arg("-o").arg(wasm))
     };
-    // -Oz makes a smaller file of which Brotli makes a larger one.
-    // Functions of one name are much alike: side by side, Brotli makes less of them (1 %). And the first kilobyte of
-    // the memory is the very end of the stack, which grows downwards: no pointer points there.
-    // Twice, because what the first pass leaves gives the second one something to do.
+    // -Oz makes a smaller file that Brotli compresses to a larger one.
+    // Functions with similar names are similar, and side by side Brotli compresses them better (1 %). The
+    // first kilobyte of the memory is the end of the stack, which grows downwards: no pointer refers to it.
+    // Twice, because the second pass still improves the result of the first.
     run(&[
         "-Os",
         "-Os",
@@ -71,11 +71,11 @@ pub fn optimize_wasm(wasm_opt: &Path, wasm: &Path) -> Result<()> {
         "--reorder-functions-by-name",
         "--debuginfo",
     ])?;
-    // The names have done their work.
+    // The names are no longer needed.
     run(&["--strip-debug"])
 }
 
-/// wasm-opt from npm. Without npm the release is as good, only larger.
+/// Finds wasm-opt, installed from npm. Without npm the release works as well, but is larger.
 pub fn find_wasm_opt() -> Option<PathBuf> {
     let wasm_opt = install_npm_tool(BINARYEN_PACKAGE, "binaryen/bin/wasm-opt");
     if wasm_opt.is_none() {
@@ -84,7 +84,7 @@ pub fn find_wasm_opt() -> Option<PathBuf> {
     wasm_opt
 }
 
-/// Makes a JavaScript module smaller, in place; its exports keep their names. Without npm it stays as it is.
+/// Minifies a JavaScript module in place; its exports keep their names. Without npm it stays unchanged.
 pub fn minify_js(js: &Path) -> Result<()> {
     let Some(terser) = install_npm_tool(TERSER_PACKAGE, "terser/bin/terser") else {
         return Ok(());
@@ -96,7 +96,7 @@ pub fn minify_js(js: &Path) -> Result<()> {
     cargo::run_checked(command.arg(js).arg("--").arg(js))
 }
 
-/// A program of an npm package (`name@version`), installed once into the user's cache.
+/// Returns a program of an npm package (`name@version`), installed once into the user's cache.
 fn install_npm_tool(package: &str, program: &str) -> Option<PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)

@@ -1,4 +1,4 @@
-//! The folder of everything that a browser loads, as the server wants it (`src/assets.rs` reads it):
+//! The folder of everything that a browser loads, in the format that `src/assets.rs` reads:
 //!
 //! ```text
 //! site/manifest.json            {"js": "/pkg/parlor-HASH/parlor.js", "wasm": …, "css": "/pkg/parlor-HASH.css"}
@@ -8,11 +8,12 @@
 //! site/**/*.br                  each compressible file once more, with Brotli
 //! ```
 //!
-//! The files of the browser half refer to each other and fit together in one build only. So the folder has the hash, of
-//! all of them, and each finds the others beside it: a page of an old build never gets a part of a new one.
+//! The files of the browser half refer to each other and match within one build only. The hash is therefore
+//! in the folder's name and covers all of them, and each finds the others beside it: a page of an old build
+//! never gets a part of a new one.
 //!
-//! Development and release have a folder each (`target/site`, `target/site-release`), so that neither takes the
-//! other's files away.
+//! Development and release have separate folders (`target/site`, `target/site-release`), so that neither
+//! deletes the other's files.
 
 use crate::{Profile, cargo, css, print_step, wasm};
 use anyhow::{Context, Result};
@@ -22,7 +23,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where the finished site lies.
+/// Returns the path of the finished site.
 pub fn site_folder(mode: Profile) -> &'static Path {
     Path::new(match mode {
         Profile::Dev => "target/site",
@@ -30,7 +31,7 @@ pub fn site_folder(mode: Profile) -> &'static Path {
     })
 }
 
-/// Brings the site up to date, doing nothing if nothing it is made from has changed.
+/// Updates the site. Does nothing if none of its inputs has changed.
 pub fn build(mode: Profile) -> Result<()> {
     print_step("building the browser half (WASM)");
     let wasm = cargo::build_wasm(mode)?;
@@ -49,7 +50,7 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
             .add(file.as_os_str().as_encoded_bytes())
             .add(&fs::read(file)?);
     }
-    // What this helper does with them is an input as well.
+    // This helper's own code is also an input.
     inputs.add(format!("{:?}", fs::metadata(std::env::current_exe()?)?.modified()?).as_bytes());
     let inputs = inputs.to_hex();
     let site = site_folder(mode);
@@ -60,7 +61,7 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
         return Ok(());
     }
 
-    print_step("packing what the browser loads");
+    print_step("packing the browser's files");
     let draft = site.with_extension("draft");
     let _ = fs::remove_dir_all(&draft);
     let pkg = draft.join("pkg");
@@ -81,7 +82,7 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
         compress(mode, &file)?;
     }
 
-    // A running development server reads the folder: it finds the old one or the new one.
+    // A running development server reads the folder: it must find the old one or the new one.
     let _ = fs::remove_file(&stamp);
     let _ = fs::remove_dir_all(site);
     fs::rename(&draft, site)?;
@@ -89,14 +90,14 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes `pkg/parlor-HASH.extension` and returns the address at which the server has it.
+/// Writes `pkg/parlor-HASH.extension` and returns its address on the server.
 fn write_hashed(pkg: &Path, extension: &str, content: &[u8]) -> Result<String> {
     let name = format!("parlor-{}.{extension}", Hash::new().add(content).to_hex());
     fs::write(pkg.join(&name), content)?;
     Ok(format!("/pkg/{name}"))
 }
 
-/// Renames `pkg/parlor` to `pkg/parlor-HASH` and returns the address at which the server has it.
+/// Renames `pkg/parlor` to `pkg/parlor-HASH` and returns its address on the server.
 fn rename_hashed(folder: &Path) -> Result<String> {
     let mut hash = Hash::new();
     for file in files_below(folder)? {
@@ -108,7 +109,7 @@ fn rename_hashed(folder: &Path) -> Result<String> {
     Ok(format!("/pkg/{name}"))
 }
 
-/// Puts `file.br` beside `file`, if that is worth it.
+/// Writes `file.br` beside `file`, if it is worth it.
 fn compress(mode: Profile, file: &Path) -> Result<()> {
     let extension = file
         .extension()
@@ -145,7 +146,7 @@ fn compress(mode: Profile, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// All files in a folder and its folders, in the same order every time; none if there is no such folder.
+/// Returns all files in a folder and its subfolders in a stable order; none if the folder does not exist.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let Ok(entries) = fs::read_dir(folder) else {
@@ -169,7 +170,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// FNV-1a: names and freshness need no more, and it gives the same names with every compiler.
+/// FNV-1a: sufficient for names and freshness, and the same with every compiler.
 struct Hash(u64);
 
 impl Hash {

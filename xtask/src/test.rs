@@ -1,4 +1,4 @@
-//! `make test`: every test there is, and how many there were.
+//! `make test`: runs all tests and prints their number.
 
 use crate::{Profile, cargo, site};
 use anyhow::{Context, Result};
@@ -10,13 +10,13 @@ use std::{
     process::{Command, Stdio, exit},
 };
 
-/// Everything but this helper. Built together with it, many libraries would get other features than in the server's own
-/// build, and be compiled a second time.
+/// Everything except this helper. Built together with it, many libraries would get other features than in the
+/// server's own build, and would be compiled a second time.
 pub const WORKSPACE_ARGS: [&str; 5] = ["--workspace", "--exclude", "xtask", "--features", "parlor/ssr"];
 const XTASK_ARGS: [&str; 2] = ["--package", "xtask"];
 
-/// Runs the tests named by the first argument (`rust`, `e2e`; both without one), handing the others on, prints the
-/// counts as the last line and ends with an error if anything failed.
+/// Runs the tests named by the first argument (`rust`, `e2e`; both without one) and passes the others on.
+/// Prints the counts as the last line. Returns an error if any test failed.
 pub fn run(args: &[String]) -> Result<()> {
     let (rust, e2e, rest) = match args.first().map(String::as_str) {
         Some("rust") => (true, false, &args[1..]),
@@ -34,7 +34,7 @@ pub fn run(args: &[String]) -> Result<()> {
     exit(i32::from(counts.failed > 0))
 }
 
-/// A step that can't even run counts as one failure, and doesn't hide the others' results.
+/// Runs a step. A step that cannot even start counts as one failure and does not hide the others' results.
 fn run_step(name: &str, tests: impl FnOnce() -> Result<Counts>) -> Counts {
     let counts = tests().unwrap_or_else(|error| {
         println!("{name}: {error:#}");
@@ -65,14 +65,14 @@ fn cargo_test(packages: &[&str], args: &[String]) -> Result<Counts> {
             counts += more;
         }
     }
-    // Something that didn't compile, or a test program that crashed, prints no counts.
+    // A compile error or a crashed test program prints no counts.
     if !cargo.wait()?.success() && counts.failed == 0 {
         counts.failed = 1;
     }
     Ok(counts)
 }
 
-/// `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s`
+/// Parses `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s`.
 fn parse_test_result(line: &str) -> Option<Counts> {
     let (_, numbers) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let number = |word: &str| {
@@ -87,7 +87,7 @@ fn parse_test_result(line: &str) -> Option<Counts> {
     })
 }
 
-/// Playwright drives a real Chromium against the real server; `scripts/test` has installed both.
+/// Runs Playwright, which drives a real Chromium against the real server; `scripts/test` has installed both.
 fn e2e_tests(args: &[String]) -> Result<Counts> {
     site::build(Profile::Dev)?;
     cargo::run_checked(cargo::cargo_command("build").args(WORKSPACE_ARGS).arg("--bins"))?;
@@ -107,7 +107,7 @@ fn e2e_tests(args: &[String]) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The counts of Playwright's JSON report. A test that passed only at a second attempt has failed.
+/// Returns the counts of Playwright's JSON report. A test that passed only at a second attempt has failed.
 fn parse_playwright(report: &str) -> Option<Counts> {
     let report: serde_json::Value = serde_json::from_str(report).ok()?;
     let number = |name: &str| {

@@ -1,4 +1,4 @@
-//! From cargo's WASM to what a browser can load:
+//! Converts cargo's WASM to files that a browser can load:
 //!
 //! ```text
 //! parlor.js          the JavaScript side
@@ -9,8 +9,8 @@
 //! snippets/          files that libraries bring along
 //! ```
 //!
-//! Splitting comes first: it reads what the linker says about who refers to what, which is lost afterwards. Without a view that is
-//! loaded later there is one WASM file, and no `__wasm_split.js` is loaded.
+//! Splitting comes first, since it needs the linker's relocations, which are lost afterwards. Without a
+//! lazily loaded view there is one WASM file, and no `__wasm_split.js` is loaded.
 
 use crate::{Profile, release, site};
 use anyhow::{Result, anyhow};
@@ -18,7 +18,7 @@ use std::{ffi::OsStr, fs, path::Path};
 use wasm_bindgen_cli_support::Bindgen;
 use wasm_split_cli_support::Options;
 
-/// Puts all of it into `folder`.
+/// Writes all of it into `folder`.
 pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     let main = split(wasm, folder)?;
     let wasm_opt = match mode {
@@ -28,10 +28,10 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     Bindgen::new()
         .web(true)?
         .typescript(false)
-        // wasm-opt has use for the names, and drops them then.
+        // wasm-opt needs the names, and drops them afterwards.
         .remove_name_section(mode == Profile::Release && wasm_opt.is_none())
         .remove_producers_section(true)
-        // Among them the table of functions, through which the other files call what is in this one.
+        // These include the function table, through which the other files call functions of this one.
         .keep_lld_exports(true)
         .input_bytes("parlor", main)
         .generate(folder)?;
@@ -48,7 +48,7 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes what is loaded later, and returns what is not.
+/// Writes the lazily loaded files, and returns the rest.
 fn split(wasm: &[u8], folder: &Path) -> Result<Vec<u8>> {
     let main = folder.join("main.wasm");
     let mut options = Options::new(wasm);

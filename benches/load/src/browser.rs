@@ -1,4 +1,4 @@
-//! The same from the person's side: a real Chromium, driven by the script in `benches/browser`.
+//! The same measurements in a real Chromium, driven by the script in `benches/browser`.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::{figures::BrowserResult, server_process::ServerProcess};
 
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// What the script measured, or why it could not.
+/// The result of the script, or its error.
 pub async fn measure(
     parlor: &ServerProcess,
     upstream: &ServerProcess,

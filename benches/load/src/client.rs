@@ -1,4 +1,4 @@
-//! HTTP as plain as it gets: one connection a request, so that nothing waits for anything else here.
+//! A minimal HTTP client: one connection per request, so that no request waits for another one here.
 
 use std::fmt;
 
@@ -14,14 +14,14 @@ use tokio::{
 
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// Parlor, seen from outside.
+/// A client of Parlor.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// `127.0.0.1:12345`
     authority: String,
 }
 
-/// An answer whose body is still on its way. Dropping it closes the connection.
+/// A response whose body is still arriving. Dropping it closes the connection.
 pub struct StreamingResponse {
     pub status: StatusCode,
     pub encoding: Option<String>,
@@ -30,20 +30,20 @@ pub struct StreamingResponse {
 }
 
 impl Client {
-    /// `url` as the server prints it: `http://127.0.0.1:12345`.
+    /// Creates a client for a `url` as the server prints it: `http://127.0.0.1:12345`.
     pub fn new(url: &str) -> Self {
         Self {
             authority: url.trim_start_matches("http://").trim_end_matches('/').to_owned(),
         }
     }
 
-    /// Asks for a path.
+    /// Requests a path.
     pub async fn get(&self, path: &str) -> Result<StreamingResponse, Error> {
         self.send(self.request(Method::GET, path).body(Full::default())?)
             .await
     }
 
-    /// Asks for a path as browsers do, with Brotli.
+    /// Requests a path as browsers do, with Brotli.
     pub async fn get_compressed(&self, path: &str) -> Result<StreamingResponse, Error> {
         let request = self
             .request(Method::GET, path)
@@ -59,12 +59,13 @@ impl Client {
         self.send(request.body(Full::from(body))?).await
     }
 
-    /// A stream in plain bytes, its head first, from a socket that takes next to nothing while nobody reads it.
+    /// Opens an uncompressed stream on a socket with a tiny receive buffer. The head of the response comes
+    /// first.
     pub async fn open_slow(&self, path: &str) -> Result<TcpStream, Error> {
         let socket = TcpSocket::new_v4()?;
         socket.set_recv_buffer_size(4096)?;
         let mut socket = socket.connect(self.authority.parse()?).await?;
-        // The answer of HTTP/1.0 goes on until the connection ends, as it is.
+        // An HTTP/1.0 response is sent unchanged until the connection ends.
         let request = format!("GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.authority);
         socket.write_all(request.as_bytes()).await?;
         Ok(socket)
@@ -82,7 +83,7 @@ impl Client {
         stream.set_nodelay(true)?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         let connection = tokio::spawn(async move {
-            // What goes wrong here is seen at the body too.
+            // An error of the connection also appears in the body.
             let _ = connection.await;
         });
         let response = sender.send_request(request).await?;
@@ -97,7 +98,7 @@ impl Client {
 }
 
 impl StreamingResponse {
-    /// The next bytes of the body, as they came.
+    /// Returns the next bytes of the body as they arrive.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         while let Some(frame) = self.body.frame().await {
             if let Ok(bytes) = frame?.into_data() {
@@ -107,7 +108,7 @@ impl StreamingResponse {
         Ok(None)
     }
 
-    /// The whole body of a request that was done.
+    /// Returns the whole body of a successful response.
     pub async fn bytes(mut self) -> Result<Vec<u8>, Error> {
         let mut body = Vec::new();
         while let Some(bytes) = self.chunk().await? {
@@ -120,7 +121,7 @@ impl StreamingResponse {
         }
     }
 
-    /// What a refusal says.
+    /// Converts a failed response to an error with its text.
     pub async fn into_error(mut self) -> Error {
         let body = self.chunk().await.ok().flatten().unwrap_or_default();
         self.error_from(&body)

@@ -1,5 +1,5 @@
-//! Kills the server while it streams. "Committed before it is sent" means: whatever a client has seen, the next
-//! process knows, at the same position and with the same words.
+//! Kills the server while it streams. "Committed before it is sent" means: the next process has everything
+//! that a client has seen, at the same position and with the same text.
 
 use std::{
     collections::HashMap,
@@ -21,13 +21,13 @@ use crate::{
 
 const DATA_FOLDER: &str = "killed";
 
-/// How long after the start of the runs the server dies.
+/// The time from the start of the runs to the kill.
 const KILL_DELAY: Duration = Duration::from_secs(3);
 
-/// How long the next process may take to tell what it knows of a run.
+/// The time limit of the next process for returning the log of a run.
 const LOG_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Starts a server and `runs` runs, kills it, starts it again and asks it for everything that was seen.
+/// Starts a server and this number of runs, kills it, starts it again and reads everything that was seen.
 pub async fn measure(
     programs: &Binaries,
     upstream: &ServerProcess,
@@ -65,7 +65,7 @@ pub async fn measure(
 }
 
 async fn compare_with_log(client: &Client, seen: RunCheck, killed: &mut CrashResult) -> Result<(), Error> {
-    // What has no id yet has shown nothing to anybody: it may be gone.
+    // A run without an id has shown nothing to anybody, so it may be lost.
     let Some(id) = seen.message_id else { return Ok(()) };
     let events = seen.recorded_events.unwrap_or_default();
     killed.runs += 1;
@@ -94,13 +94,13 @@ async fn compare_with_log(client: &Client, seen: RunCheck, killed: &mut CrashRes
     }
 }
 
-/// What the log has of a run, to its end.
+/// Reads the stored log of a run to its end.
 async fn read_stored_run(client: &Client, run: &str) -> Result<RunCheck, Error> {
     let mut answer = client.get(&format!("/api/runs/{run}/events?after=0")).await?;
     if !answer.status.is_success() {
         return Err(answer.into_error().await);
     }
-    // Only what it keeps is of interest here, not whether the tokens are complete.
+    // Only the stored events matter here, not whether the tokens are complete.
     let mut checker = Checker::new(Instant::now(), 0, 0.0, true);
     while let Some(bytes) = answer.chunk().await? {
         checker.push(&bytes, 0);

@@ -1,10 +1,10 @@
-//! What is reported, as data: printed as a table, written as JSON.
+//! The figures of the report, printed as a table and written as JSON.
 
 use serde::{Deserialize, Serialize};
 
 use crate::stream_check::Faults;
 
-/// How a set of durations is spread, in milliseconds.
+/// Percentiles of a set of durations, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Percentiles {
     pub p50: f64,
@@ -14,7 +14,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Of durations in microseconds.
+    /// Computes the percentiles of durations in microseconds.
     pub fn from_micros(mut micros: Vec<u32>) -> Self {
         micros.sort_unstable();
         let at = |share: f64| {
@@ -45,23 +45,23 @@ pub struct Memory {
 pub struct LoadResult {
     pub name: String,
     pub runs: usize,
-    /// 0: as fast as the model server can.
+    /// Tokens per second of each run. 0 is as fast as the model server can.
     pub per_second: f64,
     pub completed: usize,
     pub seconds: f64,
     pub tokens: u64,
     pub tokens_per_second: f64,
     pub events_per_second: f64,
-    /// From the model server's stamp to the client.
+    /// From the model server's stamp to the client's receipt.
     pub delay_ms: Percentiles,
-    /// Behind the pace that the run's first token set; with what the model server itself was late.
+    /// Delay behind the pace that the run's first token sets. Includes the delay of the model server itself.
     pub behind_ms: Percentiles,
     /// From the request to the first token.
     pub first_token_ms: Percentiles,
     pub faults: Faults,
-    /// CPU seconds of the server for 10,000 tokens.
+    /// CPU seconds of the server per 10,000 tokens.
     pub cpu_per_10k: f64,
-    /// How many cores were busy on average: with the server, the model server, this client, and everything else.
+    /// The average number of busy cores: of the server, the model server, this client and everything else.
     pub cores: Cores,
     pub memory_mb: Memory,
     pub complaints: Vec<String>,
@@ -75,23 +75,23 @@ pub struct Cores {
     pub others: f64,
 }
 
-/// What became of a server that was killed in the middle of its work.
+/// The result of killing a server during runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct CrashResult {
-    /// Those of which a client had seen something.
+    /// Runs of which a client had seen an event.
     pub runs: usize,
-    /// From the start of the next process until it is ready: it ends what the last one left running before that.
+    /// From the start of the next process until it is ready. It ends interrupted runs before that.
     pub ready_ms: f64,
     /// Events that clients had seen when the server was killed.
     pub seen: u64,
-    /// Those of them that the next process does not know, or knows otherwise. Must be 0.
+    /// Seen events that the next process does not have, or has with other contents. Must be 0.
     pub missing: u64,
     /// Runs that the next process did not end as interrupted.
     pub unterminated: u64,
     pub complaints: Vec<String>,
 }
 
-/// From starting the process, in milliseconds: the median of several starts, and the slowest one.
+/// From the start of the process, in milliseconds: the median of several starts, and the slowest one.
 #[derive(Clone, Debug, Serialize)]
 pub struct StartupResult {
     pub conversations: usize,
@@ -103,55 +103,55 @@ pub struct StartupResult {
     pub database_mb: f64,
 }
 
-/// From the request for a conversation to the last byte of the answer, with many stored.
+/// From the request for a conversation to the last byte of the response, with many conversations stored.
 #[derive(Clone, Debug, Serialize)]
 pub struct StoredResult {
     pub conversations: usize,
     pub messages: usize,
-    /// Of the long conversation.
+    /// The number of messages of the long conversation.
     pub long_messages: usize,
-    /// What the page asks for when a conversation is clicked.
+    /// The request of the page when a conversation is clicked.
     pub snapshot_ms: Percentiles,
     /// The whole page, rendered.
     pub page_ms: Percentiles,
     pub long_snapshot_ms: Percentiles,
     pub long_page_ms: Percentiles,
-    /// Of a conversation whose answer is being made, and has come to 200 KB.
+    /// A conversation whose running answer has reached 200 KB.
     pub growing_snapshot_ms: Percentiles,
 }
 
-/// What streams cost on which nothing happens.
+/// The cost of idle streams.
 #[derive(Clone, Debug, Serialize)]
 pub struct IdleResult {
     pub streams: usize,
-    /// Resident memory that each of them adds to the server, in kilobytes (10³ bytes).
+    /// Resident memory of the server per stream, in kilobytes (10³ bytes).
     pub kb_each: f64,
-    /// From sending a message until the last of them has heard of it.
+    /// From sending a message until the last stream has received it.
     pub told_ms: f64,
 }
 
-/// What readers cost that take a byte a second.
+/// The cost of readers that read a byte per second.
 #[derive(Clone, Debug, Serialize)]
 pub struct SlowReadersResult {
     pub readers: usize,
-    /// Resident memory that each of them adds to the server, in kilobytes (10³ bytes).
+    /// Resident memory of the server per reader, in kilobytes (10³ bytes).
     pub kb_each: f64,
-    /// How late others' tokens are without them, and with them.
+    /// The delay of other clients' tokens without and with the slow readers.
     pub delay_ms: (Percentiles, Percentiles),
-    /// What they read in the end, together, and how long that took.
+    /// The events that all slow readers received in the end, and the time that it took.
     pub events: u64,
     pub caught_up_seconds: f64,
-    /// What was wrong with what they or the others were told.
+    /// Faults in the events of the slow readers or of the others.
     pub faults: Faults,
 }
 
-/// A client whose connection broke.
+/// A client whose connection breaks.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReconnectResult {
-    /// How many runs were under way.
+    /// The number of concurrent runs.
     pub runs: usize,
     pub times: usize,
-    /// From connecting again to the first event that was missed.
+    /// From the new connection to the first missed event.
     pub first_missed_ms: Percentiles,
     pub faults: Faults,
 }
@@ -165,7 +165,7 @@ pub struct AssetSize {
     pub bytes: usize,
 }
 
-/// What the script in `benches/browser` measured.
+/// The results of the script in `benches/browser`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct BrowserResult {
     pub chromium: String,
@@ -180,7 +180,7 @@ pub struct Figure {
     pub unit: String,
 }
 
-/// Everything.
+/// All figures.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub machine: crate::machine::Machine,
@@ -198,7 +198,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What must not be is, so the command fails.
+    /// Returns true if there are faults, so that the command fails.
     pub fn has_failed(&self) -> bool {
         let slow = self.slow.as_ref().map(|slow| slow.faults);
         let reconnect = self.reconnect.as_ref().map(|reconnect| reconnect.faults);

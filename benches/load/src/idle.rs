@@ -1,4 +1,4 @@
-//! What streams cost on which nothing happens: every open tab has one.
+//! The cost of idle streams: every open tab has one.
 
 use std::time::{Duration, Instant};
 
@@ -16,17 +16,17 @@ use crate::{
     server_process::{Binaries, ServerProcess},
 };
 
-/// How long it may take until all have heard of an event.
+/// The time limit until all streams have received an event.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Opens `streams` streams on an empty server, and lets something happen.
+/// Opens this number of streams on an idle server, and sends one message.
 pub async fn measure(
     programs: &Binaries,
     upstream: &ServerProcess,
     streams: usize,
 ) -> Result<IdleResult, Error> {
     let parlor = programs.start_parlor("idle", upstream).await?;
-    // What the first one makes the server load is not the others' cost.
+    // The first stream initialises the server, which must not count as the others' cost.
     let _first = open_stream(&parlor).await?;
     load::run(parlor.client(), 10, 0.0, false).await;
     sleep(Duration::from_secs(1)).await;
@@ -62,7 +62,7 @@ pub async fn measure(
     })
 }
 
-/// A stream of what happens from now on, after its first sign of life.
+/// Opens a stream of new events and reads its first heartbeat.
 async fn open_stream(parlor: &ServerProcess) -> Result<StreamingResponse, Error> {
     let mut stream = parlor.client().get("/api/events").await?;
     if !stream.status.is_success() {

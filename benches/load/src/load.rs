@@ -1,4 +1,4 @@
-//! Many runs at once: opens them, reads every event, and adds up what they were like.
+//! Many runs at once: opens them, reads every event, and aggregates the results.
 
 use std::{
     sync::Arc,
@@ -16,22 +16,22 @@ use crate::{
     stream_check::{Checker, Faults, RunCheck},
 };
 
-/// The model of the scripted server that reads from the message what to send.
+/// The model of the scripted server that reads its output from the message.
 pub const BENCH_MODEL: &str = "openai/bench";
 
-/// How many complaints are told; the others are like them.
+/// The maximum number of printed faults; the others are similar.
 const MAX_LISTED_FAULTS: usize = 3;
 
-/// What to open.
+/// A plan of runs.
 #[derive(Clone, Debug)]
 pub struct LoadPlan {
     pub name: String,
     pub runs: usize,
     pub tokens: usize,
     pub per_second: f64,
-    /// Over how long the runs begin, evenly; zero is all at once.
+    /// The time over which the runs begin, evenly; zero starts all at once.
     pub ramp: Duration,
-    /// How long it may take at most.
+    /// The time limit of all runs.
     pub timeout: Duration,
 }
 
@@ -58,7 +58,7 @@ async fn stream(client: &Client, checker: &mut Checker, tokens: usize, per_secon
     Ok(())
 }
 
-/// Makes so many of something, some at a time.
+/// Runs a number of tasks, with limited concurrency.
 pub async fn run_concurrently<T: Send + 'static, F>(
     count: usize,
     at_once: usize,
@@ -83,7 +83,7 @@ where
     Ok(made)
 }
 
-/// Does what the plan says and measures it.
+/// Executes a plan and measures it.
 pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerProcess) -> LoadResult {
     let before = machine::resident_mb(parlor.pid());
     machine::reset_peak(parlor.pid());
@@ -113,7 +113,7 @@ pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerP
     let seconds = started.elapsed().as_secs_f64();
     let used = CpuTime::now(parlor.pid(), upstream.pid());
     let peak = machine::peak_mb(parlor.pid());
-    // What the allocator and SQLite give back, they give back soon.
+    // The allocator and SQLite return memory with a short delay.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let memory_mb = Memory {
         before,

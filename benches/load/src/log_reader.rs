@@ -1,19 +1,19 @@
-//! Reads the stream of a user's whole log and checks that its positions follow each other: 1, 2, 3 …
+//! Reads the stream of a user's whole log and checks that its positions are consecutive: 1, 2, 3 …
 
 use crate::stream_check::Faults;
 
 /// A reader of the log.
 pub struct LogReader {
-    /// The position of the last event that came.
+    /// The position of the last received event.
     pub last: u64,
     pub events: u64,
     pub faults: Faults,
-    /// Bytes of a line that is not complete yet.
+    /// The bytes of an incomplete line.
     partial_line: Vec<u8>,
 }
 
 impl LogReader {
-    /// One that has what is up to a position.
+    /// Creates a reader that has all events up to a position.
     pub fn new(position: u64) -> Self {
         Self {
             last: position,
@@ -23,12 +23,12 @@ impl LogReader {
         }
     }
 
-    /// Takes what came.
+    /// Adds received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.partial_line.extend_from_slice(bytes);
         let rest = std::mem::take(&mut self.partial_line);
         let mut lines = rest.split(|byte| *byte == b'\n');
-        // What follows the last line break.
+        // The bytes after the last line break.
         self.partial_line = lines.next_back().unwrap_or_default().to_vec();
         for line in lines {
             let id = line

@@ -1,4 +1,5 @@
-//! The machine and what its processes use, as Linux tells it under `/proc`. Elsewhere these figures stay 0.
+//! The machine and the resource use of the processes, as Linux reports them under `/proc`. On other systems
+//! these figures stay 0.
 
 use std::fs;
 
@@ -6,17 +7,17 @@ use serde::Serialize;
 
 use crate::figures::Cores;
 
-/// `/proc` counts CPU time in these, whatever the kernel's own clock is.
+/// The unit of CPU time in `/proc`, whatever the kernel's own clock is.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Where the figures are from.
+/// The machine of the measurement.
 #[derive(Debug, Serialize)]
 pub struct Machine {
     pub cpu: String,
     pub cores: usize,
     pub memory_gb: f64,
     pub kernel: String,
-    /// Other work when the measurement began: it makes every figure worse.
+    /// The load when the measurement began. Other work makes every figure worse.
     pub load_average: String,
 }
 
@@ -45,7 +46,7 @@ impl Machine {
     }
 }
 
-/// CPU seconds used until now.
+/// CPU seconds used so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuTime {
     server: f64,
@@ -64,12 +65,12 @@ impl CpuTime {
         }
     }
 
-    /// The server's seconds since `earlier`.
+    /// Returns the server's CPU seconds since `earlier`.
     pub fn server_since(self, earlier: Self) -> f64 {
         self.server - earlier.server
     }
 
-    /// How many cores were busy since `earlier`, with what.
+    /// Returns the busy cores since `earlier`, by process.
     pub fn cores_since(self, earlier: Self, seconds: f64) -> Cores {
         let cores = |now: f64, then: f64| (now - then) / seconds;
         let server = cores(self.server, earlier.server);
@@ -87,7 +88,8 @@ impl CpuTime {
 
 fn process_cpu_seconds(pid: u32) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name, in parentheses, may hold anything; the state follows it. utime and stime are fields 14 and 15.
+    // The name, in parentheses, may contain anything; the state follows it. utime and stime are fields 14 and
+    // 15.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let ticks = fields
         .split_whitespace()
@@ -97,7 +99,7 @@ fn process_cpu_seconds(pid: u32) -> f64 {
     ticks.sum::<f64>() / TICKS_PER_SECOND
 }
 
-/// All that is neither idle nor waiting for a disk.
+/// Returns the CPU time that is neither idle nor waiting for a disk.
 fn machine_cpu_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let fields: Vec<f64> = stat
@@ -110,24 +112,25 @@ fn machine_cpu_seconds() -> f64 {
                 .collect()
         })
         .unwrap_or_default();
-    // user nice system idle iowait irq softirq; what follows is counted in these, or is another machine's.
+    // user nice system idle iowait irq softirq; the following fields are included in these, or are another
+    // machine's.
     let busy = [0, 1, 2, 5, 6].iter().filter_map(|index| fields.get(*index));
     busy.sum::<f64>() / TICKS_PER_SECOND
 }
 
-/// Resident memory in megabytes (10⁶ bytes).
+/// Returns the resident memory in megabytes (10⁶ bytes).
 pub fn resident_mb(pid: u32) -> f64 {
     status_value(pid, "VmRSS:")
 }
 
-/// The most that was resident since `forget_peak`.
+/// Returns the maximum resident memory since [`reset_peak`].
 pub fn peak_mb(pid: u32) -> f64 {
     status_value(pid, "VmHWM:")
 }
 
-/// Lets the peak begin anew.
+/// Resets the peak.
 pub fn reset_peak(pid: u32) {
-    // Where that is not allowed, the peak is that of the whole process's life.
+    // Where that is not allowed, the peak is that of the process's whole life.
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
 

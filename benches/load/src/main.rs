@@ -1,8 +1,9 @@
-//! Parlor's benchmark: starts the release server and a scripted model server, opens many runs at once, reads and
-//! checks every event, and prints what it took. What the figures mean is in `docs/benchmarks.md`.
+//! Parlor's benchmark: starts the release server and a scripted model server, opens many runs at once, reads
+//! and checks every event, and prints the results. `docs/benchmarks.md` explains the figures.
 //!
-//! It ends by itself, stays on loopback, and takes what it started with it. Its exit code is 1 only if something was
-//! lost, doubled, reordered or left without an end: slow is a figure, wrong is a failure.
+//! It ends by itself, uses loopback only, and ends the processes that it started. Its exit code is 1 only if
+//! an event was lost, duplicated or reordered, or a run has no end: slowness is a figure, incorrectness is a
+//! failure.
 
 mod browser;
 mod client;
@@ -48,19 +49,19 @@ struct Options {
     /// Measure only these.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Measurement>,
-    /// How many concurrent runs, one measurement each.
+    /// Numbers of concurrent runs, one measurement each.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 20, 100, 500])]
     runs: Vec<usize>,
-    /// Tokens a second of each of them.
+    /// Tokens per second of each run.
     #[arg(long, default_value_t = 50.0)]
     rate: f64,
-    /// How long each of them lasts.
+    /// Duration of each run.
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
-    /// How many conversations of 20 messages are stored when some are opened.
+    /// Number of stored conversations of 20 messages when some are opened.
     #[arg(long, default_value_t = 1000)]
     stored: usize,
-    /// How long `steady` lasts.
+    /// Duration of `steady`.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
     /// The server [default: dist/parlor, or the one beside this program].
@@ -69,10 +70,10 @@ struct Options {
     /// The scripted model server [default: the one beside this program].
     #[arg(long)]
     upstream: Option<PathBuf>,
-    /// Write the figures here too.
+    /// Also write the figures to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Give up after so many seconds, besides those of `steady`.
+    /// Time limit in seconds, without that of `steady`.
     #[arg(long, default_value_t = 600)]
     limit: u64,
 }
@@ -89,19 +90,19 @@ enum Measurement {
     Flat,
     /// 200 runs for many minutes (--minutes); only if it is asked for.
     Steady,
-    /// 1,000 streams on which nothing happens.
+    /// 1,000 idle streams.
     Idle,
-    /// Readers that take a byte a second.
+    /// Readers that read a byte per second.
     Slow,
-    /// A client that connects again and again.
+    /// A client that reconnects again and again.
     Reconnect,
-    /// The server is killed in mid-stream.
+    /// The server is killed while it streams.
     Kill,
-    /// The start with stored conversations.
+    /// Startup with stored conversations.
     Startup,
-    /// Opening conversations where there are many, and a long one.
+    /// Opening conversations when there are many, and a long one.
     Stored,
-    /// A person's view, in Chromium.
+    /// The user's view, in Chromium.
     Browser,
 }
 
@@ -123,7 +124,7 @@ async fn main() -> ExitCode {
     };
     match measured {
         Ok(report) if report.has_failed() => {
-            eprintln!("Something was lost, doubled, reordered or left without an end: see above.");
+            eprintln!("Events were lost, duplicated or reordered, or a run has no end: see above.");
             ExitCode::FAILURE
         }
         Ok(_) => ExitCode::SUCCESS,
@@ -134,19 +135,20 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Every run and every stream takes one, and many systems give a process 1,024 unless it asks for more.
+/// Raises the limit of open sockets. Each run and each stream needs one, and many systems limit a process to
+/// 1,024 by default.
 fn raise_socket_limit() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit, setrlimit};
         let mut limit = getrlimit(Resource::Nofile);
         limit.current = limit.maximum;
-        // What there is may do.
+        // The existing limit may be enough.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }
 
-/// Ready at Ctrl-C or SIGTERM: what was started must not outlive this process.
+/// Resolves at Ctrl-C or SIGTERM: the started processes must not outlive this one.
 async fn shutdown_signal() {
     #[cfg(unix)]
     if let Ok(mut terminated) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
@@ -256,10 +258,10 @@ impl Options {
     }
 }
 
-/// What a group of runs may take besides their own time.
+/// The time limit of a group of runs, besides their own duration.
 const GROUP_GRACE: Duration = Duration::from_secs(60);
 
-/// So many runs at the pace that was asked for.
+/// Returns a plan of runs at the requested pace.
 fn paced_plan(options: &Options, runs: usize) -> LoadPlan {
     let seconds = if options.quick { 2.0 } else { options.seconds };
     plan_for(options, runs, seconds)
@@ -272,13 +274,13 @@ fn plan_for(options: &Options, runs: usize, seconds: f64) -> LoadPlan {
         runs,
         tokens: (rate * seconds) as usize,
         per_second: rate,
-        // Steady work, not the beginning, is of interest here.
+        // The steady state is measured, not the beginning.
         ramp: Duration::from_secs_f64((seconds / 5.0).min(10.0)),
         timeout: Duration::from_secs_f64(seconds * 1.2) + GROUP_GRACE,
     }
 }
 
-/// Runs without a pace.
+/// Returns a plan of runs without a pace.
 fn unpaced_plan(quick: bool) -> LoadPlan {
     let (runs, tokens) = if quick { (20, 200) } else { (100, 3000) };
     LoadPlan {
@@ -291,7 +293,7 @@ fn unpaced_plan(quick: bool) -> LoadPlan {
     }
 }
 
-/// The load measurements, each group with its title.
+/// Returns the load measurements, each group with its title.
 fn load_plans(options: &Options) -> Vec<(&'static str, Vec<LoadPlan>)> {
     let quick = options.quick;
     let mut groups = Vec::new();

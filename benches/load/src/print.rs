@@ -1,4 +1,4 @@
-//! The report as text: tables that read well in a terminal and in a commit message.
+//! The report as text: tables for a terminal and for commit messages.
 
 use crate::{
     figures::{
@@ -9,7 +9,7 @@ use crate::{
     stream_check::Faults,
 };
 
-/// Prints rows under their heads; the first column to the left, the others to the right.
+/// Prints rows below their headings. The first column is left-aligned, the others are right-aligned.
 fn print_table(heads: &[&str], rows: &[Vec<String>]) {
     let width = |column: usize| {
         let cells = rows
@@ -42,7 +42,7 @@ fn print_table(heads: &[&str], rows: &[Vec<String>]) {
     println!();
 }
 
-/// Where the figures are from, before anything is measured.
+/// Prints the machine before the measurements.
 pub fn print_machine(report: &Report) {
     let machine = &report.machine;
     println!(
@@ -51,7 +51,7 @@ pub fn print_machine(report: &Report) {
     );
 }
 
-/// The rows of a load table.
+/// Prints the rows of a load table.
 pub fn print_loads(title: &str, loads: &[&LoadResult]) {
     if loads.is_empty() {
         return;
@@ -182,7 +182,7 @@ pub fn print_reconnect(reconnect: &ReconnectResult) {
     );
 }
 
-/// What must not be, at the end of a sentence.
+/// Formats faults for the end of a sentence.
 fn format_faults(faults: Faults) -> String {
     let Faults {
         lost,

@@ -1,4 +1,4 @@
-//! A client that loses its connection while a lot happens: how long until it gets the first event that it missed.
+//! A client that loses its connection during many runs: the time until it gets the first missed event.
 
 use std::time::{Duration, Instant};
 
@@ -16,14 +16,14 @@ use crate::{
     stream_check::Faults,
 };
 
-/// How long a connection lives, and how long the client is gone.
+/// The time for which a connection lives, and for which the client is disconnected.
 const CONNECTED_TIME: Duration = Duration::from_millis(100);
 const DISCONNECTED_TIME: Duration = Duration::from_millis(200);
 
-/// How long the first missed event may take.
+/// The time limit for the first missed event.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Connects again and again for as long as the plan's runs are under way.
+/// Connects repeatedly during the plan's runs.
 pub async fn measure(
     programs: &Binaries,
     upstream: &ServerProcess,

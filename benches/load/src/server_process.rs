@@ -1,4 +1,4 @@
-//! The processes that are measured: started with what they need and nothing else, ended with this one.
+//! The measured processes: started with a minimal environment, and ended with this process.
 
 use std::{
     fs::{self, File},
@@ -17,20 +17,20 @@ use crate::client::{Client, Error};
 
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// One of Parlor's programs, running. Dropping it kills it.
+/// A running program of Parlor. Dropping it kills it.
 pub struct ServerProcess {
     child: Child,
     pid: u32,
     log: PathBuf,
-    /// The address that it printed.
+    /// The address that it prints.
     pub url: String,
     pub started: Instant,
-    /// From its start to the line that says where it is ready.
+    /// From its start to the line with its address.
     pub startup_time: Duration,
 }
 
 impl ServerProcess {
-    /// Starts a program and waits for its line "… ready at http://…". What it logs goes to a file in `folder`.
+    /// Starts a program and waits for its line "… ready at http://…". Its log goes to a file in `folder`.
     pub async fn start(mut command: Command, folder: &Path) -> Result<Self, Error> {
         let name = Path::new(command.as_std().get_program())
             .file_name()
@@ -71,7 +71,7 @@ impl ServerProcess {
         };
         program.url =
             ready.map_err(|error| format!("{name} did not get ready: {error}\n{}", program.log_tail()))?;
-        // It may go on printing.
+        // It may continue to print.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Ok(program)
     }
@@ -84,16 +84,16 @@ impl ServerProcess {
         self.pid
     }
 
-    /// The end of what it logged.
+    /// Returns the end of its log.
     pub fn log_tail(&self) -> String {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(8)..].join("\n")
     }
 
-    /// Asks it to end, as a service manager would.
+    /// Ends it with SIGTERM, as a service manager would.
     pub async fn stop(mut self) -> Result<(), Error> {
-        // Neither std nor tokio sends signals.
+        // Neither std nor tokio can send signals.
         Command::new("kill")
             .args(["-TERM", &self.pid.to_string()])
             .status()
@@ -104,19 +104,19 @@ impl ServerProcess {
         Ok(())
     }
 
-    /// Ends it as a power cut would.
+    /// Kills it, as a power cut would.
     pub async fn kill(mut self) -> Result<(), Error> {
         Ok(self.child.kill().await?)
     }
 }
 
-/// Settings of what is measured: answers here say the same again and again.
+/// The settings of the measured server: the answers here repeat themselves.
 const SETTINGS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../end2end/support/repeating.toml"
 );
 
-/// The programs to measure, and where they may put their files.
+/// The measured programs, and the folder for their files.
 pub struct Binaries {
     pub parlor: PathBuf,
     pub start_upstream: PathBuf,
@@ -124,12 +124,12 @@ pub struct Binaries {
 }
 
 impl Binaries {
-    /// The scripted model server.
+    /// Starts the scripted model server.
     pub async fn upstream(&self) -> Result<ServerProcess, Error> {
         ServerProcess::start(Command::new(&self.start_upstream), &self.folder).await
     }
 
-    /// Parlor, with its data in a folder of this name.
+    /// Starts Parlor with its data in a folder of this name.
     pub async fn start_parlor(&self, data: &str, upstream: &ServerProcess) -> Result<ServerProcess, Error> {
         let mut command = Command::new(&self.parlor);
         for (name, _) in std::env::vars_os() {
@@ -141,7 +141,7 @@ impl Binaries {
         command
             .args(["serve", "--addr", "127.0.0.1:0", "--data"])
             .arg(self.data_folder(data))
-            // Away from the settings of whoever runs this.
+            // Not in the user's folder, which may have settings.
             .current_dir(&self.folder)
             .env("PARLOR_CONFIG", SETTINGS)
             .env("OPENAI_BASE_URL", format!("{}/v1", upstream.url))
@@ -149,7 +149,7 @@ impl Binaries {
         ServerProcess::start(command, &self.folder).await
     }
 
-    /// Where a data folder is.
+    /// Returns the path of a data folder.
     pub fn data_folder(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

@@ -1,17 +1,17 @@
-//! What a browser's first visit costs: the page and what it loads, as they are sent.
+//! The size of a browser's first visit: the page and its assets, as they are sent.
 
 use crate::{
     client::{Client, Error},
     figures::AssetSize,
 };
 
-/// What reads Markdown: no page waits for it that has none, but each loads it when all else is there.
+/// The parser of Markdown. A page without Markdown does not wait for it, but each page loads it at the end.
 const MARKDOWN_WASM: &str = "split_markdown.wasm";
 
-/// The kind of what is loaded after the page is there.
+/// The kind of assets that are loaded after the page.
 pub const LAZY_KIND: &str = "later";
 
-/// Loads the page and everything of the server's own that it names.
+/// Loads the page and all assets of the server that it refers to.
 pub async fn measure(client: &Client) -> Result<Vec<AssetSize>, Error> {
     let page = String::from_utf8(client.get("/").await?.bytes().await?)?;
     let mut sent = vec![measure_asset(client, "/").await?];
@@ -47,7 +47,7 @@ async fn measure_asset(client: &Client, path: &str) -> Result<AssetSize, Error> 
     })
 }
 
-/// The addresses in a page that name a file: in attributes or in its scripts, always in quotes.
+/// Returns the asset addresses in a page: in attributes or in its scripts, always in quotes.
 fn asset_addresses(page: &str) -> Vec<String> {
     let mut paths: Vec<String> = page
         .split(['"', '\''])

@@ -1,4 +1,4 @@
-//! Readers that take a byte a second, while others want their tokens in time: what they cost, and whom they disturb.
+//! Readers that read a byte per second: their cost, and their effect on the delay of other clients.
 
 use std::time::{Duration, Instant};
 
@@ -19,11 +19,11 @@ use crate::{
     server_process::{Binaries, ServerProcess},
 };
 
-/// How long all of them may take to catch up.
+/// The time limit in which all of them catch up.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Does what `plan` says without slow readers, then with `readers` of them, who have all that `history` makes to read; then
-/// lets them read as fast as they can.
+/// Executes `plan` without slow readers, then with this number of `readers`, which have to read the events of
+/// `history`. After that they read at full speed.
 pub async fn measure(
     programs: &Binaries,
     upstream: &ServerProcess,
@@ -42,7 +42,7 @@ pub async fn measure(
         let socket = parlor.client().open_slow("/api/events?after=0").await?;
         reading.spawn(read_slowly(socket, told.clone()));
     }
-    // Whatever the server keeps for them, it keeps now.
+    // By now the server has allocated its buffers for them.
     sleep(Duration::from_secs(2)).await;
     let grown = machine::resident_mb(parlor.pid()) - before;
     let with = load::measure(plan, &parlor, upstream).await;
@@ -78,12 +78,12 @@ pub async fn measure(
     Ok(slow)
 }
 
-/// Reads a byte a second until it is told a position; then everything up to there.
+/// Reads a byte per second until it receives a position; then everything up to it.
 async fn read_slowly(mut socket: TcpStream, mut told: watch::Receiver<u64>) -> Result<LogReader, Error> {
     let mut log = LogReader::new(0);
     while !told.has_changed()? {
         log.push(&[socket.read_u8().await?]);
-        // Until the next one is due, or it is told.
+        // Until the next byte is due, or a position is received.
         let _ = timeout(Duration::from_secs(1), told.changed()).await;
         if *told.borrow() > 0 {
             break;

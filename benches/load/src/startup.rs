@@ -1,4 +1,4 @@
-//! How long it takes until the server is there, with conversations stored.
+//! The time until the server is ready, with conversations stored.
 
 use std::{fs, time::Duration};
 
@@ -13,10 +13,10 @@ use crate::{
 
 const DATA_FOLDER: &str = "stored";
 
-/// Conversations that are made at the same time.
+/// The number of conversations that are created concurrently.
 const MAX_CONCURRENT: usize = 40;
 
-/// Tokens of each stored answer.
+/// The number of tokens of each stored answer.
 const ANSWER_TOKENS: usize = 100;
 
 /// Stores conversations through the API, then starts the server `starts` times.

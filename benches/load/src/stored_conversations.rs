@@ -1,4 +1,4 @@
-//! How long it takes to open a conversation when there are many, and when it is long.
+//! The time to open a conversation when there are many, and when it is long.
 
 use std::time::Instant;
 
@@ -12,13 +12,13 @@ use serde_json::json;
 
 const DATA_FOLDER: &str = "many";
 
-/// Conversations that are made at the same time.
+/// The number of conversations that are created concurrently.
 const MAX_CONCURRENT: usize = 40;
 
-/// Turns of each conversation but the long one.
+/// The number of turns of each conversation except the long one.
 const TURNS_PER_CONVERSATION: usize = 10;
 
-/// How many are opened.
+/// The number of conversations that are opened.
 const OPENED_CONVERSATIONS: usize = 200;
 
 /// Stores conversations through the API, then opens some of them, and the long one as often.
@@ -60,13 +60,13 @@ pub async fn measure(
     Ok(stored)
 }
 
-/// The same for a conversation whose answer is being made and has come to 200 KB.
+/// Measures a conversation whose running answer has reached 200 KB.
 async fn measure_growing_answer(
     client: &Client,
     snapshot: impl Fn(&str) -> String,
 ) -> Result<Percentiles, Error> {
     const ANSWER_BYTES: usize = 200_000;
-    // Each of them has 20 bytes.
+    // Each token has 20 bytes.
     let message = json!({"tokens": ANSWER_BYTES / 10, "per_second": ANSWER_BYTES / 200}).to_string();
     let body = json!({"message": message, "model": BENCH_MODEL}).to_string();
     let mut answer = client.post("/api/chat/stream", body).await?;
@@ -96,7 +96,7 @@ async fn measure_requests(
     Ok(Percentiles::from_micros(micros))
 }
 
-/// Makes a conversation and gives its id.
+/// Creates a conversation and returns its id.
 async fn store_conversation(client: Client, turns: usize) -> Result<String, Error> {
     let message = json!({"tokens": 20, "per_second": 0}).to_string();
     let mut id = None;
@@ -114,7 +114,7 @@ async fn store_conversation(client: Client, turns: usize) -> Result<String, Erro
     id.ok_or_else(|| "a conversation has at least one turn".into())
 }
 
-/// How much of the answer had come before the last of these events, if they are whole.
+/// Returns the length of the answer before the last of these events, if they are complete.
 fn last_offset(events: &[u8]) -> Option<usize> {
     let events = std::str::from_utf8(events).ok()?;
     let (_, rest) = events.rsplit_once("\"offset\":")?;

@@ -1,20 +1,20 @@
-//! Reads one run's event stream and checks all that the contract promises about it: ids grow, deltas are
-//! contiguous, every token comes once and in order, and the last event brings the whole answer.
+//! Reads one run's event stream and checks the contract: ids grow, deltas are contiguous, every token comes
+//! once and in order, and the last event has the whole answer.
 
 use std::{borrow::Cow, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// The digits of a stamp: microseconds since 1970, until 2286.
+/// The number of digits of a stamp: microseconds since 1970, until 2286.
 const STAMP_DIGITS: usize = 16;
 
-/// What must not happen. All of it stays 0.
+/// Violations of the contract. All of them must stay 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Faults {
     pub lost: u64,
     pub duplicated: u64,
     pub reordered: u64,
-    /// Deltas that do not begin where the one before ended.
+    /// Deltas that do not begin where the previous one ended.
     pub gaps: u64,
     /// Runs that did not end with a `complete` event, or whose answer is not the sum of its deltas.
     pub incomplete: u64,
@@ -30,22 +30,22 @@ impl Faults {
     }
 }
 
-/// What one run's stream was like.
+/// The result of one run's stream.
 #[derive(Debug, Default)]
 pub struct RunCheck {
     pub faults: Faults,
-    /// The first thing that went wrong, in words.
+    /// The first fault, as text.
     pub first_fault: Option<String>,
     /// From sending the request to the first token.
     pub first_token_micros: Option<u64>,
-    /// For each token: from the model server's stamp to the client, in microseconds.
+    /// For each token: from the model server's stamp to the client's receipt, in microseconds.
     pub delays: Vec<u32>,
-    /// For each token: how far behind the pace that the first one set.
+    /// For each token: the delay behind the pace that the first one sets.
     pub lateness: Vec<u32>,
     pub events: u64,
     pub message_id: Option<String>,
     pub ended: bool,
-    /// Position and JSON of each event, if they are kept.
+    /// Position and JSON of each event, if they are recorded.
     pub recorded_events: Option<Vec<(u64, String)>>,
 }
 
@@ -68,22 +68,22 @@ struct Payload<'a> {
     message: Cow<'a, str>,
 }
 
-/// Takes the bytes of one stream.
+/// A checker of the bytes of one stream.
 pub struct Checker {
     pub run: RunCheck,
     started: Instant,
-    /// Tokens that the run should have.
+    /// The expected number of tokens.
     tokens: usize,
-    /// Microseconds from one token to the next.
+    /// The interval between tokens, in microseconds.
     token_interval: f64,
-    /// Bytes of a frame that is not complete yet.
+    /// The bytes of an incomplete frame.
     partial_frame: Vec<u8>,
     last_id: u64,
     text: String,
-    /// Where the current part begins in `text`, and which one it is.
+    /// The beginning of the current part in `text`, and its index.
     part: Option<(u64, u64)>,
     part_start: usize,
-    /// How much of `text` was read as tokens.
+    /// The length of `text` that was read as tokens.
     consumed: usize,
     seen: Vec<bool>,
     next: usize,
@@ -91,7 +91,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// `per_second` of 0 is a run without a pace.
+    /// Creates a checker. A `per_second` of 0 is a run without a pace.
     pub fn new(started: Instant, tokens: usize, per_second: f64, keep: bool) -> Self {
         let run = RunCheck {
             delays: Vec::with_capacity(tokens),
@@ -116,7 +116,7 @@ impl Checker {
         }
     }
 
-    /// Takes what came at `now`, in microseconds since the epoch.
+    /// Adds the bytes received at `now`, in microseconds since the epoch.
     pub fn push(&mut self, bytes: &[u8], now: u64) {
         self.partial_frame.extend_from_slice(bytes);
         let rest = std::mem::take(&mut self.partial_frame);
@@ -132,7 +132,7 @@ impl Checker {
         self.partial_frame.drain(..from);
     }
 
-    /// The stream is over. What is missing now is lost.
+    /// Ends the check. Missing tokens are lost.
     pub fn finish(mut self) -> RunCheck {
         self.run.faults.lost = self.seen.iter().filter(|seen| !**seen).count() as u64;
         if self.run.faults.lost > 0 {
@@ -216,7 +216,7 @@ impl Checker {
         loop {
             let rest = &self.text[self.consumed..];
             let text = rest.trim_start_matches(' ');
-            // The white space behind a token comes with what follows it: no page shows it before.
+            // The white space after a token arrives with the following text, since no page shows it before.
             let space = text.find(' ');
             let whole = text.find('@').map(|at| at + 1 + STAMP_DIGITS);
             let length = match (space, whole) {
@@ -286,7 +286,7 @@ mod tests {
         format!(r#""type":"text_delta","node":0,"part":0,"offset":{offset},"text":"{text}""#)
     }
 
-    /// What a checker finds in these events, cut into pieces of 7 bytes.
+    /// Returns the result of a checker for these events, split into pieces of 7 bytes.
     fn check_events(events: &[(u64, String)]) -> RunCheck {
         let mut checker = Checker::new(Instant::now(), 3, 10_000.0, false);
         let stream: String = events

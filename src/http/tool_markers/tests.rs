@@ -58,11 +58,11 @@ fn run_complete() -> EventBody {
     }
 }
 
-/// All deltas, joined, but for those of a node whose text was thinking.
-fn join_deltas(marks: &mut ToolMarkers, events: &[EventBody]) -> String {
+/// Joins all deltas, except those of a node whose text was thinking.
+fn join_deltas(markers: &mut ToolMarkers, events: &[EventBody]) -> String {
     let mut texts: Vec<(usize, String)> = Vec::new();
     for event in events {
-        for frame in marks.frames(event) {
+        for frame in markers.frames(event) {
             match (frame, event) {
                 (Frame::Logged, EventBody::TextDelta { node, text, .. }) => texts.push((*node, text.clone())),
                 (Frame::Logged, EventBody::TextWasThinking { node }) => texts.retain(|(of, _)| of != node),
@@ -106,7 +106,7 @@ fn assistant_message(nodes: Vec<Vec<Part>>) -> AssistantMessage {
     answer
 }
 
-/// An answer with two calls, of which the second ends first, and a text that was broken off; and its events.
+/// Returns an answer with two calls, of which the second ends first, and an interrupted text; and its events.
 fn sample_answer() -> (AssistantMessage, Vec<EventBody>) {
     let done = ToolStatus::Complete;
     let answer = assistant_message(vec![
@@ -203,7 +203,7 @@ fn text_that_was_thinking_leaves_nothing() {
 
 #[test]
 fn marker_follows_the_end_of_its_call() {
-    let mut marks = ToolMarkers::default();
+    let mut markers = ToolMarkers::default();
     let frames: Vec<_> = [
         tool_start(0, 0, 0),
         tool_start(0, 1, 1),
@@ -211,7 +211,7 @@ fn marker_follows_the_end_of_its_call() {
         tool_complete(0),
     ]
     .iter()
-    .map(|event| marks.frames(event))
+    .map(|event| markers.frames(event))
     .collect();
     let mark = |index| inserted_frame(0, index, Some(index), &tool_marker(index));
     let expected = [
@@ -231,18 +231,18 @@ fn marker_follows_the_end_of_its_call() {
 #[test]
 fn resumes_in_the_middle_of_an_answer() {
     let (answer, events) = sample_answer();
-    // Not in the middle of calls at the same time: which of them have a mark can't be told then. Streams begin where a run begins or
-    // goes on.
+    // Not in the middle of concurrent calls: their markers can't be determined then. Streams begin where a
+    // run begins or continues.
     for begin in (0..events.len() - 1).filter(|begin| !(4..6).contains(begin)) {
         let mut before = ToolMarkers::default();
         let first = join_deltas(&mut before, &events[..begin]);
-        let mut marks = ToolMarkers::default();
+        let mut markers = ToolMarkers::default();
         let mut second = String::new();
         for event in &events[begin..] {
-            if marks.is_behind(event) {
-                marks.catch_up(&answer, event);
+            if markers.is_behind(event) {
+                markers.catch_up(&answer, event);
             }
-            second += &join_deltas(&mut marks, std::slice::from_ref(event));
+            second += &join_deltas(&mut markers, std::slice::from_ref(event));
         }
         assert_eq!(first + &second, message(&answer), "from event {begin}");
     }

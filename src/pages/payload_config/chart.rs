@@ -32,7 +32,7 @@ struct Series {
     values: Vec<Option<f64>>,
 }
 
-/// A comparison, or how something has gone.
+/// A chart that compares values or shows how they change.
 pub const CHART: PayloadConfig = PayloadConfig {
     payload_type: "chart",
     marker: "CHART:",

@@ -1,4 +1,4 @@
-//! A text that the model writes with the person, version by version.
+//! A document that the model and the user write together, in versions.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::PayloadConfig;
 use crate::tools::{UNKNOWN_VERSION_FIELD, schema};
 
-/// How many versions are kept together: the newest.
+/// The maximum number of versions that are stored together. The oldest ones are dropped.
 const MAX_VERSIONS: usize = 20;
 
 /// A text of its own, or a new version of one.
@@ -36,8 +36,9 @@ pub const DOCUMENT: PayloadConfig = PayloadConfig {
     to_model_input: latest_as_written,
 };
 
-/// What is written, with a note of the document of which it is a new version. It is gone once the two are put together
-/// ([`revise`]); so what still has it became a document of its own, and the model is told so where it stands listed.
+/// Parses a document. If it is a new version, the result has a note with the id of the earlier document.
+/// [`revise`] removes the note when it joins the two. A document that still has it was stored as a new one,
+/// and the list of payloads tells the model so.
 fn parse(data: &Value) -> Result<Value, String> {
     let written = Written::deserialize(data).map_err(|error| error.to_string())?;
     let mut data = data.clone();
@@ -48,7 +49,7 @@ fn parse(data: &Value) -> Result<Value, String> {
     Ok(data)
 }
 
-/// All versions so far and this one, with the id of the one before.
+/// Joins all earlier versions and this one. The result has the id of the previous one.
 fn revise(written: &Value, id: &str, earlier: &Value) -> Value {
     let mut versions = match &earlier["versions"] {
         Value::Array(versions) => versions.clone(),
@@ -69,7 +70,7 @@ fn to_version(data: &Value) -> Value {
     }
 }
 
-/// Its newest version.
+/// Returns the newest version in the form in which the model writes it.
 fn latest_as_written(data: &Value) -> Value {
     let Some(Value::Array(versions)) = data.get("versions") else {
         let mut written = data.clone();
@@ -121,7 +122,7 @@ mod tests {
             NewPayload { kind, data }.into_payload(1000).unwrap().summary
         };
         let mut written = parse(&json!({"id": "abcd1234", "title": "T", "text": "a"})).unwrap();
-        // As the workshop takes it.
+        // As the payload factory does.
         let id = written.as_object_mut().unwrap().remove("id");
         assert_eq!(id, Some(json!("abcd1234")));
         assert_eq!(

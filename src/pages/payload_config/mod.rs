@@ -1,7 +1,8 @@
-//! What the model may write for the panel, besides its text: for each type a marker, what the model is told of it, what has to
-//! follow the marker, and what is kept of that.
+//! Payloads that the model may write for the panel besides its text: for each type a marker, the instructions
+//! for the model, the expected data after the marker, and the stored form.
 //!
-//! Those of [`EVERYWHERE`] belong to every page; a page names others of its own. How a type looks is in [`payloads`](crate::payloads).
+//! The types in [`COMMON_PAYLOADS`] belong to every page; a page adds its own. The views of a type are in
+//! [`payloads`](crate::payloads).
 
 mod chart;
 mod document;
@@ -21,33 +22,33 @@ pub use self::{chart::CHART, document::DOCUMENT, query::QUERY_SUGGESTION, table:
 /// A type of payload that the model may write.
 #[derive(Debug)]
 pub struct PayloadConfig {
-    /// Such as `table`.
+    /// The name of the type, such as `table`.
     pub payload_type: &'static str,
-    /// What stands before the JSON: a word that nobody writes otherwise, such as `TABLE:`.
+    /// The word before the JSON that occurs nowhere else, such as `TABLE:`.
     pub marker: &'static str,
-    /// When to write one and how, with an example on a line of its own.
+    /// The instructions for the model, with an example on a line of its own.
     pub instructions: &'static str,
-    /// What the person is told while it is written.
+    /// The text that the user sees while the model writes the payload.
     pub progress_text: &'static str,
-    /// The data, if they fit the type.
+    /// Parses the data. Returns an error if they do not fit the type.
     pub parse: ParsePayload,
-    /// The JSON schema of what is to be written, which the example in [`instructions`](Self::instructions) shows.
-    /// [`parse`](Self::parse) takes more than that.
+    /// The JSON schema of the data, which the example in [`instructions`](Self::instructions) follows.
+    /// [`parse`](Self::parse) also accepts other forms.
     pub schema: fn() -> Value,
-    /// A new version of an earlier payload, which what was written names as its `id`: the data of both together. Types that have
-    /// no versions take no `id`.
+    /// Creates a new version of an earlier payload, whose `id` the written data contain. Returns the data of
+    /// both together. Types without versions accept no `id`.
     pub revise: Option<fn(written: &Value, id: &str, earlier: &Value) -> Value>,
-    /// Kept data as they were written, for the model to see again.
+    /// Converts stored data back to the form in which the model wrote them.
     pub to_model_input: fn(&Value) -> Value,
 }
 
-/// What the model may write on every page.
+/// The payload types of every page.
 pub const COMMON_PAYLOADS: [&PayloadConfig; 3] = [&DOCUMENT, &TABLE, &CHART];
 
-/// All types, of whatever page.
+/// The payload types of all pages.
 const ALL_PAYLOADS: [&PayloadConfig; 4] = [&DOCUMENT, &TABLE, &CHART, &QUERY_SUGGESTION];
 
-/// Says what the model wrote to make a payload, on whatever page that was.
+/// Returns the text that the model wrote to create a payload, whatever the page was.
 pub fn render_for_model(payload: &Payload) -> Option<String> {
     let config = ALL_PAYLOADS
         .iter()
@@ -56,7 +57,7 @@ pub fn render_for_model(payload: &Payload) -> Option<String> {
 }
 
 impl PayloadConfig {
-    /// What the agent looks for.
+    /// Returns the marker that the agent looks for.
     pub fn as_marker(&self) -> Marker {
         Marker {
             marker: self.marker.into(),
@@ -65,14 +66,14 @@ impl PayloadConfig {
         }
     }
 
-    /// What the model wrote to make this payload.
+    /// Returns the text that the model wrote to create this payload.
     fn render_for_model(&self, payload: &Payload) -> Option<String> {
         let data: Value = serde_json::from_str(payload.data.as_str()).ok()?;
         Some(format!("{} {}", self.marker, (self.to_model_input)(&data)))
     }
 }
 
-/// What the model is told of these types.
+/// Returns the instructions for the model about these types.
 pub fn instructions(configs: &[&PayloadConfig]) -> String {
     let mut text = String::from(
         "A marker with JSON on a line of its own, outside of code, becomes a card that opens a panel. Do not repeat in words what is in \
@@ -84,7 +85,7 @@ pub fn instructions(configs: &[&PayloadConfig]) -> String {
     text
 }
 
-/// The data as they are, if they can be shown as this type.
+/// Returns the data unchanged if they can be shown as this type.
 fn require_viewable(kind: &str, data: &Value) -> Result<Value, String> {
     if payloads::is_valid(kind, data) {
         Ok(data.clone())

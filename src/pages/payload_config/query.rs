@@ -1,4 +1,4 @@
-//! A query that the model proposes: for pages that have something to search.
+//! A query that the model proposes, for pages with a search.
 
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -16,7 +16,7 @@ struct Written {
     explanation: Option<String>,
 }
 
-/// A query that the person may accept into the page's search, or reject.
+/// A query for the page's search that the user accepts or rejects.
 pub const QUERY_SUGGESTION: PayloadConfig = PayloadConfig {
     payload_type: "query_suggestion",
     marker: "QUERY_SUGGESTION:",

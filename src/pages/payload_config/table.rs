@@ -17,7 +17,7 @@ struct Written {
     rows: Vec<Vec<Value>>,
 }
 
-/// Data of more rows than one reads in a text.
+/// A table with more rows than fit into a text.
 pub const TABLE: PayloadConfig = PayloadConfig {
     payload_type: "table",
     marker: "TABLE:",

@@ -19,7 +19,7 @@ const SMALL_MODEL: PromptTarget = PromptTarget {
     window: Some(4096),
 };
 
-/// The prompt of a model with a large window.
+/// Returns the prompt of a model with a large window.
 fn system_prompt(page: &Page, known: &PromptInput<'_>) -> String {
     Prompt::new(page, known).render(LARGE_MODEL)
 }
@@ -76,7 +76,7 @@ fn sections_are_ordered_and_empty_ones_omitted() {
         headings(&plain),
         ["# Context", "# What you can do", "# Guidelines"]
     );
-    assert!(!plain.contains("METADATA"), "there is nothing to name sources of");
+    assert!(!plain.contains("METADATA"), "no tool finds sources");
 }
 
 #[test]
@@ -303,6 +303,6 @@ fn what_others_wrote_takes_less_than_half_of_a_small_window() {
             window: None,
             ..SMALL_MODEL
         }),
-        "nobody knows the window"
+        "the window is unknown"
     );
 }

@@ -1,9 +1,9 @@
-//! The scale at a chart's side: round numbers at equal distances, from below the least value to above the greatest.
+//! The scale of a chart: round numbers at equal steps, from below the minimum to above the maximum.
 
-/// From the top of a chart to its bottom, and from its left to its right.
+/// The height and the width of a chart.
 pub const CHART_SIZE: u32 = 10_000;
 
-/// How many distances there are, about.
+/// The approximate number of steps.
 const TARGET_STEPS: f64 = 4.0;
 
 /// A scale from `low` to `low + steps * step`.
@@ -15,7 +15,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The scale for some values; nothing if there is none, as for numbers that are too far from each other.
+    /// Returns the scale for some values; `None` if there is none, as for numbers that are too far apart.
     pub fn from_values(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (mut least, mut greatest) = values
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
@@ -25,7 +25,7 @@ impl Scale {
             (least, greatest) = (0.0, 1.0);
         }
         if least == greatest {
-            // Of one value it is shown how far it is from nothing.
+            // A single value is shown with its distance from zero.
             (least, greatest) = match least {
                 0.0 => (0.0, 1.0),
                 value => (value.min(0.0), value.max(0.0)),
@@ -34,7 +34,7 @@ impl Scale {
         let step = round_up((greatest - least) / TARGET_STEPS)?;
         let low = (least / step).floor() * step;
         let steps = ((greatest - low) / step).ceil();
-        // Numbers that are close to each other and far from zero can't be told apart any more.
+        // Numbers that are close together and far from zero cannot be distinguished.
         let is_exact = low + step > low && (1.0..=20.0).contains(&steps);
         is_exact.then_some(Self {
             low,
@@ -43,19 +43,19 @@ impl Scale {
         })
     }
 
-    /// How far down a value is.
+    /// Returns the distance of a value from the top.
     pub fn position(&self, value: f64) -> u32 {
         let height = f64::from(self.steps) * self.step;
         let from_low = ((value - self.low) / height).clamp(0.0, 1.0);
         CHART_SIZE - (from_low * f64::from(CHART_SIZE)).round() as u32
     }
 
-    /// The numbers at its side, from the top.
+    /// Returns the numbers of the scale, from the top.
     pub fn ticks(&self) -> Vec<String> {
         let decimals = (-self.step.log10().floor()).max(0.0);
         let tick = |index: u32| {
             let value = self.low + f64::from(index) * self.step;
-            // What is nearly zero is zero.
+            // Rounding errors near zero become zero.
             let value = if value.abs() < self.step / 2.0 { 0.0 } else { value };
             if decimals > 6.0 || self.step >= 1e12 {
                 format!("{value:.2e}")
@@ -67,11 +67,11 @@ impl Scale {
     }
 }
 
-/// The next one of 1, 2, 5, 10, 20, 50 …
+/// Returns the next higher one of 1, 2, 5, 10, 20, 50 …
 fn round_up(number: f64) -> Option<f64> {
     let ten = 10_f64.powf(number.log10().floor());
     let round = [1.0, 2.0, 5.0, 10.0].map(|times| times * ten);
-    // A little below is as good: 0.1 + 0.2 is more than 0.3.
+    // Slightly smaller is accepted: 0.1 + 0.2 is more than 0.3.
     let found = round.into_iter().find(|round| *round >= number * (1.0 - 1e-9));
     found.filter(|step| step.is_normal())
 }

@@ -1,10 +1,10 @@
-//! Cases of randomised tests: the same in every run of `make test`, new ones in `make fuzz`.
+//! The cases of randomised tests: the same in every run of `make test`, new ones in `make fuzz`.
 //!
-//! Property tests stand in [`properties!`], other randomised tests ask for [`seeds`]. Both print their
-//! seed. `PARLOR_FUZZ_SEED` and `PARLOR_FUZZ_CASES` set another seed and another number of cases; `make fuzz` does so
-//! again and again.
+//! Property tests are defined with [`properties!`]; other randomised tests call [`test_seeds`]. Both print
+//! their seed. `PARLOR_FUZZ_SEED` and `PARLOR_FUZZ_CASES` set another seed and another number of cases, which
+//! `make fuzz` does repeatedly.
 //!
-//! A case that fails is kept in `proptest-regressions/` and tried first from then on, with every seed.
+//! A failing case is stored in `proptest-regressions/` and is tried first from then on, with every seed.
 
 use std::{env, fs, path::Path};
 
@@ -13,17 +13,17 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 #[doc(hidden)]
 pub use proptest;
 
-/// Seed of every randomised test unless `PARLOR_FUZZ_SEED` is set.
+/// The seed of every randomised test unless `PARLOR_FUZZ_SEED` is set.
 const DEFAULT_SEED: u64 = 20_261_123;
 
-/// Folder of the cases that have failed once, beside `src` and in the repository's root.
+/// The folder of stored failing cases, beside `src` and in the repository's root.
 const REGRESSIONS_FOLDER: &str = "proptest-regressions";
 
-/// Inputs that a strategy may reject for each case.
+/// The number of inputs that a strategy may reject for each case.
 const MAX_REJECTS: u32 = 100;
 
-/// Defines property tests in a module `properties`, by which `make fuzz` finds them: the number of cases, then what
-/// `proptest!` takes. There is one in a file at most.
+/// Defines property tests in a module `properties`, by which `make fuzz` finds them: the number of cases,
+/// then the arguments of `proptest!`. A file has at most one.
 ///
 /// ```ignore
 /// use proptest::prelude::*;
@@ -52,7 +52,7 @@ macro_rules! properties {
     };
 }
 
-/// Configuration of a property test with a fixed seed.
+/// Returns the configuration of a property test with a fixed seed.
 pub fn config(cases: u32) -> Config {
     let (seed, cases) = (env_seed(), self::cases(cases));
     println!("seed {seed}, {cases} cases");
@@ -68,9 +68,9 @@ pub fn config(cases: u32) -> Config {
     }
 }
 
-/// Seeds for a randomised test that is no property test: those that it has failed with, then the present one.
+/// Returns the seeds of a randomised test that is not a property test: its failed ones, then the current one.
 ///
-/// `make fuzz` keeps a seed that fails in `proptest-regressions/seeds/`, by the test's name, such as
+/// `make fuzz` stores a failing seed in `proptest-regressions/seeds/` by the test's name, such as
 /// `resume::properties::a_cut_leaves_no_trace`. `root` is the package's folder.
 pub fn test_seeds(root: &str, test: &str) -> Vec<u64> {
     let file = Path::new(root)
@@ -84,12 +84,12 @@ pub fn test_seeds(root: &str, test: &str) -> Vec<u64> {
     seeds
 }
 
-/// Number of cases of a randomised test that is no property test.
+/// Returns the number of cases of a randomised test that is not a property test.
 pub fn cases(default: u32) -> u32 {
     env_number("PARLOR_FUZZ_CASES").unwrap_or(default)
 }
 
-/// Name of the file that keeps a test's seeds; `xtask` writes it.
+/// Returns the name of the file with a test's seeds; `xtask` writes it.
 fn seed_file_name(test: &str) -> String {
     format!("{}.txt", test.replace("::", "."))
 }
@@ -98,7 +98,8 @@ fn env_seed() -> u64 {
     env_number("PARLOR_FUZZ_SEED").unwrap_or(DEFAULT_SEED)
 }
 
-/// A number from the environment; a panic if it is something else, since a typo must not look like a clean run.
+/// Returns a number from the environment. Panics if the value is not a number, since a typo must not look
+/// like a clean run.
 fn env_number<T: std::str::FromStr>(name: &str) -> Option<T> {
     let value = env::var(name).ok()?;
     Some(

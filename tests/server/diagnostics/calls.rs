@@ -1,4 +1,5 @@
-//! Which calls of a model an answer took: those for its summary, those that were made again, and those of before it was continued.
+//! The model calls of an answer in its diagnostics: summary calls, retries, and the calls from before it was
+//! continued.
 
 use parlor::settings::{MetadataMode, Price};
 use serde_json::{Value, json};
@@ -148,7 +149,7 @@ async fn continue_keeps_calls_and_regenerate_starts_over() {
     assert_eq!(
         last["payload"].get("diagnostics"),
         None,
-        "nobody has asked for them"
+        "the client did not request them"
     );
     let made = get_diagnostics(&parlor, &last["message_id"]).await;
     assert_eq!(made["calls"].as_array().unwrap().len(), 1);

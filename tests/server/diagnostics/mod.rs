@@ -1,4 +1,4 @@
-//! How answers are made, as their diagnostics tell it.
+//! Diagnostics of answers.
 
 mod calls;
 mod report;
@@ -16,7 +16,7 @@ async fn get_diagnostics(parlor: &Parlor, message_id: &Value) -> Value {
     made
 }
 
-/// What there is of an answer that is being made, once its call is written down.
+/// Waits for a recorded call of a running answer, and returns the diagnostics so far.
 async fn wait_for_diagnostics(parlor: &Parlor, message_id: &Value) -> Value {
     let path = format!("/api/messages/{}/diagnostics", message_id.as_str().unwrap());
     let written = async {
@@ -35,7 +35,7 @@ async fn diagnostics_status(parlor: &Parlor, message_id: &Value) -> u16 {
     parlor.get_json(&path).await.0
 }
 
-/// A turn, and its last event.
+/// Runs a turn and returns its last event.
 async fn final_event(parlor: &Parlor, message: &str) -> Value {
     parlor.turn(None, message).await.pop().unwrap()
 }

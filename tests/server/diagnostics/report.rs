@@ -1,4 +1,4 @@
-//! What is told of an answer: what was sent, what came back, and when.
+//! The contents of diagnostics: the request, the response and the times.
 
 use parlor::settings::Price;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ async fn reports_request_response_and_timing() {
         (&json!(upstream.url()), &json!("complete"))
     );
     assert_eq!(made["parameters"]["stream"], true);
-    // The scripted server counts 10 tokens in, and one out for each delta.
+    // The scripted server counts 10 input tokens, and one output token for each delta.
     assert_eq!(made["usage"], json!({ "input_tokens": 20, "output_tokens": 5 }));
     assert_eq!(made["cost"], 30e-6);
     let first = made["first_token_ms"].as_u64().expect("a time");
@@ -111,7 +111,7 @@ async fn reports_request_response_and_timing() {
         (&one["finish_reason"], &two["finish_reason"]),
         (&json!("tool_calls"), &json!("stop"))
     );
-    // What is the same again is there once.
+    // Repeated data are stored once.
     assert_eq!((&one["goes_on"], &two["goes_on"]), (&json!(false), &json!(true)));
     let new: Vec<_> = two["messages"]
         .as_array()

@@ -1,4 +1,4 @@
-//! What is kept of how answers were made: nothing secret, so much, for so long, and for nobody else.
+//! The storage of diagnostics: no secrets, limits of size and number, and access by the owner only.
 
 use parlor::{
     protocol::UserId,
@@ -138,7 +138,7 @@ async fn truncates_data_and_drops_old_answers() {
         (raw.len(), &made["calls"][0]["response"]["cut"]),
         (2000, &json!(true))
     );
-    // The newest are kept: the question at least.
+    // The newest messages are kept: at least the question.
     let messages = made["messages"].as_array().unwrap();
     assert_eq!(message_text(messages.last().unwrap()), "question 2");
     assert!(messages[0]["omitted"].as_u64().is_some(), "{messages:?}");
@@ -167,7 +167,7 @@ async fn deleted_with_their_conversation() {
     assert_eq!(
         diagnostics_status(&parlor, question).await,
         404,
-        "nobody made a person's message"
+        "a user's message has no diagnostics"
     );
     assert_eq!(diagnostics_status(&parlor, &json!(Uuid::now_v7())).await, 404);
     let path = format!("/api/conversations/{}", string_field(&last, "conversation_id"));

@@ -1,4 +1,4 @@
-//! What the server says while it is attacked: its log, and panics.
+//! Captures of the server's log and of panics during an attack.
 
 use std::{
     io,
@@ -8,7 +8,7 @@ use std::{
 
 use tracing::{Level, subscriber::DefaultGuard};
 
-/// What this thread says to the log, and so all tasks of a runtime that has only this one.
+/// A capture of this thread's log, which includes all tasks of a single-threaded runtime.
 #[derive(Clone)]
 pub struct LogCapture {
     lines: SharedBuffer,
@@ -36,7 +36,7 @@ impl io::Write for SharedBuffer {
 }
 
 impl LogCapture {
-    /// Listens for what is as bad as this, until it is dropped.
+    /// Captures log lines of at least this level until it is dropped.
     pub fn start(level: Level) -> Self {
         let said = SharedBuffer::default();
         let writer = said.clone();
@@ -56,12 +56,12 @@ impl LogCapture {
     }
 }
 
-/// Panics anywhere but in tests.
+/// A capture of panics outside of tests.
 #[derive(Clone, Default)]
 pub struct PanicCapture(SharedBuffer);
 
 impl PanicCapture {
-    /// Watches from now on, beside what is done about panics anyway.
+    /// Starts the capture. The existing panic hook still runs.
     pub fn start() -> Self {
         let panics = Self::default();
         let (before, heard) = (panic::take_hook(), panics.clone());

@@ -1,6 +1,6 @@
-//! A fuzzer of all addresses: every route of `docs/openapi.json`, every registered server function, and the form. Requests begin as
-//! valid ones with ids that there are, and are then damaged. Whatever comes, the answer is none of 500 and above, nothing panics, and
-//! Parlor works afterwards.
+//! A fuzzer of all addresses: every route of `docs/openapi.json`, every registered server function, and the
+//! form. Requests start valid, with existing ids, and are then damaged. No response may have a status of 500
+//! or above, nothing may panic, and Parlor must work afterwards.
 
 pub mod captures;
 mod mutations;
@@ -28,12 +28,12 @@ use self::{
 use crate::support::{Nothing, Parlor, TEST_TIMEOUT};
 
 const DEFAULT_CASES: u32 = 2000;
-/// Requests after which the ids are new ones: many requests delete what they name.
+/// The number of requests per conversation. Many requests delete what their ids refer to.
 const CASES_PER_CONVERSATION: u32 = 60;
-/// Failures after which there is nothing more to learn.
+/// The number of failures after which the test stops.
 const MAX_FAILURES: usize = 5;
 
-/// Gives a file, so that there is an attachment.
+/// A tool that returns a file, so that there is an attachment.
 struct FileTool;
 
 impl Tool for FileTool {
@@ -58,7 +58,8 @@ impl Tool for FileTool {
     }
 }
 
-/// A server with a model that gives files, proposals and buttons, and with a PubMed that has one article.
+/// Starts a server with a model that creates files, proposals and buttons, and with a PubMed that has one
+/// article.
 pub(crate) async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -103,8 +104,8 @@ async fn send_damaged(seed: u64, cases: u32) {
                 *statuses.entry(status).or_default() += 1;
                 (status >= 500).then(|| status.to_string())
             }
-            // The server may hang up on who sends more than it takes.
-            // And an address can be too long to be sent.
+            // The server may close the connection of a client that sends more than the limit. An address can
+            // also be too long to send.
             Ok(Err(error)) => (!error.is_request() && !error.is_builder()).then(|| format!("{error:?}")),
             Err(_) => Some("no answer".into()),
         };
@@ -128,7 +129,7 @@ async fn send_damaged(seed: u64, cases: u32) {
     assert_eq!(turn.last().unwrap()["type"], "complete", "it works afterwards");
 }
 
-/// Where `make fuzz` looks for randomised tests.
+/// The module in which `make fuzz` finds randomised tests.
 mod properties {
     #[tokio::test]
     async fn no_request_crashes_the_server() {

@@ -1,4 +1,4 @@
-//! Damage: what becomes of a valid request.
+//! Mutations of valid requests.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct MutatedRequest {
     body: Vec<u8>,
 }
 
-/// How much of a body a failure shows.
+/// The maximum size of a body that a failure shows, in bytes.
 const MAX_SHOWN_BYTES: usize = 2000;
 
 impl fmt::Display for MutatedRequest {
@@ -36,7 +36,7 @@ impl fmt::Display for MutatedRequest {
 }
 
 impl MutatedRequest {
-    /// A damaged request; one in eight is whole.
+    /// Returns a damaged request; one in eight stays valid.
     pub fn mutate(target: &Target, ids: &Ids, random: &mut Rng) -> Self {
         let mut method = target.method.clone();
         let mut arguments = target.arguments.clone().unwrap_or(Value::Null);
@@ -80,7 +80,7 @@ impl MutatedRequest {
         } else {
             "application/json"
         };
-        // One of the headers above may take its place, or stand beside it.
+        // One of the headers above may replace it, or be sent in addition.
         headers.push(("content-type".into(), kind.into()));
         Self {
             method,
@@ -90,7 +90,7 @@ impl MutatedRequest {
         }
     }
 
-    /// Sends it, and reads the answer unless that has no end. Returns its status.
+    /// Sends it, and reads the response unless it is endless. Returns its status.
     pub async fn send(&self, parlor: &Parlor) -> reqwest::Result<u16> {
         let method = Method::from_bytes(self.method.as_bytes()).expect("a method");
         let url = format!("{}{}", parlor.url, self.address);
@@ -117,7 +117,7 @@ const METHODS: [&str; 10] = [
     "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PURGE", "get",
 ];
 
-/// Texts that break what does not expect them.
+/// Texts that break unprepared code.
 const HOSTILE_TEXTS: [&str; 20] = [
     "",
     " ",
@@ -172,7 +172,7 @@ fn nested_value(depth: usize) -> Value {
     })
 }
 
-/// Damages one place of a value.
+/// Damages one part of a value.
 fn mutate_value(value: &mut Value, ids: &Ids, random: &mut Rng) {
     let deeper = random.u8(..4) != 0;
     match value {

@@ -1,4 +1,4 @@
-//! What no HTTP library would send.
+//! Raw requests that no HTTP library would send.
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -60,7 +60,7 @@ async fn malformed_requests_do_no_harm() {
     ];
     for request in requests {
         let mut connection = TcpStream::connect(address).await.unwrap();
-        // It may have hung up before all is sent.
+        // The server may close the connection before all is sent.
         connection.write_all(request.as_bytes()).await.ok();
         connection.shutdown().await.ok();
         let mut answer = Vec::new();

@@ -1,5 +1,5 @@
-//! What can be asked: every operation of the API, every server function and the form, each with a valid request. In it, `"$name"`
-//! stands for an id.
+//! The targets: every operation of the API, every server function and the form, each with a valid request. In
+//! it, `"$name"` stands for an id.
 
 use leptos::server_fn::axum::server_fn_paths;
 use serde_json::{Map, Value, json};
@@ -7,17 +7,17 @@ use uuid::Uuid;
 
 use crate::{openapi::DOCUMENT, support::Parlor};
 
-/// Something that can be asked.
+/// A target of the fuzzer.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub method: String,
-    /// With `{name}` in place of ids.
+    /// The path, with `{name}` in place of ids.
     pub path: String,
     pub arguments: Option<Value>,
     pub is_form: bool,
 }
 
-/// The ids of what there is.
+/// The existing ids.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
     pub conversation: String,
@@ -28,7 +28,7 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// The ids of a turn.
+    /// Returns the ids of a turn.
     pub fn from_turn(turn: &[Value]) -> Self {
         let find = |kind: &str, pointer: &str| {
             let event = turn.iter().find(|event| event["type"] == kind);
@@ -44,14 +44,14 @@ impl Ids {
         }
     }
 
-    /// Has a turn made with all that a turn can have.
+    /// Runs turns that have every kind of content, and returns their ids.
     pub async fn create(parlor: &Parlor) -> Self {
         let ids = Self::from_turn(&parlor.turn(None, "Give").await);
         assert!(ids.payload != "none" && ids.attachment != "none", "{ids:?}");
         ids
     }
 
-    /// An id by its name; a new one if there is none of that name.
+    /// Returns an id by its name; a new one if the name is unknown.
     pub fn get(&self, name: &str) -> String {
         match name {
             "conversation" | "conversation_id" => self.conversation.clone(),
@@ -63,7 +63,7 @@ impl Ids {
         }
     }
 
-    /// One of them.
+    /// Returns one of the ids at random.
     pub fn random(&self, random: &mut fastrand::Rng) -> String {
         let names = [
             "conversation",
@@ -76,7 +76,7 @@ impl Ids {
         self.get(names[random.usize(..names.len())])
     }
 
-    /// Puts ids in the places of their names.
+    /// Replaces names by ids.
     pub fn fill(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -92,7 +92,7 @@ impl Ids {
 }
 
 impl Target {
-    /// The path with ids, and the query of one that is asked by `GET`.
+    /// Returns the path with ids, and the query of a `GET` request.
     pub fn address(&self, ids: &Ids) -> String {
         let parts = self.path.split('/').map(|part| {
             let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
@@ -110,7 +110,7 @@ impl Target {
     }
 }
 
-/// An object as a query, or as a form.
+/// Encodes an object as a query or a form.
 pub fn form_encode(arguments: &Value) -> String {
     let pairs = arguments.as_object().into_iter().flatten();
     let pairs = pairs.map(|(name, value)| {
@@ -121,7 +121,7 @@ pub fn form_encode(arguments: &Value) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// The server functions that there are.
+/// Returns all server functions.
 pub fn server_functions() -> Vec<Target> {
     let mut known = function_arguments();
     let functions = server_fn_paths().map(|(path, method)| {
@@ -141,7 +141,7 @@ pub fn server_functions() -> Vec<Target> {
     functions
 }
 
-/// Everything, in an order that does not change.
+/// Returns all targets in a stable order.
 pub fn all_targets() -> Vec<Target> {
     let mut targets = server_functions();
     for (path, methods) in DOCUMENT["paths"].as_object().expect("addresses") {
@@ -185,7 +185,7 @@ pub fn all_targets() -> Vec<Target> {
     targets
 }
 
-/// Valid arguments of each server function.
+/// Returns valid arguments of each server function.
 fn function_arguments() -> Map<String, Value> {
     let answer = json!({ "intent_id": "$new", "conversation_id": "$conversation", "message_id": "$answer" });
     let with = |name: &str, value: Value| {

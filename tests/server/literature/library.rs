@@ -1,4 +1,4 @@
-//! What a person keeps: articles and their notes, by their own hand and by the assistant's, if they allow it.
+//! Saved articles and their notes, saved by the user, or by the assistant with approval.
 
 use serde_json::{Value, json};
 use upstream::{Page, Script, When};
@@ -76,7 +76,7 @@ async fn removed_article_can_be_restored() {
     .await;
     let before = load_library(&parlor).await["articles"].clone();
     assert_eq!(before[0]["note"], "Second.");
-    // The abstract is there.
+    // The abstract was fetched.
     parlor.get_json("/rpc/article?pmid=11").await;
     for program in ["esummary", "efetch"] {
         upstream.add_page(format!("/eutils/{program}.fcgi"), Page::text("").status(500));
@@ -106,7 +106,7 @@ async fn missing_abstract_is_fetched_on_next_open() {
     let whole = |opened: &Value| (opened["summary"].clone(), opened["problem"].clone());
     assert_eq!(whole(&open().await), (json!(ABSTRACT_LINES), Value::Null));
     upstream.add_page("/eutils/efetch.fcgi", Page::text("").status(400));
-    // Not from the memory of this process alone.
+    // A restart empties the cache.
     parlor.stop().await;
     let parlor = Parlor::start_built_in(folder.path(), &upstream, pubmed_settings(&upstream)).await;
     let opened = body(parlor.get("/rpc/article?pmid=11").send().await.unwrap()).await;

@@ -1,4 +1,4 @@
-//! What the page asks for, and who may.
+//! Searches and articles on the page, and the access rules for them.
 
 use serde_json::json;
 use upstream::Page;

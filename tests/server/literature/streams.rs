@@ -1,4 +1,4 @@
-//! Streams of research that the assistant makes, changes and deletes, and a server on which PubMed is switched off.
+//! Streams of research that the assistant creates, changes and deletes, and a server without PubMed.
 
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{call_rpc, last_prompt_and_tools, load_library, question_on_page, start_parlor, start_with};
 use crate::support::{Parlor, string_field};
 
-/// Has the model call a tool, which the person allows, and returns what the person was shown and what the tool gave.
+/// Has the model call a tool, approves the call, and returns the shown details and the result.
 async fn call_approved_tool(
     upstream: &Upstream,
     parlor: &Parlor,
@@ -54,7 +54,7 @@ async fn assistant_creates_changes_and_deletes_streams() {
         (&json!("Sea level"), &json!("tides[ti]"))
     );
 
-    // Under the name of another, the person would have allowed something else.
+    // With the name of another stream, the user would have approved something else.
     let wrong = json!({ "stream_id": kept["id"], "name": "Old things" });
     let (_, given) = call_approved_tool(&upstream, &parlor, "delete_stream", &wrong).await;
     assert!(given.contains("is called “Sea level”"), "{given}");
@@ -115,7 +115,7 @@ async fn panel_articles_can_be_opened_and_saved() {
         (&before["pmid"], &before["is_saved"]),
         (&json!("11"), &Value::Null)
     );
-    // What the assistant has found need not be asked for again.
+    // Articles that the assistant has found are cached.
     for program in ["esummary", "efetch"] {
         upstream.add_page(format!("/eutils/{program}.fcgi"), upstream::Page::never());
     }

@@ -1,20 +1,20 @@
-//! What the model was asked: the requests that the scripted server has seen, without the lists of models that were asked for.
+//! The model calls that the scripted server received, without the requests for the list of models.
 
 use serde_json::Value;
 use upstream::{Upstream, without_metadata};
 
-/// The model calls so far, oldest first, as they were sent.
+/// Returns the model calls so far, oldest first, as they were sent.
 pub fn raw_model_calls(upstream: &Upstream) -> Vec<Value> {
     let bodies = upstream.requests().into_iter().map(|request| request.body);
     bodies.filter(|body| body["messages"].is_array()).collect()
 }
 
-/// The last of them.
+/// Returns the last model call.
 pub fn last_model_call(upstream: &Upstream) -> Value {
     raw_model_calls(upstream).pop().expect("a call of the model")
 }
 
-/// The same without their system prompts, and without what is told about each message.
+/// Returns the model calls without their system prompts and the messages' metadata.
 pub fn model_calls(upstream: &Upstream) -> Vec<Value> {
     let mut calls = raw_model_calls(upstream);
     for body in &mut calls {
@@ -30,24 +30,24 @@ pub fn model_calls(upstream: &Upstream) -> Vec<Value> {
     calls
 }
 
-/// The system prompt of a call.
+/// Returns the system prompt of a call.
 pub fn system_prompt_of(call: &Value) -> &str {
     let first = &call["messages"][0];
     assert_eq!(first["role"], "system");
     first["content"].as_str().expect("a prompt")
 }
 
-/// The system prompt of the last call.
+/// Returns the system prompt of the last call.
 pub fn last_system_prompt(upstream: &Upstream) -> String {
     system_prompt_of(&last_model_call(upstream)).to_owned()
 }
 
-/// A message's text, without what is told about it.
+/// Returns a message's text without its metadata.
 pub fn message_text(message: &Value) -> &str {
     without_metadata(message["content"].as_str().expect("a text"))
 }
 
-/// What the model was shown last, without the system prompt and what is told about each message: role and text.
+/// Returns the role and the text of the last call's messages, without the system prompt and the metadata.
 pub fn last_messages(upstream: &Upstream) -> Vec<(String, String)> {
     let call = model_calls(upstream).pop().expect("a call of the model");
     let messages = call["messages"].as_array().expect("messages").iter();

@@ -17,7 +17,7 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    /// The stream that a request is answered with.
+    /// Sends a request and opens the stream of its response.
     pub async fn open(request: reqwest::RequestBuilder) -> Self {
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), 200);
@@ -29,14 +29,14 @@ impl EventStream {
         }
     }
 
-    /// The next event, with its id as `id`; `None` at the stream's end.
+    /// Returns the next event, with its id as `id`; `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<Value> {
-        // Comments, which come however little happens, are nothing that is waited for.
+        // Comments arrive even without events and do not extend the timeout.
         let soon = Instant::now() + TEST_TIMEOUT;
         while self.frames.is_empty() {
             let chunk = timeout_at(soon, self.response.chunk())
                 .await
-                .expect("something comes");
+                .expect("an event arrives");
             let chunk = chunk.expect("the stream is whole")?;
             let mut frames = Vec::new();
             self.decoder
@@ -59,7 +59,7 @@ impl EventStream {
         Some(event)
     }
 
-    /// The next event of a type; others are passed over.
+    /// Returns the next event of a type and skips others.
     pub async fn next_of_type(&mut self, kind: &str) -> Value {
         loop {
             let event = self
@@ -72,7 +72,7 @@ impl EventStream {
         }
     }
 
-    /// Everything to the end.
+    /// Reads all events until the end.
     pub async fn read_to_end(mut self) -> Vec<Value> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await {
@@ -82,7 +82,7 @@ impl EventStream {
     }
 }
 
-/// The types of events, with repeats of deltas left out, and what each call of the model came to.
+/// Returns the types of events, without repeated deltas and without the usage of model calls.
 pub fn event_types(events: &[Value]) -> Vec<&str> {
     let mut types: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
     types.retain(|kind| *kind != "usage");
@@ -90,7 +90,7 @@ pub fn event_types(events: &[Value]) -> Vec<&str> {
     types
 }
 
-/// What the model's deltas of a type add up to; checks that none is missing or doubled.
+/// Joins the model's deltas of a type. Asserts that none is missing or duplicated.
 pub fn joined_deltas(events: &[Value], kind: &str) -> String {
     let mut text = String::new();
     let is_models = |event: &&Value| event["type"] == kind && event.get("offset").is_some();

@@ -1,4 +1,4 @@
-//! Calls that a person has to allow.
+//! Tool calls that need approval.
 
 use upstream::When;
 
@@ -96,7 +96,7 @@ async fn stops_a_run_waiting_for_approval() {
     let stop = json!({ "message_id": waiting["message_id"] });
     let stopped = parlor.post("/rpc/stop_run", &stop).send().await.unwrap();
     assert_eq!(stopped.text().await.unwrap(), "\"stopped\"");
-    // The call's mark, then the end.
+    // The marker of the call, then the end.
     assert_eq!(
         event_types(&stream.read_to_end().await),
         ["text_delta", "cancelled"]

@@ -1,4 +1,4 @@
-//! What the calls of an answer come to, and what the model and the person are told of them.
+//! The results of tool calls, as the model and the user see them.
 
 use upstream::When;
 
@@ -76,7 +76,7 @@ async fn parallel_calls_return_their_outputs() {
     );
 }
 
-/// The deltas of a stream, joined.
+/// Joins the deltas of a stream.
 fn join_deltas(events: &[Value]) -> String {
     let deltas = events_of_type(events, "text_delta").into_iter();
     deltas
@@ -115,7 +115,7 @@ async fn joined_deltas_equal_the_message() {
         assert!(mark["position"].as_u64() >= end["position"].as_u64());
     }
 
-    // Whoever comes back later gets the rest.
+    // A reader that reconnects later gets the rest.
     let run = events.last().unwrap()["message_id"].as_str().unwrap();
     let mut positions: Vec<u64> = events
         .iter()
@@ -234,7 +234,8 @@ async fn model_must_answer_after_max_tool_rounds() {
     assert_eq!(offered, [true, true, false]);
 }
 
-/// serde_json passes it on unread, and the page can't read it: it would be in the log of everything.
+/// serde_json passes it on without parsing it, and the page cannot parse it. It would break the log of all
+/// conversations.
 #[tokio::test]
 async fn lone_surrogate_in_arguments_is_harmless() {
     let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
@@ -255,7 +256,7 @@ async fn lone_surrogate_in_arguments_is_harmless() {
     );
 }
 
-/// serde_json gives up at 128.
+/// serde_json's limit is 128 levels.
 #[tokio::test]
 async fn deeply_nested_arguments_are_shown() {
     let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;

@@ -1,4 +1,4 @@
-//! Runs that end, or are ended, while tools are at work, and what becomes of the calls when they go on.
+//! Runs that end during tool calls, and the state of the calls when the runs continue.
 
 use upstream::When;
 use uuid::Uuid;
@@ -28,10 +28,10 @@ async fn stop_cancels_a_running_tool() {
     assert_eq!(
         fate.drop_count.load(SeqCst),
         1,
-        "nothing of it goes on when the stop is answered"
+        "all calls have ended when the stop returns"
     );
     let rest = stream.read_to_end().await;
-    // The call's mark, then the end.
+    // The marker of the call, then the end.
     assert_eq!(event_types(&rest), ["text_delta", "cancelled"]);
     let path = format!("/api/messages/{}", started["message_id"].as_str().unwrap());
     let message = parlor.get_json(&path).await.1;
@@ -79,7 +79,7 @@ async fn restart_reruns_only_unfinished_calls() {
     assert_eq!(
         fate.start_count.load(SeqCst),
         1,
-        "what has no known end is not run again"
+        "a call with an unknown outcome is not run again"
     );
     let shown = &model_calls(&upstream)[1]["messages"];
     assert_eq!(shown[2]["content"], "fine");
@@ -107,7 +107,7 @@ async fn continues_after_a_break_in_tool_arguments() {
     assert_eq!(
         events_of_type(&events, "tool_start").len(),
         0,
-        "what was not asked for whole is not begun"
+        "an incomplete call is not started"
     );
     let path = format!("/api/runs/{}/continue", events[0]["message_id"].as_str().unwrap());
     let more = parlor.post(&path, &json!({})).send().await.unwrap();
@@ -129,7 +129,7 @@ async fn continues_after_a_break_in_tool_arguments() {
             .unwrap()
             .contains("cut off")
     );
-    // What is shown in the end is one conversation, with the call in its place.
+    // The result is one conversation, with the call in its place.
     let roles: Vec<_> = asked[2]["messages"]
         .as_array()
         .unwrap()

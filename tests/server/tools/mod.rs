@@ -1,4 +1,5 @@
-//! Tools in a real run: the loop over HTTP, with tools that wait, fail, never end, or have to be allowed. Here are those tools.
+//! Tools in a real run: the loop over HTTP, with tools that wait, fail, never end or need approval. This
+//! module has those tools.
 
 mod approvals;
 mod calls;
@@ -27,7 +28,7 @@ pub struct Named {
     name: String,
 }
 
-/// Ends when two of its calls are at work.
+/// A tool whose call ends when two of its calls are running.
 struct BarrierTool(Barrier);
 
 impl Tool for BarrierTool {
@@ -50,7 +51,7 @@ impl Tool for BarrierTool {
     }
 }
 
-/// What has become of a tool that never ends.
+/// The state of a tool that never ends.
 #[derive(Default)]
 struct EndlessToolState {
     start_count: AtomicUsize,
@@ -82,7 +83,7 @@ impl Tool for EndlessTool {
     }
 }
 
-/// Fails in the way that it is asked to.
+/// A tool that fails in the requested way.
 pub struct FailingTool;
 
 impl Tool for FailingTool {
@@ -106,7 +107,7 @@ impl Tool for FailingTool {
     }
 }
 
-/// Counts how often it is allowed to run.
+/// A tool that needs approval. It counts its runs.
 pub struct ApprovalTool(pub Arc<AtomicUsize>);
 
 impl Tool for ApprovalTool {
@@ -130,7 +131,7 @@ pub struct Made {
     data: Value,
 }
 
-/// Makes what it is asked for, and says this.
+/// A tool that creates the requested payload, with this output.
 pub struct PayloadTool(pub &'static str);
 
 impl Tool for PayloadTool {
@@ -150,7 +151,7 @@ impl Tool for PayloadTool {
     }
 }
 
-/// A server with these tools.
+/// Starts a server with these tools.
 async fn start_with_tools(tools: ToolRegistry) -> (tempfile::TempDir, Upstream, Parlor) {
     parlor_with_tools(tools, |_| {}).await
 }

@@ -9,16 +9,16 @@ use crate::script::ThinkingFormat;
 
 pub const DONE: &[u8] = b"data: [DONE]\n\n";
 
-/// Room for some hundred tokens' frames, taken at once.
+/// Space for the frames of some hundred tokens, allocated at once.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// Builds the frames of one answer.
+/// A builder of the frames of one answer.
 pub struct Frames {
     model: String,
     spelling: ThinkingFormat,
-    /// With tags, thinking has been opened and not been closed.
+    /// True if thinking was opened with a tag and not closed.
     in_tags: bool,
-    /// Tool calls so far.
+    /// The number of tool calls so far.
     calls: u64,
     prefix: Vec<u8>,
     block: BytesMut,
@@ -78,7 +78,7 @@ impl Frames {
         }
     }
 
-    /// A token that `write` puts into its frame, as it stands in JSON. No allocation but one block now and then.
+    /// Returns a token whose JSON text `write` puts into its frame. Allocates only a block now and then.
     pub fn token(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
         if self.block.capacity() - self.block.len() < self.prefix.len() + 128 {
             self.block = BytesMut::with_capacity(BLOCK_BYTES);
@@ -98,7 +98,7 @@ impl Frames {
         )
     }
 
-    /// The last chunks; in tags, thinking that was not closed is closed first.
+    /// Returns the last chunks. With tags, open thinking is closed first.
     pub fn finish(&mut self, reason: &str, tokens: u64) -> Bytes {
         let mut bytes = Vec::new();
         if self.in_tags {
@@ -130,7 +130,7 @@ pub fn frame(json: &Value) -> Bytes {
     format!("data: {json}\n\n").into()
 }
 
-/// Microseconds since the epoch: the same clock for every process of a machine.
+/// Returns microseconds since the epoch, a clock that all processes of a machine share.
 pub fn now_micros() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
@@ -139,11 +139,11 @@ pub fn now_micros() -> u64 {
 /// Writes a number without an allocation.
 pub fn put_number(to: &mut BytesMut, number: u64) {
     use std::io::Write;
-    // Writing to a buffer that grows does not fail.
+    // Writing to a growable buffer does not fail.
     let _ = write!(to.writer(), "{number}");
 }
 
-/// Cuts a text into pieces of a word each, with the space before it.
+/// Splits a text into words, each with the space before it.
 pub fn split_words(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut after_space = true;

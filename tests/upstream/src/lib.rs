@@ -1,5 +1,5 @@
-//! A scripted OpenAI-compatible server, for Parlor's tests and its benchmark: it says what a test tells it to
-//! say, and can fail in all the ways in which real servers fail. Loopback only.
+//! A scripted OpenAI-compatible server for Parlor's tests and its benchmark. It plays the scripts of a test,
+//! and can fail in all the ways of real servers. Loopback only.
 //!
 //! ```no_run
 //! # async fn example() {
@@ -13,9 +13,10 @@
 //! # }
 //! ```
 //!
-//! Over HTTP: `POST /control/scripts {"when": {"user_contains": "greet"}, "steps": [{"text": "Hello"}, {"gate":
-//! "rest"}, {"finish": "stop"}], "times": 1}`, `POST /control/gates/rest` (`GET` waits until an answer stands
-//! there), `POST /control/pages {"path": "/search", "body": {"text": "Found."}}`, `GET /control/requests`, `POST /control/reset`.
+//! Over HTTP: `POST /control/scripts {"when": {"user_contains": "greet"}, "steps": [{"text": "Hello"},
+//! {"gate": "rest"}, {"finish": "stop"}], "times": 1}`, `POST /control/gates/rest` (`GET` waits until an
+//! answer has reached it), `POST /control/pages {"path": "/search", "body": {"text": "Found."}}`, `GET
+//! /control/requests`, `POST /control/reset`.
 
 mod frames;
 mod models;
@@ -58,7 +59,7 @@ impl Upstream {
         Self::listen(0, None).await.expect("a free port on 127.0.0.1")
     }
 
-    /// Starts a server on a port of 127.0.0.1 (0: any), wanting a key or none.
+    /// Starts a server on a port of 127.0.0.1 (0: any), with or without a required key.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl Upstream {
         let state = state::UpstreamState::new(required_key);
         let router = server::router(state.clone());
         let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
-            // Each token goes out when it is due.
+            // Each token is sent when it is due.
             let _ = stream.set_nodelay(true);
         });
         let task = tokio::spawn(async move {
@@ -79,7 +80,7 @@ impl Upstream {
         Ok(Self { address, state, task })
     }
 
-    /// The base URL for clients, with `/v1`.
+    /// Returns the base URL for clients, with `/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -88,7 +89,7 @@ impl Upstream {
         self.address
     }
 
-    /// Plays this script to all requests that match, from now on.
+    /// Plays this script for all matching requests from now on.
     pub fn add_script(&self, when: When, script: Script) {
         self.state.add_script(ScriptRule {
             when,
@@ -97,7 +98,7 @@ impl Upstream {
         });
     }
 
-    /// The same, so many times.
+    /// Like [`add_script`](Self::add_script), a limited number of times.
     pub fn add_script_times(&self, times: u64, when: When, script: Script) {
         self.state.add_script(ScriptRule {
             when,
@@ -106,7 +107,7 @@ impl Upstream {
         });
     }
 
-    /// Puts a page at an address, from now on. The latest is found first.
+    /// Serves a page at a path from now on. The page added last takes precedence.
     pub fn add_page(&self, path: impl Into<String>, page: Page) {
         self.state.add_page(PlacedPage {
             path: path.into(),
@@ -115,7 +116,7 @@ impl Upstream {
         });
     }
 
-    /// The same, so many times.
+    /// Like [`add_page`](Self::add_page), a limited number of times.
     pub fn add_page_times(&self, times: u64, path: impl Into<String>, page: Page) {
         self.state.add_page(PlacedPage {
             path: path.into(),
@@ -124,32 +125,32 @@ impl Upstream {
         });
     }
 
-    /// The URL of an address here.
+    /// Returns the URL of a path on this server.
     pub fn url_of(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Lets all answers pass the gate, those still to come included.
+    /// Lets all answers pass the gate, including future ones.
     pub fn open_gate(&self, gate: &str) {
         self.state.open_gate(gate);
     }
 
-    /// Waits until an answer has come to the gate.
+    /// Waits until an answer has reached the gate.
     pub async fn wait_for_gate(&self, gate: &str) {
         self.state.wait_for_gate(gate).await;
     }
 
-    /// The requests so far, oldest first.
+    /// Returns the requests so far, oldest first.
     pub fn requests(&self) -> Vec<CapturedRequest> {
         self.state.requests()
     }
 
-    /// What `/v1/models` answers from now on.
+    /// Sets the response of `/v1/models` from now on.
     pub fn list_models(&self, status: u16, body: serde_json::Value) {
         self.list_models_with(status, body, &[]);
     }
 
-    /// The same, with these headers.
+    /// Like [`list_models`](Self::list_models), with these headers.
     pub fn list_models_with(&self, status: u16, body: serde_json::Value, headers: &[(&str, &str)]) {
         let headers = headers
             .iter()
@@ -170,7 +171,7 @@ impl Upstream {
         self.state.reset();
     }
 
-    /// Answers that are being streamed now.
+    /// Returns the number of answers that are being streamed.
     pub fn open_streams(&self) -> usize {
         self.state.open_streams()
     }
@@ -180,7 +181,7 @@ impl Upstream {
         self.state.wait_until_closed().await;
     }
 
-    /// Takes no more connections; when this returns, the port is free.
+    /// Stops accepting connections. When this returns, the port is free.
     pub async fn stop(mut self) {
         self.task.abort();
         let _ = (&mut self.task).await;

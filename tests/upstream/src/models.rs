@@ -1,10 +1,10 @@
-//! The models that are there without any script.
+//! The built-in models, which need no script.
 
 use serde::Deserialize;
 
 use crate::script::{Script, Step};
 
-/// As `/v1/models` lists them, the first one to be the default.
+/// The models in the order of `/v1/models`. The first one is the default.
 pub const BUILT_IN_MODELS: [&str; 5] = ["echo", "words", "markdown", "think", "bench"];
 
 const WORDS_TEXT: &str = "A quick paragraph of ordinary words, long enough to be seen arriving one by one, and short \
@@ -16,16 +16,16 @@ const THINKING_TEXT: &str =
 const MARKDOWN_TEXT: &str = "# Heading\n\nA paragraph with **bold**, *italic* and `code`.\n\n- one\n- two\n  - nested\n\n\
     | a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn main() {}\n```\n\n> A quotation.\n\nA [link](https://example.com).\n";
 
-/// What the `bench` model reads from the user's message.
+/// The parameters that the `bench` model reads from the user's message.
 #[derive(Deserialize)]
 struct BenchRequest {
     tokens: u64,
-    /// 0: as fast as they can be sent.
+    /// Tokens per second; 0 is as fast as they can be sent.
     #[serde(default)]
     per_second: f64,
 }
 
-/// The script of a built-in model, if there is one of that name.
+/// Returns the script of a built-in model, if there is one with that name.
 pub fn built_in_script(model: &str, user: &str) -> Option<Script> {
     let script = Script::new();
     Some(match model {

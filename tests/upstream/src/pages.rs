@@ -1,4 +1,5 @@
-//! Pages that tests put at any address: what search engines, databases and web sites answer, and how they fail.
+//! Pages that tests serve at any path: the responses and the failures of search engines, databases and web
+//! sites.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,10 +14,10 @@ use serde_json::Value;
 
 use crate::{server::capture, state::UpstreamState};
 
-/// How much of a page without end is sent at a time.
+/// The size of the blocks of an endless page.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// What is found at an address.
+/// A page at a path.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Page {
     #[serde(default = "ok")]
@@ -27,16 +28,16 @@ pub struct Page {
     pub body: PageBody,
 }
 
-/// What is in a page.
+/// The body of a page.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageBody {
     Text(String),
-    /// For what is not UTF-8.
+    /// Bytes that are not UTF-8.
     Bytes(Vec<u8>),
-    /// So many bytes of spaces.
+    /// This number of spaces.
     Spaces(usize),
-    /// The connection stays open, and nothing comes, not even a status.
+    /// The connection stays open without any response, not even a status.
     Never,
 }
 
@@ -46,7 +47,7 @@ pub struct PlacedPage {
     pub path: String,
     #[serde(flatten)]
     pub page: Page,
-    /// How often it is found; always, if nothing is said.
+    /// The number of times that it is served; without it, always.
     #[serde(default)]
     pub times: Option<u64>,
 }
@@ -106,7 +107,7 @@ impl Page {
     }
 }
 
-/// Answers what no other route does.
+/// Serves all requests without another route.
 pub async fn serve_page(
     Extract(state): Extract<Arc<UpstreamState>>,
     method: Method,

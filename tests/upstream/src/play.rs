@@ -17,7 +17,7 @@ use crate::{
     state::{OpenStream, UpstreamState},
 };
 
-/// The response that a script describes.
+/// Returns the response that a script describes.
 pub async fn respond(state: Arc<UpstreamState>, model: &str, script: Script) -> Response {
     let mut steps = VecDeque::from(script.steps);
     let ends = steps.iter().any(|step| {
@@ -37,7 +37,7 @@ pub async fn respond(state: Arc<UpstreamState>, model: &str, script: Script) -> 
     for step in &steps {
         match step {
             Step::ContentType(value) => media_type.clone_from(value),
-            // Whoever writes bytes, writes all of them.
+            // A script with raw bytes writes all of them itself.
             Step::Raw(_) | Step::RawBytes(_) => opens = false,
             _ => {}
         }
@@ -59,7 +59,7 @@ pub async fn respond(state: Arc<UpstreamState>, model: &str, script: Script) -> 
     (headers, Body::from_stream(player.into_stream())).into_response()
 }
 
-/// Waits as the script says, then answers with a status.
+/// Waits as the script says, then responds with a status.
 async fn respond_with_status(state: &UpstreamState, steps: VecDeque<Step>) -> Response {
     for step in steps {
         match step {
@@ -93,21 +93,21 @@ struct Player {
     pace: Option<PacedTokens>,
     sent: u64,
     first: Option<Bytes>,
-    /// Tells the state that the stream is over, however it ends.
+    /// Reports the end of the stream to the state when it is dropped.
     _open: OpenStream,
 }
 
-/// Tokens that are being sent, one at each beat.
+/// Tokens that are being sent, one per interval.
 struct PacedTokens {
     tokens: TokenSource,
     start: Instant,
-    /// Zero: at once.
+    /// Zero sends them at once.
     interval: Duration,
     index: u64,
 }
 
 enum TokenSource {
-    /// `number@microseconds`, for as many as there are.
+    /// Tokens `number@microseconds`, this many of them.
     Stamped(u64),
     Pieces(VecDeque<String>, DeltaKind),
 }
@@ -156,7 +156,7 @@ impl Player {
                 }
                 Step::End => return None,
                 Step::Cut => {
-                    // What was said before goes out first.
+                    // The earlier output is sent first.
                     tokio::task::yield_now().await;
                     return Some(Err(io::Error::other("cut by the script")));
                 }
@@ -215,7 +215,7 @@ impl Player {
             return None;
         }
         if pace.interval.is_zero() {
-            // As fast as they can be sent, but not at the cost of the other streams.
+            // As fast as they can be sent, but not at the expense of the other streams.
             if pace.index % 64 == 63 {
                 tokio::task::yield_now().await;
             }

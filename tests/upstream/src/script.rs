@@ -1,11 +1,12 @@
-//! What the scripted model says, and when a script is the one to play. The same vocabulary in Rust and in JSON.
+//! The output of the scripted model, and the condition for playing a script. The vocabulary is the same in
+//! Rust and in JSON.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One answer, as a list of steps. Without an end of its own it ends with `finish("stop")`.
+/// An answer as a list of steps. Without an end of its own it ends with `finish("stop")`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Script {
     pub steps: Vec<Step>,
@@ -13,7 +14,7 @@ pub struct Script {
     pub thinking: ThinkingFormat,
 }
 
-/// One thing that the model, or its server, does.
+/// A step of the model or of its server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -21,11 +22,11 @@ pub enum Step {
     Think(String),
     /// One delta of text.
     Text(String),
-    /// Text in pieces the size of tokens, at a pace.
+    /// Text in token-sized pieces at a pace.
     Stream { text: String, per_second: f64 },
-    /// The same for thinking.
+    /// Thinking in token-sized pieces at a pace.
     StreamThinking { text: String, per_second: f64 },
-    /// Numbered tokens at a pace; 0 a second is as fast as they can be sent.
+    /// Numbered tokens at a pace; 0 per second is as fast as they can be sent.
     Tokens { count: u64, per_second: f64 },
     /// A whole tool call.
     ToolCall {
@@ -33,11 +34,11 @@ pub enum Step {
         name: String,
         arguments: String,
     },
-    /// Waits until a test releases the gate of this name.
+    /// Waits until a test opens the gate with this name.
     Gate(String),
-    /// Waits so many milliseconds.
+    /// Waits this number of milliseconds.
     Pause(u64),
-    /// Answers with this status and body instead of a stream; what comes before are waits.
+    /// Responds with this status and body instead of a stream. Earlier steps can only be waits.
     Status {
         code: u16,
         #[serde(default)]
@@ -45,27 +46,27 @@ pub enum Step {
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
-    /// Another content type than `text/event-stream`, whatever follows.
+    /// A content type other than `text/event-stream`, whatever follows.
     ContentType(String),
     /// `data: {"error": …}` in the stream.
     ErrorObject(Value),
-    /// Bytes as they are, a lone surrogate's worth of nonsense included.
+    /// Text that is sent unchanged, including invalid JSON.
     Raw(String),
-    /// The same, for what is not UTF-8.
+    /// Bytes that are sent unchanged, including invalid UTF-8.
     RawBytes(Vec<u8>),
     /// Ends with this reason, the usage and `[DONE]`.
     Finish(String),
     /// Ends with `[DONE]` alone.
     Done,
-    /// Ends the body properly, without an end mark.
+    /// Ends the body properly, without an end marker.
     End,
     /// Drops the connection.
     Cut,
-    /// Says nothing more, and keeps the connection.
+    /// Sends nothing more, and keeps the connection open.
     Hang,
 }
 
-/// How thinking is spelled on the wire.
+/// The format of thinking on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingFormat {
@@ -78,21 +79,21 @@ pub enum ThinkingFormat {
     Tags,
 }
 
-/// Which requests a script answers. All that is given must hold.
+/// The requests that a script answers. All conditions must hold.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct When {
-    /// The last user message contains this.
+    /// The last user message contains this text.
     #[serde(default)]
     pub user_contains: Option<String>,
-    /// The model is this one; it is listed too.
+    /// The model has this name. It is also listed.
     #[serde(default)]
     pub model: Option<String>,
-    /// The request ends with the output of a tool, which contains this.
+    /// The request ends with a tool's output that contains this text.
     #[serde(default)]
     pub tool_gave: Option<String>,
 }
 
-/// What a request asks, as far as it decides which script answers.
+/// The part of a request that selects the script.
 #[derive(Debug)]
 pub(crate) struct RequestSummary {
     pub model: String,

@@ -33,7 +33,7 @@ pub fn router(state: Arc<UpstreamState>) -> Router {
         .route("/control/state", get(get_facts))
         .route("/control/reset", post(post_reset))
         .fallback(pages::serve_page)
-        // A script may have all of the largest answer in it.
+        // A script may contain all of the largest answer.
         .layer(DefaultBodyLimit::disable())
         .with_state(state)
 }
@@ -63,7 +63,7 @@ async fn get_models(Extract(state): Extract<Arc<UpstreamState>>, uri: Uri, heade
         .chain(state.scripted_models());
     let data: Vec<Value> = names
         .enumerate()
-        // The earlier in the list, the newer: clients that sort by age keep the order.
+        // Earlier models are newer: clients that sort by age keep the order.
         .map(|(index, id)| json!({"id": id, "object": "model", "created": 1000 - index, "owned_by": "upstream"}))
         .collect();
     Json(json!({"object": "list", "data": data})).into_response()
@@ -106,7 +106,8 @@ async fn post_chat(
     }
 }
 
-/// The text of the last message of a user, without what Parlor says about it: models answer what is said.
+/// Returns the text of the last user message without Parlor's metadata: the models respond to the user's
+/// text.
 fn last_user_message(request: &Value) -> String {
     let mut messages = request["messages"].as_array().into_iter().flatten();
     let message = messages.rfind(|message| message["role"] == "user");
@@ -114,7 +115,7 @@ fn last_user_message(request: &Value) -> String {
     without_metadata(&text).to_owned()
 }
 
-/// A message without the comment that Parlor puts before it.
+/// Returns a message without the metadata comment at its beginning.
 pub fn without_metadata(text: &str) -> &str {
     let block = text.strip_prefix("<!-- METADATA: ");
     block
@@ -122,13 +123,13 @@ pub fn without_metadata(text: &str) -> &str {
         .map_or(text, |(_, said)| said)
 }
 
-/// The text of the last message, if it is a tool's.
+/// Returns the text of the last message, if it is a tool's.
 fn last_tool_output(request: &Value) -> Option<String> {
     let last = request["messages"].as_array()?.last()?;
     (last["role"] == "tool").then(|| message_text(last))
 }
 
-/// A message's text, also when it is in parts.
+/// Returns a message's text, also if it has several parts.
 fn message_text(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
@@ -200,7 +201,7 @@ async fn open_gate(Extract(state): Extract<Arc<UpstreamState>>, Path(name): Path
     state.open_gate(&name);
 }
 
-/// Answers when some answer has come to the gate.
+/// Responds when an answer has reached the gate.
 async fn wait_for_gate(Extract(state): Extract<Arc<UpstreamState>>, Path(name): Path<String>) {
     state.wait_for_gate(&name).await;
 }

@@ -1,4 +1,4 @@
-//! What the server knows: the scripts to come, the gates, the requests it has seen.
+//! The state of the server: scripts, gates, and received requests.
 
 use std::{
     collections::{BTreeMap, HashSet, VecDeque},
@@ -14,15 +14,15 @@ use crate::{
     script::{RequestSummary, Script, When},
 };
 
-/// The last requests that are kept.
+/// The maximum number of stored requests. The oldest ones are dropped.
 const MAX_KEPT_REQUESTS: usize = 500;
 
-/// A request as it came, its key included.
+/// A request as received, including its key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CapturedRequest {
     pub method: String,
     pub path: String,
-    /// As it came, encoded.
+    /// The query as received, encoded.
     #[serde(default)]
     pub query: String,
     pub headers: BTreeMap<String, String>,
@@ -36,12 +36,12 @@ pub struct ScriptRule {
     pub when: When,
     #[serde(flatten)]
     pub script: Script,
-    /// How often it is played; always, if nothing is said.
+    /// The number of times that it is played; without it, always.
     #[serde(default)]
     pub times: Option<u64>,
 }
 
-/// What `/v1/models` answers instead of the truth.
+/// A response of `/v1/models` that replaces the real one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ModelListing {
     #[serde(default = "ok")]
@@ -77,7 +77,7 @@ struct Gates {
     reached: HashSet<String>,
 }
 
-/// A stream that has begun; dropped when it is over.
+/// An open stream; dropped when it ends.
 pub struct OpenStream(Arc<UpstreamState>);
 
 impl Drop for OpenStream {
@@ -103,7 +103,7 @@ impl UpstreamState {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The latest script is asked first, so that a test can override what stood before it.
+    /// The script added last takes precedence, so that a test can override earlier ones.
     pub fn add_script(&self, rule: ScriptRule) {
         self.inner().rules.push(rule);
     }
@@ -134,7 +134,7 @@ impl UpstreamState {
         Some(placed.page.clone())
     }
 
-    /// The models that only scripts know.
+    /// Returns the models that only scripts refer to.
     pub fn scripted_models(&self) -> Vec<String> {
         let mut models: Vec<String> = self
             .inner()
@@ -175,7 +175,7 @@ impl UpstreamState {
         self.inner().requests.iter().cloned().collect()
     }
 
-    /// Forgets scripts, pages, requests and gates; the key stays. Streams that wait go on waiting.
+    /// Removes scripts, pages, requests and gates; the key stays. Waiting streams continue to wait.
     pub fn reset(&self) {
         let required_key = self.required_key();
         *self.inner() = Inner {
@@ -201,7 +201,7 @@ impl UpstreamState {
             .await;
     }
 
-    /// Waits until some answer stands at the gate, or has passed it.
+    /// Waits until an answer has reached or passed the gate.
     pub async fn wait_for_gate(&self, gate: &str) {
         let _ = self
             .gates

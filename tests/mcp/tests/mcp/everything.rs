@@ -1,4 +1,4 @@
-//! The reference server, which has one of everything.
+//! The reference server "everything", which uses all features.
 
 use std::path::Path;
 
@@ -113,7 +113,7 @@ async fn returns_every_content_type_and_errors() {
         .0;
     assert!(error.contains("Invalid arguments for tool get-sum"), "{error}");
     running.0.shut_down().await;
-    assert!(running.0.tools().is_empty(), "it has been let go");
+    assert!(running.0.tools().is_empty(), "the server is stopped");
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn long_call_reports_progress() {
         })
         .collect();
     let mut rest = steps.iter();
-    // Those that came too soon after another may be missing, but none is out of its order.
+    // Messages that come too fast may be dropped, but the order is kept.
     assert!(
         heard.iter().all(|said| rest.any(|step| step == said)),
         "{heard:?}"

@@ -1,4 +1,4 @@
-//! Servers that fail, and servers that mean harm. Each call ends, and what is not broken goes on.
+//! Faulty and hostile servers. Each call ends, and working parts continue.
 
 use std::{fs, os::unix::fs::symlink, sync::Arc, time::Duration};
 
@@ -54,7 +54,7 @@ async fn abandoned_call_is_cancelled() {
         .await
         .unwrap_err();
     let told = async { while running.call_text("cancelled", "").await != "1" {} };
-    timeout(TEST_TIMEOUT, told).await.expect("the server is told");
+    timeout(TEST_TIMEOUT, told).await.expect("the server receives it");
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn mislabeled_image_is_stored_as_file() {
         "forge-1 application/octet-stream 31",
         "forge-2.svg image/svg+xml 31",
         "forge-3.html text/html 31",
-        // A type that is none.
+        // An invalid type.
         "forge-4 application/octet-stream 852",
         "forge-5 application/octet-stream 0",
     ];
@@ -210,7 +210,7 @@ async fn unreachable_servers_do_not_delay_runs() {
     );
     timeout(TEST_TIMEOUT, running.0.shut_down())
         .await
-        .expect("they are let go");
+        .expect("the servers are stopped");
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn server_environment_excludes_secrets() {
     let seen = running.call_text("env", r#"{"text":"TOKEN"}"#).await;
     let (token, names) = seen.split_once(" of ").unwrap();
     assert_eq!(token, "for you");
-    // What cargo sets here stands for what people have set elsewhere.
+    // The variables that cargo sets here represent those of the user.
     let ours = "HOME LANG LOGNAME PATH SHELL TERM TMPDIR TOKEN TZ USER";
     let mut seen = names.split(' ');
     assert!(

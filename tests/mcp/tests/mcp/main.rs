@@ -15,16 +15,16 @@ use parlor::{
 };
 use tokio::time::{sleep, timeout};
 
-/// How long a test waits for what must come at once.
+/// The timeout for events that must come at once.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a test looks whether what nobody tells it of has come.
+/// The interval of polling for changes that send no notification.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A server with the name `x`.
 struct TestServers(Servers);
 
-/// How a server is run.
+/// Returns the settings of a server.
 fn server_config(command: &str, args: &[&str]) -> McpServer {
     McpServer {
         name: "x".into(),
@@ -44,17 +44,17 @@ impl TestServers {
         Self(Servers::start(&[settings], &Arc::default()))
     }
 
-    /// The tool of this name, as soon as it is there.
+    /// Returns the tool with this name as soon as it exists.
     async fn tool(&self, name: &str) -> Arc<dyn AnyTool> {
         let name = format!("x_{name}");
         let listed = async {
-            // Not `settled`: that waits for the slowest of several servers.
+            // Not `settled`, which waits for the slowest of several servers.
             loop {
                 let tools = self.0.tools();
                 if let Some(tool) = tools.into_iter().find(|tool| tool.spec().name == name) {
                     return tool;
                 }
-                // Nobody is told when a server has listed it: look again.
+                // There is no notification when a server has listed its tools, so poll.
                 sleep(POLL_INTERVAL).await;
             }
         };
@@ -65,7 +65,7 @@ impl TestServers {
         call_with_progress(self.tool(name).await, arguments).await.0
     }
 
-    /// What a call that must succeed says.
+    /// Returns the text of a call that must succeed.
     async fn call_text(&self, name: &str, arguments: &str) -> String {
         let result = self.call_tool(name, arguments).await;
         result
@@ -74,7 +74,7 @@ impl TestServers {
     }
 }
 
-/// Calls a tool as a run does, and hears how far it is.
+/// Calls a tool as a run does. Returns the progress messages as well.
 async fn call_with_progress(
     tool: Arc<dyn AnyTool>,
     arguments: &str,
