@@ -1,4 +1,4 @@
-//! The layout: the list beside the conversation, and what is there only once.
+//! The layout: the sidebar, the conversation, and the parts that exist once per page.
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
@@ -27,7 +27,7 @@ use super::{
     when::When,
 };
 
-/// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
+/// The whole page. The server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
     let places = create_navigation(browser::current_address());
@@ -39,7 +39,7 @@ pub fn Chat() -> impl IntoView {
         <Suspense>
             {move || Suspend::new(async move {
                 let snapshots = snapshots.await;
-                // Who asked may have gone away meanwhile, and the places with them.
+                // The client may have disconnected meanwhile, and the signals with it.
                 match places.page_route.try_get_untracked() {
                     Some(_) => render_snapshot(snapshots, places),
                     None => ().into_any(),
@@ -50,7 +50,7 @@ pub fn Chat() -> impl IntoView {
     .erase()
 }
 
-/// The place of the person, with what is there as long as the page is.
+/// Creates the navigation, which lives as long as the page.
 pub(super) fn create_navigation(address: String) -> Navigation {
     let address = RwSignal::new(address);
     let page = Memo::new(move |_| address.with(|address| Route::parse(address)));
@@ -74,7 +74,7 @@ pub(super) fn create_navigation(address: String) -> Navigation {
     }
 }
 
-/// The page of some snapshots.
+/// Renders the page from its snapshots.
 pub(super) fn render_snapshot(page: PageSnapshot, places: Navigation) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
@@ -117,7 +117,7 @@ pub(super) fn render_snapshot(page: PageSnapshot, places: Navigation) -> AnyView
     view! { <Layout live/> }.erase()
 }
 
-/// New chat from anywhere.
+/// Registers the page's keyboard shortcuts: a new chat from anywhere.
 fn register_shortcuts(live: Live) {
     let handle = window_event_listener(ev::keydown, move |event| {
         let chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
@@ -143,7 +143,7 @@ fn Layout(live: Live) -> impl IntoView {
         let is_afoot = |row: &&ListRow| row.is_running.get() || row.has_news(live);
         live.list.with(|rows| rows.iter().filter(is_afoot).count())
     });
-    // The server asks for it once all is rendered: who asked may be gone by then, and all of this with them.
+    // The server reads this after rendering: the client may have disconnected by then, and all signals with it.
     let page_title = move || {
         let place = match live.page_route.try_get() {
             Some(Route::Settings) => "Settings".into(),
@@ -178,7 +178,7 @@ fn Layout(live: Live) -> impl IntoView {
     }
 }
 
-/// What the tab is called: how many conversations are being answered or have something new, and where one is.
+/// The title of the tab: the number of conversations with an active run or unseen results, and the current route.
 fn page_title(afoot: usize, place: &str) -> String {
     let mut title = String::new();
     if afoot > 0 {
@@ -192,13 +192,13 @@ fn page_title(afoot: usize, place: &str) -> String {
     title
 }
 
-/// Moves the focus, and nothing else: the address stays what it is.
+/// Moves the focus only: the address stays as it is.
 fn skip_to(event: ev::MouseEvent, to: &str) {
     event.prevent_default();
     browser::focus_selector(to);
 }
 
-/// What the place shows.
+/// The view of a route.
 fn route_view(live: Live, place: Route) -> AnyView {
     match place {
         Route::New => view! { <Welcome/> }.erase(),

@@ -1,7 +1,7 @@
-//! Days: which group of the list a conversation belongs to, and how a time is written.
+//! Days and times: the date groups of the list, and the format of times.
 //!
-//! The server knows no time zone but UTC, and the browser must render the same first page: so the first
-//! clock is the server's, sent with the page. After that the browser's own takes over.
+//! The server knows no time zone but UTC, and the browser must render the same first page. So the first clock is the
+//! server's, sent with the page; after hydration the browser's own takes over.
 
 use leptos::prelude::*;
 
@@ -10,17 +10,17 @@ use crate::protocol::{Timestamp, time};
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// A time: first as the server writes it, then as the person does.
+/// A time: first in the server's format, then in the browser's.
 #[component]
 pub fn Time(at: Timestamp) -> impl IntoView {
     let clock = use_live().clock;
     view! { <time datetime=at.to_rfc3339()>{move || clock.get().format_time(at)}</time> }
 }
 
-/// Whose days count.
+/// The source of the time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The server's. `today` is the day it was when the page was made.
+    /// The server's. `today` is the day on which the page was made.
     Utc { today: i64 },
     /// The browser's, in its own zone.
     Local { today: i64 },
@@ -34,14 +34,14 @@ impl Clock {
         }
     }
 
-    /// The browser's clock now.
+    /// The browser's current clock.
     pub fn local() -> Self {
         Self::Local {
             today: browser::local_day(browser::now()),
         }
     }
 
-    /// The group of the list for what last happened at `at`.
+    /// The group of the list for a last activity at `at`.
     pub fn group(self, at: Timestamp) -> DateGroup {
         match self {
             Self::Utc { today } => DateGroup::for_day(at.days_since_epoch(), today),
@@ -49,7 +49,7 @@ impl Clock {
         }
     }
 
-    /// A time, as short as it is clear: for a message.
+    /// A time in its shortest clear form, for a message.
     pub fn format_time(self, at: Timestamp) -> String {
         match self {
             Self::Utc { .. } => {
@@ -70,7 +70,7 @@ impl Clock {
     }
 }
 
-/// A group of the list.
+/// A date group of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DateGroup {
     Today,
@@ -82,7 +82,7 @@ pub enum DateGroup {
 impl DateGroup {
     fn for_day(day: i64, today: i64) -> Self {
         match today - day {
-            // A clock that is a little off must not make a group of its own.
+            // A slightly wrong clock must not make a group of its own.
             ..=0 => Self::Today,
             1 => Self::Yesterday,
             2..=7 => Self::Week,
@@ -109,7 +109,7 @@ impl DateGroup {
     }
 }
 
-/// How long something took, as short as it is clear: "0.4 s", "12 s", "3 min 5 s".
+/// A duration in its shortest clear form: "0.4 s", "12 s", "3 min 5 s".
 pub fn format_duration(ms: u64) -> String {
     let (seconds, tenths) = (ms / 1000, ms / 100 % 10);
     let number = |number: u64| number.to_string();

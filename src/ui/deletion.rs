@@ -1,4 +1,4 @@
-//! Asking before a conversation is deleted.
+//! Confirmation before a conversation is deleted.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::protocol::ConversationId;
 
-/// The question about the conversation that is to be deleted.
+/// The confirmation for the conversation to delete.
 #[derive(Clone, Copy)]
 pub struct Deletion {
     live: Live,
@@ -20,7 +20,7 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// Nobody is asked.
+    /// No open request.
     pub fn new(live: Live) -> Self {
         Self {
             live,
@@ -43,13 +43,13 @@ impl Deletion {
         });
     }
 
-    /// The question on the screen.
+    /// The dialog.
     pub fn dialog(self) -> AnyView {
         self.confirm.dialog()
     }
 }
 
-/// Where one goes on in the list when a conversation goes: the next one, or the one before, or *New chat*.
+/// The selector of the next focus in the list after a deletion: the next conversation, the previous one, or *New chat*.
 fn focus_target_after_delete(live: Live, id: ConversationId) -> String {
     let neighbour = live.list.with_untracked(|rows| {
         let index = rows.iter().position(|row| row.id == id)?;

@@ -1,26 +1,26 @@
-//! Views whose code comes in a file of its own, when they are first shown: what few people need, and not at once, is
-//! no part of what everybody waits for.
+//! Views with a code file of their own, loaded when they are first shown. Code that few people need, and not at once,
+//! does not delay the page for everybody.
 //!
-//! Such a view's module has a function that the build takes out of the WASM, with all that only it needs:
+//! The module of such a view has a function that the build splits from the main WASM, with all code that only it needs:
 //!
 //! ```text
 //! /// Shows the settings.
 //! pub fn settings(live: Live) -> AnyView {
-//!     lazy(move || code(live))
+//!     lazy_view(move || code(live))
 //! }
 //!
 //! #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-//! pub fn code(live: Live) -> Result<Code, NotLoaded> {
+//! pub fn code(live: Live) -> Result<LazyView, LoadError> {
 //!     Ok(Arc::new(move || view! { <section data-lazy="settings"><Settings live/></section> }.erase()))
 //! }
 //! ```
 //!
-//! Calling it has become asynchronous, and fails if there is no network, or the server has become a newer one that doesn't
-//! have the file. [`lazy`] shows the view, or says so. Without `fallible` such a call would be a panic and the page dead,
-//! and so it is with Leptos's own `#[lazy]`.
+//! A call of the split function is asynchronous. It fails without network, or when the server has been updated and no
+//! longer has the file. [`lazy_view`] shows the view, or the failure. Without `fallible`, as with Leptos's own `#[lazy]`,
+//! a failure would be a panic and stop the page.
 //!
-//! The server has all code and renders the view at once. [`prepare`] has the browser load that code before it takes the
-//! page over; it must know each view here that a page may begin with.
+//! The server has all code and renders the view at once. [`prepare`] makes the browser load that code before hydration;
+//! it must list each view of this kind that the first page may contain.
 
 use std::{
     pin::Pin,
@@ -35,10 +35,10 @@ use super::{
     tray,
 };
 
-/// Makes a view, once it is here.
+/// Makes a loaded view.
 pub type LazyView = Arc<dyn Fn() -> AnyView + Send + Sync>;
 
-/// The file could not be loaded. The browser's console knows why.
+/// The file could not be loaded. The browser's console has the cause.
 #[derive(Debug)]
 pub struct LoadError;
 
@@ -48,24 +48,24 @@ impl From<SplitLoaderError> for LoadError {
     }
 }
 
-/// Something on its way.
+/// The future of a load.
 pub type LoadFuture<T> = Pin<Box<dyn Future<Output = Result<T, LoadError>>>>;
 
-/// Shows a view once its code is here, and until then that it is being waited for or could not be had.
+/// Shows a view once its code is loaded; until then a notice that it is loading or has failed.
 pub fn lazy_view<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
     Lazy::new(load).show(true)
 }
 
-/// The same for a part of something that is shown already: while it is loaded, nothing is said.
+/// Shows a part of a larger view once its code is loaded; no notice while it is loading.
 pub fn lazy_part<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
     Lazy::new(load).show(false)
 }
 
-/// The same for what nobody waits for: it is shown once it is here, and as long as it can't be had, nothing is.
+/// Shows an optional view once its code is loaded, without any notice, also of failures.
 pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + 'static,
 ) -> AnyView {
@@ -82,7 +82,7 @@ pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     view.erase()
 }
 
-/// Goes on once something lazy is here, for which it is asked again and again as long as it is wanted.
+/// Loads something lazy, retries as long as it is wanted, and calls `go_on` with it.
 pub fn retry_until_loaded<T: 'static>(
     load: impl Fn() -> LoadFuture<T> + 'static,
     is_wanted: impl Fn() -> bool + 'static,
@@ -104,12 +104,12 @@ pub fn retry_until_loaded<T: 'static>(
     });
 }
 
-/// Goes on once something lazy is here, or could not be had: at once, if it is here already.
+/// Calls `go_on` once something lazy is loaded or has failed: at once, if it is loaded already.
 pub fn when_loaded<T: 'static>(
     mut loading: LoadFuture<T>,
     go_on: impl FnOnce(Result<T, LoadError>) + 'static,
 ) {
-    // On the server it always is, in a browser from the second time on.
+    // On the server it is always loaded, in a browser from the second time on.
     match (&mut loading).now_or_never() {
         Some(result) => go_on(result),
         None => spawn_local(async move { go_on(loading.await) }),
@@ -120,7 +120,7 @@ pub fn when_loaded<T: 'static>(
 struct Lazy {
     load: Arc<dyn Fn() -> LoadFuture<LazyView> + Send + Sync>,
     code: Arc<OnceLock<LazyView>>,
-    /// Set whenever it is known how the loading went.
+    /// Set when the result of the load is known.
     has_failed: RwSignal<bool>,
 }
 
@@ -155,7 +155,7 @@ impl Lazy {
 
     fn on_loaded(&self, result: Result<LazyView, LoadError>) {
         let failed = result.map(|code| self.code.set(code)).is_err();
-        // What is shown may be gone meanwhile.
+        // The view may be removed meanwhile.
         self.has_failed.try_set(failed);
     }
 
@@ -176,12 +176,12 @@ impl Lazy {
     }
 }
 
-/// Loads the code of what the server has rendered. Without it the page stays as the server rendered it, as it does
-/// without the first file.
+/// Loads the code of the views that the server has rendered. Without it the page stays as the server rendered it, as it
+/// does without the main file.
 pub async fn prepare() {
     let mut tries = 0;
     loop {
-        // One after the other: most of them come in the same file.
+        // One after the other: most of them are in the same file.
         let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("settings") || settings::load().await.is_ok())

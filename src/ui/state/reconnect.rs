@@ -1,66 +1,66 @@
-//! When to hold the event stream, and when to try again: a pure machine.
+//! The reconnect policy of the event stream: a pure state machine without clock or network.
 //!
-//! It knows no clock and no network. The driver tells it what happened and when, does what it answers,
-//! and comes back at [`Link::deadline`].
+//! The driver passes in each event with its time, performs the returned effect, and comes back at
+//! [`ReconnectPolicy::deadline`].
 
 /// Milliseconds on the driver's clock.
 pub type Ms = f64;
 
 /// The server sends a heartbeat at least every 15 seconds: after this long without a byte the connection is dead.
 const SILENCE_TIMEOUT: Ms = 40_000.0;
-/// How long an answer to the request for the stream may take.
+/// The time limit for the response to the stream request.
 const OPEN_TIMEOUT: Ms = 15_000.0;
-/// A tab that is looked at again after a sleep, or hears that there is a network again, does not wait for the whole
-/// silence to pass.
+/// The silence limit for a tab that becomes visible after a sleep or comes back online, which does not wait for the
+/// full timeout.
 const WAKE_SILENCE_TIMEOUT: Ms = 18_000.0;
-/// How long a hidden tab keeps its stream unless it is the chosen one. HTTP/1.1 allows six connections for all tabs
-/// together: whoever leafs through many tabs must not have to wait until those left behind let go.
+/// The time for which a hidden tab keeps its stream unless it holds the lock. HTTP/1.1 allows six connections for all
+/// tabs together: with many tabs open, the visible one must not have to wait for the hidden ones to disconnect.
 const HIDDEN_CLOSE_DELAY: Ms = 500.0;
 const MIN_RETRY_DELAY: Ms = 400.0;
 const MAX_RETRY_DELAY: Ms = 15_000.0;
 
-/// What happened.
+/// An input of the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ConnectionEvent {
-    /// The page is ready: hold the stream from now on.
+    /// The page is ready: connect and stay connected.
     Start,
     /// The server answered.
     Opened,
-    /// Bytes came, if only a heartbeat.
+    /// Bytes arrived, including heartbeats.
     Received,
-    /// The stream ended or could not be had.
+    /// The stream ended or could not be opened.
     Closed,
-    /// The state is being loaded anew; a stream is of no use until the next `Start`.
+    /// The state is being loaded again; a stream is useless until the next `Start`.
     Pause,
-    /// There is a network again, or the server has answered something else.
+    /// The network is back, or the server answered another request.
     Online,
-    /// The network is gone, says the browser, which knows no better whether the server can be reached.
+    /// The browser reports that the network is gone. This does not prove that the server is unreachable.
     Offline,
     Visible,
     Hidden,
-    /// Of all hidden tabs, this one goes on: for its title.
+    /// This hidden tab holds the lock and stays connected, for the sake of its title.
     LockGranted,
     /// The deadline passed.
     Tick,
 }
 
-/// What to do about it.
+/// An effect for the driver to perform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionEffect {
-    /// Open a stream, in place of the one that there may be.
+    /// Open a stream, replacing the present one, if any.
     Connect,
     /// Close the stream.
     Disconnect,
 }
 
-/// What the person should know.
+/// The connection status for the person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConnectionStatus {
-    /// Nothing is wrong: the first connection is being made, or nobody looks.
+    /// Nothing to report: the first connection is being made, or the page is hidden.
     #[default]
     Idle,
     Connected,
-    /// What happens on the server does not show here at the moment.
+    /// Changes on the server do not arrive at the moment.
     Disconnected,
 }
 
@@ -76,7 +76,7 @@ enum ConnectionState {
     BackingOff {
         until: Ms,
     },
-    /// Hidden for long: waits to be seen.
+    /// Hidden for long: disconnected until the page is visible.
     Suspended,
 }
 
@@ -84,10 +84,10 @@ enum ConnectionState {
 #[derive(Debug)]
 pub struct ReconnectPolicy {
     state: ConnectionState,
-    /// Connections that failed in a row.
+    /// Failed connections in a row.
     failures: u32,
     hidden_since: Option<Ms>,
-    /// Hidden, and allowed to go on.
+    /// Hidden, and allowed to stay connected.
     is_lock_holder: bool,
 }
 
@@ -103,10 +103,11 @@ impl Default for ReconnectPolicy {
 }
 
 impl ReconnectPolicy {
-    /// Takes what happened at `now`. `random` is in 0..1 and spreads the clients of a server that came back.
+    /// Handles an event at `now`. `random` is in 0..1 and spreads the reconnects of many clients after a restart of the
+    /// server.
     pub fn step(&mut self, input: ConnectionEvent, now: Ms, random: f64) -> Option<ConnectionEffect> {
         match input {
-            // Of many tabs that are opened in the background, each would hold a stream of its own.
+            // Many tabs opened in the background would otherwise hold a stream each.
             ConnectionEvent::Start if self.hidden_since.is_some() && !self.is_lock_holder => {
                 self.state = ConnectionState::Suspended
             }
@@ -142,7 +143,8 @@ impl ReconnectPolicy {
             {
                 return self.connect(now);
             }
-            // If it is true, that is said at once and not after a long silence; if not, the stream goes on with another one.
+            // If the network is really gone, this shows it without waiting for the silence timeout; if not, a new
+            // stream takes over.
             ConnectionEvent::Offline if matches!(self.state, ConnectionState::Open { .. }) => {
                 return self.connect(now);
             }
@@ -191,7 +193,7 @@ impl ReconnectPolicy {
         }
     }
 
-    /// A stream that stands, but has been silent for longer than the server ever is.
+    /// Returns true if an open stream has been silent for longer than the server's heartbeat interval allows.
     fn is_silent_too_long(&self, now: Ms) -> bool {
         matches!(self.state, ConnectionState::Open { heard } if now - heard > WAKE_SILENCE_TIMEOUT)
     }
@@ -209,7 +211,7 @@ impl ReconnectPolicy {
         };
     }
 
-    /// When to come back with [`Input::Tick`], if nothing else happens before.
+    /// The time for the next [`ConnectionEvent::Tick`], if nothing else happens before.
     pub fn deadline(&self) -> Option<Ms> {
         let own = match self.state {
             ConnectionState::Off | ConnectionState::Suspended => return None,
@@ -220,14 +222,14 @@ impl ReconnectPolicy {
         Some(self.hidden_close_at().map_or(own, |at| own.min(at)))
     }
 
-    /// When a hidden tab gives its stream back.
+    /// The time at which a hidden tab closes its stream.
     fn hidden_close_at(&self) -> Option<Ms> {
         self.hidden_since
             .filter(|_| !self.is_lock_holder)
             .map(|since| since + HIDDEN_CLOSE_DELAY)
     }
 
-    /// What the person should know about the connection.
+    /// The connection status for the person.
     pub fn status(&self) -> ConnectionStatus {
         match self.state {
             ConnectionState::Open { .. } => ConnectionStatus::Connected,

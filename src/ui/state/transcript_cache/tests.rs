@@ -12,7 +12,7 @@ fn applies_events_buffered_during_a_load_once() {
         for opened_at in 0..=snapshot_at {
             let mut shelf = TranscriptCache::default();
             assert!(shelf.open(story.conversation_id));
-            // The events between are in both: in the snapshot, and in the buffer.
+            // The events in between are in both: in the snapshot, and in the buffer.
             for event in &story.events[opened_at..] {
                 assert_eq!(shelf.apply(event), CacheOutcome::Unchanged);
             }
@@ -104,7 +104,7 @@ fn ignores_the_snapshot_of_an_earlier_request() {
     let id = story.conversation_id;
     let mut shelf = TranscriptCache::default();
     assert!(shelf.open(id));
-    // Everything is loaded anew; what was asked for is forgotten, and asked for again.
+    // Everything is loaded again; the pending request is forgotten and repeated.
     shelf.retain_only(None);
     shelf.cursor = Position(4);
     assert!(shelf.open(id));
@@ -161,7 +161,7 @@ fn shows_a_remote_deletion() {
     );
 }
 
-/// A conversation of so many messages, each after the one before.
+/// A conversation of `count` messages, each after the one before.
 fn long_transcript(count: usize) -> Transcript {
     let mut transcript = Transcript::new(ConversationId::new());
     for number in 0..count {
