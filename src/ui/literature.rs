@@ -1,10 +1,11 @@
-//! The page *Literature*: searching PubMed, keeping articles, and streams of research. Its code is loaded when it is first shown.
+//! The page *Literature*: searching PubMed, saving articles, and research streams. Its code is loaded when it is first
+//! shown.
 //!
-//! - [`desk`]: what the page holds and does; the rest are views of it
-//! - [`beside`]: what the chat beside it is told
-//! - [`search`], [`saved`], [`article`]: what one looks at; [`note`]: what one writes about it
-//! - [`offers`]: what the assistant proposes for this page, and can have it do
-//! - [`entry`]: an article in a list; [`streams`]: queries that are kept
+//! - [`state`]: the page's state and actions; the other modules are views of it
+//! - [`side_page`]: the page's context for the chat in the tray
+//! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the person's note about an article
+//! - [`actions`]: the assistant's proposals for this page, and the actions that it can suggest
+//! - [`entry`]: an article in a list; [`streams`]: saved queries
 
 mod actions;
 mod article;
@@ -31,7 +32,7 @@ use super::{
 };
 use crate::protocol::literature::{LiteratureLocation, LiteratureTab};
 
-/// The page, whatever is open on it.
+/// The page, at any of its addresses.
 pub fn literature_page(live: Live) -> AnyView {
     lazy_view(move || code(live))
 }
@@ -79,7 +80,7 @@ fn page_content(desk: LiteratureState) -> AnyView {
     .erase()
 }
 
-/// Search and Saved. They are links: each has an address.
+/// The tabs Search and Saved. They are links: each has an address.
 fn tab_links(desk: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
     let count = move || desk.with_library(|library| library.articles.len());
     let number = move || match count() {
@@ -100,7 +101,7 @@ fn tab_links(desk: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
     .erase()
 }
 
-/// What was removed can be had back.
+/// The button that restores the article removed last.
 fn undo_bar(desk: LiteratureState) -> AnyView {
     let shown = move || {
         desk.last_removed.get().map(|saved| {

@@ -1,19 +1,19 @@
 //! The page: Leptos components, the live state that they read, and the small boundary to the browser.
 //!
-//! - [`page`]: the snapshots that a page begins with; [`place`]: what its address names
-//! - [`live`]: the state that the stream of events keeps true, and the intents that change it
+//! - [`snapshot`]: the snapshots that a page starts from; [`route`]: the parsed address
+//! - [`state`]: the state that the event stream keeps up to date, and the intents that change it
 //! - [`chat`]: the one layout, with [`sidebar`], [`header`], [`transcript`], [`welcome`] and [`composer`] in it
-//! - [`panel`]: what tools and the model have made, beside the conversation
-//! - [`literature`]: a page of its own, beside which one talks in the [`tray`]
-//! - [`actions`]: what the page does when an action that the model suggests is pressed
-//! - [`diagnostics`]: how an answer was made
-//! - [`own`]: what the page that is shown has of its own for these two
+//! - [`panel`]: the payloads of tools and the model, beside the conversation
+//! - [`literature`]: a page of its own, with the chat in the [`tray`]
+//! - [`actions`]: the performers of the actions that a model suggests
+//! - [`diagnostics`]: the diagnostics of an answer
+//! - [`page_registry`]: the panel handlers and actions of the current page
 //! - [`markdown`]: text of a model as views that follow it while it grows
-//! - [`settings`]: what a person sets for themselves
+//! - [`settings`]: the person's settings
 //! - [`lazy`]: views whose code is loaded when they are first shown
-//! - [`browser`]: the only module here that knows whether it runs in one
+//! - [`browser`]: the only module here that depends on the target
 //!
-//! Nothing here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
+//! No module here decides what an event means (that is `protocol`), nor what an intent does (that is the server).
 
 mod actions;
 mod backoff;
@@ -60,14 +60,15 @@ use leptos::prelude::*;
 use self::chat::Chat;
 pub use self::lazy::prepare;
 
-/// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
+/// The `rel` of external links: the target cannot access this page and gets no referrer, and the link does not vouch
+/// for it.
 pub const EXTERNAL_LINK_REL: &str = "noopener noreferrer nofollow";
 
-/// The whole page, for the server to render and the browser to take over.
+/// The whole page, which the server renders and the browser hydrates.
 ///
-/// All of the chat is one view, whatever the address: going from one conversation to another, or from a new chat to
-/// the conversation that it became, keeps everything in place. An address that names nothing is a place like any other:
-/// [`Chat`] and its live state are there as long as the page is, and [`place`] says what the address names.
+/// All of the chat is one view, whatever the address: everything stays in place when the person goes from one
+/// conversation to another, or when a new chat becomes a conversation. An address that names nothing is a route like
+/// any other: [`Chat`] and its live state exist as long as the page, and [`route`] parses the address.
 #[component]
 pub fn Root() -> impl IntoView {
     view! { <Chat/> }

@@ -1,5 +1,5 @@
-//! Whether the person wants to be notified of long answers. The wish is kept in this browser; the permission is the
-//! browser's, and asked for only when the switch is pressed.
+//! The switch for notifications of long answers. The setting is stored in this browser; the permission is the
+//! browser's, and is asked for only when the switch is pressed.
 
 use leptos::prelude::*;
 
@@ -17,9 +17,9 @@ enum NotifySetting {
     #[default]
     Off,
     On,
-    /// The person, or the browser by itself, has said no.
+    /// The person or the browser has denied the permission.
     Blocked,
-    /// There are no notifications here.
+    /// The browser has no notifications.
     Unsupported,
 }
 
@@ -42,12 +42,12 @@ impl NotifySetting {
     }
 }
 
-/// Whether the person wants notifications, and the browser shows them.
+/// Returns true if the person wants notifications and the browser permits them.
 pub fn is_enabled() -> bool {
     NotifySetting::current() == NotifySetting::On
 }
 
-/// A bell that is on or off.
+/// A bell, on or off.
 #[component]
 pub fn NotifySwitch() -> impl IntoView {
     let live = use_live();
@@ -98,7 +98,7 @@ pub fn NotifySwitch() -> impl IntoView {
     }
 }
 
-/// What came of a press.
+/// The screen reader text for the result of a press.
 fn announcement(wish: NotifySetting) -> &'static str {
     match wish {
         NotifySetting::On => "You will be notified when a long answer is finished and you look elsewhere.",

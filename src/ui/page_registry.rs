@@ -1,5 +1,5 @@
-//! What the page that is shown has of its own: presentations of what is made for the panel, and actions that it performs. They
-//! are there as long as what has registered them is.
+//! The registry of the current page: its panel handlers and its actions. An entry lives as long as the owner that
+//! registered it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::{actions::PageAction, panel::handlers::PayloadHandler};
 
-/// All that pages register. There is one.
+/// The registry. One per application.
 #[derive(Clone)]
 pub struct PageRegistry {
     pub handlers: Registry<PayloadHandler>,
@@ -15,7 +15,7 @@ pub struct PageRegistry {
 }
 
 impl PageRegistry {
-    /// There is nothing.
+    /// An empty registry.
     pub fn new() -> Self {
         let changed = RwSignal::new(false);
         Self {
@@ -25,19 +25,19 @@ impl PageRegistry {
     }
 }
 
-/// What the page has of its own.
+/// The registry of the current page.
 pub fn use_page_registry() -> PageRegistry {
     expect_context()
 }
 
-/// Things of one kind, the latest last. Clones are the same list.
+/// Entries of one kind, the latest last. Clones share the list.
 pub struct Registry<T> {
     entries: Arc<Mutex<Vec<(usize, T)>>>,
-    /// Another value whenever there is another thing.
+    /// Toggled with every change of the entries.
     changed: RwSignal<bool>,
 }
 
-// Whether the things can be cloned does not matter.
+// Derived `Clone` would require that the entries are `Clone`.
 impl<T> Clone for Registry<T> {
     fn clone(&self) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<T: Copy + Send + 'static> Registry<T> {
         }
     }
 
-    /// It is there from now on, as long as what is being rendered is.
+    /// Adds an entry for as long as the current owner lives.
     pub fn register(&self, thing: T) {
         let number = {
             let mut things = self.lock_entries();
@@ -71,7 +71,7 @@ impl<T: Copy + Send + 'static> Registry<T> {
         });
     }
 
-    /// The latest that fits. Follows what there is.
+    /// The latest matching entry. Tracked.
     pub fn find(&self, fits: impl Fn(&T) -> bool) -> Option<T> {
         self.changed.track();
         let things = self.lock_entries();
@@ -80,7 +80,7 @@ impl<T: Copy + Send + 'static> Registry<T> {
     }
 
     fn mark_changed(&self) {
-        // The page may be gone as a whole.
+        // The whole page may be gone.
         let _ = self.changed.try_update(|changed| *changed = !*changed);
     }
 

@@ -1,4 +1,4 @@
-//! How full the model's context window is. Nobody waits for it: its code comes when the page is there, and so does it.
+//! The gauge of the context window's use. It is not needed for the first paint: its code is loaded after the page.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::{
     },
 };
 
-/// From here on, in percent, what was said first will soon be shortened or summarised.
+/// From this percentage on, the oldest messages will soon be shortened or summarised.
 const NEARLY_FULL_PERCENT: usize = 80;
 
-/// The gauge, once there is something to tell.
+/// The gauge, shown when the use is known.
 #[component]
 pub fn Gauge() -> impl IntoView {
     let live = use_live();
     let usage = Memo::new(move |_| live.current_view().and_then(|view| view.usage.get()));
-    // The server does not render it, so that the page is taken over without it.
+    // Not rendered on the server, so that hydration works without its code.
     let is_taken_over = RwSignal::new(false);
     Effect::new(move |_| is_taken_over.set(true));
     view! {
@@ -37,14 +37,14 @@ pub fn code(usage: Memo<Option<Usage>>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Ring usage/> }.erase()))
 }
 
-/// A ring that fills, with the figures one press away.
+/// A ring that fills, with the figures in a popover.
 #[component]
 fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
     let percent = move || usage.get()?.percent().map(|percent| percent.min(100));
     let label = move || usage.get().map(|usage| usage_label(&usage));
     let figures = move || usage.get().map(|usage| usage_details(&usage));
     let nearly_full = move || percent().is_some_and(|percent| percent >= NEARLY_FULL_PERCENT);
-    // Of a hundred: what is filled, and more than the rest.
+    // Of a hundred: the filled part, and a gap longer than the rest.
     let filled = move || percent().map(|percent| [&percent.to_string(), " 100"].concat());
     view! {
         <button
@@ -83,7 +83,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
     }
 }
 
-/// What it is called.
+/// The accessible name.
 fn usage_label(usage: &Usage) -> String {
     match usage.percent() {
         Some(percent) => ["Context window: ", &percent.to_string(), " % full"].concat(),

@@ -1,4 +1,5 @@
-//! Where one writes. A plain form without scripts; with them, one box for all conversations, each with its draft.
+//! The composer: the message input. A plain form without scripts; with them, one box for all conversations, each with
+//! its draft.
 
 mod gauge;
 mod parameters;
@@ -25,7 +26,7 @@ use super::{
     when::When,
 };
 
-/// The box, the model, and *Send*, which is *Stop* while this conversation is being answered.
+/// The box, the model, and *Send*, which is *Stop* while a run is active in this conversation.
 #[component]
 pub fn Composer() -> impl IntoView {
     let live = use_live();
@@ -33,7 +34,7 @@ pub fn Composer() -> impl IntoView {
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| live.current_view().is_some_and(|view| view.is_busy()));
     bind_draft(live, area);
-    // The dialog about how the model is asked is open.
+    // True while the parameters dialog is open.
     let is_asking = RwSignal::new(false);
 
     let send = move || {
@@ -48,7 +49,7 @@ pub fn Composer() -> impl IntoView {
                 .show("The answer is still being written. Stop it, or send this when it is done.");
             return;
         }
-        // It is kept as what is being sent before it is no draft any more.
+        // The message is stored in the outbox before its draft is removed.
         live.send(place, text, models.requested(live));
         drafts::remove(place);
         area.set_value("");
@@ -56,9 +57,9 @@ pub fn Composer() -> impl IntoView {
         browser::focus(&area);
     };
     let on_key = move |event: ev::KeyboardEvent| {
-        // While an input method composes, Enter belongs to it (229 is how Safari says so).
+        // While an input method composes, Enter belongs to it (229 is the key code in Safari).
         let composing = event.is_composing() || event.key_code() == 229;
-        // On a screen's keyboard there is no other way to begin a line.
+        // On-screen keyboards have no other way to insert a line break.
         if event.key() == "Enter" && !event.shift_key() && !composing && browser::has_hardware_keyboard() {
             event.prevent_default();
             send();
@@ -69,7 +70,7 @@ pub fn Composer() -> impl IntoView {
             let place = live.chat_route.get_untracked();
             drafts::save(place, &area.value());
             browser::fit_height(&area);
-            // Why the last one was not sent has been read by whoever writes another.
+            // A person who writes another message has read the error.
             live.dismiss_send_error(place);
         }
     };
@@ -79,7 +80,7 @@ pub fn Composer() -> impl IntoView {
         message_id,
         begins,
     } = expect_context();
-    // Where nothing is there is nobody to write to.
+    // Without a conversation, messages have no recipient.
     let nobody = move || match live.current_view() {
         Some(view) => view.phase.get() == ConversationPhase::Missing,
         None => !live.chat_route.get().is_chat(),
@@ -103,7 +104,7 @@ pub fn Composer() -> impl IntoView {
                 </p>
             </When>
             <div class="composer-box">
-                // Only for those without scripts.
+                // Only for pages without scripts.
                 <input type="hidden" name="intent_id" value=intent_id.to_string()/>
                 <input type="hidden" name="conversation_id" value=conversation_id.to_string()/>
                 <input type="hidden" name="message_id" value=message_id.to_string()/>
@@ -114,7 +115,7 @@ pub fn Composer() -> impl IntoView {
                     id="message"
                     name="message"
                     rows="1"
-                    // Whoever writes from right to left does so from the first letter on.
+                    // Sets the direction of right-to-left text from the first letter on.
                     dir="auto"
                     placeholder="Write a message"
                     autocomplete="off"
@@ -136,15 +137,15 @@ pub fn Composer() -> impl IntoView {
     }
 }
 
-/// The draft of where one is, in the box.
+/// Binds the box to the draft of the current route.
 fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
     Effect::new(move |before: Option<Route>| {
         let place = live.chat_route.get();
-        // A message that came back is a draft again.
+        // A returned message is a draft again.
         live.send_errors.track();
         let Some(area) = area.get() else { return place };
         if before.is_none() && !area.value().is_empty() {
-            // Written before the page was taken over.
+            // Text typed before hydration.
             drafts::save(place, &area.value());
         } else {
             let draft = drafts::load(place);
@@ -154,7 +155,7 @@ fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
         }
         browser::fit_height(&area);
         let is_to_write = before != Some(place) && use_tray().should_take_focus();
-        // Where there was nobody to write to, the box is still hidden now.
+        // The box may still be hidden until the next frame.
         browser::on_next_frame(move || {
             browser::fit_height(&area);
             if is_to_write {
@@ -165,7 +166,7 @@ fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
     });
 }
 
-/// Why the last message here could not be sent. Its text is back in the box.
+/// The reason why the last message here could not be sent. Its text is back in the box.
 #[component]
 fn SendError() -> impl IntoView {
     let live = use_live();
@@ -192,7 +193,7 @@ fn SendError() -> impl IntoView {
     view! { <div role="alert">{shown}</div> }
 }
 
-/// One button, so that the focus stays where it is when it changes.
+/// One button for both, so that the focus stays when it changes.
 #[component]
 fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView {
     let live = use_live();
@@ -209,7 +210,7 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
         }
     };
     let label = move || if busy.get() { "Stop" } else { "Send" };
-    // What the plain form says when *Stop* is pressed in it.
+    // The fields that the plain form submits for *Stop*.
     let run = move || {
         let run = live.current_view()?.active_run.get()?;
         Some(run.to_string())

@@ -1,4 +1,4 @@
-//! How the model is asked: a small dialog beside the choice of the model. Few ever open it, so its code comes then.
+//! The model parameters: a small dialog beside the model picker. Few people open it, so its code is loaded on demand.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Opens the dialog, and shows whether anything is set.
+/// The button that opens the dialog; it also shows if a parameter is set.
 #[component]
 pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
@@ -63,7 +63,7 @@ pub fn code(live: Live, is_asking: RwSignal<bool>) -> Result<LazyView, LoadError
 #[component]
 fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
     let dialog = use_modal(|| true);
-    // As it was when it was opened: what other tabs do meanwhile does not take away what is being typed.
+    // The values at opening: changes from other tabs do not overwrite what the person is typing.
     let here = untrack(|| live.current_view());
     let before = match &here {
         Some(view) => view.parameters.get_untracked().to_input(),

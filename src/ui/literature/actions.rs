@@ -1,4 +1,4 @@
-//! What the assistant proposes for this page, and can have it do when the person presses a button.
+//! The assistant's proposals for this page, and the actions that run when the person presses a button.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use crate::{
     },
 };
 
-/// What goes with the action `open_article`.
+/// The data of the action `open_article`.
 #[derive(Deserialize)]
 struct OpenArticleData {
     pmid: String,
 }
 
-/// As long as the page is shown.
+/// Registers the actions for as long as the page is shown.
 pub fn register(desk: LiteratureState) {
     let (page, panel, tray) = (use_page_registry(), use_panel(), use_tray());
     page.handlers.register(PayloadHandler {
@@ -64,7 +64,7 @@ pub fn register(desk: LiteratureState) {
     });
 }
 
-/// Puts a query into the box, and searches.
+/// Puts a query into the box and searches.
 fn run_suggested_query(desk: LiteratureState, view: &PanelView) {
     if let PanelBody::Query(suggestion) = &view.body {
         let here = desk.address.get_untracked();

@@ -1,4 +1,4 @@
-//! An article, with its abstract and what the person has written about it.
+//! An article, with its abstract and the person's note.
 
 use leptos::prelude::*;
 
@@ -86,7 +86,7 @@ fn full_article(desk: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
     .erase()
 }
 
-/// Where else it is.
+/// Links to the article on other sites.
 fn external_links(article: &Article) -> AnyView {
     let pubmed = ["https://pubmed.ncbi.nlm.nih.gov/", &article.pmid, "/"].concat();
     let doi = article.doi.as_deref().and_then(doi_url).map(|href| {

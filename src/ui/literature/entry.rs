@@ -1,4 +1,4 @@
-//! An article: in a list, and what is said of it everywhere.
+//! An article in a list, and the parts shared by all views of articles.
 
 use leptos::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::{
     ui::{erase::Erase, icons},
 };
 
-/// How many authors are named.
+/// The maximum number of authors listed.
 const MAX_LISTED_AUTHORS: usize = 6;
 
-/// An article in a list, whose title opens it, with what the person has written about it if that is wanted.
+/// An article in a list. Its title opens it; with `noted` it includes the person's note.
 pub fn article_entry(desk: LiteratureState, article: &Article, noted: bool) -> AnyView {
     let pmid = article.pmid.clone();
     let href = move || {
@@ -36,7 +36,7 @@ pub fn article_entry(desk: LiteratureState, article: &Article, noted: bool) -> A
     .erase()
 }
 
-/// What the person has written about it.
+/// The person's note.
 fn note_preview(desk: LiteratureState, pmid: String) -> AnyView {
     let note =
         Memo::new(move |_| desk.with_library(|library| Some(library.saved_article(&pmid)?.note.clone())));
@@ -47,7 +47,7 @@ fn note_preview(desk: LiteratureState, pmid: String) -> AnyView {
     view.erase()
 }
 
-/// Who wrote it, and where it stands.
+/// The authors and the journal reference.
 pub fn citation_line(article: &Article) -> AnyView {
     let mut authors = article.authors[..article.authors.len().min(MAX_LISTED_AUTHORS)].join(", ");
     if article.authors.len() > MAX_LISTED_AUTHORS {
@@ -63,7 +63,7 @@ pub fn citation_line(article: &Article) -> AnyView {
     .erase()
 }
 
-/// Keeps it, or keeps it no more: one button, so that the focus stays where it is.
+/// Saves the article, or removes it: one button, so that the focus stays.
 pub fn save_button(desk: LiteratureState, article: &Article) -> AnyView {
     let pmid = article.pmid.clone();
     let saved = Memo::new(move |_| desk.is_saved(&pmid));

@@ -1,4 +1,4 @@
-//! The tab *Saved*: what is kept, and finding something in it.
+//! The tab *Saved*: the saved articles, with a filter.
 
 use leptos::{prelude::*, web_sys};
 
@@ -12,7 +12,7 @@ use crate::{
     ui::{each::Each, erase::Erase},
 };
 
-/// How many are shown at first.
+/// The number of articles shown at first.
 const MAX_INITIAL_ARTICLES: usize = 50;
 
 pub fn saved_tab(desk: LiteratureState) -> AnyView {
@@ -82,7 +82,7 @@ fn saved_list(desk: LiteratureState) -> AnyView {
         };
         matching.with(|matching| matching.iter().take(limit).cloned().collect::<Vec<_>>())
     };
-    // In the address, so that those who ask are told of it, and it is there again after a reload.
+    // In the address, so that the chat's context includes it, and a reload keeps it.
     let filter = move |event: web_sys::Event| {
         let mut address = desk.address.get_untracked();
         address.query = event_target_value(&event);

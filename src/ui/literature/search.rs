@@ -1,4 +1,4 @@
-//! The tab *Search*: a box, the streams, and what was found.
+//! The tab *Search*: a query box, the streams, and the results.
 
 use leptos::{ev, html, prelude::*};
 
@@ -15,7 +15,7 @@ use crate::{
     ui::{browser, erase::Erase, icons, when::When},
 };
 
-/// The box, for what moves the focus.
+/// The query box, for focus changes.
 pub const QUERY_INPUT: &str = "#literature-query";
 
 pub fn search_tab(desk: LiteratureState) -> AnyView {
@@ -32,7 +32,7 @@ pub fn search_tab(desk: LiteratureState) -> AnyView {
     body.erase()
 }
 
-/// In place of all that needs PubMed.
+/// The notice in place of everything that needs PubMed.
 fn search_unavailable(why: String) -> AnyView {
     let saved = LiteratureLocation {
         tab: LiteratureTab::Saved,
@@ -70,7 +70,7 @@ fn SearchBox(desk: LiteratureState) -> impl IntoView {
             sort,
             ..LiteratureLocation::default()
         };
-        // Another query is no part of the stream that was open.
+        // Another query does not belong to the open stream.
         let stream = here.stream.filter(|_| here.query == to.query);
         let to = LiteratureLocation { stream, ..to };
         if to == here {
@@ -181,7 +181,7 @@ fn nothing_found(found: &ArticleSearchResults) -> AnyView {
     .erase()
 }
 
-/// What could not be had, and trying again.
+/// A load error, with a button to retry.
 pub fn load_error(what: &'static str, error: &ApiError, again: impl Fn() + 'static) -> AnyView {
     view! {
         <section class="literature-empty" role="alert">
@@ -220,7 +220,7 @@ fn result_list(desk: LiteratureState, found: &ArticleSearchResults) -> AnyView {
     .erase()
 }
 
-/// Other pages of what was found.
+/// The links to other pages of results.
 fn pager(desk: LiteratureState, page: usize, pages: usize) -> AnyView {
     let link = |to: usize, name: &'static str| {
         let there = (1..=pages).contains(&to);

@@ -1,4 +1,4 @@
-//! Streams of research: queries that are kept, each with a name and what the assistant is to mind there.
+//! Research streams: saved queries, each with a name and instructions for the assistant.
 
 use leptos::{ev, html, prelude::*};
 
@@ -12,7 +12,7 @@ use crate::{
     ui::{browser, confirm, erase::Erase, icons},
 };
 
-/// The query that is on the screen, as a new stream.
+/// Opens the editor for a new stream with the query on the screen.
 pub fn edit_new_stream(desk: LiteratureState) {
     let query = desk.address.with_untracked(|address| address.query.clone());
     let stream = ResearchStream {
@@ -32,7 +32,7 @@ fn stream_address(stream: &ResearchStream) -> LiteratureLocation {
     }
 }
 
-/// All of them. Each is a link that runs it; the one that is open says what it is.
+/// All streams. Each is a link that runs its query; the open one is marked.
 pub fn stream_list(desk: LiteratureState) -> AnyView {
     let all = Memo::new(move |_| desk.with_library(|library| library.streams.clone()));
     let open = Memo::new(move |_| desk.open_stream());
@@ -65,7 +65,7 @@ pub fn stream_list(desk: LiteratureState) -> AnyView {
     .erase()
 }
 
-/// The stream that is open.
+/// The open stream.
 fn stream_details(desk: LiteratureState, stream: ResearchStream) -> AnyView {
     let edited = stream.clone();
     let instructions = match stream.instructions.as_str() {
@@ -90,7 +90,7 @@ fn stream_details(desk: LiteratureState, stream: ResearchStream) -> AnyView {
     .erase()
 }
 
-/// Writing a stream.
+/// The editor of a stream.
 pub fn stream_dialog(desk: LiteratureState) -> AnyView {
     let dialog = NodeRef::<html::Dialog>::new();
     let name = NodeRef::<html::Input>::new();
@@ -149,7 +149,7 @@ pub fn stream_dialog(desk: LiteratureState) -> AnyView {
                 desk.live
                     .toasts
                     .show("The stream is deleted. What you have saved stays.");
-                // It is not open any more; the query is.
+                // The stream is no longer open; its query stays.
                 let mut address = desk.address.get_untracked();
                 address.stream = None;
                 desk.live.set_address(address.to_address(), true);

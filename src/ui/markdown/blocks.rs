@@ -1,4 +1,4 @@
-//! Blocks.
+//! Views of blocks.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{markdown::Alignment, protocol::CitedSource, ui::erase::Erase};
 
-/// What the views of one text share.
+/// The context shared by the views of one text.
 #[derive(Clone)]
 pub struct RenderContext {
-    /// Begins all ids.
+    /// The prefix of all ids.
     pub id_prefix: Arc<str>,
     pub footnotes: ArcRwSignal<Footnotes>,
     /// The sources that the text may cite.
@@ -25,10 +25,10 @@ pub struct RenderContext {
     pub open_code: OpenCodeLookup,
 }
 
-/// Returns the whole text of the last code block, if only the beginning of it is shown.
+/// Returns the whole text of the last code block, if only its beginning is shown.
 pub type OpenCodeLookup = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// The source of a number, 1 for the first, if there is one.
+/// Returns the source of a number, 1 for the first, if there is one.
 pub type CitationLookup = Arc<dyn Fn(usize) -> Option<CitedSource> + Send + Sync>;
 
 /// The blocks of a container.
@@ -63,8 +63,8 @@ fn render_block(node: Node, page: &RenderContext) -> AnyView {
     }
 }
 
-/// A heading is shown two levels below its own: the page has a title, and each message has a heading that says whose it
-/// is. Its class keeps the level that it has in the text.
+/// A heading, shown two levels below its own: the page has a title, and each message has a heading that names its
+/// author. Its class keeps the level that it has in the text.
 fn heading(level: u8, pieces: &GrowingList<InlineNode>, page: &RenderContext) -> AnyView {
     let text = inlines::render_growing(pieces, page);
     let class = format!("md-h{level}");
@@ -76,7 +76,7 @@ fn heading(level: u8, pieces: &GrowingList<InlineNode>, page: &RenderContext) ->
     }
 }
 
-/// In a tight list the style sheet takes the space from between the paragraphs: a list that becomes a loose one while it
+/// A list. In a tight list the style sheet removes the space between the paragraphs: a list that becomes loose while it
 /// grows keeps its items.
 fn list(
     start: Option<u64>,

@@ -1,4 +1,4 @@
-//! Footnotes: which reference leads to which note and back.
+//! Footnotes: the links between references and notes.
 //!
 //! While a text grows it is not known which reference will be the first of its note, so the links are made at its end.
 //! Then the first reference and the first definition of a label get an id each.
@@ -16,7 +16,7 @@ use crate::{
     ui::{browser, erase::Erase, when::When},
 };
 
-/// The nodes that have an id, by the key of their label.
+/// The nodes with an id, by the key of their label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footnotes {
     /// The number of a first reference.
@@ -35,7 +35,7 @@ impl Footnotes {
     }
 }
 
-/// A label as a part of an id: letters and digits stay, of the rest their numbers.
+/// A label as a part of an id: letters and digits stay, other characters become their code points.
 fn slug(label: &str) -> String {
     let mut slug = String::new();
     for c in label_key(label).chars() {
@@ -56,7 +56,7 @@ fn reference_id(page: &RenderContext, label: &str) -> String {
     format!("{}-ref-{}", page.id_prefix, slug(label))
 }
 
-/// Where the text refers to a note.
+/// The reference to a note.
 pub fn reference_link(label: &str, key: u64, page: &RenderContext) -> AnyView {
     let href = format!("#{}", note_id(page, label));
     let id = reference_id(page, label);
@@ -84,7 +84,7 @@ pub fn reference_link(label: &str, key: u64, page: &RenderContext) -> AnyView {
     .erase()
 }
 
-/// The note itself.
+/// The note.
 pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, page: &RenderContext) -> AnyView {
     let in_key = label_key(label);
     let id = note_id(page, label);
@@ -121,8 +121,8 @@ pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, page: &RenderContext)
     .erase()
 }
 
-/// Goes to a place on this page, and the focus with it. The address tells where one is, but *Back* leads to where one
-/// was before the conversation.
+/// Moves the focus and the page to a fragment. The address names the fragment, but *Back* leads to the page before the
+/// conversation.
 fn jump_to(event: &ev::MouseEvent, href: &str) {
     event.prevent_default();
     browser::go_to_fragment(href);

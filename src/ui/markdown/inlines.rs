@@ -1,4 +1,4 @@
-//! Running text.
+//! Views of inline content.
 
 use leptos::prelude::*;
 
@@ -21,7 +21,7 @@ pub fn render_growing(pieces: &GrowingList<InlineNode>, page: &RenderContext) ->
     pieces.view(|piece| piece.key, move |piece| render_inline(&piece, &page))
 }
 
-/// Text that stays as it is.
+/// Text that does not change.
 pub fn render_inlines(pieces: &[InlineNode], page: &RenderContext) -> Vec<AnyView> {
     pieces.iter().map(|piece| render_inline(piece, page)).collect()
 }
@@ -69,10 +69,10 @@ fn render_inline(piece: &InlineNode, page: &RenderContext) -> AnyView {
     }
 }
 
-/// The number of a source leads there, once it is known that there is one.
+/// The number of a source, a link once the source is known.
 fn citation(number: usize, page: &RenderContext) -> AnyView {
     let text = citation_text(number);
-    // In an element of its own: on the server's page the texts beside it would be one with it.
+    // In an element of its own: on the server's page it would merge with the texts beside it.
     let plain = move |text: String| view! { <span>{text}</span> }.erase();
     let Some(cited) = page.citations.clone() else {
         return plain(text);

@@ -1,4 +1,4 @@
-//! The card in the text that stands for what is in the panel. Its code is loaded when there is the first one.
+//! The card in the transcript that stands for a payload in the panel. Its code is loaded with the first card.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// What a tool or the model has made: a line about it, and a button that opens the panel.
+/// The card of a payload of a tool or the model: a summary line, and a button that opens the panel.
 pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     lazy_part(move || code(conversation_id, payload.clone()))
 }
@@ -63,7 +63,7 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     .erase()
 }
 
-/// The card's button.
+/// The selector of the card's button.
 pub fn card_selector(payload: &PayloadRef) -> String {
     ["[data-payload=\"", &payload.payload_id, "\"] button"].concat()
 }

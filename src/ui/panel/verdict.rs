@@ -1,4 +1,4 @@
-//! Accept and Reject, below a proposal. What the person says is kept, told to the model, and shown in every tab; what it does is
+//! Accept and Reject, below a proposal. The verdict is stored, sent to the model, and shown in every tab; its effect is
 //! up to the page.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::{
     ui::{browser, erase::Erase, icons, tray::use_tray},
 };
 
-/// The buttons, or which of them was pressed.
+/// The buttons, or the verdict.
 pub fn verdict_buttons(
     panel: Panel,
     shown: &ShownPayload,
@@ -31,7 +31,7 @@ pub fn verdict_buttons(
     };
     let (id, payload_id) = (shown.conversation_id, shown.payload.payload_id.clone());
     let (accept, reject) = (handler.accept, handler.reject);
-    // What the present page can't do is done on another one.
+    // A proposal that the present page can't accept is accepted on another one.
     let elsewhere = handler.other_page.filter(|_| accept.is_none());
     let obstacle = proposal.obstacle.clone();
     let tray = use_tray();
@@ -46,9 +46,9 @@ pub fn verdict_buttons(
         };
         let proposal = proposal.clone();
         let counts = move || {
-            // Something else may be shown by now, and the page that would do it may be gone.
+            // The panel may show something else by now, and the page that handles the verdict may be left.
             if !waits.is_disposed() {
-                // The buttons go away.
+                // The buttons are removed.
                 browser::focus_selector(".panel-body");
             }
             if let Some(does) = does {
@@ -62,7 +62,7 @@ pub fn verdict_buttons(
             }
         };
         let over = move || {
-            // Something else may be shown by now.
+            // The panel may show something else by now.
             waits.try_set(false);
         };
         panel

@@ -1,4 +1,4 @@
-//! Articles of journals, which can be opened and saved on the page *Literature*.
+//! Journal articles, which can be opened and saved on the page *Literature*.
 
 use leptos::{ev, prelude::*, task::spawn_local};
 
@@ -19,10 +19,10 @@ use crate::{
     },
 };
 
-/// How many are shown at first.
+/// The number of articles shown at first.
 const MAX_INITIAL_ARTICLES: usize = 50;
 
-/// What was found.
+/// A list of articles.
 pub fn article_list(found: &ArticleListView) -> AnyView {
     let list = |articles: &[ArticleView]| {
         let articles: Vec<_> = articles.iter().map(entry).collect();
@@ -61,7 +61,7 @@ fn entry(article: &ArticleView) -> AnyView {
     .erase()
 }
 
-/// One article, with all there is of it.
+/// One article with all its details.
 pub fn article(article: &ArticleView) -> AnyView {
     view! {
         <div class="panel-article">
@@ -99,7 +99,7 @@ enum SaveState {
     Saved,
 }
 
-/// Opens the article on the page *Literature*, or saves it.
+/// The buttons that open the article on the page *Literature*, or save it.
 fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     let (panel, tray) = (use_panel(), use_tray());
     let address = [LITERATURE_PATH, "/articles/", pmid].concat();
@@ -156,7 +156,7 @@ fn save(panel: Panel, pmid: String, title: String, kept: RwSignal<SaveState>) {
             .live
             .call(rpc::save_article(pmid, String::new(), None))
             .await;
-        // Something else may be shown by now.
+        // The panel may show something else by now.
         kept.try_set(if saved.is_ok() {
             SaveState::Saved
         } else {

@@ -1,4 +1,4 @@
-//! Texts: a version at a time, as it reads or as it differs from the one before.
+//! Documents: one version at a time, as text or as the difference from the previous version.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// A document: its newest version at first.
+/// A document, with its newest version at first.
 pub fn document(document: &DocumentView) -> AnyView {
     let versions: Arc<[DocumentVersion]> = document.versions.clone().into();
     let last = versions.len().saturating_sub(1);
@@ -67,7 +67,7 @@ fn version_switch(
             chosen.set(index);
         }
     };
-    // The first one has none before it.
+    // The first version has no previous one.
     let impossible = move || (chosen.get() == 0).then_some("true");
     let compare = move |_| {
         if chosen.get_untracked() > 0 {

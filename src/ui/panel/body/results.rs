@@ -1,4 +1,4 @@
-//! Pages of the web.
+//! Web search results.
 
 use leptos::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::{
     ui::erase::Erase,
 };
 
-/// How many are shown at first.
+/// The number of results shown at first.
 const MAX_INITIAL_RESULTS: usize = 50;
 
-/// What was found.
+/// A list of results.
 pub fn results(found: &WebResults) -> AnyView {
     let list = |results: &[WebResult]| {
         let results: Vec<_> = results.iter().map(entry).collect();

@@ -1,4 +1,4 @@
-//! Tables. A wide one scrolls inside of itself.
+//! Tables. A wide one scrolls sideways.
 
 use leptos::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::{
     ui::erase::Erase,
 };
 
-/// How many rows are shown at first.
+/// The number of rows shown at first.
 const MAX_INITIAL_ROWS: usize = 100;
 
-/// A table, with its title.
+/// A table with its title.
 pub fn table(table: &TableView) -> AnyView {
     let title = table.title.clone();
     view! {
@@ -52,7 +52,7 @@ pub fn rows(table: &TableView) -> AnyView {
 }
 
 fn heading(column: &TableColumn) -> AnyView {
-    // One without words is a heading of nothing.
+    // A column without a name must not be a heading.
     if column.name.is_empty() {
         return view! { <td></td> }.erase();
     }
