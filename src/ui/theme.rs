@@ -1,6 +1,6 @@
-//! Light, dark, or as the system has it.
+//! The theme: light, dark, or the system's.
 //!
-//! The choice is kept under [`KEY`]; a script in the page's head applies it before anything is drawn.
+//! The choice is stored under [`KEY`]; a script in the page's head applies it before the first paint.
 
 use leptos::prelude::*;
 
@@ -58,7 +58,7 @@ impl Theme {
     }
 }
 
-/// One button that goes round.
+/// A button that cycles through the themes.
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new(Theme::default());

@@ -1,4 +1,4 @@
-//! A conversation that has not begun: what one can do here.
+//! The welcome of a new chat.
 
 use leptos::prelude::*;
 
@@ -18,7 +18,7 @@ const TOUR_SUGGESTIONS: [&str; 3] = [
     "How do I connect a real model?",
 ];
 
-/// A greeting, ways to begin, and how to get somebody to talk to.
+/// A greeting, example prompts, and how to set up a model.
 #[component]
 pub fn Welcome() -> impl IntoView {
     let live = use_live();
@@ -53,7 +53,7 @@ pub fn Welcome() -> impl IntoView {
     }
 }
 
-/// An endpoint that is set and does not work: better said before somebody has written to it.
+/// A notice for a configured endpoint that does not work, shown before the person writes a message to it.
 fn endpoint_problem(problem: RunError) -> AnyView {
     view! {
         <div class="hint">

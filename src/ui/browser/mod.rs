@@ -50,7 +50,7 @@ pub fn is_plain_click(event: &MouseEvent) -> bool {
     event.button() == 0 && !is_with_key
 }
 
-/// What the event stream tells.
+/// An event of the event stream.
 #[derive(Debug)]
 // The stub never reports anything.
 #[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
@@ -62,7 +62,7 @@ pub enum StreamEvent {
     Ended,
 }
 
-/// Whether anybody can see the page, and whether there is a network.
+/// A change of the page's visibility or of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // The stub never reports anything.
 #[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
@@ -73,7 +73,7 @@ pub enum PresenceEvent {
     Offline,
 }
 
-/// Whether the browser shows notifications.
+/// The permission to show notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // The server has no browser to ask.
 #[cfg_attr(not(feature = "hydrate"), expect(dead_code))]

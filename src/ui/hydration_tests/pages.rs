@@ -32,7 +32,7 @@ pub struct Texts {
     /// A tool's arguments, as the model wrote them.
     pub input: String,
     pub output: String,
-    /// Everything else.
+    /// All other texts.
     pub other: String,
 }
 
@@ -124,7 +124,7 @@ fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
     }))
 }
 
-/// A conversation: a question, an answer with everything that one can have, and one that waits for a person.
+/// A conversation: a question, an answer with every kind of content, and one that waits for a person.
 pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let id = ConversationId::new();
     let other = &texts.other;

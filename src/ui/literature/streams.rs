@@ -32,7 +32,7 @@ fn stream_address(stream: &ResearchStream) -> LiteratureLocation {
     }
 }
 
-/// All streams. Each is a link that runs its query; the open one is marked.
+/// All streams, as links that run their queries, and the details of the open one.
 pub fn stream_list(desk: LiteratureState) -> AnyView {
     let all = Memo::new(move |_| desk.with_library(|library| library.streams.clone()));
     let open = Memo::new(move |_| desk.open_stream());

@@ -1,4 +1,4 @@
-//! What the assistant remembers of the person. What it remembers meanwhile appears by itself.
+//! The assistant's memories of the person. Memories stored meanwhile appear automatically.
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -19,18 +19,18 @@ use crate::{
     },
 };
 
-/// More than these are not seen at a glance.
+/// More memories than these need a search.
 const MAX_WITHOUT_SEARCH: usize = 7;
 
-/// How much of a memory is in its button's name, in characters.
+/// The maximum length of a memory in its button's label, in characters.
 const MAX_LABEL_CHARS: usize = 60;
 
 #[derive(Clone, Copy)]
 struct Memories {
     settings: SettingsState,
-    /// What was forgotten on this page: it can be put back for as long as one is here.
+    /// Memories deleted on this page: they can be restored as long as it is open.
     forgotten: RwSignal<Vec<Memory>>,
-    /// What is searched for.
+    /// The search text.
     query: RwSignal<String>,
 }
 
@@ -163,13 +163,13 @@ fn element_id(id: MemoryId) -> String {
     ["memory-", &id.to_string()].concat()
 }
 
-/// What was pressed is another button now.
+/// The pressed button was replaced by another.
 fn focus_button(id: MemoryId) {
     browser::on_next_frame(move || browser::focus_selector(&["#", &element_id(id), " button"].concat()));
 }
 
 impl Memories {
-    /// All that is to be seen, newest first: with what was forgotten here.
+    /// All visible memories, newest first, including those deleted here.
     fn all(self) -> Vec<Memory> {
         let mut all = self.settings.memories.get();
         self.forgotten.with(|forgotten| {
@@ -182,7 +182,7 @@ impl Memories {
         all
     }
 
-    /// Those that have all words that are searched for.
+    /// The memories that contain all search words.
     fn matching(self) -> Vec<Memory> {
         let words = self.query.get().to_lowercase();
         let mut all = self.all();

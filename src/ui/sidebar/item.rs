@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// A link, what can be done with it, and whether something is at work in it.
+/// The link, the menu, and the sign of an active run.
 #[component]
 pub fn ConversationItem(row: ListRow) -> impl IntoView {
     let live = use_live();
@@ -99,7 +99,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
     }
 }
 
-/// The title as a field: Enter keeps it, Escape does not, and going elsewhere keeps it too.
+/// The title as a field: Enter and leaving the field save it, Escape does not.
 #[component]
 fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
@@ -110,7 +110,8 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
         if let Some(input) = input.get() {
             browser::focus(&input);
             input.select();
-            // The press that brought us here ends after this, and may take the selection away; who types already has none.
+            // The click that opened the field ends after this and may remove the selection; a person who types already
+            // has none.
             let shown = shown.clone();
             browser::on_next_frame(move || {
                 if input.value() == shown {
@@ -120,7 +121,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
         }
     });
     let keep = move || {
-        // Leaving the field because it went away is not another answer.
+        // Removing the field also blurs it, which is not a second save.
         if !renaming.get_untracked() {
             return;
         }
@@ -142,7 +143,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             focus_link(row.id);
         }
         "Escape" => {
-            // The drawer is not meant.
+            // Escape must not close the drawer.
             event.prevent_default();
             renaming.set(false);
             focus_link(row.id);
@@ -162,12 +163,12 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// The focus goes back to where it was before the title was a field. The link is there with the next frame.
+/// Returns the focus to the link, which is back with the next frame.
 fn focus_link(id: ConversationId) {
     browser::on_next_frame(move || browser::focus_selector(&link_selector(id)));
 }
 
-/// Finds a conversation's link.
+/// The selector of a conversation's link.
 pub fn link_selector(id: ConversationId) -> String {
     ["#sidebar a[href=\"", &Route::Conversation(id).path(), "\"]"].concat()
 }

@@ -1,4 +1,4 @@
-//! An answer: its parts in their order, what it is doing, and how it ended.
+//! An answer: its parts in order, its current activity, and how it ended.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let message_id = row.id;
     let view = use_live().view(conversation_id);
     let busy = Memo::new(move |_| view.is_busy());
-    // What went wrong before one came here is no news.
+    // Problems from before the page was opened are not announced.
     let (run, is_new) = (row.run.clone(), row.is_new);
     let news = Memo::new(move |news: Option<&bool>| {
         is_new || news.is_some_and(|news| *news) || run.with(|run| !run.status.is_terminal())
@@ -79,7 +79,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     }
 }
 
-/// Whether the answer can be continued: it has something, it is the last one, and it broke off or was stopped.
+/// True if the answer can be continued: it is not empty, it is the last one, and it broke off or was stopped.
 fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     let rows = use_live().view(conversation_id).rows;
     let (id, run, parts) = (row.id, row.run.clone(), row.parts.clone());
@@ -102,7 +102,7 @@ fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bo
 fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     match part.kind.clone() {
-        // It is in the trace.
+        // Shown in the trace.
         PartKind::Thinking => ().into_any(),
         PartKind::Text => {
             let offers = row.extras.clone();
@@ -130,13 +130,14 @@ fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
     }
 }
 
-/// Whether there is nothing yet, or a thought after what is shown: the trace, which tells of it, is far up then.
+/// Returns true if the answer is empty, or its last part is thinking: the trace, which shows the thinking, may be
+/// scrolled far out of view.
 fn needs_activity(parts: &[PartRow]) -> bool {
     parts.last().is_none_or(PartRow::is_thinking)
         && (parts.is_empty() || !parts.iter().all(PartRow::is_thinking))
 }
 
-/// What the ids inside a part begin with: unique on the page.
+/// The prefix of the ids inside a part, unique on the page.
 pub(super) fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
     [
         &message.to_string(),
@@ -148,7 +149,7 @@ pub(super) fn part_id(message: MessageId, (node, part): (usize, usize)) -> Strin
     .concat()
 }
 
-/// Something is going on: what, in words for those who wait for long.
+/// An activity indicator, with text for long waits.
 pub fn activity(text: String) -> AnyView {
     view! {
         <div class="activity">
@@ -159,7 +160,7 @@ pub fn activity(text: String) -> AnyView {
     .erase()
 }
 
-/// Three dots that move.
+/// Three moving dots.
 #[component]
 pub fn Dots() -> impl IntoView {
     view! {

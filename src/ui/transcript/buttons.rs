@@ -1,4 +1,4 @@
-//! The actions that an answer suggests, as buttons. The code comes with that of the other things that an answer offers.
+//! The actions that an answer suggests, as buttons. Their code is loaded with that of the other suggestions.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::{
     },
 };
 
-/// An action, and which of its answer's it is.
+/// An action with its index in the answer.
 type NumberedAction = (usize, SuggestedAction);
 
-/// The buttons of the actions that somebody does.
+/// The buttons of the actions that have a performer.
 pub fn action_buttons(
     (conversation_id, message_id, offers): (ConversationId, MessageId, &ArcRwSignal<AnswerExtras>),
     actions: &[SuggestedAction],
@@ -84,7 +84,7 @@ pub fn action_buttons(
     .erase()
 }
 
-/// The server does it: it is what the person says next.
+/// Sends an action that the server performs, as the person's next message.
 fn send_action(live: Live, id: ConversationId, action: SuggestedAction) {
     let model = live.view(id).model.get_untracked();
     let interaction = Interaction::ActionExecuted {

@@ -35,7 +35,7 @@ use super::{
 };
 use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus};
 
-/// A conversation, or why it is not there.
+/// A conversation, or the reason why it is not shown.
 #[component]
 pub fn Conversation(view: ConversationView) -> impl IntoView {
     let live = use_live();
@@ -62,7 +62,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
     }
 }
 
-/// Shown only to those who wait for long; but what is being sent is shown to whoever sends it.
+/// The loading notice, shown only after a delay; a message being sent is shown at once.
 fn loading(view: &ConversationView) -> AnyView {
     let rows = view.rows.clone();
     let question = |row| match row {
@@ -93,7 +93,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             live.load_older_near_start(id);
         }
     };
-    // The server's page may have been looked at for a while.
+    // The server's page may have been on the screen for a while.
     let new = live.is_hydrated();
     Effect::new(move |_| {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
@@ -110,7 +110,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         };
         watch.set_value(Some([
             browser::on_resize(&content, resized),
-            // What is below takes more room, or a keyboard does.
+            // The composer may have grown, or an on-screen keyboard opened.
             browser::on_resize(&scroller, resized),
         ]));
     });
@@ -122,7 +122,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         failed_syncs,
         ..
     } = view;
-    // A message of one's own is always looked at.
+    // The person's own new message is always scrolled into view.
     let sent = pending_send.clone();
     Effect::new(move |_| {
         if sent.get() != PendingSend::Nothing {
@@ -172,7 +172,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     }
 }
 
-/// What is said to those who hear the page. A text that grows is not read out; that it begins and ends is.
+/// Announces progress to screen readers: the start and the end of an answer, not its growing text.
 fn announce_progress(
     rows: ArcRwSignal<Vec<Row>>,
     running: ArcRwSignal<Option<MessageId>>,
@@ -185,7 +185,7 @@ fn announce_progress(
                 Some(Row::Answer(row)) => row.run.with_untracked(|run| match run.status {
                     RunStatus::Complete => "Answer complete",
                     RunStatus::Stopped => "Answer stopped",
-                    // The problem is an alert of its own.
+                    // The problem box is an alert of its own.
                     _ => "",
                 }),
                 _ => "",
@@ -197,7 +197,7 @@ fn announce_progress(
     move || said.with(|(_, words)| *words)
 }
 
-/// A message waits for the connection. It goes by itself, unless the person wants it back.
+/// The notice for a message that waits for the connection. It is sent automatically, unless the person withdraws it.
 fn waiting_message(id: ConversationId) -> AnyView {
     let live = use_live();
     view! {
@@ -211,7 +211,7 @@ fn waiting_message(id: ConversationId) -> AnyView {
     .erase()
 }
 
-/// What the person wrote.
+/// The person's message.
 #[component]
 fn UserMessage(row: UserRow) -> impl IntoView {
     let UserRow {
@@ -236,7 +236,8 @@ fn UserMessage(row: UserRow) -> impl IntoView {
     }
 }
 
-/// What was not typed says so: what is chosen reads as if one had said it, but what a button does may be more than its words.
+/// The label of a message that was not typed. A selected reply reads as if the person had written it, but a button may
+/// do more than its text says.
 fn interaction_label(interaction: Interaction) -> Option<AnyView> {
     let Interaction::ActionExecuted { action, .. } = interaction else {
         return None;

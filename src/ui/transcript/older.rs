@@ -1,4 +1,4 @@
-//! The way to older messages, above the first that is here.
+//! The link to older messages, above the first loaded one.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::ui::{
     state::{ConversationView, OlderState, use_live},
 };
 
-/// A link that loads the page before; without scripts, it leads to a page that has both. Who scrolls up need not press it.
+/// A link that loads the previous page; without scripts, it leads to a page that has both. Scrolling up loads it too.
 #[component]
 pub fn OlderMessages(view: ConversationView) -> impl IntoView {
     let live = use_live();
@@ -33,7 +33,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
                 return;
             }
             event.prevent_default();
-            // The link goes away with the last page.
+            // The link is removed with the last page.
             browser::focus_selector(".transcript");
             live.load_older(id);
         };

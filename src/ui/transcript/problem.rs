@@ -1,4 +1,4 @@
-//! An answer that did not come to its end: what happened, what was kept, what to do.
+//! The problem box of an answer that did not complete: what happened, what was kept, what to do.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// How the run ended, if it was not as it should: in a few words, and in more.
+/// The problem of a run that did not complete: a short title, and the details.
 pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
     if let Some(error) = &run.error {
         let what = match run.status {
@@ -38,14 +38,14 @@ pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
 pub fn Problem(
     conversation_id: ConversationId,
     message_id: MessageId,
-    /// In a few words.
+    /// The short title.
     what: &'static str,
     error: RunError,
-    /// Whether it can be continued.
+    /// True if it can be continued.
     go_on: Memo<bool>,
-    /// Something is being answered already.
+    /// True while a run is active.
     busy: Memo<bool>,
-    /// It went wrong while the person was here.
+    /// True if the problem occurred while the person was here.
     news: Memo<bool>,
 ) -> impl IntoView {
     let live = use_live();

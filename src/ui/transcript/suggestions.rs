@@ -1,4 +1,4 @@
-//! What an answer offers beside its text: what to say and to do next, and where it has it from.
+//! Additions to an answer besides its text: suggested replies, actions, and sources.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::{
     },
 };
 
-/// What the person may want to say or to have done next. Shown with the last answer only: whatever is said comes after it.
+/// The suggested replies and actions, shown with the last answer only: later messages make them obsolete.
 pub fn suggestions(
     conversation_id: ConversationId,
     row: AnswerRow,
-    // Something is being answered already.
+    // True while a run is active.
     busy: Memo<bool>,
 ) -> impl IntoView {
     let rows = use_live().view(conversation_id).rows;
@@ -53,7 +53,7 @@ pub fn offer(
 ) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let offers = offers.clone();
-        // The buttons follow by themselves what was taken: they stay, and so does the focus.
+        // The buttons track the taken actions themselves: they stay, and so does the focus.
         let offered = {
             let offers = offers.clone();
             Memo::new(move |_| {
@@ -74,7 +74,7 @@ pub fn offer(
     }))
 }
 
-/// What to say next: a click says it.
+/// Suggested replies: a click sends one.
 fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue]) -> AnyView {
     let live = use_live();
     let chip = move |SuggestedValue { label, value }| {
@@ -94,7 +94,7 @@ fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue])
     .erase()
 }
 
-/// Where the answer has it from, behind a globe.
+/// The sources of the answer, behind a globe icon.
 pub fn sources(sources: Vec<CitedSource>) -> AnyView {
     lazy_part(move || list(sources.clone()))
 }

@@ -1,4 +1,4 @@
-//! What an opened card shows: what the tool was asked, and what came of it.
+//! The content of an open card: the arguments of the tool and its result.
 
 use leptos::prelude::*;
 
@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// How much of an output is shown at first, in bytes.
+/// The length of an output that is shown at first, in bytes.
 const MAX_INITIAL_BYTES: usize = 4000;
 
-/// Arguments that are code, by what tools call them, with the language that it is most likely in.
+/// Common names of arguments that are code, with their most likely language.
 const CODE_ARGUMENTS: [(&str, &str); 7] = [
     ("query", "query"),
     ("expression", "js"),
@@ -26,7 +26,7 @@ const CODE_ARGUMENTS: [(&str, &str); 7] = [
     ("diff", "diff"),
 ];
 
-/// What was asked and what came of it.
+/// The arguments and the result.
 #[component]
 pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
     let (input, output) = (call.clone(), call);
@@ -52,7 +52,7 @@ pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView
     }
 }
 
-/// The arguments: what is code as such, each with its name and its language, and the others as JSON.
+/// The arguments: code as code blocks with name and language, the others as JSON.
 fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
     let arguments = call.arguments();
     let mut code = Vec::new();
@@ -67,7 +67,7 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
             _ => others.push(["\"", name, "\":", value.as_str()].concat()),
         }
     }
-    // A name with something in it that JSON would have to escape.
+    // A name with a character that JSON would have to escape.
     let is_odd = arguments.iter().any(|(name, _)| name.contains(['"', '\\', '\n']));
     if code.is_empty() || is_odd {
         code.clear();
@@ -81,7 +81,7 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
     code.into_iter().chain(others).collect()
 }
 
-/// The language of a piece of code, as far as another argument or the code itself says so.
+/// The language of a piece of code, as far as another argument or the code itself shows it.
 fn language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String> {
     let said = arguments
         .iter()
@@ -96,7 +96,7 @@ fn language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String>
         .then(|| "sql".into())
 }
 
-/// `sql_query`, `query`: with a capital letter, and spaces.
+/// The title of an argument such as `sql_query`: with a capital letter, and spaces.
 fn argument_title(name: &str) -> String {
     let mut title = name.replace('_', " ");
     if let Some(first) = title.get_mut(..1) {
@@ -105,7 +105,7 @@ fn argument_title(name: &str) -> String {
     title
 }
 
-/// A table as a table, JSON in colours, anything else as it is.
+/// The result: a table as a table, JSON highlighted, other text as it is.
 fn result_view(given: String, prefix: String) -> AnyView {
     if is_table(&given) {
         return table_view(given, prefix);
@@ -114,7 +114,8 @@ fn result_view(given: String, prefix: String) -> AnyView {
     text_view(given, if is_json { "json".into() } else { String::new() })
 }
 
-/// Whether a text is a Markdown table and nothing else: in anything longer, what looks like one may be part of a page or a log.
+/// Returns true if a text is a Markdown table and nothing else: in a longer text, a table may be part of a page or a
+/// log.
 fn is_table(text: &str) -> bool {
     let mut lines = text.trim().lines().map(str::trim);
     let is_row = |line: &str| line.len() > 1 && line.starts_with('|');
@@ -122,7 +123,7 @@ fn is_table(text: &str) -> bool {
     lines.next().is_some_and(is_row) && lines.next().is_some_and(is_rule) && lines.all(is_row)
 }
 
-/// A table, its first rows at first.
+/// A table with its first rows.
 fn table_view(given: String, prefix: String) -> AnyView {
     let beginning = preview_end(&given);
     let all = RwSignal::new(beginning == given.len());
@@ -138,7 +139,7 @@ fn table_view(given: String, prefix: String) -> AnyView {
     .erase()
 }
 
-/// Where the first rows end: whole ones, and at least one below the head and its rule.
+/// The end of the first rows: whole ones, and at least one below the head and its rule.
 fn preview_end(table: &str) -> usize {
     if table.len() <= MAX_INITIAL_BYTES {
         return table.len();
@@ -162,7 +163,7 @@ fn show_all(all: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// A text in which every character counts, its beginning at first.
+/// A verbatim text, with its beginning at first.
 fn text_view(text: String, language: String) -> AnyView {
     let all = RwSignal::new(text.len() <= MAX_INITIAL_BYTES);
     let beginning = text.floor_char_boundary(MAX_INITIAL_BYTES);
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
     use crate::protocol::{RawJson, RequestedCall, ToolStatus};
 
-    /// The sections that arguments are shown in.
+    /// The titles and texts of the argument sections.
     fn sections(input: &str) -> Vec<(String, String, String)> {
         let call = RequestedCall {
             node: 0,
