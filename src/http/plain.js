@@ -1,4 +1,4 @@
-// Keeps what is written on the page without scripts where the page itself keeps it.
+// Stores text that is written on the page without scripts in the same place as the page itself.
 const message = document.getElementById('message');
 const key = 'parlor-draft:' + (/^\/c\/([^/]+)/.exec(location.pathname)?.[1] ?? 'new');
 try {

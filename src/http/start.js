@@ -1,8 +1,8 @@
-// Starts the page. If that fails, what the server rendered becomes the page without scripts, and says so.
+// Starts the page. If that fails, the server-rendered page is used without scripts, with a notice.
 const state = document.documentElement.dataset;
 const load = () => import(js).then((module) => module.default({ module_or_path: wasm }).then(() => module.hydrate));
 
-// What was being written, as the page itself keeps it.
+// Stores the unsent text in the same place as the page itself.
 const keep = () => {
   const text = document.getElementById('message')?.value;
   const place = /^\/c\/([^/]+)/.exec(location.pathname)?.[1] ?? 'new';
@@ -11,8 +11,8 @@ const keep = () => {
   } catch {}
 };
 
-// A fault ends all of the page's code. In the middle of starting, half of the page may be taken over by code that is no more,
-// so it is loaded again, without that code.
+// A fault stops all of the page's code. During the start, half of the page may be hydrated by code that has stopped, so
+// the page is loaded again without that code.
 const failed = () => {
   if (state.state === 'started') {
     state.state = 'stopped';
@@ -24,7 +24,7 @@ const failed = () => {
     location.replace(plain);
   }
 };
-// Traps, and a stack that is too deep: a RangeError in Chromium and Safari, an InternalError in Firefox.
+// WASM traps, and stack overflows: a RangeError in Chromium and Safari, an InternalError in Firefox.
 const isFault = (error) => error instanceof WebAssembly.RuntimeError || /call stack|too much recursion/.test(error?.message);
 addEventListener('error', ({ error }) => isFault(error) && failed());
 addEventListener('unhandledrejection', ({ reason }) => isFault(reason) && failed());
@@ -33,13 +33,13 @@ load().then(
     try {
       hydrate();
     } catch (error) {
-      // Whatever it is, half of the page may be taken over.
+      // Whatever the error is, half of the page may be hydrated.
       failed();
       throw error;
     }
   },
   (error) => {
-    // Without its code the page is as the server rendered it, and nothing listens to it.
+    // Without its code the page stays as the server rendered it, without event handlers.
     console.error(error);
     state.state = 'plain';
   },
