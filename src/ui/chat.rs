@@ -30,8 +30,8 @@ use super::{
 /// The whole page. The server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let places = create_navigation(browser::current_address());
-    let address = places.address;
+    let navigation = create_navigation(browser::current_address());
+    let address = navigation.address;
     Effect::new(move |_| browser::on_navigate(move |to| address.set(to)));
     let snapshots =
         OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(address.get_untracked()), true);
@@ -40,8 +40,8 @@ pub fn Chat() -> impl IntoView {
             {move || Suspend::new(async move {
                 let snapshots = snapshots.await;
                 // The client may have disconnected meanwhile, and the signals with it.
-                match places.page_route.try_get_untracked() {
-                    Some(_) => render_snapshot(snapshots, places),
+                match navigation.page_route.try_get_untracked() {
+                    Some(_) => render_snapshot(snapshots, navigation),
                     None => ().into_any(),
                 }
             })}
@@ -55,12 +55,12 @@ pub(super) fn create_navigation(address: String) -> Navigation {
     let address = RwSignal::new(address);
     let page = Memo::new(move |_| address.with(|address| Route::parse(address)));
     let tray = Tray::new();
-    let place = Memo::new(move |_| tray.chat_route(page.get()));
-    let go = Callback::new(move |(place, replace): (Route, bool)| {
+    let chat_route = Memo::new(move |_| tray.chat_route(page.get()));
+    let go = Callback::new(move |(route, replace): (Route, bool)| {
         if page.get_untracked().has_tray() {
-            return tray.show(place);
+            return tray.show(route);
         }
-        let to = place.path();
+        let to = route.path();
         browser::set_address(&to, replace);
         address.set(to);
     });
@@ -69,18 +69,18 @@ pub(super) fn create_navigation(address: String) -> Navigation {
     Navigation {
         address,
         page_route: page,
-        chat_route: place,
+        chat_route,
         navigate: go,
     }
 }
 
 /// Renders the page from its snapshots.
-pub(super) fn render_snapshot(page: PageSnapshot, places: Navigation) -> AnyView {
+pub(super) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
-    let place = places.chat_route;
+    let chat_route = navigation.chat_route;
     provide_context(SettingsSnapshot(page.personal.clone()));
-    let live = Live::new(page, places);
+    let live = Live::new(page, navigation);
     provide_context(live);
     provide_context(form);
     provide_context(live.toasts);
@@ -96,7 +96,7 @@ pub(super) fn render_snapshot(page: PageSnapshot, places: Navigation) -> AnyView
         browser::set_started();
     });
     Effect::new(move |before: Option<Route>| {
-        let here = place.get();
+        let here = chat_route.get();
         live.load_route(here);
         if let Some(left) = before {
             live.trim_after_leaving(left);
@@ -145,12 +145,12 @@ fn Layout(live: Live) -> impl IntoView {
     });
     // The server reads this after rendering: the client may have disconnected by then, and all signals with it.
     let page_title = move || {
-        let place = match live.page_route.try_get() {
+        let name = match live.page_route.try_get() {
             Some(Route::Settings) => "Settings".into(),
             Some(Route::Nowhere) => "Not found".into(),
             _ => title.try_get().unwrap_or_default(),
         };
-        page_title(afoot.try_get().unwrap_or_default(), &place)
+        page_title(afoot.try_get().unwrap_or_default(), &name)
     };
     browser::set_title(page_title);
     let main = move || match live.page_route.get() {
@@ -179,13 +179,13 @@ fn Layout(live: Live) -> impl IntoView {
 }
 
 /// The title of the tab: the number of conversations with an active run or unseen results, and the current route.
-fn page_title(afoot: usize, place: &str) -> String {
+fn page_title(afoot: usize, name: &str) -> String {
     let mut title = String::new();
     if afoot > 0 {
         title = ["(", &afoot.to_string(), ") "].concat();
     }
-    title.push_str(place);
-    if !place.is_empty() {
+    title.push_str(name);
+    if !name.is_empty() {
         title.push_str(" · ");
     }
     title.push_str("Parlor");
@@ -199,8 +199,8 @@ fn skip_to(event: ev::MouseEvent, to: &str) {
 }
 
 /// The view of a route.
-fn route_view(live: Live, place: Route) -> AnyView {
-    match place {
+fn route_view(live: Live, route: Route) -> AnyView {
+    match route {
         Route::New => view! { <Welcome/> }.erase(),
         Route::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
         Route::Literature => literature_page(live),

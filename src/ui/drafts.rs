@@ -5,9 +5,9 @@ use super::{browser, route::Route};
 /// Separates a returned message from the text written since.
 const SEPARATOR: &str = "\n\n";
 
-fn storage_key(place: Route) -> String {
+fn storage_key(route: Route) -> String {
     let mut key = String::from("parlor-draft:");
-    match place.conversation_id() {
+    match route.conversation_id() {
         Some(id) => key.push_str(&id.to_string()),
         None => key.push_str("new"),
     }
@@ -15,43 +15,43 @@ fn storage_key(place: Route) -> String {
 }
 
 /// The draft of a route; empty if there is none.
-pub fn load(place: Route) -> String {
-    browser::storage_get(&storage_key(place)).unwrap_or_default()
+pub fn load(route: Route) -> String {
+    browser::storage_get(&storage_key(route)).unwrap_or_default()
 }
 
 /// Stores a draft. An empty one is removed.
-pub fn save(place: Route, text: &str) {
-    browser::storage_set(&storage_key(place), Some(text).filter(|text| !text.is_empty()));
+pub fn save(route: Route, text: &str) {
+    browser::storage_set(&storage_key(route), Some(text).filter(|text| !text.is_empty()));
 }
 
 /// Removes the draft of a route.
-pub fn remove(place: Route) {
-    browser::storage_set(&storage_key(place), None);
+pub fn remove(route: Route) {
+    browser::storage_set(&storage_key(route), None);
 }
 
 /// Moves the draft of a route that no longer exists to the new chat.
-pub fn move_to_new_chat(place: Route) {
-    let draft = load(place);
-    remove(place);
+pub fn move_to_new_chat(route: Route) {
+    let draft = load(route);
+    remove(route);
     if !draft.trim().is_empty() {
         restore(Route::New, &draft);
     }
 }
 
 /// Makes a message that could not be sent a draft again, before the text written since.
-pub fn restore(place: Route, text: &str) {
-    let since = load(place);
+pub fn restore(route: Route, text: &str) {
+    let since = load(route);
     if since.trim().is_empty() {
-        save(place, text);
+        save(route, text);
     } else if text_after(&since, text).is_none() {
-        save(place, &[text, SEPARATOR, &since].concat());
+        save(route, &[text, SEPARATOR, &since].concat());
     }
 }
 
 /// Removes from a draft a message that was sent after all. Text written since stays.
-pub fn remove_sent(place: Route, text: &str) {
-    if let Some(since) = text_after(&load(place), text) {
-        save(place, since);
+pub fn remove_sent(route: Route, text: &str) {
+    if let Some(since) = text_after(&load(route), text) {
+        save(route, since);
     }
 }
 

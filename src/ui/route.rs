@@ -87,13 +87,13 @@ mod tests {
     #[test]
     fn route_and_path_round_trip() {
         let id = ConversationId::new();
-        for place in [
+        for route in [
             Route::New,
             Route::Conversation(id),
             Route::Literature,
             Route::Settings,
         ] {
-            assert_eq!(Route::parse(&place.path()), place);
+            assert_eq!(Route::parse(&route.path()), route);
         }
         assert_eq!(Route::parse(&format!("/c/{id}/")), Route::Conversation(id));
         let before = MessageId::new();

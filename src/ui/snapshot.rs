@@ -22,7 +22,7 @@ use crate::{
 pub struct PageSnapshot {
     /// The server's clock, which defines "today" until the browser's own is known.
     pub now: Timestamp,
-    pub place: Route,
+    pub route: Route,
     pub list: Result<ConversationList, ApiError>,
     /// The conversation that the address names.
     pub transcript: Option<Result<Transcript, ApiError>>,
@@ -46,12 +46,12 @@ pub struct FormIds {
 }
 
 impl FormIds {
-    fn new(place: Route) -> Self {
+    fn new(route: Route) -> Self {
         Self {
             intent_id: IntentId::new(),
-            conversation_id: place.conversation_id().unwrap_or_default(),
+            conversation_id: route.conversation_id().unwrap_or_default(),
             message_id: MessageId::new(),
-            begins: place.conversation_id().is_none(),
+            begins: route.conversation_id().is_none(),
         }
     }
 }
@@ -87,15 +87,15 @@ impl Decoder<PageSnapshot> for PageCodec {
 impl PageSnapshot {
     /// Reads the snapshots of an address. If it names a message, the conversation reaches back to the page before it.
     pub async fn load(address: String) -> Self {
-        let (place, before) = (Route::parse(&address), route::before_message(&address));
+        let (route, before) = (Route::parse(&address), route::before_message(&address));
         let transcript = async {
-            match place.conversation_id() {
+            match route.conversation_id() {
                 Some(id) => Some(load_conversation(id, before).await),
                 None => None,
             }
         };
         let opened = async {
-            match place {
+            match route {
                 // If this fails, the page requests the data itself.
                 Route::Literature => rpc::open_literature(address).await.ok(),
                 _ => None,
@@ -104,19 +104,19 @@ impl PageSnapshot {
         let (list, transcript, models, opened) =
             futures::join!(rpc::conversations(None), transcript, rpc::models(), opened);
         // After the list: the stream continues from the list's position and reports later changes.
-        let personal = match place {
+        let personal = match route {
             Route::Settings => browser::load_personal().await,
             _ => None,
         };
         Self {
             now: browser::now(),
-            place,
+            place: route,
             list,
             transcript,
             models,
             opened,
             personal,
-            form: FormIds::new(place),
+            form: FormIds::new(route),
         }
     }
 }

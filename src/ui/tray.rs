@@ -42,8 +42,8 @@ impl Tray {
 
     /// Restores the stored state after hydration. On a phone it stays closed, because it would hide the page.
     pub fn restore(self) {
-        if let Some(place) = browser::storage_get(ROUTE_KEY) {
-            self.route.set(Route::parse(&place));
+        if let Some(path) = browser::storage_get(ROUTE_KEY) {
+            self.route.set(Route::parse(&path));
         }
         if browser::storage_get(OPEN_KEY).is_some() && !browser::matches_media(NARROW_QUERY) {
             self.was_restored.set_value(true);
@@ -61,16 +61,16 @@ impl Tray {
     }
 
     /// Shows a conversation.
-    pub fn show(self, place: Route) {
-        browser::storage_set(ROUTE_KEY, Some(&place.path()));
-        self.route.set(place);
+    pub fn show(self, route: Route) {
+        browser::storage_set(ROUTE_KEY, Some(&route.path()));
+        self.route.set(route);
         self.set_open(true);
     }
 
     /// Moves a conversation into the tray of the page that is shown next, if there is room for both.
-    pub fn carry_over(self, place: Route) {
-        browser::storage_set(ROUTE_KEY, Some(&place.path()));
-        self.route.set(place);
+    pub fn carry_over(self, route: Route) {
+        browser::storage_set(ROUTE_KEY, Some(&route.path()));
+        self.route.set(route);
         self.set_open(!browser::matches_media(NARROW_QUERY));
         // The person came for the page, so the tray must not take the focus.
         self.was_restored.set_value(true);

@@ -39,9 +39,9 @@ pub fn Composer() -> impl IntoView {
 
     let send = move || {
         let Some(area) = area.get_untracked() else { return };
-        let place = live.chat_route.get_untracked();
+        let route = live.chat_route.get_untracked();
         let text = area.value().trim().to_owned();
-        if text.is_empty() || !place.is_chat() {
+        if text.is_empty() || !route.is_chat() {
             return;
         }
         if busy.get_untracked() {
@@ -50,8 +50,8 @@ pub fn Composer() -> impl IntoView {
             return;
         }
         // The message is stored in the outbox before its draft is removed.
-        live.send(place, text, models.requested(live));
-        drafts::remove(place);
+        live.send(route, text, models.requested(live));
+        drafts::remove(route);
         area.set_value("");
         browser::fit_height(&area);
         browser::focus(&area);
@@ -67,11 +67,11 @@ pub fn Composer() -> impl IntoView {
     };
     let on_input = move |_| {
         if let Some(area) = area.get_untracked() {
-            let place = live.chat_route.get_untracked();
-            drafts::save(place, &area.value());
+            let route = live.chat_route.get_untracked();
+            drafts::save(route, &area.value());
             browser::fit_height(&area);
             // A person who writes another message has read the error.
-            live.dismiss_send_error(place);
+            live.dismiss_send_error(route);
         }
     };
     let FormIds {
@@ -140,21 +140,21 @@ pub fn Composer() -> impl IntoView {
 /// Binds the box to the draft of the current route.
 fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
     Effect::new(move |before: Option<Route>| {
-        let place = live.chat_route.get();
+        let route = live.chat_route.get();
         // A returned message is a draft again.
         live.send_errors.track();
-        let Some(area) = area.get() else { return place };
+        let Some(area) = area.get() else { return route };
         if before.is_none() && !area.value().is_empty() {
             // Text typed before hydration.
-            drafts::save(place, &area.value());
+            drafts::save(route, &area.value());
         } else {
-            let draft = drafts::load(place);
+            let draft = drafts::load(route);
             if area.value() != draft {
                 area.set_value(&draft);
             }
         }
         browser::fit_height(&area);
-        let is_to_write = before != Some(place) && use_tray().should_take_focus();
+        let is_to_write = before != Some(route) && use_tray().should_take_focus();
         // The box may still be hidden until the next frame.
         browser::on_next_frame(move || {
             browser::fit_height(&area);
@@ -162,7 +162,7 @@ fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
                 browser::focus_input(&area);
             }
         });
-        place
+        route
     });
 }
 
@@ -171,11 +171,11 @@ fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
 fn SendError() -> impl IntoView {
     let live = use_live();
     let error = move || {
-        let place = live.chat_route.get();
+        let route = live.chat_route.get();
         live.send_errors.with(|unsent| {
             unsent
                 .iter()
-                .find(|(of, _)| *of == place)
+                .find(|(of, _)| *of == route)
                 .map(|(_, error)| error.clone())
         })
     };

@@ -28,7 +28,7 @@ fn run_as_server(make: impl FnOnce() -> String) -> String {
 /// The server-rendered HTML of a page's body.
 fn render_html(page: &PageSnapshot, address: &str) -> String {
     run_as_server(|| {
-        let places = chat::create_navigation(address.to_owned());
-        chat::render_snapshot(page.clone(), places).to_html()
+        let navigation = chat::create_navigation(address.to_owned());
+        chat::render_snapshot(page.clone(), navigation).to_html()
     })
 }

@@ -51,10 +51,10 @@ impl Texts {
     }
 }
 
-fn page(place: Route, other: &str) -> PageSnapshot {
+fn page(route: Route, other: &str) -> PageSnapshot {
     PageSnapshot {
         now: NOW,
-        place,
+        place: route,
         list: Ok(ConversationList::default()),
         transcript: None,
         models: Ok(ModelList {
@@ -209,7 +209,7 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
         as_of: Position(9),
         ..Transcript::new(id)
     };
-    let place = Route::Conversation(id);
+    let route = Route::Conversation(id);
     let list = ConversationList {
         as_of: Position(9),
         conversations: vec![ConversationSummary {
@@ -226,28 +226,28 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let page = PageSnapshot {
         list: Ok(list),
         transcript: Some(Ok(transcript)),
-        ..page(place, other)
+        ..page(route, other)
     };
-    (page, place.path())
+    (page, route.path())
 }
 
 /// The other pages with a person's texts in them: the settings, the literature, and errors.
 pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     let error = || ApiError::new(ErrorCode::Unavailable, text);
     let id = ConversationId::new();
-    let place = Route::Conversation(id);
+    let route = Route::Conversation(id);
     let failed = PageSnapshot {
         list: Err(error()),
         transcript: Some(Err(error())),
         models: Err(error()),
-        ..page(place, text)
+        ..page(route, text)
     };
     let settings = PageSnapshot {
         personal: Some(json(&personal(text))),
         ..page(Route::Settings, text)
     };
     let mut pages = vec![
-        (failed, place.path()),
+        (failed, route.path()),
         (settings, Route::Settings.path()),
         (page(Route::New, text), Route::New.path()),
     ];

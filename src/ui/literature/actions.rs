@@ -28,11 +28,11 @@ struct OpenArticleData {
 }
 
 /// Registers the actions for as long as the page is shown.
-pub fn register(desk: LiteratureState) {
+pub fn register(state: LiteratureState) {
     let (page, panel, tray) = (use_page_registry(), use_panel(), use_tray());
     page.handlers.register(PayloadHandler {
         accept: Some(Callback::new(move |view: Arc<PanelView>| {
-            run_suggested_query(desk, &view);
+            run_suggested_query(state, &view);
             panel.close();
             tray.close_if_covering();
             browser::on_next_frame(|| browser::focus_selector(QUERY_INPUT));
@@ -46,8 +46,8 @@ pub fn register(desk: LiteratureState) {
             let Ok(OpenArticleData { pmid }) = json::parse(data.as_bytes()) else {
                 return false;
             };
-            let here = desk.address.get_untracked();
-            desk.go_to(&LiteratureLocation {
+            let here = state.address.get_untracked();
+            state.go_to(&LiteratureLocation {
                 article: Some(pmid),
                 ..here
             });
@@ -65,10 +65,10 @@ pub fn register(desk: LiteratureState) {
 }
 
 /// Puts a query into the box and searches.
-fn run_suggested_query(desk: LiteratureState, view: &PanelView) {
+fn run_suggested_query(state: LiteratureState, view: &PanelView) {
     if let PanelBody::Query(suggestion) = &view.body {
-        let here = desk.address.get_untracked();
-        desk.go_to(&LiteratureLocation {
+        let here = state.address.get_untracked();
+        state.go_to(&LiteratureLocation {
             tab: LiteratureTab::Search,
             query: suggestion.query.clone(),
             sort: here.sort,

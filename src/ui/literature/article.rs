@@ -16,20 +16,20 @@ use crate::{
     ui::{EXTERNAL_LINK_REL, browser, erase::Erase, icons},
 };
 
-pub fn article_view(desk: LiteratureState, pmid: String) -> AnyView {
+pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
     let body = move || {
-        desk.article.with(|article| match article {
+        state.article.with(|article| match article {
             Remote::NotRequested | Remote::Loading => {
                 view! { <p class="notice-waiting" role="status">"Loading the article…"</p> }.erase()
             }
-            Remote::Ready(article) => full_article(desk, article),
+            Remote::Ready(article) => full_article(state, article),
             Remote::Failed(error) => {
                 if error.code == ErrorCode::NotFound {
                     browser::set_not_found();
                 }
                 let pmid = pmid.clone();
                 load_error("The article could not be loaded", error, move || {
-                    desk.open_article(Some(pmid.clone()));
+                    state.open_article(Some(pmid.clone()));
                 })
             }
         })
@@ -48,7 +48,7 @@ pub fn article_view(desk: LiteratureState, pmid: String) -> AnyView {
     .erase()
 }
 
-fn full_article(desk: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
+fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
     let ArticleWithAbstract {
         article,
         summary,
@@ -75,12 +75,12 @@ fn full_article(desk: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
             <h2 dir="auto">{article.title.clone()}</h2>
             {citation_line(article)}
             <div class="article-actions">
-                {save_button(desk, article)}
+                {save_button(state, article)}
                 {external_links(article)}
             </div>
             <h3>"Abstract"</h3>
             {abstract_}
-            {note(desk, article.pmid.clone())}
+            {note(state, article.pmid.clone())}
         </article>
     }
     .erase()

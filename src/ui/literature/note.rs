@@ -142,32 +142,32 @@ impl NoteEditor {
         // The notes that the person has seen or sent. The saved note may have changed since without this page knowing.
         let replaces = saved.into_iter().chain(self.last_sent.get_untracked()).collect();
         self.last_sent.set(Some(text.trim().to_owned()));
-        let (pmid, desk) = (self.pmid.clone(), self.state);
-        let told = async move {
-            let told = rpc::note_article(pmid.clone(), text.clone(), replaces).await;
-            match &told {
+        let (pmid, state) = (self.pmid.clone(), self.state);
+        let request = async move {
+            let result = rpc::note_article(pmid.clone(), text.clone(), replaces).await;
+            match &result {
                 // Even if the page was left.
                 Ok(()) => NoteDraft::remove(&pmid, &text),
-                Err(error) if error.code == ErrorCode::NoteChanged && !desk.last_removed.is_disposed() => {
-                    desk.load_library();
+                Err(error) if error.code == ErrorCode::NoteChanged && !state.last_removed.is_disposed() => {
+                    state.load_library();
                 }
                 Err(_) => {}
             }
-            told
+            result
         };
         self.state
-            .send(told, |desk| desk.live.toasts.show("The note is saved."));
+            .send(request, |state| state.live.toasts.show("The note is saved."));
     }
 }
 
 /// The note's editor, once the article is saved.
-pub fn note(desk: LiteratureState, pmid: String) -> AnyView {
+pub fn note(state: LiteratureState, pmid: String) -> AnyView {
     let of = pmid.clone();
     let note = NoteEditor {
-        state: desk,
+        state,
         pmid,
         saved: Memo::new(move |_| {
-            desk.with_library(|library| Some(library.saved_article(&of)?.note.clone()))
+            state.with_library(|library| Some(library.saved_article(&of)?.note.clone()))
         }),
         draft: RwSignal::new(None),
         last_sent: RwSignal::new(None),

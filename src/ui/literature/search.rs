@@ -18,14 +18,14 @@ use crate::{
 /// The query box, for focus changes.
 pub const QUERY_INPUT: &str = "#literature-query";
 
-pub fn search_tab(desk: LiteratureState) -> AnyView {
-    let off = Memo::new(move |_| desk.search_problem());
+pub fn search_tab(state: LiteratureState) -> AnyView {
+    let off = Memo::new(move |_| state.search_problem());
     let body = move || match off.get() {
         Some(why) => search_unavailable(why),
         None => view! {
-            <SearchBox desk/>
-            {streams::stream_list(desk)}
-            {move || results(desk)}
+            <SearchBox desk=state/>
+            {streams::stream_list(state)}
+            {move || results(state)}
         }
         .erase(),
     };
@@ -126,13 +126,13 @@ fn SearchBox(desk: LiteratureState) -> impl IntoView {
     }
 }
 
-fn results(desk: LiteratureState) -> AnyView {
-    desk.results.with(|found| match found {
+fn results(state: LiteratureState) -> AnyView {
+    state.results.with(|found| match found {
         Remote::NotRequested => search_help(),
         Remote::Loading => view! { <p class="notice-waiting" role="status">"Searching PubMed…"</p> }.erase(),
         Remote::Ready(found) if found.articles.is_empty() => nothing_found(found),
-        Remote::Ready(found) => result_list(desk, found),
-        Remote::Failed(error) => load_error("The search did not work", error, move || desk.search_again()),
+        Remote::Ready(found) => result_list(state, found),
+        Remote::Failed(error) => load_error("The search did not work", error, move || state.search_again()),
     })
 }
 
@@ -193,11 +193,11 @@ pub fn load_error(what: &'static str, error: &ApiError, again: impl Fn() + 'stat
     .erase()
 }
 
-fn result_list(desk: LiteratureState, found: &ArticleSearchResults) -> AnyView {
+fn result_list(state: LiteratureState, found: &ArticleSearchResults) -> AnyView {
     let entries: Vec<_> = found
         .articles
         .iter()
-        .map(|article| article_entry(desk, article, false))
+        .map(|article| article_entry(state, article, false))
         .collect();
     let mut count = found.total.to_string();
     count.push_str(if found.total == 1 { " article" } else { " articles" });
@@ -215,13 +215,13 @@ fn result_list(desk: LiteratureState, found: &ArticleSearchResults) -> AnyView {
         <h2 class="visually-hidden">"Results"</h2>
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">{entries}</ol>
-        {pager(desk, found.page, found.pages)}
+        {pager(state, found.page, found.pages)}
     }
     .erase()
 }
 
 /// The links to other pages of results.
-fn pager(desk: LiteratureState, page: usize, pages: usize) -> AnyView {
+fn pager(state: LiteratureState, page: usize, pages: usize) -> AnyView {
     let link = |to: usize, name: &'static str| {
         let there = (1..=pages).contains(&to);
         there.then(|| {

@@ -35,11 +35,11 @@ fn pmids<'a>(articles: impl Iterator<Item = &'a Article>) -> Vec<String> {
 }
 
 /// The page, for the tray's chat.
-pub fn side_page(desk: LiteratureState) -> SidePage {
+pub fn side_page(state: LiteratureState) -> SidePage {
     SidePage {
-        context: Callback::new(move |()| desk.context()),
+        context: Callback::new(move |()| state.context()),
         about: "The assistant sees what is open on this page: the query, what was found, and the article.",
-        suggested_questions: Callback::new(move |()| desk.questions()),
+        suggested_questions: Callback::new(move |()| state.questions()),
     }
 }
 

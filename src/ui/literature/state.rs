@@ -82,7 +82,7 @@ impl LiteratureState {
             let address = live.address.with(|address| LiteratureLocation::parse(address));
             address.unwrap_or_default()
         });
-        let desk = Self {
+        let state = Self {
             live,
             address,
             library: RwSignal::new(Remote::Loading),
@@ -106,19 +106,19 @@ impl LiteratureState {
         if let Some(opened) = opened {
             let address = address.get_untracked();
             let (search, article) = (search_request(&address), address.article);
-            desk.library.set(opened.library.into());
-            desk.results
+            state.library.set(opened.library.into());
+            state.results
                 .set(Remote::from_snapshot(search.is_some(), opened.found));
-            desk.article
+            state.article
                 .set(Remote::from_snapshot(article.is_some(), opened.article));
             // What took the server too long is requested again from here.
-            let (found, opened) = (desk.results.read_untracked(), desk.article.read_untracked());
-            desk.requested.set_value((
+            let (found, opened) = (state.results.read_untracked(), state.article.read_untracked());
+            state.requested.set_value((
                 search.filter(|_| !matches!(*found, Remote::Loading)),
                 article.filter(|_| !matches!(*opened, Remote::Loading)),
             ));
         }
-        desk
+        state
     }
 
     /// Follows the address and the log, and sets the tray's context.
@@ -284,8 +284,8 @@ impl LiteratureState {
         let saved = untrack(|| self.with_library(|library| library.saved_article(&pmid).cloned()));
         match saved {
             None => self.save(article),
-            Some(saved) => self.send(rpc::remove_article(pmid), move |desk| {
-                desk.last_removed.set(Some(saved));
+            Some(saved) => self.send(rpc::remove_article(pmid), move |state| {
+                state.last_removed.set(Some(saved));
             }),
         }
     }

@@ -48,20 +48,20 @@ fn slug(label: &str) -> String {
     slug
 }
 
-fn note_id(page: &RenderContext, label: &str) -> String {
-    format!("{}-note-{}", page.id_prefix, slug(label))
+fn note_id(context: &RenderContext, label: &str) -> String {
+    format!("{}-note-{}", context.id_prefix, slug(label))
 }
 
-fn reference_id(page: &RenderContext, label: &str) -> String {
-    format!("{}-ref-{}", page.id_prefix, slug(label))
+fn reference_id(context: &RenderContext, label: &str) -> String {
+    format!("{}-ref-{}", context.id_prefix, slug(label))
 }
 
 /// The reference to a note.
-pub fn reference_link(label: &str, key: u64, page: &RenderContext) -> AnyView {
-    let href = format!("#{}", note_id(page, label));
-    let id = reference_id(page, label);
+pub fn reference_link(label: &str, key: u64, context: &RenderContext) -> AnyView {
+    let href = format!("#{}", note_id(context, label));
+    let id = reference_id(context, label);
     let name = format!("Footnote {label}");
-    let footnotes = page.footnotes.clone();
+    let footnotes = context.footnotes.clone();
     let label = label.to_owned();
     let in_key = label_key(&label);
     let id = move || {
@@ -85,22 +85,22 @@ pub fn reference_link(label: &str, key: u64, page: &RenderContext) -> AnyView {
 }
 
 /// The note.
-pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, page: &RenderContext) -> AnyView {
+pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, context: &RenderContext) -> AnyView {
     let in_key = label_key(label);
-    let id = note_id(page, label);
-    let back = format!("#{}", reference_id(page, label));
+    let id = note_id(context, label);
+    let back = format!("#{}", reference_id(context, label));
     let name = format!("Back to footnote {label} in the text");
-    let footnotes = page.footnotes.clone();
+    let footnotes = context.footnotes.clone();
     let first = Memo::new({
         let in_key = in_key.clone();
         move |_| footnotes.with(|all| all.definitions.get(&in_key) == Some(&key))
     });
-    let footnotes = page.footnotes.clone();
+    let footnotes = context.footnotes.clone();
     let referred = Memo::new(move |_| footnotes.with(|all| all.references.contains_key(&in_key)));
     view! {
         <div class="md-note" role="note" tabindex="-1" id=move || first.get().then(|| id.clone())>
             <span class="md-note-label">{label.to_string()}</span>
-            <div class="md-note-text">{blocks::render_blocks(nodes, page)}</div>
+            <div class="md-note-text">{blocks::render_blocks(nodes, context)}</div>
             <When when=move || referred.get()>
                 {
                     let back = back.clone();

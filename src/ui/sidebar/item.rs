@@ -18,8 +18,8 @@ use crate::{
 #[component]
 pub fn ConversationItem(row: ListRow) -> impl IntoView {
     let live = use_live();
-    let place = Route::Conversation(row.id);
-    let here = Memo::new(move |_| live.chat_route.get() == place);
+    let route = Route::Conversation(row.id);
+    let here = Memo::new(move |_| live.chat_route.get() == route);
     let renaming = RwSignal::new(false);
     let running = row.is_running.clone();
     let show = {

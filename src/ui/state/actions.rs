@@ -165,13 +165,13 @@ impl Live {
     }
 
     /// Dismisses the send error, because the person continues to write.
-    pub fn dismiss_send_error(self, place: Route) {
+    pub fn dismiss_send_error(self, route: Route) {
         if self
             .send_errors
-            .with_untracked(|unsent| unsent.iter().any(|(of, _)| *of == place))
+            .with_untracked(|unsent| unsent.iter().any(|(of, _)| *of == route))
         {
             self.send_errors
-                .update(|unsent| unsent.retain(|(of, _)| *of != place));
+                .update(|unsent| unsent.retain(|(of, _)| *of != route));
         }
     }
 

@@ -87,8 +87,8 @@ impl Live {
     pub(super) fn step_connection(self, input: ConnectionEvent) {
         let now = browser::monotonic_ms();
         let (effect, status) = self.with_state(|state| {
-            let link = &mut state.connection.policy;
-            (link.step(input, now, browser::random()), link.status())
+            let policy = &mut state.connection.policy;
+            (policy.step(input, now, browser::random()), policy.status())
         });
         match effect {
             Some(ConnectionEffect::Connect) => self.connect(),
@@ -241,18 +241,18 @@ impl Live {
         spawn_local(async move {
             let mut tries = 0;
             loop {
-                let place = self.chat_route.get_untracked();
-                let known = match place.conversation_id() {
+                let route = self.chat_route.get_untracked();
+                let known = match route.conversation_id() {
                     Some(id) => self.with_state(|state| state.known_intents(id)),
                     None => Vec::new(),
                 };
-                let (list, transcript) = self.load_snapshots(place).await;
+                let (list, transcript) = self.load_snapshots(route).await;
                 // Content on the screen is replaced only by a definite answer of the server.
                 let answered = !matches!(&transcript, Some(Err(error))
                     if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable));
                 if let (Ok(list), true) = (list, answered) {
                     self.with_state(|state| state.forget_intents(&known));
-                    self.replace_snapshots(place, list, transcript);
+                    self.replace_snapshots(route, list, transcript);
                     self.notify_literature(None);
                     break;
                 }
@@ -267,13 +267,13 @@ impl Live {
 
     async fn load_snapshots(
         self,
-        place: Route,
+        route: Route,
     ) -> (
         Result<ConversationList, ApiError>,
         Option<Result<Transcript, ApiError>>,
     ) {
         let transcript = async {
-            match place.conversation_id() {
+            match route.conversation_id() {
                 Some(id) => {
                     let reach = self.with_state(|state| state.replica.transcripts.first_shown(id));
                     Some(self.call(rpc::conversation(id, reach)).await)
@@ -287,11 +287,11 @@ impl Live {
     /// Replaces the old snapshots with new ones.
     fn replace_snapshots(
         self,
-        place: Route,
+        route: Route,
         list: ConversationList,
         transcript: Option<Result<Transcript, ApiError>>,
     ) {
-        let here = place.conversation_id();
+        let here = route.conversation_id();
         let (transcript, error) = match transcript {
             Some(Ok(transcript)) => {
                 self.keep_unrecorded(transcript.conversation_id, list.as_of, Some(&transcript));

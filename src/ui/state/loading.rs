@@ -11,8 +11,8 @@ use crate::{
 
 impl Live {
     /// Loads what the route shows, if it is not loaded yet.
-    pub fn load_route(self, place: Route) {
-        let Some(id) = place.conversation_id() else { return };
+    pub fn load_route(self, route: Route) {
+        let Some(id) = route.conversation_id() else { return };
         // A deleted conversation does not come back.
         if self
             .view(id)

@@ -125,13 +125,13 @@ pub struct ListError {
 
 impl Live {
     /// Creates the state from a page's snapshots.
-    pub fn new(page: PageSnapshot, places: Navigation) -> Self {
+    pub fn new(page: PageSnapshot, navigation: Navigation) -> Self {
         let Navigation {
             address,
             page_route: at,
-            chat_route: place,
+            chat_route,
             navigate: go,
-        } = places;
+        } = navigation;
         let live = Self {
             state: StoredValue::new(LiveState::default()),
             list: RwSignal::default(),
@@ -140,7 +140,7 @@ impl Live {
             list_error: RwSignal::default(),
             status: RwSignal::default(),
             clock: RwSignal::new(Clock::utc(page.now)),
-            chat_route: place,
+            chat_route,
             page_route: at,
             address,
             side_page: RwSignal::new(None),
@@ -195,8 +195,8 @@ impl Live {
     }
 
     /// Navigates to a route.
-    pub fn go_to(self, place: Route) {
-        self.navigate.run((place, false));
+    pub fn go_to(self, route: Route) {
+        self.navigate.run((route, false));
     }
 
     /// The last position that was applied.

@@ -27,14 +27,14 @@ impl NextMessageOptions {
     }
 
     /// Returns true if the web is searched for the next message of this route.
-    pub fn is_search_on(self, place: Route) -> bool {
-        self.search_route.get() == Some(place)
+    pub fn is_search_on(self, route: Route) -> bool {
+        self.search_route.get() == Some(route)
     }
 
     /// Toggles the web search.
-    pub fn toggle_search(self, place: Route) {
+    pub fn toggle_search(self, route: Route) {
         self.search_route
-            .update(|search| *search = (*search != Some(place)).then_some(place));
+            .update(|search| *search = (*search != Some(route)).then_some(route));
     }
 
     /// Moves the options into the message that is being sent; later messages start without them.

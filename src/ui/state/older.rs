@@ -61,10 +61,10 @@ impl Live {
 
     /// Trims the conversation that was left to its newest page once the new route is on the screen, so that returning
     /// is as fast as opening it.
-    pub fn trim_after_leaving(self, place: Route) {
-        let Some(id) = place.conversation_id() else { return };
+    pub fn trim_after_leaving(self, route: Route) {
+        let Some(id) = route.conversation_id() else { return };
         browser::on_next_frame(move || {
-            if self.chat_route.get_untracked() == place {
+            if self.chat_route.get_untracked() == route {
                 return;
             }
             let settled = self.with_state(|state| {

@@ -247,114 +247,114 @@ mod tests {
     use super::*;
 
     fn open_policy() -> ReconnectPolicy {
-        let mut link = ReconnectPolicy::default();
+        let mut policy = ReconnectPolicy::default();
         assert_eq!(
-            link.step(ConnectionEvent::Start, 0.0, 0.0),
+            policy.step(ConnectionEvent::Start, 0.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
-        assert_eq!(link.step(ConnectionEvent::Opened, 10.0, 0.0), None);
-        link
+        assert_eq!(policy.step(ConnectionEvent::Opened, 10.0, 0.0), None);
+        policy
     }
 
     #[test]
     fn backs_off_until_bytes_arrive() {
-        let mut link = open_policy();
+        let mut policy = open_policy();
         let mut now = 10.0;
         let mut delays = Vec::new();
         for _ in 0..8 {
-            link.step(ConnectionEvent::Closed, now, 1.0);
-            let until = link.deadline().unwrap();
+            policy.step(ConnectionEvent::Closed, now, 1.0);
+            let until = policy.deadline().unwrap();
             delays.push(until - now);
-            assert_eq!(link.step(ConnectionEvent::Tick, until - 1.0, 1.0), None);
+            assert_eq!(policy.step(ConnectionEvent::Tick, until - 1.0, 1.0), None);
             assert_eq!(
-                link.step(ConnectionEvent::Tick, until, 1.0),
+                policy.step(ConnectionEvent::Tick, until, 1.0),
                 Some(ConnectionEffect::Connect)
             );
-            assert_eq!(link.status(), ConnectionStatus::Disconnected);
+            assert_eq!(policy.status(), ConnectionStatus::Disconnected);
             now = until;
         }
         assert_eq!(
             delays,
             [400.0, 800.0, 1600.0, 3200.0, 6400.0, 12_800.0, 15_000.0, 15_000.0]
         );
-        link.step(ConnectionEvent::Opened, now, 0.0);
-        link.step(ConnectionEvent::Received, now, 0.0);
-        assert_eq!(link.status(), ConnectionStatus::Connected);
-        link.step(ConnectionEvent::Closed, now, 0.0);
-        assert_eq!(link.deadline(), Some(now + 200.0), "jitter halves it at most");
+        policy.step(ConnectionEvent::Opened, now, 0.0);
+        policy.step(ConnectionEvent::Received, now, 0.0);
+        assert_eq!(policy.status(), ConnectionStatus::Connected);
+        policy.step(ConnectionEvent::Closed, now, 0.0);
+        assert_eq!(policy.deadline(), Some(now + 200.0), "jitter halves it at most");
     }
 
     #[test]
     fn backs_off_when_streams_end_at_once() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Closed, 10.0, 1.0);
-        link.step(ConnectionEvent::Tick, 410.0, 1.0);
-        link.step(ConnectionEvent::Opened, 420.0, 1.0);
-        link.step(ConnectionEvent::Closed, 420.0, 1.0);
-        assert_eq!(link.deadline(), Some(1220.0));
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Closed, 10.0, 1.0);
+        policy.step(ConnectionEvent::Tick, 410.0, 1.0);
+        policy.step(ConnectionEvent::Opened, 420.0, 1.0);
+        policy.step(ConnectionEvent::Closed, 420.0, 1.0);
+        assert_eq!(policy.deadline(), Some(1220.0));
     }
 
     #[test]
     fn reconnects_after_silence() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Received, 15_000.0, 0.0);
-        assert_eq!(link.deadline(), Some(55_000.0));
-        assert_eq!(link.step(ConnectionEvent::Tick, 54_999.0, 0.0), None);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Received, 15_000.0, 0.0);
+        assert_eq!(policy.deadline(), Some(55_000.0));
+        assert_eq!(policy.step(ConnectionEvent::Tick, 54_999.0, 0.0), None);
         assert_eq!(
-            link.step(ConnectionEvent::Tick, 55_000.0, 0.0),
+            policy.step(ConnectionEvent::Tick, 55_000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
         assert_eq!(
-            link.step(ConnectionEvent::Tick, 70_000.0, 0.0),
+            policy.step(ConnectionEvent::Tick, 70_000.0, 0.0),
             Some(ConnectionEffect::Disconnect),
             "no answer either"
         );
-        assert_eq!(link.status(), ConnectionStatus::Disconnected);
+        assert_eq!(policy.status(), ConnectionStatus::Disconnected);
     }
 
     #[test]
     fn hidden_tab_disconnects_and_reconnects_when_visible() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
-        assert_eq!(link.deadline(), Some(1500.0));
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        assert_eq!(policy.deadline(), Some(1500.0));
         assert_eq!(
-            link.step(ConnectionEvent::Tick, 2000.0, 0.0),
+            policy.step(ConnectionEvent::Tick, 2000.0, 0.0),
             Some(ConnectionEffect::Disconnect)
         );
-        assert_eq!((link.deadline(), link.status()), (None, ConnectionStatus::Idle));
+        assert_eq!((policy.deadline(), policy.status()), (None, ConnectionStatus::Idle));
         assert_eq!(
-            link.step(ConnectionEvent::Closed, 2001.0, 0.0),
+            policy.step(ConnectionEvent::Closed, 2001.0, 0.0),
             None,
             "its own closing"
         );
-        assert_eq!(link.step(ConnectionEvent::Online, 2002.0, 0.0), None);
+        assert_eq!(policy.step(ConnectionEvent::Online, 2002.0, 0.0), None);
         assert_eq!(
-            link.step(ConnectionEvent::Visible, 90_000.0, 0.0),
+            policy.step(ConnectionEvent::Visible, 90_000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }
 
     #[test]
     fn hidden_tab_with_lock_stays_connected() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
-        link.step(ConnectionEvent::LockGranted, 1100.0, 0.0);
-        assert_eq!(link.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
-        assert_eq!(link.status(), ConnectionStatus::Connected);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        policy.step(ConnectionEvent::LockGranted, 1100.0, 0.0);
+        assert_eq!(policy.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
+        assert_eq!(policy.status(), ConnectionStatus::Connected);
 
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
-        link.step(ConnectionEvent::Tick, 2000.0, 0.0);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        policy.step(ConnectionEvent::Tick, 2000.0, 0.0);
         assert_eq!(
-            link.step(ConnectionEvent::LockGranted, 60_000.0, 0.0),
+            policy.step(ConnectionEvent::LockGranted, 60_000.0, 0.0),
             Some(ConnectionEffect::Connect),
             "its turn came"
         );
-        link.step(ConnectionEvent::Opened, 60_010.0, 0.0);
-        link.step(ConnectionEvent::Visible, 61_000.0, 0.0);
-        link.step(ConnectionEvent::Hidden, 62_000.0, 0.0);
+        policy.step(ConnectionEvent::Opened, 60_010.0, 0.0);
+        policy.step(ConnectionEvent::Visible, 61_000.0, 0.0);
+        policy.step(ConnectionEvent::Hidden, 62_000.0, 0.0);
         assert_eq!(
-            link.step(ConnectionEvent::Tick, 63_000.0, 0.0),
+            policy.step(ConnectionEvent::Tick, 63_000.0, 0.0),
             Some(ConnectionEffect::Disconnect),
             "chosen once is not for ever"
         );
@@ -362,79 +362,79 @@ mod tests {
 
     #[test]
     fn briefly_hidden_tab_keeps_its_stream() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
-        assert_eq!(link.step(ConnectionEvent::Visible, 1400.0, 0.0), None);
-        assert_eq!(link.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
-        assert_eq!(link.status(), ConnectionStatus::Connected);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        assert_eq!(policy.step(ConnectionEvent::Visible, 1400.0, 0.0), None);
+        assert_eq!(policy.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
+        assert_eq!(policy.status(), ConnectionStatus::Connected);
     }
 
     #[test]
     fn background_tab_waits_for_the_lock() {
-        let mut link = ReconnectPolicy::default();
-        link.step(ConnectionEvent::Hidden, 0.0, 0.0);
-        assert_eq!(link.step(ConnectionEvent::Start, 1.0, 0.0), None);
-        assert_eq!((link.deadline(), link.status()), (None, ConnectionStatus::Idle));
+        let mut policy = ReconnectPolicy::default();
+        policy.step(ConnectionEvent::Hidden, 0.0, 0.0);
+        assert_eq!(policy.step(ConnectionEvent::Start, 1.0, 0.0), None);
+        assert_eq!((policy.deadline(), policy.status()), (None, ConnectionStatus::Idle));
         assert_eq!(
-            link.step(ConnectionEvent::Visible, 5000.0, 0.0),
+            policy.step(ConnectionEvent::Visible, 5000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
 
-        let mut link = ReconnectPolicy::default();
-        link.step(ConnectionEvent::Hidden, 0.0, 0.0);
-        link.step(ConnectionEvent::Start, 1.0, 0.0);
+        let mut policy = ReconnectPolicy::default();
+        policy.step(ConnectionEvent::Hidden, 0.0, 0.0);
+        policy.step(ConnectionEvent::Start, 1.0, 0.0);
         assert_eq!(
-            link.step(ConnectionEvent::LockGranted, 5.0, 0.0),
+            policy.step(ConnectionEvent::LockGranted, 5.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }
 
     #[test]
     fn reconnects_silent_stream_when_network_returns() {
-        let mut link = open_policy();
+        let mut policy = open_policy();
         assert_eq!(
-            link.step(ConnectionEvent::Online, 12_000.0, 0.0),
+            policy.step(ConnectionEvent::Online, 12_000.0, 0.0),
             None,
             "heard a moment ago"
         );
         assert_eq!(
-            link.step(ConnectionEvent::Online, 19_000.0, 0.0),
+            policy.step(ConnectionEvent::Online, 19_000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }
 
     #[test]
     fn reports_a_lost_network_at_once() {
-        let mut link = open_policy();
+        let mut policy = open_policy();
         assert_eq!(
-            link.step(ConnectionEvent::Offline, 20.0, 0.0),
+            policy.step(ConnectionEvent::Offline, 20.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
         assert_eq!(
-            link.status(),
+            policy.status(),
             ConnectionStatus::Idle,
             "it may be the network of others"
         );
-        link.step(ConnectionEvent::Closed, 30.0, 0.0);
-        assert_eq!(link.status(), ConnectionStatus::Disconnected);
-        assert_eq!(link.step(ConnectionEvent::Offline, 40.0, 0.0), None);
+        policy.step(ConnectionEvent::Closed, 30.0, 0.0);
+        assert_eq!(policy.status(), ConnectionStatus::Disconnected);
+        assert_eq!(policy.step(ConnectionEvent::Offline, 40.0, 0.0), None);
         assert_eq!(
-            link.step(ConnectionEvent::Online, 50.0, 0.0),
+            policy.step(ConnectionEvent::Online, 50.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }
 
     #[test]
     fn reconnects_at_once_after_waking() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Closed, 10.0, 1.0);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Closed, 10.0, 1.0);
         assert_eq!(
-            link.step(ConnectionEvent::Online, 20.0, 0.0),
+            policy.step(ConnectionEvent::Online, 20.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
-        link.step(ConnectionEvent::Opened, 30.0, 0.0);
+        policy.step(ConnectionEvent::Opened, 30.0, 0.0);
         assert_eq!(
-            link.step(ConnectionEvent::Visible, 3_600_000.0, 0.0),
+            policy.step(ConnectionEvent::Visible, 3_600_000.0, 0.0),
             Some(ConnectionEffect::Connect),
             "slept for an hour"
         );
@@ -442,9 +442,9 @@ mod tests {
 
     #[test]
     fn stays_disconnected_while_resyncing() {
-        let mut link = open_policy();
+        let mut policy = open_policy();
         assert_eq!(
-            link.step(ConnectionEvent::Pause, 50.0, 0.0),
+            policy.step(ConnectionEvent::Pause, 50.0, 0.0),
             Some(ConnectionEffect::Disconnect)
         );
         for input in [
@@ -454,10 +454,10 @@ mod tests {
             ConnectionEvent::Tick,
             ConnectionEvent::Received,
         ] {
-            assert_eq!(link.step(input, 99_000.0, 0.0), None);
+            assert_eq!(policy.step(input, 99_000.0, 0.0), None);
         }
         assert_eq!(
-            link.step(ConnectionEvent::Start, 99_000.0, 0.0),
+            policy.step(ConnectionEvent::Start, 99_000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }

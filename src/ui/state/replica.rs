@@ -42,9 +42,9 @@ impl ServerReplica {
     /// Starts from snapshots. Their positions may differ: the stream starts after the oldest, and each skips the events
     /// that it includes already.
     pub fn new(list: ConversationList, transcript: Option<Transcript>) -> Self {
-        let mut session = Self::default();
-        session.restart(list, transcript);
-        session
+        let mut replica = Self::default();
+        replica.restart(list, transcript);
+        replica
     }
 
     /// Restarts from new snapshots. Returns the conversations that were dropped.
@@ -146,14 +146,14 @@ mod tests {
         let story = Story::new("Hello", &["one ", "two"]);
         let cases = [(5, 2, 2), (2, 5, 2), (3, 3, 3)];
         for (list, transcript, cursor) in cases {
-            let mut session = ServerReplica::new(list_at(list), Some(story.after(transcript)));
-            assert_eq!(session.cursor(), Position(cursor));
+            let mut replica = ServerReplica::new(list_at(list), Some(story.after(transcript)));
+            assert_eq!(replica.cursor(), Position(cursor));
             let mut changes = Vec::new();
             for event in &story.events[cursor as usize..] {
-                session.apply(event, &mut changes);
+                replica.apply(event, &mut changes);
             }
             assert_eq!(
-                session.transcripts.get(story.conversation_id),
+                replica.transcripts.get(story.conversation_id),
                 Some(&story.after(6))
             );
             assert!(!changes.contains(&ReplicaChange::Resync));
@@ -163,18 +163,18 @@ mod tests {
     #[test]
     fn applies_a_repeated_event_once() {
         let story = Story::new("Hello", &["one ", "two"]);
-        let mut session = ServerReplica::new(list_at(0), Some(story.after(0)));
+        let mut replica = ServerReplica::new(list_at(0), Some(story.after(0)));
         let mut changes = Vec::new();
         for event in &story.events {
-            session.apply(event, &mut changes);
+            replica.apply(event, &mut changes);
         }
         changes.clear();
         for event in &story.events {
-            session.apply(event, &mut changes);
+            replica.apply(event, &mut changes);
         }
         assert_eq!(changes, []);
         assert_eq!(
-            session.transcripts.get(story.conversation_id),
+            replica.transcripts.get(story.conversation_id),
             Some(&story.after(6))
         );
     }
@@ -182,45 +182,45 @@ mod tests {
     #[test]
     fn missing_position_triggers_a_resync() {
         let story = Story::new("Hello", &["one ", "two"]);
-        let mut session = ServerReplica::new(list_at(0), None);
+        let mut replica = ServerReplica::new(list_at(0), None);
         let mut changes = Vec::new();
-        session.apply(&story.events[0], &mut changes);
+        replica.apply(&story.events[0], &mut changes);
         changes.clear();
-        session.apply(&story.events[2], &mut changes);
+        replica.apply(&story.events[2], &mut changes);
         assert_eq!(changes, [ReplicaChange::Resync]);
-        assert_eq!(session.cursor(), Position(1), "nothing was applied");
-        session.restart(list_at(6), Some(story.after(6)));
-        assert_eq!(session.cursor(), Position(6));
+        assert_eq!(replica.cursor(), Position(1), "nothing was applied");
+        replica.restart(list_at(6), Some(story.after(6)));
+        assert_eq!(replica.cursor(), Position(6));
     }
 
     #[test]
     fn skips_a_damaged_event_once() {
         let story = Story::new("Hello", &["one ", "two"]);
-        let mut session = ServerReplica::new(list_at(2), Some(story.after(2)));
+        let mut replica = ServerReplica::new(list_at(2), Some(story.after(2)));
         let mut damaged = story.events[2].clone();
         damaged.body = EventBody::Damaged;
         let mut changes = Vec::new();
-        session.apply(&damaged, &mut changes);
-        session.apply(&damaged, &mut changes);
+        replica.apply(&damaged, &mut changes);
+        replica.apply(&damaged, &mut changes);
         assert_eq!(changes, [ReplicaChange::Resync]);
-        assert_eq!(session.cursor(), Position(3));
-        session.restart(list_at(3), Some(story.after(3)));
+        assert_eq!(replica.cursor(), Position(3));
+        replica.restart(list_at(3), Some(story.after(3)));
         changes.clear();
         for event in &story.events[3..] {
-            session.apply(event, &mut changes);
+            replica.apply(event, &mut changes);
         }
         assert!(!changes.contains(&ReplicaChange::Resync));
         assert_eq!(
-            session.transcripts.get(story.conversation_id),
+            replica.transcripts.get(story.conversation_id),
             Some(&story.after(6))
         );
     }
 
     fn run_end_changes(story: &Story) -> Vec<ReplicaChange> {
-        let mut session = ServerReplica::new(list_at(0), None);
+        let mut replica = ServerReplica::new(list_at(0), None);
         let mut changes = Vec::new();
         for event in story.events.iter().chain(&story.events) {
-            session.apply(event, &mut changes);
+            replica.apply(event, &mut changes);
         }
         changes.retain(|change| matches!(change, ReplicaChange::RunEnded(_)));
         changes
@@ -258,24 +258,24 @@ mod tests {
     #[test]
     fn fast_switching_keeps_each_snapshot_apart() {
         let (first, second) = (Story::new("First", &["a"]), Story::new("Second", &["b"]));
-        let mut session = ServerReplica::new(list_at(5), None);
-        assert!(session.transcripts.open(first.conversation_id));
-        assert!(session.transcripts.open(second.conversation_id));
+        let mut replica = ServerReplica::new(list_at(5), None);
+        assert!(replica.transcripts.open(first.conversation_id));
+        assert!(replica.transcripts.open(second.conversation_id));
         // The responses arrive in the other order.
         assert_eq!(
-            session.apply_snapshot(second.after(5)),
+            replica.apply_snapshot(second.after(5)),
             Some(ReplicaChange::Replaced(second.conversation_id))
         );
         assert_eq!(
-            session.apply_snapshot(first.after(5)),
+            replica.apply_snapshot(first.after(5)),
             Some(ReplicaChange::Replaced(first.conversation_id))
         );
         assert_eq!(
-            session.transcripts.get(second.conversation_id),
+            replica.transcripts.get(second.conversation_id),
             Some(&second.after(5))
         );
         assert_eq!(
-            session.transcripts.get(first.conversation_id),
+            replica.transcripts.get(first.conversation_id),
             Some(&first.after(5))
         );
     }

@@ -33,7 +33,7 @@ impl Live {
         };
         self.next_message.apply_to(from, &mut extras);
         self.send_errors
-            .update(|unsent| unsent.retain(|(place, _)| *place != from));
+            .update(|unsent| unsent.retain(|(route, _)| *route != from));
         let beside = self.side_page.get_untracked();
         extras.context = beside.map(|beside| untrack(|| beside.context.run(())));
         let sending = self.with_state(|state| {
@@ -122,11 +122,11 @@ impl Live {
     /// long ago; the stream, which starts later, does not report it then.
     fn reload_if_missing(self, id: ConversationId, message: MessageId) {
         let missed = self.with_state(|state| {
-            let shelf = &mut state.replica.transcripts;
-            let known = shelf
+            let cache = &mut state.replica.transcripts;
+            let known = cache
                 .get(id)
                 .is_none_or(|transcript| transcript.message(message).is_some());
-            !known && shelf.request_reload(id)
+            !known && cache.request_reload(id)
         });
         if missed {
             self.load_conversation(id);
@@ -171,7 +171,7 @@ impl Live {
         self.flush();
         let is_unsent = self
             .send_errors
-            .with_untracked(|unsent| unsent.iter().any(|(place, _)| *place == sending.from));
+            .with_untracked(|unsent| unsent.iter().any(|(route, _)| *route == sending.from));
         if is_unsent {
             self.return_to_new_chat(sending.intent.conversation_id, sending.from);
         }
@@ -196,7 +196,7 @@ impl Live {
         self.restore_draft(&sending);
         // Makes the input show the draft.
         self.send_errors
-            .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+            .update(|unsent| unsent.retain(|(route, _)| *route != sending.from));
         self.flush();
         self.return_to_new_chat(id, sending.from);
         browser::focus_selector("#message");
@@ -216,7 +216,7 @@ impl Live {
             drafts::remove_sent(sending.from, &sending.intent.text);
             self.next_message.clear_sent(&sending);
             self.send_errors
-                .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+                .update(|unsent| unsent.retain(|(route, _)| *route != sending.from));
         }
         if let Some(run) = settled.run_to_stop {
             self.stop_run(run);

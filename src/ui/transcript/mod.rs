@@ -49,12 +49,12 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
             not_found_notice("This conversation is not here.")
         }
         ConversationPhase::Failed(message) => {
-            let place = Route::Conversation(view.id);
+            let route = Route::Conversation(view.id);
             view! {
                 <div class="notice" role="alert">
                     <h2>"This conversation could not be loaded"</h2>
                     <p>{message}</p>
-                    <button type="button" class="button" on:click=move |_| live.load_route(place)>"Try again"</button>
+                    <button type="button" class="button" on:click=move |_| live.load_route(route)>"Try again"</button>
                 </div>
             }
             .erase()

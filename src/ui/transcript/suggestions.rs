@@ -80,8 +80,8 @@ fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue])
     let chip = move |SuggestedValue { label, value }| {
         let say = move |_| {
             let model = live.view(conversation_id).model.get_untracked();
-            let place = Route::Conversation(conversation_id);
-            live.send_interaction(place, value.clone(), model, Interaction::ValueSelected);
+            let route = Route::Conversation(conversation_id);
+            live.send_interaction(route, value.clone(), model, Interaction::ValueSelected);
         };
         view! { <button type="button" class="button chip" on:click=say>{label}</button> }.erase()
     };

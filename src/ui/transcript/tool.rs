@@ -101,10 +101,10 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
         let call = call.clone();
         move || {
             (status.get() == ToolStatus::Failed).then(|| {
-                let told = call
+                let error = call
                     .with_untracked(|call| call.output.clone())
                     .unwrap_or_default();
-                view! { <p class="tool-error">{failure(&told)}</p> }
+                view! { <p class="tool-error">{failure(&error)}</p> }
             })
         }
     };
@@ -199,10 +199,10 @@ fn approval_prompt(of: &CallContext, index: usize) -> AnyView {
 }
 
 /// The beginning of an error, which is written for the model. The open card has the whole text.
-fn failure(told: &str) -> String {
-    let end = told.floor_char_boundary(FAILURE);
-    let rest = if end < told.len() { "…" } else { "" };
-    ["It failed. The assistant was told: ", &told[..end], rest].concat()
+fn failure(error: &str) -> String {
+    let end = error.floor_char_boundary(FAILURE);
+    let rest = if end < error.len() { "…" } else { "" };
+    ["It failed. The assistant was told: ", &error[..end], rest].concat()
 }
 
 /// The duration of the call.

@@ -151,8 +151,8 @@ impl Outbox {
     }
 
     /// The provisional transcript of a route whose conversation starts with a message being sent.
-    pub fn provisional_transcript(&self, place: Route) -> Option<Transcript> {
-        self.message_for(place.conversation_id()?)?
+    pub fn provisional_transcript(&self, route: Route) -> Option<Transcript> {
+        self.message_for(route.conversation_id()?)?
             .provisional_transcript()
     }
 
