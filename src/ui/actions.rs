@@ -78,7 +78,7 @@ fn common_action(name: &str) -> Option<fn(Live, Panel, &PressedAction) -> bool> 
                 live.toasts.show(if done {
                     "Copied."
                 } else {
-                    "This browser does not let the page copy. Select the text instead."
+                    "Your browser blocked copying. Select the text instead."
                 });
             });
             can

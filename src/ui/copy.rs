@@ -17,7 +17,7 @@ pub fn CopyButton(name: &'static str, text: impl Fn() -> String + 'static) -> im
         browser::copy_text(text(), move |done| {
             if !done {
                 if let Some(toasts) = toasts {
-                    toasts.show("This browser does not let the page copy. Select the text instead.");
+                    toasts.show("Your browser blocked copying. Select the text instead.");
                 }
                 return;
             }

@@ -166,7 +166,7 @@ impl Lazy {
         };
         view! {
             <div class="notice" role="alert">
-                <p>"This part of the page could not be loaded. If it stays so, reload the page."</p>
+                <p>"This part of the page could not be loaded. If this persists, reload the page."</p>
                 <button type="button" class="button" on:click=again>
                     "Try again"
                 </button>

@@ -105,6 +105,6 @@ fn announcement(setting: NotifySetting) -> &'static str {
         NotifySetting::Blocked => {
             "The browser blocks notifications from Parlor. Allow them in its settings for this site, then press again."
         }
-        NotifySetting::Off | NotifySetting::Unsupported => "This browser shows no notifications of pages.",
+        NotifySetting::Off | NotifySetting::Unsupported => "This browser does not support notifications.",
     }
 }

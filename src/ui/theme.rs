@@ -43,7 +43,7 @@ impl Theme {
 
     fn label(self) -> &'static str {
         match self {
-            Self::System => "Theme: as the system",
+            Self::System => "Theme: system",
             Self::Light => "Theme: light",
             Self::Dark => "Theme: dark",
         }

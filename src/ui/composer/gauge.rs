@@ -77,7 +77,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
             <h2>"The model’s context window"</h2>
             <p>{figures}</p>
             <p>
-                "It holds all that the model is shown: its instructions, its tools and this conversation. When there is no room for all, old tool outputs are shortened first, and then the oldest messages are summarised."
+                "It holds everything that the model reads: its instructions, its tools and this conversation. When there is no room for all, old tool outputs are shortened first, and then the oldest messages are summarised."
             </p>
         </div>
     }
@@ -87,7 +87,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
 fn usage_label(usage: &Usage) -> String {
     match usage.percent() {
         Some(percent) => ["Context window: ", &percent.to_string(), " % full"].concat(),
-        None => "Context window: unknown how full".into(),
+        None => "Context window: use unknown".into(),
     }
 }
 
@@ -108,7 +108,7 @@ fn usage_details(usage: &Usage) -> String {
         _ => [
             about,
             &used,
-            " tokens. How many this model can take is unknown: the setting context_window of its endpoint says so.",
+            " tokens. The size of this model’s context window is unknown. Set context_window for its endpoint.",
         ]
         .concat(),
     }
@@ -134,10 +134,10 @@ mod tests {
             usage_details(&usage(false, Some(32_768))),
             "1,234 of 32,768 tokens (3 %)"
         );
-        assert!(usage_details(&usage(true, None)).starts_with("About 1,234 tokens. How many"));
+        assert!(usage_details(&usage(true, None)).starts_with("About 1,234 tokens. The size"));
         assert_eq!(
             usage_label(&usage(true, None)),
-            "Context window: unknown how full"
+            "Context window: use unknown"
         );
     }
 }

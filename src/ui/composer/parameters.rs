@@ -108,7 +108,7 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
         >
             <form on:submit=save>
                 <h2 id="parameters-title">"How the model answers"</h2>
-                <p>"For this conversation, from the next message on. What is empty is left to the model server."</p>
+                <p>"These settings apply to this conversation from the next message on. Empty fields use the model server’s defaults."</p>
                 <label class="field">
                     <span>"Temperature"</span>
                     <input
@@ -130,7 +130,7 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
                             asked.update(|asked| asked.thinking_level = event.target().value());
                         }
                     >
-                        <option value="">"As the model likes"</option>
+                        <option value="">"Model default"</option>
                         {levels}
                     </select>
                 </label>

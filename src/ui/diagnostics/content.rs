@@ -143,7 +143,7 @@ fn diagnostics_view(state: DiagnosticsState) -> AnyView {
     let again = move || {
         at_work.get().then(|| {
             view! {
-                <span class="diagnostics-at-work">"The answer is being made."</span>
+                <span class="diagnostics-at-work">"The answer is being written."</span>
                 <button
                     type="button"
                     class="icon-button"

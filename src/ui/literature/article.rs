@@ -56,7 +56,7 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
     } = full;
     let abstract_ = match problem {
         Some(problem) => {
-            view! { <p class="article-missing">"The abstract can’t be had just now. " {problem.clone()}</p> }
+            view! { <p class="article-missing">"The abstract can’t be loaded now. " {problem.clone()}</p> }
                 .erase()
         }
         None if summary.is_empty() => {

@@ -200,10 +200,10 @@ pub fn note(state: LiteratureState, pmid: String) -> AnyView {
 
 fn conflict_notice(saved: String) -> AnyView {
     let what = match saved.as_str() {
-        "" => "It was emptied elsewhere meanwhile.".to_owned(),
-        saved => ["Meanwhile it was changed elsewhere to: “", saved, "”"].concat(),
+        "" => "The note was emptied elsewhere.".to_owned(),
+        saved => ["The note was changed elsewhere to: “", saved, "”"].concat(),
     };
-    view! { <p class="article-missing" role="status" dir="auto">{what} " Saving replaces that."</p> }.erase()
+    view! { <p class="article-missing" role="status" dir="auto">{what} " Saving overwrites that."</p> }.erase()
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ fn SearchBox(desk: LiteratureState) -> impl IntoView {
                     class="button button-quiet needs-script"
                     on:click=move |_| streams::edit_new_stream(desk)
                 >
-                    {icons::plus()} "Keep as a stream"
+                    {icons::plus()} "Save as a stream"
                 </button>
             </When>
         </form>
@@ -153,7 +153,7 @@ fn search_help() -> AnyView {
         <section class="literature-empty">
             <h2>"Find articles, and keep those that matter"</h2>
             <p>
-                "Search in plain words or in PubMed’s own syntax. A query that you come back to can be kept as a stream, and the assistant beside this page sees what you see."
+                "Search in plain words or in PubMed’s own syntax. A query that you come back to can be saved as a stream, and the assistant beside this page sees what you see."
             </p>
             <ul>{examples.map(example).collect_view()}</ul>
         </section>

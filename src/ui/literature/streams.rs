@@ -132,7 +132,7 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
         state.send(rpc::keep_stream(stream), move |state| {
             close();
             state.live.toasts.show(if is_new {
-                "The stream is kept."
+                "The stream is saved."
             } else {
                 "The stream is changed."
             });
@@ -163,14 +163,14 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
     };
     let heading = move || {
         if is_new() {
-            "Keep as a stream"
+            "Save as a stream"
         } else {
             "Edit the stream"
         }
     };
     let delete_word = move || {
         if sure.get() {
-            "Delete it for good"
+            "Delete permanently"
         } else {
             "Delete"
         }
@@ -188,7 +188,7 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
                 <input node_ref=name id="stream-name" required dir="auto" autocomplete="off"/>
                 <label for="stream-query">"Query"</label>
                 <input node_ref=query id="stream-query" required dir="auto" autocomplete="off"/>
-                <label for="stream-instructions">"What the assistant is to mind there"</label>
+                <label for="stream-instructions">"Instructions for the assistant"</label>
                 <textarea
                     node_ref=instructions
                     id="stream-instructions"

@@ -59,7 +59,7 @@ impl PayloadHandler {
 /// A query runs on the page *Literature*.
 const LITERATURE_PAGE: OtherPage = OtherPage {
     button_label: "Search in Literature",
-    description: "This takes you to the page Literature, and this conversation with you.",
+    description: "This opens the page Literature, together with this conversation.",
     address: |proposal| match &proposal.body {
         PanelBody::Query(suggestion) => {
             let query = suggestion.query.clone();

@@ -165,7 +165,7 @@ impl Instructions {
             (SaveStatus::Saving, _) => "Saving…",
             (SaveStatus::Saved, false) => "Saved",
             (_, true) if self.settings.has_conflict.get() => {
-                "They were changed elsewhere meanwhile. Saving replaces that; discarding shows it."
+                "The instructions were changed elsewhere. Saving overwrites that version; discarding shows it."
             }
             (_, true) => "Not saved yet. Kept in this browser.",
             (_, false) => "",

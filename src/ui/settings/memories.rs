@@ -46,7 +46,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
     let forget_all = move |_| {
         confirm.ask(ConfirmRequest {
             title: "Forget everything?".into(),
-            text: "All that the assistant remembers about you will be gone for good.".into(),
+            text: "Everything that the assistant remembers about you will be deleted permanently.".into(),
             button_label: "Forget everything",
             on_confirm: Arc::new(move || {
                 memories.forget_all();
@@ -85,7 +85,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
                 />
             </When>
             <When when=move || !nothing.get() && shown.with(Vec::is_empty)>
-                <p class="settings-empty" role="status">"Nothing that is remembered has these words in it."</p>
+                <p class="settings-empty" role="status">"No memory contains these words."</p>
             </When>
             <ul class="settings-list">
                 <Each of=move || shown.get() key=|memory| memory.id let:memory>
@@ -119,7 +119,7 @@ fn row(memories: Memories, memory: Memory) -> AnyView {
     };
     let (forget_name, undo_name) = (
         ["Forget “", &named_by, "”"].concat(),
-        ["Put back “", &named_by, "”"].concat(),
+        ["Restore “", &named_by, "”"].concat(),
     );
     let button = move || {
         if is_gone.get() {

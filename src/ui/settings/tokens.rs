@@ -142,7 +142,7 @@ fn row(settings: SettingsState, confirm: Confirm, token: ApiToken) -> AnyView {
     let revoke = move |_| {
         confirm.ask(ConfirmRequest {
             title: title.clone(),
-            text: "Whatever uses this token is shut out at once. That can’t be undone.".into(),
+            text: "Programs that use this token lose access at once. This can’t be undone.".into(),
             button_label: "Revoke",
             on_confirm: Arc::new(move || {
                 revoke(settings, id);

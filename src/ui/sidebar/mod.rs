@@ -170,7 +170,7 @@ fn OlderConversations() -> impl IntoView {
             aria-busy=move || live.is_loading_more.get().to_string()
             on:click=move |_| live.load_more_conversations()
         >
-            {move || if live.is_loading_more.get() { "Loading older ones…" } else { "Show older" }}
+            {move || if live.is_loading_more.get() { "Loading older conversations…" } else { "Show older" }}
         </button>
     }
 }

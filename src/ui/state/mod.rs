@@ -217,7 +217,7 @@ impl Live {
     fn with_state<T>(self, f: impl FnOnce(&mut LiveState) -> T) -> T {
         self.state
             .try_update_value(f)
-            .expect("the live state is there for as long as the page is")
+            .expect("the live state exists as long as the page")
     }
 
     /// Records the changes, performs their effects, and schedules an update of the signals with the next frame.
@@ -233,7 +233,7 @@ impl Live {
                 ReplicaChange::Replaced(id) => self.with_state(|state| state.dirty.mark_conversation(id)),
                 ReplicaChange::LoadConversation(id) => self.load_conversation(id),
                 ReplicaChange::Broken(id) => {
-                    let message = "This conversation could not be put together. Load the page again.";
+                    let message = "This conversation could not be loaded correctly. Reload the page.";
                     self.view(id).phase.set(ConversationPhase::Failed(message.into()));
                 }
                 ReplicaChange::RunEnded(ended) => self.notify_run_end(ended),

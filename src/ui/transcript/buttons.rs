@@ -46,7 +46,7 @@ pub fn action_buttons(
         if performer.perform(live, panel, pressed) {
             live.mark_action_taken(conversation_id, message_id, index);
         } else {
-            live.toasts.show("That can't be done here any more.");
+            live.toasts.show("This is no longer possible here.");
         }
     });
     let press = Callback::new(move |(index, action): NumberedAction| {

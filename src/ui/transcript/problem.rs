@@ -23,12 +23,12 @@ pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
     }
     let what = match run.truncation.as_ref()? {
         FinishReason::PauseTurn => "The model server paused the answer.",
-        _ => "The answer reached its longest length.",
+        _ => "The answer reached the length limit.",
     };
     let error = RunError {
         code: String::new(),
         message: String::new(),
-        hint: "Continue goes on from there.".into(),
+        hint: "Continue resumes from there.".into(),
     };
     Some((what, error))
 }
@@ -95,14 +95,14 @@ mod tests {
             };
             describe_problem(&run).map(|(what, error)| (what, error.hint))
         };
-        let hint = String::from("Continue goes on from there.");
+        let hint = String::from("Continue resumes from there.");
         assert_eq!(
             told(FinishReason::PauseTurn),
             Some(("The model server paused the answer.", hint.clone()))
         );
         assert_eq!(
             told(FinishReason::Length),
-            Some(("The answer reached its longest length.", hint))
+            Some(("The answer reached the length limit.", hint))
         );
     }
 }

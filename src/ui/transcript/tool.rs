@@ -155,7 +155,7 @@ fn status_icon(status: ToolStatus) -> AnyView {
         ToolStatus::Failed => (icons::alert(), "Failed: "),
         ToolStatus::Denied => (icons::close(), "Not allowed: "),
         ToolStatus::Stopped => (icons::stop(), "Stopped: "),
-        ToolStatus::Unknown => (icons::alert(), "Broken off: "),
+        ToolStatus::Unknown => (icons::alert(), "Interrupted: "),
     };
     view! {
         {sign}
@@ -202,7 +202,7 @@ fn approval_prompt(of: &CallContext, index: usize) -> AnyView {
 fn failure(error: &str) -> String {
     let end = error.floor_char_boundary(FAILURE);
     let rest = if end < error.len() { "…" } else { "" };
-    ["It failed. The assistant was told: ", &error[..end], rest].concat()
+    ["It failed. The error that the assistant got: ", &error[..end], rest].concat()
 }
 
 /// The duration of the call.

@@ -98,10 +98,10 @@ fn text(text: &str) -> AnyView {
 
 fn diff(lines: &[DiffLine]) -> AnyView {
     if lines.is_empty() {
-        return empty_notice("Nothing has changed since the version before.");
+        return empty_notice("Nothing has changed since the previous version.");
     }
     let lines: Vec<_> = lines.iter().map(diff_line).collect();
-    view! { <div class="diff" role="region" tabindex="0" aria-label="Changes since the version before">{lines}</div> }.erase()
+    view! { <div class="diff" role="region" tabindex="0" aria-label="Changes since the previous version">{lines}</div> }.erase()
 }
 
 fn diff_line(line: &DiffLine) -> AnyView {
