@@ -139,9 +139,9 @@ fn Layout(live: Live) -> impl IntoView {
         Some(view) => view.title.get(),
         None => String::new(),
     });
-    let afoot = Memo::new(move |_| {
-        let is_afoot = |row: &&ListRow| row.is_running.get() || row.has_news(live);
-        live.list.with(|rows| rows.iter().filter(is_afoot).count())
+    let active_count = Memo::new(move |_| {
+        let is_active = |row: &&ListRow| row.is_running.get() || row.has_news(live);
+        live.list.with(|rows| rows.iter().filter(is_active).count())
     });
     // The server reads this after rendering: the client may have disconnected by then, and all signals with it.
     let page_title = move || {
@@ -150,7 +150,7 @@ fn Layout(live: Live) -> impl IntoView {
             Some(Route::Nowhere) => "Not found".into(),
             _ => title.try_get().unwrap_or_default(),
         };
-        page_title(afoot.try_get().unwrap_or_default(), &name)
+        page_title(active_count.try_get().unwrap_or_default(), &name)
     };
     browser::set_title(page_title);
     let main = move || match live.page_route.get() {
@@ -179,10 +179,10 @@ fn Layout(live: Live) -> impl IntoView {
 }
 
 /// The title of the tab: the number of conversations with an active run or unseen results, and the current route.
-fn page_title(afoot: usize, name: &str) -> String {
+fn page_title(active_count: usize, name: &str) -> String {
     let mut title = String::new();
-    if afoot > 0 {
-        title = ["(", &afoot.to_string(), ") "].concat();
+    if active_count > 0 {
+        title = ["(", &active_count.to_string(), ") "].concat();
     }
     title.push_str(name);
     if !name.is_empty() {

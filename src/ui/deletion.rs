@@ -33,7 +33,12 @@ impl Deletion {
         let live = self.live;
         self.confirm.ask(ConfirmRequest {
             title: "Delete this conversation?".into(),
-            text: ["“", title, "” and all of its messages will be deleted permanently."].concat(),
+            text: [
+                "“",
+                title,
+                "” and all of its messages will be deleted permanently.",
+            ]
+            .concat(),
             button_label: "Delete",
             on_confirm: Arc::new(move || {
                 let next = focus_target_after_delete(live, id);

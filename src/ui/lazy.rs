@@ -82,20 +82,20 @@ pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     view.erase()
 }
 
-/// Loads something lazy, retries as long as it is wanted, and calls `go_on` with it.
+/// Loads something lazy, retries as long as it is wanted, and calls `on_loaded` with it.
 pub fn retry_until_loaded<T: 'static>(
     load: impl Fn() -> LoadFuture<T> + 'static,
     is_wanted: impl Fn() -> bool + 'static,
-    go_on: impl FnOnce(T) + 'static,
+    on_loaded: impl FnOnce(T) + 'static,
 ) {
     when_loaded(load(), move |first| match first {
-        Ok(here) => go_on(here),
+        Ok(here) => on_loaded(here),
         Err(LoadError) => spawn_local(async move {
             let mut tries = 1;
             browser::sleep(backoff_ms(tries)).await;
             while is_wanted() {
                 if let Ok(here) = load().await {
-                    return go_on(here);
+                    return on_loaded(here);
                 }
                 tries += 1;
                 browser::sleep(backoff_ms(tries)).await;
@@ -104,15 +104,15 @@ pub fn retry_until_loaded<T: 'static>(
     });
 }
 
-/// Calls `go_on` once something lazy is loaded or has failed: at once, if it is loaded already.
+/// Calls `on_loaded` once something lazy is loaded or has failed: at once, if it is loaded already.
 pub fn when_loaded<T: 'static>(
     mut loading: LoadFuture<T>,
-    go_on: impl FnOnce(Result<T, LoadError>) + 'static,
+    on_loaded: impl FnOnce(Result<T, LoadError>) + 'static,
 ) {
     // On the server it is always loaded, in a browser from the second time on.
     match (&mut loading).now_or_never() {
-        Some(result) => go_on(result),
-        None => spawn_local(async move { go_on(loading.await) }),
+        Some(result) => on_loaded(result),
+        None => spawn_local(async move { on_loaded(loading.await) }),
     }
 }
 
@@ -135,11 +135,11 @@ impl Lazy {
         }
     }
 
-    fn show(self, says_so: bool) -> AnyView {
+    fn show(self, shows_notice: bool) -> AnyView {
         self.load();
         let view = move || match (self.has_failed.get(), self.code.get()) {
             (_, Some(code)) => code(),
-            (false, None) if !says_so => ().into_any(),
+            (false, None) if !shows_notice => ().into_any(),
             (false, None) => {
                 view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
             }

@@ -56,11 +56,11 @@ impl<T: Copy + Send + 'static> Registry<T> {
     }
 
     /// Adds an entry for as long as the current owner lives.
-    pub fn register(&self, thing: T) {
+    pub fn register(&self, entry: T) {
         let number = {
-            let mut things = self.lock_entries();
-            let number = things.last().map_or(0, |(last, _)| last + 1);
-            things.push((number, thing));
+            let mut entries = self.lock_entries();
+            let number = entries.last().map_or(0, |(last, _)| last + 1);
+            entries.push((number, entry));
             number
         };
         self.mark_changed();
@@ -72,11 +72,11 @@ impl<T: Copy + Send + 'static> Registry<T> {
     }
 
     /// The latest matching entry. Tracked.
-    pub fn find(&self, fits: impl Fn(&T) -> bool) -> Option<T> {
+    pub fn find(&self, matches: impl Fn(&T) -> bool) -> Option<T> {
         self.changed.track();
-        let things = self.lock_entries();
-        let found = things.iter().rev().find(|(_, thing)| fits(thing));
-        found.map(|(_, thing)| *thing)
+        let entries = self.lock_entries();
+        let found = entries.iter().rev().find(|(_, entry)| matches(entry));
+        found.map(|(_, entry)| *entry)
     }
 
     fn mark_changed(&self) {
@@ -102,7 +102,7 @@ mod tests {
         let child = owner.child();
         child.with(|| own.register("second"));
         assert_eq!(own.find(|_| true), Some("second"));
-        assert_eq!(own.find(|thing| *thing == "first"), Some("first"));
+        assert_eq!(own.find(|entry| *entry == "first"), Some("first"));
         child.cleanup();
         assert_eq!(own.find(|_| true), Some("first"));
     }

@@ -17,8 +17,8 @@ enum Theme {
 }
 
 impl Theme {
-    fn from_stored(kept: Option<&str>) -> Self {
-        match kept {
+    fn from_stored(stored: Option<&str>) -> Self {
+        match stored {
             Some("light") => Self::Light,
             Some("dark") => Self::Dark,
             _ => Self::System,
@@ -65,9 +65,9 @@ pub fn ThemeSwitch() -> impl IntoView {
     Effect::new(move |_| theme.set(Theme::from_stored(browser::storage_get(STORAGE_KEY).as_deref())));
     let turn = move |_| {
         theme.update(|theme| *theme = theme.next());
-        let kept = theme.get_untracked().stored_value();
-        browser::storage_set(STORAGE_KEY, kept);
-        browser::set_theme(kept);
+        let stored = theme.get_untracked().stored_value();
+        browser::storage_set(STORAGE_KEY, stored);
+        browser::set_theme(stored);
     };
     view! {
         <button

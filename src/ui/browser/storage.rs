@@ -16,8 +16,8 @@ fn local_storage() -> Option<Storage> {
 
 /// The value of a key.
 pub fn storage_get(key: &str) -> Option<String> {
-    let kept = local_storage().and_then(|storage| storage.get_item(key).ok().flatten());
-    kept.or_else(|| FALLBACK.with_borrow(|memory| memory.get(key).cloned()))
+    let value = local_storage().and_then(|storage| storage.get_item(key).ok().flatten());
+    value.or_else(|| FALLBACK.with_borrow(|memory| memory.get(key).cloned()))
 }
 
 /// The values of all keys that begin with `prefix`.
@@ -35,12 +35,12 @@ pub fn storage_get_all(prefix: &str) -> Vec<String> {
 
 /// Stores a value under a key, or removes it.
 pub fn storage_set(key: &str, value: Option<&str>) {
-    let kept = local_storage().is_some_and(|storage| match value {
+    let is_stored = local_storage().is_some_and(|storage| match value {
         Some(value) => storage.set_item(key, value).is_ok(),
         None => storage.remove_item(key).is_ok(),
     });
     FALLBACK.with_borrow_mut(|memory| match value {
-        Some(value) if !kept => memory.insert(key.into(), value.into()),
+        Some(value) if !is_stored => memory.insert(key.into(), value.into()),
         _ => memory.remove(key),
     });
 }

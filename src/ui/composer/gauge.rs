@@ -135,9 +135,6 @@ mod tests {
             "1,234 of 32,768 tokens (3 %)"
         );
         assert!(usage_details(&usage(true, None)).starts_with("About 1,234 tokens. The size"));
-        assert_eq!(
-            usage_label(&usage(true, None)),
-            "Context window: use unknown"
-        );
+        assert_eq!(usage_label(&usage(true, None)), "Context window: use unknown");
     }
 }

@@ -81,14 +81,14 @@ pub fn Composer() -> impl IntoView {
         begins,
     } = expect_context();
     // Without a conversation, messages have no recipient.
-    let nobody = move || match live.current_view() {
+    let is_hidden = move || match live.current_view() {
         Some(view) => view.phase.get() == ConversationPhase::Missing,
         None => !live.chat_route.get().is_chat(),
     };
     view! {
         <form
             class="composer"
-            class:hidden=nobody
+            class:hidden=is_hidden
             aria-label="New message"
             method="post"
             action="/send"
@@ -172,8 +172,8 @@ fn SendError() -> impl IntoView {
     let live = use_live();
     let error = move || {
         let route = live.chat_route.get();
-        live.send_errors.with(|unsent| {
-            unsent
+        live.send_errors.with(|errors| {
+            errors
                 .iter()
                 .find(|(of, _)| *of == route)
                 .map(|(_, error)| error.clone())

@@ -25,7 +25,7 @@ pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
         None => live
             .next_message
             .parameters
-            .with(|asked| *asked != ParameterInput::default()),
+            .with(|input| *input != ParameterInput::default()),
     };
     let label = move || match is_set() {
         true => "How the model answers (changed)",
@@ -71,26 +71,26 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
     };
     let conversation_id = here.map(|view| view.id);
     let error = RwSignal::new(None::<String>);
-    let asked = RwSignal::new(before.clone());
+    let input = RwSignal::new(before.clone());
     let close = move || confirm::close_dialog(dialog);
     let save = move |event: ev::SubmitEvent| {
         event.prevent_default();
-        let asked = asked.get_untracked();
-        if let Err(wrong) = Parameters::parse(&asked) {
+        let input = input.get_untracked();
+        if let Err(wrong) = Parameters::parse(&input) {
             return error.set(Some(wrong));
         }
         let Some(id) = conversation_id else {
-            live.next_message.parameters.set(asked);
+            live.next_message.parameters.set(input);
             return close();
         };
         spawn_local(async move {
-            match live.set_parameters(id, asked).await {
+            match live.set_parameters(id, input).await {
                 Ok(()) => close(),
                 Err(wrong) => drop(error.try_set(Some(wrong.message))),
             }
         });
     };
-    let as_it_likes = move |_| asked.set(ParameterInput::default());
+    let reset = move |_| input.set(ParameterInput::default());
     let levels: Vec<_> = ThinkingLevel::ALL
         .into_iter()
         .map(|level| {
@@ -116,18 +116,18 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
                         inputmode="decimal"
                         autocomplete="off"
                         placeholder="0 to 2"
-                        prop:value=move || asked.with(|asked| asked.temperature.clone())
+                        prop:value=move || input.with(|input| input.temperature.clone())
                         on:input:target=move |event| {
-                            asked.update(|asked| asked.temperature = event.target().value());
+                            input.update(|input| input.temperature = event.target().value());
                         }
                     />
                 </label>
                 <label class="field">
                     <span>"Thinking"</span>
                     <select
-                        prop:value=move || asked.with(|asked| asked.thinking_level.clone())
+                        prop:value=move || input.with(|input| input.thinking_level.clone())
                         on:change:target=move |event| {
-                            asked.update(|asked| asked.thinking_level = event.target().value());
+                            input.update(|input| input.thinking_level = event.target().value());
                         }
                     >
                         <option value="">"Model default"</option>
@@ -141,15 +141,15 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
                         inputmode="numeric"
                         autocomplete="off"
                         placeholder="Tokens"
-                        prop:value=move || asked.with(|asked| asked.max_completion_tokens.clone())
+                        prop:value=move || input.with(|input| input.max_completion_tokens.clone())
                         on:input:target=move |event| {
-                            asked.update(|asked| asked.max_completion_tokens = event.target().value());
+                            input.update(|input| input.max_completion_tokens = event.target().value());
                         }
                     />
                 </label>
                 <p class="field-error" role="alert">{error}</p>
                 <div class="dialog-actions">
-                    <button type="button" class="button button-quiet" on:click=as_it_likes>
+                    <button type="button" class="button button-quiet" on:click=reset>
                         "Clear all"
                     </button>
                     <button type="button" class="button" on:click=move |_| close()>

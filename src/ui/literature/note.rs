@@ -25,26 +25,26 @@ impl NoteDraft {
     }
 
     fn load(pmid: &str) -> Option<Self> {
-        let kept = browser::storage_get(&Self::key(pmid))?;
-        let draft = json::parse(kept.as_bytes());
+        let stored = browser::storage_get(&Self::key(pmid))?;
+        let draft = json::parse(stored.as_bytes());
         // Earlier versions of Parlor stored the text alone.
         Some(draft.unwrap_or(Self {
             of: String::new(),
-            text: kept,
+            text: stored,
         }))
     }
 
     /// Stores the draft if it differs from the saved note.
     fn store(&self, pmid: &str, saved: &str) {
-        let kept = (!self.has_text(saved))
+        let stored = (!self.has_text(saved))
             .then(|| serde_json::to_string(self).ok())
             .flatten();
-        browser::storage_set(&Self::key(pmid), kept.as_deref());
+        browser::storage_set(&Self::key(pmid), stored.as_deref());
     }
 
     /// Returns true if the stored draft is this one. Another tab may have stored another since.
     fn is_stored(&self, pmid: &str) -> bool {
-        Self::load(pmid).is_none_or(|kept| kept.text == self.text)
+        Self::load(pmid).is_none_or(|stored| stored.text == self.text)
     }
 
     /// Removes the stored draft if it is this one and not a newer one.
@@ -203,7 +203,8 @@ fn conflict_notice(saved: String) -> AnyView {
         "" => "The note was emptied elsewhere.".to_owned(),
         saved => ["The note was changed elsewhere to: “", saved, "”"].concat(),
     };
-    view! { <p class="article-missing" role="status" dir="auto">{what} " Saving overwrites that."</p> }.erase()
+    view! { <p class="article-missing" role="status" dir="auto">{what} " Saving overwrites that."</p> }
+        .erase()
 }
 
 #[cfg(test)]

@@ -107,9 +107,11 @@ impl LiteratureState {
             let address = address.get_untracked();
             let (search, article) = (search_request(&address), address.article);
             state.library.set(opened.library.into());
-            state.results
+            state
+                .results
                 .set(Remote::from_snapshot(search.is_some(), opened.found));
-            state.article
+            state
+                .article
                 .set(Remote::from_snapshot(article.is_some(), opened.article));
             // What took the server too long is requested again from here.
             let (found, opened) = (state.results.read_untracked(), state.article.read_untracked());
@@ -172,7 +174,8 @@ impl LiteratureState {
 
     /// Searches, again if the request is unchanged.
     pub fn search(self, search: Option<SearchRequest>) {
-        self.requested.update_value(|asked| asked.0.clone_from(&search));
+        self.requested
+            .update_value(|requested| requested.0.clone_from(&search));
         let Some((query, sort, page)) = search.clone() else {
             return self.results.set(Remote::NotRequested);
         };
@@ -185,7 +188,7 @@ impl LiteratureState {
             if self
                 .requested
                 .try_get_value()
-                .is_some_and(|(asked, _)| asked == search)
+                .is_some_and(|(requested, _)| requested == search)
             {
                 self.results.set(found.into());
             }
@@ -197,7 +200,8 @@ impl LiteratureState {
     }
 
     pub fn open_article(self, pmid: Option<String>) {
-        self.requested.update_value(|asked| asked.1.clone_from(&pmid));
+        self.requested
+            .update_value(|requested| requested.1.clone_from(&pmid));
         let Some(wanted) = pmid.clone() else {
             return self.article.set(Remote::NotRequested);
         };
@@ -207,7 +211,7 @@ impl LiteratureState {
             if self
                 .requested
                 .try_get_value()
-                .is_some_and(|(_, asked)| asked == pmid)
+                .is_some_and(|(_, requested)| requested == pmid)
             {
                 self.article.set(article.into());
             }
@@ -219,7 +223,7 @@ impl LiteratureState {
         spawn_local(async move {
             let loaded = self.live.call(rpc::library()).await;
             // The page may be left by now.
-            let Some(early) = self.buffered_changes.try_get_value() else {
+            let Some(buffered) = self.buffered_changes.try_get_value() else {
                 return;
             };
             self.pending_loads.update_value(|awaited| *awaited -= 1);
@@ -229,7 +233,7 @@ impl LiteratureState {
             let ready = matches!(*self.library.read_untracked(), Remote::Ready(_));
             match loaded {
                 Ok(mut library) => {
-                    for (position, change) in early {
+                    for (position, change) in buffered {
                         literature::apply(&mut library, position, change);
                     }
                     self.library.set(Remote::Ready(library));
@@ -251,7 +255,7 @@ impl LiteratureState {
         };
         if self.pending_loads.get_value() > 0 {
             self.buffered_changes
-                .update_value(|early| early.push((position, change.clone())));
+                .update_value(|buffered| buffered.push((position, change.clone())));
         }
         self.library.update(|library| {
             if let Remote::Ready(library) = library {

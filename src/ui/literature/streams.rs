@@ -146,7 +146,8 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
         if let Some((stream, _)) = state.edited_stream.get_untracked() {
             state.send(rpc::delete_stream(stream.id), move |state| {
                 close();
-                state.live
+                state
+                    .live
                     .toasts
                     .show("The stream is deleted. What you have saved stays.");
                 // The stream is no longer open; its query stays.
@@ -158,7 +159,8 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
         }
     };
     let is_new = move || {
-        state.edited_stream
+        state
+            .edited_stream
             .with(|written| matches!(written, Some((_, true))))
     };
     let heading = move || {

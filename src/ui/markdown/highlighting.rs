@@ -43,7 +43,7 @@ pub fn colour(block: EndedBlock) -> Result<(), LoadError> {
     };
     // A removed block has no node ref, one that is not on the page yet an empty one.
     match element.try_get_untracked() {
-        Some(Some(place)) => browser::when_unselected(&place, show),
+        Some(Some(element)) => browser::when_unselected(&element, show),
         Some(None) => show(),
         None => {}
     }

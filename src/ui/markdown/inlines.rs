@@ -34,8 +34,12 @@ fn render_inline(piece: &InlineNode, context: &RenderContext) -> AnyView {
         }
         InlineKind::Code(text) => view! { <code>{text.to_string()}</code> }.erase(),
         InlineKind::Emphasis(children) => view! { <em>{render_inlines(children, context)}</em> }.erase(),
-        InlineKind::Strong(children) => view! { <strong>{render_inlines(children, context)}</strong> }.erase(),
-        InlineKind::Strikethrough(children) => view! { <del>{render_inlines(children, context)}</del> }.erase(),
+        InlineKind::Strong(children) => {
+            view! { <strong>{render_inlines(children, context)}</strong> }.erase()
+        }
+        InlineKind::Strikethrough(children) => {
+            view! { <del>{render_inlines(children, context)}</del> }.erase()
+        }
         InlineKind::Link {
             href,
             title,

@@ -27,7 +27,7 @@ pub fn code(conversation_id: ConversationId, payload: PayloadRef) -> Result<Lazy
 fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     let panel = use_panel();
     let verdict = panel.verdict(conversation_id, &payload.payload_id);
-    let said = move || {
+    let verdict_label = move || {
         verdict.get().map(|verdict| {
             let word = match verdict {
                 Verdict::Accepted => "Accepted",
@@ -56,7 +56,7 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
         <div class="payload" data-payload=id data-lazy="payload">
             {icons::panel()}
             <span class="payload-summary" dir="auto">{summary}</span>
-            {said}
+            {verdict_label}
             <button type="button" class="payload-open needs-script" aria-label=name on:click=press>{word}</button>
         </div>
     }

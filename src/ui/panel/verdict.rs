@@ -20,7 +20,7 @@ pub fn verdict_buttons(
 ) -> AnyView {
     let verdict = panel.verdict(shown.conversation_id, &shown.payload.payload_id);
     let waits = RwSignal::new(false);
-    let said = move || {
+    let announcement = move || {
         verdict.get().map(|verdict| {
             let (icon, word) = match verdict {
                 Verdict::Accepted => (icons::check(), "Accepted"),
@@ -101,7 +101,7 @@ pub fn verdict_buttons(
     };
     view! {
         <div class="panel-verdict">
-            <div role="status">{said}</div>
+            <div role="status">{announcement}</div>
             {buttons}
         </div>
     }

@@ -66,7 +66,7 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
             width.set(clamp_width(right_edge().saturating_sub(left)));
         }
     };
-    let let_go = move |_: ev::PointerEvent| {
+    let release = move |_: ev::PointerEvent| {
         if dragged.get_untracked() {
             dragged.set(false);
             keep();
@@ -96,8 +96,8 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
                     on:keydown=pressed
                     on:pointerdown=taken
                     on:pointermove=moved
-                    on:pointerup=let_go
-                    on:lostpointercapture=let_go
+                    on:pointerup=release
+                    on:lostpointercapture=release
                     on:dblclick=put_back
                 ></div>
             }

@@ -56,7 +56,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
     };
     let (rename_name, delete_name) = (name("Rename"), name("Delete"));
     let shown = title.clone();
-    let news = Memo::new(move |_| row.has_news(live));
+    let has_news = Memo::new(move |_| row.has_news(live));
     let asks = is_waiting.clone();
     view! {
         <a
@@ -72,7 +72,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
             } else {
                 view! { <span class="item-dot"><span class="visually-hidden">"is answering"</span></span> }.erase()
             })}
-            {move || (news.get() && !asks.get()).then(|| view! {
+            {move || (has_news.get() && !asks.get()).then(|| view! {
                 <span class="item-dot item-news"><span class="visually-hidden">"has something new"</span></span>
             }.erase())}
         </a>

@@ -131,9 +131,9 @@ fn GroupedList() -> impl IntoView {
 }
 
 /// The notice for an incomplete list. *Show older* can be pressed again; the newest page has no button of its own.
-fn list_error_notice(trouble: ListError) -> AnyView {
+fn list_error_notice(error: ListError) -> AnyView {
     let live = use_live();
-    let again = trouble.is_newest.then(|| {
+    let again = error.is_newest.then(|| {
         view! {
             <button type="button" class="button button-quiet" on:click=move |_| live.reload_list()>
                 "Load the list again"
@@ -142,7 +142,7 @@ fn list_error_notice(trouble: ListError) -> AnyView {
     });
     view! {
         <div class="list-trouble" role="status">
-            <p>"A part of the list could not be loaded. " {trouble.message}</p>
+            <p>"A part of the list could not be loaded. " {error.message}</p>
             {again}
         </div>
     }

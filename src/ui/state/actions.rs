@@ -168,10 +168,10 @@ impl Live {
     pub fn dismiss_send_error(self, route: Route) {
         if self
             .send_errors
-            .with_untracked(|unsent| unsent.iter().any(|(of, _)| *of == route))
+            .with_untracked(|errors| errors.iter().any(|(of, _)| *of == route))
         {
             self.send_errors
-                .update(|unsent| unsent.retain(|(of, _)| *of != route));
+                .update(|errors| errors.retain(|(of, _)| *of != route));
         }
     }
 
@@ -182,11 +182,11 @@ impl Live {
             .get()
             .conversation_id()
             .filter(|_| self.is_visible.get());
-        let news = self.list.with(|rows| {
+        let unread = self.list.with(|rows| {
             let row = rows.iter().find(|row| Some(row.id) == here);
             row.filter(|row| row.is_unseen.get()).map(|row| row.id)
         });
-        if let Some(id) = news {
+        if let Some(id) = unread {
             spawn_local(async move {
                 // If that fails, it stays unread and is retried with the next change.
                 let _ = rpc::mark_read(id).await;

@@ -165,7 +165,7 @@ impl Live {
         });
         let mut changes = Vec::new();
         let mut created = Vec::new();
-        let mut lost = !decoded;
+        let mut needs_resync = !decoded;
         for frame in frames {
             match json::parse::<Event>(frame.data.as_bytes()) {
                 Ok(event) => {
@@ -183,7 +183,7 @@ impl Live {
                         let id = event.position.0.to_string();
                         self.toasts
                             .show(["A change is damaged and can't be shown. Id ", &id].concat());
-                        lost = true;
+                        needs_resync = true;
                     }
                     if let Some(payload) = event_payload(event.body) {
                         self.latest_payload.set(Some((event.conversation_id, payload)));
@@ -191,9 +191,9 @@ impl Live {
                 }
                 // The server cannot read its log at the moment; the stream ends, and the reconnect policy tries again.
                 Err(_) if is_unavailable(&frame.data) => {}
-                Err(_) => lost = true,
+                Err(_) => needs_resync = true,
             }
-            if lost {
+            if needs_resync {
                 break;
             }
         }
@@ -201,7 +201,7 @@ impl Live {
         for id in created {
             self.retry_missing(id);
         }
-        if lost {
+        if needs_resync {
             self.resync();
         }
     }
@@ -275,8 +275,8 @@ impl Live {
         let transcript = async {
             match route.conversation_id() {
                 Some(id) => {
-                    let reach = self.with_state(|state| state.replica.transcripts.first_shown(id));
-                    Some(self.call(rpc::conversation(id, reach)).await)
+                    let first_message = self.with_state(|state| state.replica.transcripts.first_shown(id));
+                    Some(self.call(rpc::conversation(id, first_message)).await)
                 }
                 None => None,
             }

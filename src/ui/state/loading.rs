@@ -50,10 +50,10 @@ impl Live {
             view.phase.set(ConversationPhase::Loading);
         }
         // Content on the screen stays.
-        let (reach, known) =
+        let (first_message, known) =
             self.with_state(|state| (state.replica.transcripts.first_shown(id), state.known_intents(id)));
         spawn_local(async move {
-            match self.call(rpc::conversation(id, reach)).await {
+            match self.call(rpc::conversation(id, first_message)).await {
                 Ok(snapshot) => {
                     let change = self.with_state(|state| {
                         let change = state.replica.apply_snapshot(snapshot);
@@ -126,7 +126,7 @@ impl Live {
         });
         spawn_local(async move {
             let page = self.call(rpc::conversations(cursor)).await;
-            let trouble = self.with_state(|state| {
+            let list_error = self.with_state(|state| {
                 state.dirty.is_list_dirty = true;
                 match page {
                     Ok(page) => {
@@ -142,7 +142,7 @@ impl Live {
                     }
                 }
             });
-            self.list_error.set(trouble);
+            self.list_error.set(list_error);
             self.is_loading_more.set(false);
             self.flush();
         });

@@ -5,12 +5,12 @@ const MAX_LINE_CHARS: usize = 120;
 
 /// The last line with content, without Markdown markers at its ends.
 pub fn latest_line(thinking: &str) -> &str {
-    let said = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let has_content = |line: &&str| line.chars().any(char::is_alphanumeric);
     let line = thinking
         .lines()
         .rev()
         .map(trim_marks)
-        .find(said)
+        .find(has_content)
         .unwrap_or_default();
     // The end of a long line is the newest part.
     match line.char_indices().rev().nth(MAX_LINE_CHARS) {
@@ -23,8 +23,8 @@ pub fn latest_line(thinking: &str) -> &str {
 
 /// The first line with content, as plain text.
 pub fn first_line(text: &str) -> String {
-    let said = |line: &&str| line.chars().any(char::is_alphanumeric);
-    let line = text.lines().map(trim_marks).find(said).unwrap_or_default();
+    let has_content = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let line = text.lines().map(trim_marks).find(has_content).unwrap_or_default();
     let line = line.replace("**", "").replace('`', "");
     match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((cut, _)) => [&line[..cut], "…"].concat(),

@@ -321,7 +321,10 @@ mod tests {
             policy.step(ConnectionEvent::Tick, 2000.0, 0.0),
             Some(ConnectionEffect::Disconnect)
         );
-        assert_eq!((policy.deadline(), policy.status()), (None, ConnectionStatus::Idle));
+        assert_eq!(
+            (policy.deadline(), policy.status()),
+            (None, ConnectionStatus::Idle)
+        );
         assert_eq!(
             policy.step(ConnectionEvent::Closed, 2001.0, 0.0),
             None,
@@ -374,7 +377,10 @@ mod tests {
         let mut policy = ReconnectPolicy::default();
         policy.step(ConnectionEvent::Hidden, 0.0, 0.0);
         assert_eq!(policy.step(ConnectionEvent::Start, 1.0, 0.0), None);
-        assert_eq!((policy.deadline(), policy.status()), (None, ConnectionStatus::Idle));
+        assert_eq!(
+            (policy.deadline(), policy.status()),
+            (None, ConnectionStatus::Idle)
+        );
         assert_eq!(
             policy.step(ConnectionEvent::Visible, 5000.0, 0.0),
             Some(ConnectionEffect::Connect)

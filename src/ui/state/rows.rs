@@ -169,8 +169,8 @@ impl ConversationView {
 
     /// Adds messages that the server has lost, at their old position.
     pub fn add_unrecorded(&self, UnrecordedMessages { after, messages }: UnrecordedMessages) {
-        self.unrecorded.update_untracked(|lost| {
-            lost.push(UnrecordedRow {
+        self.unrecorded.update_untracked(|unrecorded| {
+            unrecorded.push(UnrecordedRow {
                 id: MessageId::new(),
                 after,
                 messages: messages.into(),
@@ -189,8 +189,8 @@ impl ConversationView {
     }
 
     /// Updates the sending state.
-    pub fn sync_pending_send(&self, underway: PendingSend) {
-        set_if_changed(&self.pending_send, &underway);
+    pub fn sync_pending_send(&self, pending_send: PendingSend) {
+        set_if_changed(&self.pending_send, &pending_send);
     }
 
     /// Updates the view of a conversation that is not loaded: only the message being sent can be shown.
@@ -245,7 +245,7 @@ impl ConversationView {
             next = index + 1;
             old.get(index).cloned()
         };
-        let news = live
+        let is_new = live
             && self
                 .phase
                 .with_untracked(|phase| *phase == ConversationPhase::Ready);
@@ -254,7 +254,7 @@ impl ConversationView {
         let last = branch.iter().rposition(was_here);
         let mut rows = Vec::with_capacity(branch.len());
         for (index, message) in branch.iter().enumerate() {
-            let row = known(message).unwrap_or_else(|| Row::new(message, news && Some(index) > last));
+            let row = known(message).unwrap_or_else(|| Row::new(message, is_new && Some(index) > last));
             match (&row, &message.body) {
                 (Row::User(row), _) => set_if_changed(
                     &row.is_pending,
@@ -271,9 +271,9 @@ impl ConversationView {
             rows.push(row);
         }
         // Of several at the same position, the last is inserted first. The message before them may not be loaded.
-        for lost in self.unrecorded.get_untracked().into_iter().rev() {
-            let before = rows.iter().position(|row| Some(row.id()) == lost.after);
-            rows.insert(before.map_or(0, |index| index + 1), Row::Unrecorded(lost));
+        for unrecorded in self.unrecorded.get_untracked().into_iter().rev() {
+            let before = rows.iter().position(|row| Some(row.id()) == unrecorded.after);
+            rows.insert(before.map_or(0, |index| index + 1), Row::Unrecorded(unrecorded));
         }
         if !rows.iter().map(Row::id).eq(old.iter().map(Row::id)) {
             self.rows.set(rows);
@@ -300,7 +300,7 @@ impl ConversationView {
 }
 
 impl Row {
-    fn new(message: &Message, news: bool) -> Self {
+    fn new(message: &Message, is_new: bool) -> Self {
         let (id, created_at) = (message.id, message.created_at);
         match &message.body {
             MessageBody::User { text, interaction } => Self::User(UserRow {
@@ -327,7 +327,7 @@ impl Row {
                 parts: ArcRwSignal::default(),
                 siblings: ArcRwSignal::default(),
                 extras: ArcRwSignal::default(),
-                is_new: news,
+                is_new,
             }),
         }
     }

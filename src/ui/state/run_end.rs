@@ -48,7 +48,7 @@ impl Live {
         };
         // Of the tabs that received the event, one gets the lock. It keeps it for as long as other tabs may ask for it.
         let name = ["parlor-told-", &ended.run_id.to_string()].concat();
-        let told = browser::try_lock(&name, move || {
+        let lock = browser::try_lock(&name, move || {
             spawn_local(async move {
                 let line = self.load_ending_line(ended).await;
                 let tag = ended.run_id.to_string();
@@ -56,7 +56,7 @@ impl Live {
             });
         });
         browser::set_timeout(MAX_END_AGE_MS, move || {
-            let _given_back = told;
+            let _lock = lock;
         })
         .detach();
     }

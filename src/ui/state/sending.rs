@@ -33,7 +33,7 @@ impl Live {
         };
         self.next_message.apply_to(from, &mut extras);
         self.send_errors
-            .update(|unsent| unsent.retain(|(route, _)| *route != from));
+            .update(|errors| errors.retain(|(route, _)| *route != from));
         let beside = self.side_page.get_untracked();
         extras.context = beside.map(|beside| untrack(|| beside.context.run(())));
         let sending = self.with_state(|state| {
@@ -149,9 +149,9 @@ impl Live {
 
     /// Returns a rejected message to the draft of its route.
     fn on_rejected(self, message: MessageId, error: &ApiError) {
-        let perhaps = error.code == ErrorCode::Internal;
+        let may_be_delivered = error.code == ErrorCode::Internal;
         let Some(sending) = self.with_state(|state| {
-            let sending = state.outbox.mark_failed(message, perhaps)?;
+            let sending = state.outbox.mark_failed(message, may_be_delivered)?;
             state.dirty.mark_conversation(sending.intent.conversation_id);
             Some(sending)
         }) else {
@@ -166,12 +166,12 @@ impl Live {
         }
         self.restore_draft(&sending);
         self.send_errors
-            .update(|unsent| unsent.push((sending.from, error.message.clone())));
+            .update(|errors| errors.push((sending.from, error.message.clone())));
         // Withdraws the draft and the error if the stream has brought the message already: it was delivered.
         self.flush();
         let is_unsent = self
             .send_errors
-            .with_untracked(|unsent| unsent.iter().any(|(route, _)| *route == sending.from));
+            .with_untracked(|errors| errors.iter().any(|(route, _)| *route == sending.from));
         if is_unsent {
             self.return_to_new_chat(sending.intent.conversation_id, sending.from);
         }
@@ -196,7 +196,7 @@ impl Live {
         self.restore_draft(&sending);
         // Makes the input show the draft.
         self.send_errors
-            .update(|unsent| unsent.retain(|(route, _)| *route != sending.from));
+            .update(|errors| errors.retain(|(route, _)| *route != sending.from));
         self.flush();
         self.return_to_new_chat(id, sending.from);
         browser::focus_selector("#message");
@@ -210,15 +210,15 @@ impl Live {
     }
 
     /// Applies the result of matching the outbox with a transcript.
-    pub(super) fn apply_outbox_update(self, settled: OutboxUpdate) {
-        settled.delivered.into_iter().for_each(outbox_storage::remove);
-        if let Some(sending) = settled.recovered {
+    pub(super) fn apply_outbox_update(self, update: OutboxUpdate) {
+        update.delivered.into_iter().for_each(outbox_storage::remove);
+        if let Some(sending) = update.recovered {
             drafts::remove_sent(sending.from, &sending.intent.text);
             self.next_message.clear_sent(&sending);
             self.send_errors
-                .update(|unsent| unsent.retain(|(route, _)| *route != sending.from));
+                .update(|errors| errors.retain(|(route, _)| *route != sending.from));
         }
-        if let Some(run) = settled.run_to_stop {
+        if let Some(run) = update.run_to_stop {
             self.stop_run(run);
         }
     }

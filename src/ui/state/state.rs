@@ -90,11 +90,11 @@ impl LiveState {
                 interaction: sending.intent.interaction.clone(),
             },
         });
-        let underway = match self.outbox.pending_send(id) {
+        let pending_send = match self.outbox.pending_send(id) {
             PendingSend::Nothing if self.reruns.is_pending(id) => PendingSend::Requested,
-            underway => underway,
+            pending_send => pending_send,
         };
-        view.sync_pending_send(underway);
+        view.sync_pending_send(pending_send);
         match transcript {
             Some(_) if Some(id) != shown => {}
             Some(transcript) => {

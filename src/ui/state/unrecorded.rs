@@ -66,10 +66,10 @@ mod tests {
     }
 
     fn find_ids(held: &Transcript, now: Option<&Transcript>) -> Option<(Option<MessageId>, Vec<MessageId>)> {
-        let lost = find_unrecorded(held, now)?;
+        let unrecorded = find_unrecorded(held, now)?;
         Some((
-            lost.after,
-            lost.messages.iter().map(|message| message.id).collect(),
+            unrecorded.after,
+            unrecorded.messages.iter().map(|message| message.id).collect(),
         ))
     }
 
@@ -84,7 +84,7 @@ mod tests {
             "there is more of it by now"
         );
         assert_eq!(
-            find_ids(&story.after(3), None).map(|(_, lost)| lost.len()),
+            find_ids(&story.after(3), None).map(|(_, unrecorded)| unrecorded.len()),
             Some(1),
             "an answer without a word is nothing"
         );

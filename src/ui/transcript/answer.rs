@@ -49,7 +49,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             })
         })
     };
-    let offers = row.extras.clone();
+    let extras = row.extras.clone();
     let go_on = use_can_continue(conversation_id, &row);
     let run = row.run.clone();
     let problem = Memo::new(move |_| run.with(describe_problem));
@@ -72,7 +72,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             {move || problem.get().map(|(what, error)| view! {
                 <Problem conversation_id message_id what error go_on busy news/>
             })}
-            {move || offers.with(|offers| (!offers.sources.is_empty()).then(|| sources(offers.sources.clone())))}
+            {move || extras.with(|extras| (!extras.sources.is_empty()).then(|| sources(extras.sources.clone())))}
             <AnswerFooter conversation_id row=row.clone() go_on busy/>
             {suggestions(conversation_id, row, busy)}
         </article>
@@ -105,10 +105,10 @@ fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
         // Shown in the trace.
         PartKind::Thinking => ().into_any(),
         PartKind::Text => {
-            let offers = row.extras.clone();
+            let extras = row.extras.clone();
             let cited: CitationLookup = Arc::new(move |number| {
-                offers.with(|offers| {
-                    offers
+                extras.with(|extras| {
+                    extras
                         .sources
                         .iter()
                         .find(|source| source.number == number)

@@ -24,7 +24,7 @@ type NumberedAction = (usize, SuggestedAction);
 
 /// The buttons of the actions that have a performer.
 pub fn action_buttons(
-    (conversation_id, message_id, offers): (ConversationId, MessageId, &ArcRwSignal<AnswerExtras>),
+    (conversation_id, message_id, extras): (ConversationId, MessageId, &ArcRwSignal<AnswerExtras>),
     actions: &[SuggestedAction],
 ) -> AnyView {
     let live = use_live();
@@ -64,7 +64,7 @@ pub fn action_buttons(
         }
     });
     let numbered: Vec<NumberedAction> = actions.iter().cloned().enumerate().collect();
-    let offers = offers.clone();
+    let extras = extras.clone();
     let shown = move || -> Vec<AnyView> {
         numbered
             .iter()
@@ -72,7 +72,7 @@ pub fn action_buttons(
                 action.handler == ActionHandler::Server
                     || actions::find_performer(&page, &action.action).is_some()
             })
-            .map(|(index, action)| action_button(*index, action, is_taken(&offers, *index), press))
+            .map(|(index, action)| action_button(*index, action, is_taken(&extras, *index), press))
             .collect()
     };
     view! {
@@ -95,9 +95,9 @@ fn send_action(live: Live, id: ConversationId, action: SuggestedAction) {
     browser::focus_after_removal();
 }
 
-fn is_taken(offers: &ArcRwSignal<AnswerExtras>, index: usize) -> Memo<bool> {
-    let offers = offers.clone();
-    Memo::new(move |_| offers.with(|offers| offers.actions.get(index).is_some_and(|action| action.taken)))
+fn is_taken(extras: &ArcRwSignal<AnswerExtras>, index: usize) -> Memo<bool> {
+    let extras = extras.clone();
+    Memo::new(move |_| extras.with(|extras| extras.actions.get(index).is_some_and(|action| action.taken)))
 }
 
 fn action_button(

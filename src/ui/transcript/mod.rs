@@ -130,7 +130,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         }
     });
     let started = active_run.clone();
-    let said = announce_progress(rows.clone(), active_run);
+    let announcement = announce_progress(rows.clone(), active_run);
     provide_context(SiblingStep::default());
     view! {
         <div node_ref=scroller class="transcript" tabindex="0" aria-label="Messages" role="region"
@@ -160,7 +160,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 {move || (failed_syncs.get() > 0).then(|| answer::activity("There may be more. Loading it…".into()))}
             </div>
         </div>
-        <p class="visually-hidden" role="status">{said}</p>
+        <p class="visually-hidden" role="status">{announcement}</p>
         <When when=move || !follower.is_at_end()>
             <button type="button" class="jump" on:click=move |_| {
                 follower.follow_end();
@@ -177,7 +177,7 @@ fn announce_progress(
     rows: ArcRwSignal<Vec<Row>>,
     running: ArcRwSignal<Option<MessageId>>,
 ) -> impl Fn() -> &'static str + Send + 'static {
-    let said = Memo::new(move |before: Option<&(bool, &'static str)>| {
+    let announcement = Memo::new(move |before: Option<&(bool, &'static str)>| {
         let was_running = before.is_some_and(|(running, _)| *running);
         let words = match running.get() {
             Some(_) => "Answering",
@@ -194,7 +194,7 @@ fn announce_progress(
         };
         (running.with(Option::is_some), words)
     });
-    move || said.with(|(_, words)| *words)
+    move || announcement.with(|(_, words)| *words)
 }
 
 /// The notice for a message that waits for the connection. It is sent automatically, unless the person withdraws it.

@@ -18,13 +18,13 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
     } = view;
     move || {
         let before = earliest.get()?;
-        let (words, trouble) = (older.clone(), older.clone());
-        let words = move || match words.get() {
+        let (label, error) = (older.clone(), older.clone());
+        let label = move || match label.get() {
             OlderState::Idle => "Show older messages",
             OlderState::Loading => "Loading older messages…",
             OlderState::Failed(_) => "Try again",
         };
-        let trouble = move || match trouble.get() {
+        let error = move || match error.get() {
             OlderState::Failed(why) => ["Older messages could not be loaded. ", &why].concat(),
             _ => String::new(),
         };
@@ -42,8 +42,8 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
         Some(
             view! {
                 <div class="older">
-                    <span role="alert">{trouble}</span>
-                    <a class="button button-quiet" href=href on:click=press>{words}</a>
+                    <span role="alert">{error}</span>
+                    <a class="button button-quiet" href=href on:click=press>{label}</a>
                 </div>
             }
             .erase(),

@@ -25,23 +25,23 @@ pub fn suggestions(
     busy: Memo<bool>,
 ) -> impl IntoView {
     let rows = use_live().view(conversation_id).rows;
-    let (id, offers, run) = (row.id, row.extras, row.run);
+    let (id, extras, run) = (row.id, row.extras, row.run);
     let is_open = {
-        let offers = offers.clone();
+        let extras = extras.clone();
         Memo::new(move |_| {
             let is_last = rows.with(|rows| {
                 let last = rows.iter().rfind(|row| row.is_recorded());
                 last.is_some_and(|last| last.id() == id)
             });
-            let any = offers.with(|offers| !offers.values.is_empty() || !offers.actions.is_empty());
+            let any = extras.with(|extras| !extras.values.is_empty() || !extras.actions.is_empty());
             any && is_last && !busy.get() && run.with(|run| run.status.is_terminal())
         })
     };
     move || {
-        let offers = offers.clone();
+        let extras = extras.clone();
         is_open
             .get()
-            .then(|| lazy_part(move || offer(conversation_id, id, offers.clone())))
+            .then(|| lazy_part(move || offer(conversation_id, id, extras.clone())))
     }
 }
 
@@ -49,22 +49,22 @@ pub fn suggestions(
 pub fn offer(
     conversation_id: ConversationId,
     message_id: MessageId,
-    offers: ArcRwSignal<AnswerExtras>,
+    extras: ArcRwSignal<AnswerExtras>,
 ) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
-        let offers = offers.clone();
+        let extras = extras.clone();
         // The buttons track the taken actions themselves: they stay, and so does the focus.
         let offered = {
-            let offers = offers.clone();
+            let extras = extras.clone();
             Memo::new(move |_| {
-                let mut offers = offers.get();
-                offers.actions.iter_mut().for_each(|action| action.taken = false);
-                offers
+                let mut extras = extras.get();
+                extras.actions.iter_mut().for_each(|action| action.taken = false);
+                extras
             })
         };
         let shown = move || {
             let AnswerExtras { values, actions, .. } = offered.get();
-            let of = (conversation_id, message_id, &offers);
+            let of = (conversation_id, message_id, &extras);
             view! {
                 {(!values.is_empty()).then(|| suggested_replies(conversation_id, &values))}
                 {(!actions.is_empty()).then(|| action_buttons(of, &actions))}

@@ -23,7 +23,7 @@ mod call_details;
 mod files;
 
 /// The maximum length of an error in a closed card, in bytes.
-const FAILURE: usize = 400;
+const MAX_ERROR_BYTES: usize = 400;
 
 /// The run that a call belongs to.
 #[derive(Clone)]
@@ -90,7 +90,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
         let run = of.run.clone();
         Memo::new(move |_| status.get() == ToolStatus::Waiting && run.with(|run| !run.status.is_terminal()))
     };
-    let asked = {
+    let approval = {
         let (call, of) = (call.clone(), of.clone());
         move || {
             asks.get()
@@ -128,7 +128,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
             {failed}
             {move || payload.get().map(|payload| payload_card(of.conversation_id, payload))}
             {move || file_list(given.get())}
-            {asked}
+            {approval}
         </div>
     }
 }
@@ -200,9 +200,14 @@ fn approval_prompt(of: &CallContext, index: usize) -> AnyView {
 
 /// The beginning of an error, which is written for the model. The open card has the whole text.
 fn failure(error: &str) -> String {
-    let end = error.floor_char_boundary(FAILURE);
+    let end = error.floor_char_boundary(MAX_ERROR_BYTES);
     let rest = if end < error.len() { "…" } else { "" };
-    ["It failed. The error that the assistant got: ", &error[..end], rest].concat()
+    [
+        "It failed. The error that the assistant got: ",
+        &error[..end],
+        rest,
+    ]
+    .concat()
 }
 
 /// The duration of the call.

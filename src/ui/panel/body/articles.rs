@@ -114,7 +114,7 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
             tray.carry_over(talk);
         });
     };
-    let kept = RwSignal::new(if article.is_saved {
+    let save_state = RwSignal::new(if article.is_saved {
         SaveState::Saved
     } else {
         SaveState::Unsaved
@@ -122,11 +122,11 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     let name = |word: &str| [word, " “", &article.title, "”"].concat();
     let (pmid, title) = (pmid.to_owned(), article.title.clone());
     let press = move |_| {
-        if kept.get_untracked() == SaveState::Unsaved {
-            save(panel, pmid.clone(), title.clone(), kept);
+        if save_state.get_untracked() == SaveState::Unsaved {
+            save(panel, pmid.clone(), title.clone(), save_state);
         }
     };
-    let face = move || match kept.get() {
+    let face = move || match save_state.get() {
         SaveState::Unsaved => view! { {icons::plus()} "Save" }.into_any(),
         SaveState::Saving => view! { "Saving…" }.into_any(),
         SaveState::Saved => view! { {icons::check()} "Saved" }.into_any(),
@@ -138,8 +138,8 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
                 type="button"
                 class="button"
                 aria-label=name("Save")
-                aria-pressed=move || (kept.get() == SaveState::Saved).to_string()
-                aria-busy=move || (kept.get() == SaveState::Saving).then_some("true")
+                aria-pressed=move || (save_state.get() == SaveState::Saved).to_string()
+                aria-busy=move || (save_state.get() == SaveState::Saving).then_some("true")
                 on:click=press
             >
                 {face}
@@ -149,15 +149,15 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     .erase()
 }
 
-fn save(panel: Panel, pmid: String, title: String, kept: RwSignal<SaveState>) {
-    kept.set(SaveState::Saving);
+fn save(panel: Panel, pmid: String, title: String, save_state: RwSignal<SaveState>) {
+    save_state.set(SaveState::Saving);
     spawn_local(async move {
         let saved = panel
             .live
             .call(rpc::save_article(pmid, String::new(), None))
             .await;
         // The panel may show something else by now.
-        kept.try_set(if saved.is_ok() {
+        save_state.try_set(if saved.is_ok() {
             SaveState::Saved
         } else {
             SaveState::Unsaved

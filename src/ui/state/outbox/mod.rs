@@ -248,14 +248,15 @@ impl Outbox {
             .retain(|sending| !known.contains(&sending.intent.intent_id));
     }
 
-    /// Removes a message that is not to be sent any more. With `perhaps`, it may have been delivered all the same.
-    pub fn mark_failed(&mut self, message: MessageId, perhaps: bool) -> Option<OutgoingMessage> {
+    /// Removes a message that is not to be sent any more. With `may_be_delivered`, the server may have received it all the
+    /// same.
+    pub fn mark_failed(&mut self, message: MessageId, may_be_delivered: bool) -> Option<OutgoingMessage> {
         let index = self
             .messages
             .iter()
             .position(|sending| sending.intent.user_message_id == message)?;
         let sending = self.messages.remove(index);
-        if perhaps {
+        if may_be_delivered {
             self.returned.push(sending.clone());
         }
         Some(sending)

@@ -30,7 +30,7 @@ const CODE_ARGUMENTS: [(&str, &str); 7] = [
 #[component]
 pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
     let (input, output) = (call.clone(), call);
-    let asked = Memo::new(move |_| input.with(argument_sections));
+    let arguments = Memo::new(move |_| input.with(argument_sections));
     let given = Memo::new(move |_| output.with(|call| call.output.clone()));
     let part = |(name, text, language): (String, String, String)| {
         view! {
@@ -42,7 +42,7 @@ pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView
         .erase()
     };
     view! {
-        {move || asked.get().into_iter().map(part).collect::<Vec<_>>()}
+        {move || arguments.get().into_iter().map(part).collect::<Vec<_>>()}
         {move || given.get().map(|given| view! {
             <section class="tool-part">
                 <h3>"Result"</h3>
@@ -83,11 +83,11 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
 
 /// The language of a piece of code, as far as another argument or the code itself shows it.
 fn language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String> {
-    let said = arguments
+    let named = arguments
         .iter()
         .find(|(name, _)| name == "language" || name == "lang");
-    if let Some(Ok(said)) = said.map(|(_, said)| json::parse::<String>(said.as_str().as_bytes())) {
-        return Some(said);
+    if let Some(Ok(named)) = named.map(|(_, named)| json::parse::<String>(named.as_str().as_bytes())) {
+        return Some(named);
     }
     let first = code.split_whitespace().next()?;
     let sql = ["select", "with", "insert", "update", "delete", "create"];
