@@ -22,7 +22,7 @@ use crate::{
 pub struct PageSnapshot {
     /// The server's clock, which defines "today" until the browser's own is known.
     pub now: Timestamp,
-    pub route: Route,
+    pub place: Route,
     pub list: Result<ConversationList, ApiError>,
     /// The conversation that the address names.
     pub transcript: Option<Result<Transcript, ApiError>>,

@@ -1,6 +1,6 @@
 //! The theme: light, dark, or the system's.
 //!
-//! The choice is stored under [`KEY`]; a script in the page's head applies it before the first paint.
+//! The choice is stored under [`STORAGE_KEY`]; a script in the page's head applies it before the first paint.
 
 use leptos::prelude::*;
 

@@ -37,7 +37,7 @@ pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
     let back = move || {
         let list = LiteratureLocation {
             article: None,
-            ..desk.address.get()
+            ..state.address.get()
         };
         list.to_address()
     };

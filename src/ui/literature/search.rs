@@ -227,7 +227,7 @@ fn pager(state: LiteratureState, page: usize, pages: usize) -> AnyView {
         there.then(|| {
             let address = LiteratureLocation {
                 page: to,
-                ..desk.address.get_untracked()
+                ..state.address.get_untracked()
             };
             let press = move |_| browser::focus_selector(QUERY_INPUT);
             view! { <a class="button" href=address.to_address() on:click=press>{name}</a> }

@@ -64,7 +64,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
             <When when=move || !settings.is_memory_on.get()>
                 <p class="settings-hint">
                     "Remembering is switched off in this server’s settings ("<code>"tools.disabled"</code>
-                    "): the assistant remembers nothing new, or can’t look up what is here."
+                    "): the assistant stores no new memories, or can’t look up these."
                 </p>
             </When>
             <When when=move || nothing.get()>

@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(
             policy.step(ConnectionEvent::Tick, 70_000.0, 0.0),
             Some(ConnectionEffect::Disconnect),
-            "no answer either"
+            "no response either"
         );
         assert_eq!(policy.status(), ConnectionStatus::Disconnected);
     }
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(
             policy.step(ConnectionEvent::Closed, 2001.0, 0.0),
             None,
-            "its own closing"
+            "the close that it caused itself"
         );
         assert_eq!(policy.step(ConnectionEvent::Online, 2002.0, 0.0), None);
         assert_eq!(
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(
             policy.step(ConnectionEvent::LockGranted, 60_000.0, 0.0),
             Some(ConnectionEffect::Connect),
-            "its turn came"
+            "the lock was granted"
         );
         policy.step(ConnectionEvent::Opened, 60_010.0, 0.0);
         policy.step(ConnectionEvent::Visible, 61_000.0, 0.0);
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(
             policy.step(ConnectionEvent::Tick, 63_000.0, 0.0),
             Some(ConnectionEffect::Disconnect),
-            "chosen once is not for ever"
+            "the lock is released when the tab is visible"
         );
     }
 
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(
             policy.step(ConnectionEvent::Online, 12_000.0, 0.0),
             None,
-            "heard a moment ago"
+            "bytes arrived a moment ago"
         );
         assert_eq!(
             policy.step(ConnectionEvent::Online, 19_000.0, 0.0),
@@ -419,7 +419,7 @@ mod tests {
         assert_eq!(
             policy.status(),
             ConnectionStatus::Idle,
-            "it may be the network of others"
+            "it may be another network"
         );
         policy.step(ConnectionEvent::Closed, 30.0, 0.0);
         assert_eq!(policy.status(), ConnectionStatus::Disconnected);

@@ -23,8 +23,8 @@ pub fn unrecorded_messages(row: UnrecordedRow) -> AnyView {
                 {icons::alert()}
                 <span>
                     <strong>"Incomplete:"</strong>
-                    " the server has no record of what stands here, perhaps because older data were restored. Copy what \
-                     you need: it goes with this page."
+                    " the server has no record of these messages, perhaps because an older backup was restored. Copy \
+                     what you need: they disappear with this page."
                 </span>
             </p>
             {messages}
