@@ -53,11 +53,11 @@ pub fn Chat() -> impl IntoView {
 /// Creates the navigation, which lives as long as the page.
 pub(super) fn create_navigation(address: String) -> Navigation {
     let address = RwSignal::new(address);
-    let page = Memo::new(move |_| address.with(|address| Route::parse(address)));
+    let page_route = Memo::new(move |_| address.with(|address| Route::parse(address)));
     let tray = Tray::new();
-    let chat_route = Memo::new(move |_| tray.chat_route(page.get()));
-    let go = Callback::new(move |(route, replace): (Route, bool)| {
-        if page.get_untracked().has_tray() {
+    let chat_route = Memo::new(move |_| tray.chat_route(page_route.get()));
+    let navigate = Callback::new(move |(route, replace): (Route, bool)| {
+        if page_route.get_untracked().has_tray() {
             return tray.show(route);
         }
         let to = route.path();
@@ -68,9 +68,9 @@ pub(super) fn create_navigation(address: String) -> Navigation {
     provide_context(MarkdownLoader::start());
     Navigation {
         address,
-        page_route: page,
+        page_route,
         chat_route,
-        navigate: go,
+        navigate,
     }
 }
 

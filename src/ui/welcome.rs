@@ -23,8 +23,8 @@ const TOUR_SUGGESTIONS: [&str; 3] = [
 pub fn Welcome() -> impl IntoView {
     let live = use_live();
     let models = expect_context::<Models>();
-    let only_tour = Memo::new(move |_| models.has_only_tour());
-    let in_the_way = Memo::new(move |_| models.endpoint_problems());
+    let has_only_tour = Memo::new(move |_| models.has_only_tour());
+    let problems = Memo::new(move |_| models.endpoint_problems());
     let suggestion = move |text: &'static str| {
         let send = move |_| live.send(Route::New, text.into(), models.requested(live));
         view! {
@@ -34,7 +34,7 @@ pub fn Welcome() -> impl IntoView {
         }
     };
     let suggestions = move || {
-        let texts: &[&str] = if only_tour.get() {
+        let texts: &[&str] = if has_only_tour.get() {
             &TOUR_SUGGESTIONS
         } else {
             &MODEL_SUGGESTIONS
@@ -44,11 +44,11 @@ pub fn Welcome() -> impl IntoView {
     view! {
         <section class="welcome">
             <h2>"What would you like to talk about?"</h2>
-            <When when=move || in_the_way.with(Vec::is_empty)>
+            <When when=move || problems.with(Vec::is_empty)>
                 <ul class="suggestions needs-script">{suggestions}</ul>
             </When>
-            {move || only_tour.get().then(connection_help)}
-            {move || in_the_way.get().into_iter().map(endpoint_problem).collect_view()}
+            {move || has_only_tour.get().then(connection_help)}
+            {move || problems.get().into_iter().map(endpoint_problem).collect_view()}
         </section>
     }
 }

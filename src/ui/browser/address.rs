@@ -51,6 +51,6 @@ fn link_to_follow(event: &ev::MouseEvent) -> Option<HtmlAnchorElement> {
     let pressed: Element = event.target()?.dyn_into().ok()?;
     let link: HtmlAnchorElement = pressed.closest("a[href]").ok()??.dyn_into().ok()?;
     let here = window().location().origin().ok()?;
-    let is_ours = link.origin() == here && link.hash().is_empty();
-    (is_ours && link.target().is_empty() && !link.has_attribute("download")).then_some(link)
+    let is_same_site = link.origin() == here && link.hash().is_empty();
+    (is_same_site && link.target().is_empty() && !link.has_attribute("download")).then_some(link)
 }

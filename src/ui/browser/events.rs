@@ -84,8 +84,8 @@ pub struct Lock(SendWrapper<(AbortController, Function)>);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let (asking, release) = &*self.0;
-        asking.abort();
+        let (controller, release) = &*self.0;
+        controller.abort();
         let _ = release.call0(&JsValue::UNDEFINED);
     }
 }
@@ -106,11 +106,11 @@ fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Op
         .ok()?
         .dyn_into()
         .ok()?;
-    let asking = AbortController::new().ok()?;
+    let controller = AbortController::new().ok()?;
     let options = Object::new();
     // The two options exclude each other.
     let (option, value) = if waits {
-        ("signal", asking.signal().into())
+        ("signal", controller.signal().into())
     } else {
         ("ifAvailable", JsValue::TRUE)
     };
@@ -131,7 +131,7 @@ fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Op
     spawn_local(async move {
         let _ = JsFuture::from(Promise::resolve(&asked)).await;
     });
-    Some(Lock(SendWrapper::new((asking, release?))))
+    Some(Lock(SendWrapper::new((controller, release?))))
 }
 
 /// Returns true if the page is hidden.

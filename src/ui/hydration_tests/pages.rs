@@ -178,7 +178,7 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
         data: Some(texts.input.clone()),
     };
     let (again, waiting) = (MessageId::new(), MessageId::new());
-    let asking = AssistantMessage {
+    let waiting_answer = AssistantMessage {
         status: RunStatus::Waiting,
         activity: Some(other.clone()),
         nodes: vec![Node {
@@ -203,7 +203,7 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
             message(question, None, asked(Interaction::TextInput)),
             message(answer, Some(question), MessageBody::Assistant(assistant)),
             message(again, Some(answer), asked(pressed)),
-            message(waiting, Some(again), MessageBody::Assistant(asking)),
+            message(waiting, Some(again), MessageBody::Assistant(waiting_answer)),
         ],
         active_leaf: Some(waiting),
         as_of: Position(9),

@@ -97,8 +97,8 @@ fn assert_harmless(name: &str, made: &ParsedHtml, allowed: &BTreeSet<String>) {
         let scheme = before_path
             .split_once(':')
             .map(|(scheme, _)| scheme.to_ascii_lowercase());
-        let is_fine = scheme.is_none_or(|scheme| ["https", "http", "mailto"].contains(&scheme.as_str()));
-        assert!(is_fine, "{name} leads to {address}");
+        let is_allowed = scheme.is_none_or(|scheme| ["https", "http", "mailto"].contains(&scheme.as_str()));
+        assert!(is_allowed, "{name} leads to {address}");
     }
 }
 

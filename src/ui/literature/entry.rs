@@ -71,7 +71,7 @@ pub fn save_button(state: LiteratureState, article: &Article) -> AnyView {
     let article = article.clone();
     let pmid = article.pmid.clone();
     let saving = Memo::new(move |_| state.saving.with(|saving| saving.contains(&pmid)));
-    let face = move || {
+    let label = move || {
         if saving.get() {
             view! { "Saving…" }.into_any()
         } else if saved.get() {
@@ -89,7 +89,7 @@ pub fn save_button(state: LiteratureState, article: &Article) -> AnyView {
             aria-busy=move || saving.get().then_some("true")
             on:click=move |_| state.toggle_saved(&article)
         >
-            {face}
+            {label}
         </button>
     }
     .erase()

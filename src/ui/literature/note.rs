@@ -91,9 +91,9 @@ impl NoteEditor {
     /// The saved note, if it was changed elsewhere since the draft was begun.
     fn conflicting_note(&self) -> Option<String> {
         let (draft, saved) = (self.draft.get()?, self.saved.get()?);
-        let is_ours =
+        let is_own =
             draft.of == saved || draft.has_text(&saved) || self.last_sent.get().as_ref() == Some(&saved);
-        (!is_ours).then_some(saved)
+        (!is_own).then_some(saved)
     }
 
     /// Restores the stored draft and follows changes of the saved note.

@@ -139,11 +139,11 @@ impl LiteratureState {
                 self.last_search.set(address.clone());
             }
             self.load_address(&address);
-            let behind = match self.library.read_untracked() {
+            let is_behind = match self.library.read_untracked() {
                 ref library if let Remote::Ready(library) = &**library => library.as_of < live.cursor(),
                 _ => true,
             };
-            if before.is_none() && behind {
+            if before.is_none() && is_behind {
                 self.load_library();
             }
         });

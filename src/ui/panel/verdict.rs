@@ -19,7 +19,7 @@ pub fn verdict_buttons(
     proposal: Arc<PanelView>,
 ) -> AnyView {
     let verdict = panel.verdict(shown.conversation_id, &shown.payload.payload_id);
-    let waits = RwSignal::new(false);
+    let is_sending = RwSignal::new(false);
     let announcement = move || {
         verdict.get().map(|verdict| {
             let (icon, word) = match verdict {
@@ -36,10 +36,10 @@ pub fn verdict_buttons(
     let obstacle = proposal.obstacle.clone();
     let tray = use_tray();
     let say = Callback::new(move |verdict: Verdict| {
-        if waits.get_untracked() {
+        if is_sending.get_untracked() {
             return;
         }
-        waits.set(true);
+        is_sending.set(true);
         let does = match verdict {
             Verdict::Accepted => accept,
             Verdict::Rejected => reject,
@@ -47,7 +47,7 @@ pub fn verdict_buttons(
         let proposal = proposal.clone();
         let counts = move || {
             // The panel may show something else by now, and the page that handles the verdict may be left.
-            if !waits.is_disposed() {
+            if !is_sending.is_disposed() {
                 // The buttons are removed.
                 browser::focus_selector(".panel-body");
             }
@@ -63,7 +63,7 @@ pub fn verdict_buttons(
         };
         let over = move || {
             // The panel may show something else by now.
-            waits.try_set(false);
+            is_sending.try_set(false);
         };
         panel
             .live
@@ -74,7 +74,7 @@ pub fn verdict_buttons(
             <button
                 type="button"
                 class=class
-                aria-disabled=move || waits.get().then_some("true")
+                aria-disabled=move || is_sending.get().then_some("true")
                 on:click=move |_| say.run(verdict)
             >
                 {word}

@@ -41,7 +41,8 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
         let pixels = [&width.get().to_string(), "px"].concat();
         browser::set_style("panel", "--panel-width", &pixels);
     });
-    let keep = move || browser::storage_set(&storage_key(&handler), Some(&width.get_untracked().to_string()));
+    let store =
+        move || browser::storage_set(&storage_key(&handler), Some(&width.get_untracked().to_string()));
     let pressed = move |event: ev::KeyboardEvent| {
         let now = clamp_width(width.get_untracked());
         let new = match event.key().as_str() {
@@ -53,7 +54,7 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
         };
         event.prevent_default();
         width.set(clamp_width(new));
-        keep();
+        store();
     };
     let dragged = RwSignal::new(false);
     let taken = move |event: ev::PointerEvent| {
@@ -69,10 +70,10 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
     let release = move |_: ev::PointerEvent| {
         if dragged.get_untracked() {
             dragged.set(false);
-            keep();
+            store();
         }
     };
-    let put_back = move |_: ev::MouseEvent| {
+    let reset = move |_: ev::MouseEvent| {
         browser::storage_set(&storage_key(&handler), None);
         width.set(handler.width);
     };
@@ -98,7 +99,7 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
                     on:pointermove=moved
                     on:pointerup=release
                     on:lostpointercapture=release
-                    on:dblclick=put_back
+                    on:dblclick=reset
                 ></div>
             }
         })

@@ -208,11 +208,11 @@ impl Memories {
         drop(memories);
         self.forgotten.update(|forgotten| forgotten.push(memory));
         focus_button(id);
-        let take_back = move || {
+        let revert = move || {
             self.forgotten
                 .update(|forgotten| forgotten.retain(|memory| memory.id != id));
         };
-        self.settings.send(personal::forget_memory(id), take_back);
+        self.settings.send(personal::forget_memory(id), revert);
     }
 
     fn restore(self, id: MemoryId) {
@@ -230,15 +230,15 @@ impl Memories {
         self.forgotten
             .update(|forgotten| forgotten.retain(|memory| memory.id != id));
         focus_button(id);
-        let take_back = move || self.forgotten.update(|forgotten| forgotten.push(again));
-        self.settings.send(personal::restore_memory(memory), take_back);
+        let revert = move || self.forgotten.update(|forgotten| forgotten.push(again));
+        self.settings.send(personal::restore_memory(memory), revert);
     }
 
     fn forget_all(self) {
         let before = self.settings.memories.get_untracked();
         self.settings.memories.set(Vec::new());
         self.forgotten.set(Vec::new());
-        let take_back = move || self.settings.memories.set(before);
-        self.settings.send(personal::forget_all_memories(), take_back);
+        let revert = move || self.settings.memories.set(before);
+        self.settings.send(personal::forget_all_memories(), revert);
     }
 }

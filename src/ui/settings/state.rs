@@ -112,11 +112,11 @@ impl SettingsState {
     }
 
     fn show(self, personal: PersonalData) {
-        let is_written_on = self.has_edits();
+        let is_edited = self.has_edits();
         let is_other = self
             .saved_instructions
             .with_untracked(|saved| *saved != personal.instructions);
-        if !is_written_on {
+        if !is_edited {
             self.edited_instructions.set(personal.instructions.clone());
         } else if is_other {
             let same = self

@@ -120,7 +120,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             });
         }
     });
-    let keep = move || {
+    let save = move || {
         // Removing the field also blurs it, which is not a second save.
         if !renaming.get_untracked() {
             return;
@@ -135,11 +135,11 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             live.rename(row.id, after.into());
         }
     };
-    let keep_on_blur = keep.clone();
+    let save_on_blur = save.clone();
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Enter" if !event.is_composing() => {
             event.prevent_default();
-            keep();
+            save();
             focus_link(row.id);
         }
         "Escape" => {
@@ -158,7 +158,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             maxlength="200"
             prop:value=title
             on:keydown=on_key
-            on:blur=move |_| keep_on_blur()
+            on:blur=move |_| save_on_blur()
         />
     }
 }

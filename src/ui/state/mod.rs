@@ -128,9 +128,9 @@ impl Live {
     pub fn new(page: PageSnapshot, navigation: Navigation) -> Self {
         let Navigation {
             address,
-            page_route: at,
+            page_route,
             chat_route,
-            navigate: go,
+            navigate,
         } = navigation;
         let live = Self {
             state: StoredValue::new(LiveState::default()),
@@ -141,7 +141,7 @@ impl Live {
             status: RwSignal::default(),
             clock: RwSignal::new(Clock::utc(page.now)),
             chat_route,
-            page_route: at,
+            page_route,
             address,
             side_page: RwSignal::new(None),
             literature_listener: StoredValue::new(None),
@@ -153,7 +153,7 @@ impl Live {
             latest_payload: RwSignal::default(),
             settings_version: RwSignal::new(0),
             previous_address: RwSignal::new(Route::New.path()),
-            navigate: go,
+            navigate,
         };
         // A list that could not be read is requested again as soon as the stream is open.
         let list = page.list.unwrap_or_default();

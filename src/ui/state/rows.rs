@@ -239,9 +239,9 @@ impl ConversationView {
         // Both are in the same order, so the row is nearly always the next one.
         let mut next = 0;
         let mut known = |message: &Message| {
-            let is_it = |row: &Row| row.id() == message.id;
-            let after = old[next..].iter().position(is_it).map(|index| next + index);
-            let index = after.or_else(|| old.iter().position(is_it))?;
+            let is_same = |row: &Row| row.id() == message.id;
+            let after = old[next..].iter().position(is_same).map(|index| next + index);
+            let index = after.or_else(|| old.iter().position(is_same))?;
             next = index + 1;
             old.get(index).cloned()
         };

@@ -111,7 +111,7 @@ fn action_button(
         ActionStyle::Secondary => "button",
         ActionStyle::Warning => "button button-warning",
     };
-    let warns = action.style == ActionStyle::Warning;
+    let is_warning = action.style == ActionStyle::Warning;
     let numbered = (index, action.clone());
     let click = move |_| {
         if !taken.get_untracked() {
@@ -122,7 +122,7 @@ fn action_button(
         if taken.get() {
             Some(icons::check())
         } else {
-            warns.then(icons::alert)
+            is_warning.then(icons::alert)
         }
     };
     let done = move || {

@@ -126,7 +126,7 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
             save(panel, pmid.clone(), title.clone(), save_state);
         }
     };
-    let face = move || match save_state.get() {
+    let label = move || match save_state.get() {
         SaveState::Unsaved => view! { {icons::plus()} "Save" }.into_any(),
         SaveState::Saving => view! { "Saving…" }.into_any(),
         SaveState::Saved => view! { {icons::check()} "Saved" }.into_any(),
@@ -142,7 +142,7 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
                 aria-busy=move || (save_state.get() == SaveState::Saving).then_some("true")
                 on:click=press
             >
-                {face}
+                {label}
             </button>
         </p>
     }
