@@ -69,7 +69,7 @@ test('dark and light can be chosen, and the choice stays', async ({ chat, page }
   await chat.open();
   const background = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
   const light = await background();
-  await page.getByRole('button', { name: 'Theme: as the system' }).click();
+  await page.getByRole('button', { name: 'Theme: system' }).click();
   expect(await background()).toBe(light);
   await page.getByRole('button', { name: 'Theme: light' }).click();
   await expect(page.getByRole('button', { name: 'Theme: dark' })).toBeVisible();

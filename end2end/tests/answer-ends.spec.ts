@@ -12,10 +12,10 @@ test('an answer at its longest length says so and goes on', async ({ chat, upstr
   await chat.begin('tell me');
   await chat.done();
   const told = chat.answers.getByRole('group', { name: 'Problem' });
-  await expect(told).toContainText('The answer reached its longest length');
+  await expect(told).toContainText('The answer reached the length limit');
   await screenshots(chat.page, 'longest-length');
   await chat.reload();
-  await expect(told, 'it is stored').toContainText('The answer reached its longest length');
+  await expect(told, 'it is stored').toContainText('The answer reached the length limit');
   await told.getByRole('button', { name: 'Continue' }).click();
   await expect(chat.answers.getByText('The beginning and the end.', { exact: true })).toBeVisible();
   await chat.done();

@@ -38,9 +38,9 @@ test.describe('the gauge', () => {
     await chat.open();
     await chat.say('Hello');
     await chat.done();
-    const gauge = page.getByRole('button', { name: 'Context window: unknown how full' });
+    const gauge = page.getByRole('button', { name: 'Context window: use unknown' });
     await gauge.click();
-    await expect(page.getByText(/^\d+ tokens\. How many this model can take is unknown/)).toBeVisible();
+    await expect(page.getByText(/^\d+ tokens\. The size of this model’s context window is unknown/)).toBeVisible();
   });
 });
 

@@ -73,7 +73,7 @@ test('deleting asks first, and then the conversation is gone everywhere', async 
   await elsewhere.open('/');
 
   await chat.press('Delete', 'Secrets');
-  await expect(chat.dialog).toContainText('“Secrets” and all of its messages will be gone for good.');
+  await expect(chat.dialog).toContainText('“Secrets” and all of its messages will be deleted permanently.');
   await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
   await expect(chat.dialog).toBeHidden();
   await expect(chat.entry('Secrets')).toBeVisible();

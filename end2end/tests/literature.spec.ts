@@ -84,10 +84,10 @@ test('a query is kept as a stream, which brings its instructions, and is run, ch
 }) => {
   await literature.open();
   await literature.search('tides');
-  await page.getByRole('button', { name: 'Keep as a stream' }).click();
+  await page.getByRole('button', { name: 'Save as a stream' }).click();
   await expect(literature.dialog).toBeVisible();
   await literature.dialog.getByLabel('Name').fill('Sea level');
-  await literature.dialog.getByLabel('What the assistant is to mind there').fill('Mind the methods.');
+  await literature.dialog.getByLabel('Instructions for the assistant').fill('Mind the methods.');
   await expectAccessible(page);
   await screenshots(page, 'literature-stream-dialog');
   await literature.dialog.getByRole('button', { name: 'Keep' }).click();
@@ -110,7 +110,7 @@ test('a query is kept as a stream, which brings its instructions, and is run, ch
 
   await page.getByRole('button', { name: 'Edit the stream' }).click();
   await literature.dialog.getByRole('button', { name: 'Delete' }).click();
-  await literature.dialog.getByRole('button', { name: 'Delete it for good' }).click();
+  await literature.dialog.getByRole('button', { name: 'Delete permanently' }).click();
   await expect(literature.streams).toHaveCount(0);
   await expect(literature.query).toHaveValue('tides');
 });

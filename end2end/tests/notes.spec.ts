@@ -20,7 +20,7 @@ test('a note that is being written is lost by nothing', async ({ literature, new
   await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Half a thought');
   await other.page.getByRole('textbox', { name: 'Your note' }).fill('Another.');
   await other.page.getByRole('button', { name: 'Save the note' }).click();
-  await expect(page.getByText('Meanwhile it was changed elsewhere to: “Another.”')).toBeVisible();
+  await expect(page.getByText('The note was changed elsewhere to: “Another.”')).toBeVisible();
   await expect(note).toHaveValue('Half a thought');
   await note.fill('Half a thought, and the other half');
   await page.getByRole('link', { name: 'Back to the list' }).click();
@@ -107,7 +107,7 @@ test('a note that this tab has not heard of is not replaced', async ({ browserLo
   await expect(other.page.getByText('The note is saved.')).toBeVisible();
   await save.click();
   await expect(page.getByText('This note was changed elsewhere meanwhile')).toBeVisible();
-  await expect(page.getByText('Meanwhile it was changed elsewhere to: “Theirs”')).toBeVisible();
+  await expect(page.getByText('The note was changed elsewhere to: “Theirs”')).toBeVisible();
   await expect(note).toHaveValue('Mine');
   // Now the person knows.
   await save.click();

@@ -243,7 +243,7 @@ test('an action opens what was made before', async ({ chat, page, upstream }) =>
   await chat.say('Where is it?');
   await chat.done();
   await buttons(chat).nth(1).click();
-  await expect(chat.toast("That can't be done here any more.")).toBeVisible();
+  await expect(chat.toast("This is no longer possible here.")).toBeVisible();
   await buttons(chat).first().click();
   await expect(panel(page).getByText('Dear Ann,')).toBeVisible();
   await buttons(chat).nth(2).click();

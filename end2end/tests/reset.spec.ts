@@ -125,7 +125,7 @@ test('what older data do not have stays on the screen, and says so', async ({ br
   await parlor.start();
 
   const lost = page.getByRole('region', { name: 'Not on the server' });
-  await expect(lost).toContainText('Incomplete: the server has no record of what stands here');
+  await expect(lost).toContainText('Incomplete: the server has no record of these messages');
   await expect(lost.getByRole('article')).toHaveText([/After/, /Of course, and more\./]);
   await expect(chat.questions).toHaveText([/Before/, /After/]);
   await expect(chat.titles).toHaveText(['Before']);

@@ -116,7 +116,7 @@ test('what the assistant remembers appears by itself, and can be forgotten and p
 
   const tea = settings.memories.filter({ hasText: 'tea' });
   await tea.getByRole('button', { name: 'Forget “She likes tea.”' }).click();
-  const undo = tea.getByRole('button', { name: 'Put back “She likes tea.”' });
+  const undo = tea.getByRole('button', { name: 'Restore “She likes tea.”' });
   await expect(undo).toBeFocused();
   await undo.press('Enter');
   await expect(tea.getByRole('button', { name: 'Forget' })).toBeFocused();
@@ -151,7 +151,7 @@ test('many memories can be searched', async ({ chat, page, upstream }) => {
   await settings.search.fill('likes dog');
   await expect(settings.memories).toHaveText([/She likes Dogs\./]);
   await settings.search.fill('no such thing');
-  await expect(page.getByText('Nothing that is remembered has these words in it.')).toBeVisible();
+  await expect(page.getByText('No memory contains these words.')).toBeVisible();
   await settings.search.fill('');
   await expect(settings.memories).toHaveCount(8);
 });

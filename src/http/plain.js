@@ -1,4 +1,4 @@
-// Stores the draft of the page without scripts under the key that the page itself uses.
+// Stores text that is written on the page without scripts in the same place as the page itself.
 const message = document.getElementById('message');
 const key = 'parlor-draft:' + (/^\/c\/([^/]+)/.exec(location.pathname)?.[1] ?? 'new');
 try {

@@ -1,8 +1,8 @@
-// Starts the page. If that fails, the rendered page becomes the page without scripts and shows a notice.
+// Starts the page. If that fails, the server-rendered page is used without scripts, with a notice.
 const state = document.documentElement.dataset;
 const load = () => import(js).then((module) => module.default({ module_or_path: wasm }).then(() => module.hydrate));
 
-// Stores the current draft under the key that the page itself uses.
+// Stores the unsent text in the same place as the page itself.
 const keep = () => {
   const text = document.getElementById('message')?.value;
   const place = /^\/c\/([^/]+)/.exec(location.pathname)?.[1] ?? 'new';
@@ -11,8 +11,8 @@ const keep = () => {
   } catch {}
 };
 
-// A fault ends all of the page's code. During the start, half of the page may be hydrated by code that has ended,
-// so the page is loaded again without that code.
+// A fault stops all of the page's code. During the start, half of the page may be hydrated by code that has stopped, so
+// the page is loaded again without that code.
 const failed = () => {
   if (state.state === 'started') {
     state.state = 'stopped';
@@ -24,7 +24,7 @@ const failed = () => {
     location.replace(plain);
   }
 };
-// Traps and stack overflows: a RangeError in Chromium and Safari, an InternalError in Firefox.
+// WASM traps, and stack overflows: a RangeError in Chromium and Safari, an InternalError in Firefox.
 const isFault = (error) => error instanceof WebAssembly.RuntimeError || /call stack|too much recursion/.test(error?.message);
 addEventListener('error', ({ error }) => isFault(error) && failed());
 addEventListener('unhandledrejection', ({ reason }) => isFault(reason) && failed());
@@ -33,7 +33,7 @@ load().then(
     try {
       hydrate();
     } catch (error) {
-      // After any error, half of the page may be hydrated.
+      // Whatever the error is, half of the page may be hydrated.
       failed();
       throw error;
     }

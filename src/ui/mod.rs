@@ -34,11 +34,11 @@ use leptos::prelude::*;
 use self::layout::Chat;
 pub use self::layout::prepare;
 
-/// The whole page, for the server to render and the browser to take over.
+/// The whole page, which the server renders and the browser hydrates.
 ///
-/// All of the chat is one view, whatever the address: going from one conversation to another, or from a new chat to
-/// the conversation that it became, keeps everything in place. An address that names nothing is a place like any other:
-/// [`Chat`] and its live state are there as long as the page is, and [`state::route`] says what the address names.
+/// All of the chat is one view, whatever the address: everything stays in place when the person goes from one
+/// conversation to another, or when a new chat becomes a conversation. An address that names nothing is a route like
+/// any other: [`Chat`] and its live state exist as long as the page, and [`state::route`] parses the address.
 #[component]
 pub fn Root() -> impl IntoView {
     view! { <Chat/> }

@@ -1,4 +1,4 @@
-//! The address: what stands in the browser's bar and in its history.
+//! The address bar and the browser's history.
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::window};
 use wasm_bindgen::{JsCast, JsValue};
@@ -12,24 +12,24 @@ pub fn current_address() -> String {
     address
 }
 
-/// Goes to another address of Parlor, without loading it. With `replace`, *Back* does not lead to the present one.
+/// Changes the address without loading the page. With `replace`, *Back* does not return to the present address.
 pub fn set_address(path: &str, replace: bool) {
     let Ok(history) = window().history() else { return };
     let _ = if replace {
         history.replace_state_with_url(&JsValue::NULL, "", Some(path))
     } else if current_address() == path {
-        // Going to where one is is no step.
+        // Navigating to the present address does nothing.
         Ok(())
     } else {
         history.push_state_with_url(&JsValue::NULL, "", Some(path))
     };
 }
 
-/// Calls with what the address has become, when a person goes to another: by a link, or back and forward.
+/// Calls with the new address when the person navigates by a link, or back and forward.
 pub fn on_navigate(call: impl Fn(String) + 'static) {
     let call = std::rc::Rc::new(call);
     let pressed = call.clone();
-    // The page's own listeners: they live as long as it does.
+    // The page's own listeners: they live as long as the page.
     let _ = window_event_listener(ev::popstate, move |_| call(current_address()));
     let _ = window_event_listener(ev::click, move |event| {
         if let Some(link) = link_to_follow(&event) {
@@ -42,8 +42,8 @@ pub fn on_navigate(call: impl Fn(String) + 'static) {
     });
 }
 
-/// The link that was pressed, if it leads to another place of Parlor in this very tab. A place on this page is the
-/// browser's to find.
+/// The clicked link, if it leads to another address of Parlor in this tab. Fragments of the present page are left to
+/// the browser.
 fn link_to_follow(event: &ev::MouseEvent) -> Option<HtmlAnchorElement> {
     if !super::is_plain_click(event) || event.default_prevented() {
         return None;
@@ -51,6 +51,6 @@ fn link_to_follow(event: &ev::MouseEvent) -> Option<HtmlAnchorElement> {
     let pressed: Element = event.target()?.dyn_into().ok()?;
     let link: HtmlAnchorElement = pressed.closest("a[href]").ok()??.dyn_into().ok()?;
     let here = window().location().origin().ok()?;
-    let is_ours = link.origin() == here && link.hash().is_empty();
-    (is_ours && link.target().is_empty() && !link.has_attribute("download")).then_some(link)
+    let is_same_site = link.origin() == here && link.hash().is_empty();
+    (is_same_site && link.target().is_empty() && !link.has_attribute("download")).then_some(link)
 }

@@ -13,34 +13,34 @@ use web_sys::{
     IntersectionObserverEntry, PointerEvent, ResizeObserver, Text,
 };
 
-/// What the page is called; what the text reads is followed.
+/// Sets the title of the page. `text` is tracked.
 pub fn set_title(text: impl Fn() -> String + 'static) {
     Effect::new(move |_| document().set_title(&text()));
 }
 
-/// Tells the script that started the page that it has taken over. A fault from now on does not undo that.
+/// Tells the start script that the page has been hydrated. Later failures do not undo that.
 pub fn set_started() {
     if let Some(root) = document().document_element() {
         let _ = root.set_attribute("data-state", "started");
     }
 }
 
-/// Puts a text on the clipboard and says whether that worked.
+/// Copies a text to the clipboard and calls `done` with the success.
 pub fn copy_text(text: String, done: impl FnOnce(bool) + 'static) {
     spawn_local(async move {
         let clipboard = window().navigator().clipboard();
-        // There is none on a page that is not secure.
+        // The clipboard API is missing on insecure pages.
         let copied = !clipboard.is_undefined() && JsFuture::from(clipboard.write_text(&text)).await.is_ok();
         done(copied);
     });
 }
 
-/// Adds to a text node. What is selected in it stays selected.
+/// Appends to a text node. A selection in it is kept.
 pub fn append_text(node: &Text, more: &str) {
     let _ = node.append_data(more);
 }
 
-/// How often it is looked whether something is still selected, in milliseconds.
+/// The poll interval for the selection, in milliseconds.
 const SELECTION_POLL_INTERVAL_MS: f64 = 500.0;
 
 /// Calls when nothing in an element is selected: at once, if nothing is.
@@ -61,14 +61,14 @@ pub fn when_unselected(element: &HtmlElement, call: impl FnOnce() + 'static) {
     }
 }
 
-/// Moves the focus to an element, without scrolling.
+/// Focuses an element without scrolling.
 pub fn focus(element: &HtmlElement) {
     let options = web_sys::FocusOptions::new();
     options.set_prevent_scroll(true);
     let _ = element.focus_with_options(&options);
 }
 
-/// Moves the focus to the first element that fits.
+/// Focuses the first element that matches.
 pub fn focus_selector(selector: &str) {
     let found = document().query_selector(selector).ok().flatten();
     if let Some(element) = found.and_then(|element| element.dyn_into().ok()) {
@@ -76,35 +76,34 @@ pub fn focus_selector(selector: &str) {
     }
 }
 
-/// Whether there is an element that fits.
+/// Returns true if an element matches.
 pub fn exists(selector: &str) -> bool {
     matches!(document().query_selector(selector), Ok(Some(_)))
 }
 
-/// Whether one writes with a real keyboard, as far as a page can tell: whoever points with a finger has one on the
-/// screen.
+/// Returns true if the device seems to have a hardware keyboard. Devices with a coarse pointer have one on the screen.
 pub fn has_hardware_keyboard() -> bool {
     !matches_media("(pointer: coarse)")
 }
 
-/// Whether a query about the screen, as style sheets have them, holds now.
+/// Evaluates a media query.
 pub fn matches_media(query: &str) -> bool {
     matches!(window().match_media(query), Ok(Some(query)) if query.matches())
 }
 
-/// How wide the page is, in pixels.
+/// The width of the viewport, in pixels.
 pub fn viewport_width() -> u32 {
     let root = document().document_element();
     root.map_or(0, |root| root.client_width().unsigned_abs())
 }
 
-/// Where the element with this id ends on the right, in pixels from the left of the viewport.
+/// The right edge of the element with this id, in pixels from the left of the viewport.
 pub fn right_edge(id: &str) -> Option<u32> {
     let element = element_by_id(id)?;
     u32::try_from(element.offset_left() + element.offset_width()).ok()
 }
 
-/// The widest that the element with this id may be, in pixels, as the style sheet has it; `None` if it sets no limit.
+/// The maximum width of the element with this id, in pixels, as set by the style sheet; `None` without a limit.
 pub fn max_width(id: &str) -> Option<u32> {
     let style = window().get_computed_style(element_by_id(id)?.as_ref()).ok()??;
     let pixels: f64 = style
@@ -123,7 +122,7 @@ pub fn set_style(id: &str, property: &str, value: &str) {
     }
 }
 
-/// What the pointer does from now on until it is let go is told to what it has pressed.
+/// Sends all pointer events to the pressed element until the pointer is released.
 pub fn capture_pointer(event: &PointerEvent) {
     let pressed: Option<Element> = event.current_target().and_then(|target| target.dyn_into().ok());
     if let Some(pressed) = pressed {
@@ -131,12 +130,12 @@ pub fn capture_pointer(event: &PointerEvent) {
     }
 }
 
-/// Goes to a place on this page, in place of the one in the browser's history.
+/// Navigates to a fragment of this page, replacing the entry in the browser's history.
 pub fn go_to_fragment(href: &str) {
     let _ = window().location().replace(href);
 }
 
-/// The element that the address names, if it names one.
+/// The element that the address's fragment names, if any.
 pub fn fragment_target() -> Option<HtmlElement> {
     let hash = window().location().hash().ok()?;
     element_by_id(hash.strip_prefix('#').filter(|id| !id.is_empty())?)
@@ -147,19 +146,19 @@ pub fn element_by_id(id: &str) -> Option<HtmlElement> {
     document().get_element_by_id(id)?.dyn_into().ok()
 }
 
-/// The first element inside of another that fits.
+/// The first matching element inside of another.
 pub fn find_in(element: &Element, selector: &str) -> Option<HtmlElement> {
     element.query_selector(selector).ok().flatten()?.dyn_into().ok()
 }
 
-/// Whether the focus is inside of an element that fits.
+/// Returns true if the focus is inside of a matching element.
 pub fn has_focus_in(selector: &str) -> bool {
     let focused = document().active_element();
     focused.is_some_and(|focused| matches!(focused.closest(selector), Ok(Some(_))))
 }
 
-/// Moves the focus to where one goes on after a button that is gone: to the message, or, where that would bring up a
-/// keyboard on the screen, to the messages.
+/// Moves the focus after the focused button was removed: to the message input, or to the transcript where that would
+/// open an on-screen keyboard.
 pub fn focus_after_removal() {
     focus_selector(if has_hardware_keyboard() {
         "#message"
@@ -168,8 +167,7 @@ pub fn focus_after_removal() {
     });
 }
 
-/// Moves the focus to where one writes, unless that would bring up a keyboard on the screen or the person is
-/// in the middle of something else.
+/// Focuses the input, unless that would open an on-screen keyboard or the person is busy in another element.
 pub fn focus_input(area: &HtmlTextAreaElement) {
     let elsewhere = document()
         .active_element()
@@ -179,7 +177,7 @@ pub fn focus_input(area: &HtmlTextAreaElement) {
     }
 }
 
-/// Makes a text area as high as its text. The style sheet limits it.
+/// Fits a text area's height to its text. The style sheet limits it.
 pub fn fit_height(area: &HtmlTextAreaElement) {
     let style = HtmlElement::style(area);
     let _ = style.set_property("height", "auto");
@@ -188,28 +186,28 @@ pub fn fit_height(area: &HtmlTextAreaElement) {
     let _ = style.set_property("height", &height);
 }
 
-/// Opens a dialog over everything else.
+/// Opens a modal dialog.
 pub fn show_modal(dialog: &HtmlDialogElement) {
     if !dialog.open() {
         let _ = dialog.show_modal();
     }
 }
 
-/// Whether something happened inside of an element that fits.
+/// Returns true if an event happened inside of a matching element.
 pub fn is_within(event: &Event, selector: &str) -> bool {
     let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
     target.is_some_and(|target| matches!(target.closest(selector), Ok(Some(_))))
 }
 
-/// Closes a popover. One that is not open stays closed.
+/// Closes a popover. A closed one stays closed.
 pub fn close_popover(element: &HtmlElement) {
     let _ = element.hide_popover();
 }
 
-/// An observer; it ends when this is dropped.
+/// An observer; disconnected when dropped.
 pub struct ElementObserver(SendWrapper<Observer>);
 
-/// With what it calls, which must live as long.
+/// The observer with its callback, which must live as long.
 enum Observer {
     Size {
         observer: ResizeObserver,
@@ -230,7 +228,7 @@ impl Drop for ElementObserver {
     }
 }
 
-/// Calls whenever an element has another size, before that is drawn.
+/// Calls when an element's size changes, before the next paint.
 pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> ElementObserver {
     let call = Closure::<dyn Fn()>::new(call);
     let observer =
@@ -242,7 +240,7 @@ pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> ElementObserve
     }))
 }
 
-/// Calls whenever an element comes into sight.
+/// Calls when an element becomes visible.
 pub fn on_visible(element: &Element, call: impl Fn() + 'static) -> ElementObserver {
     let call = Closure::<dyn Fn(js_sys::Array)>::new(move |entries: js_sys::Array| {
         let seen = |entry: IntersectionObserverEntry| entry.is_intersecting();

@@ -1,9 +1,8 @@
-//! Views without their types, as the browser needs them.
+//! Type-erased views for the browser.
 //!
-//! Leptos's `AnyView` can do much that never happens here, such as wait for code that is still to be loaded while it
-//! takes over what the server rendered; but with the type the compiler's knowledge of that is gone too, and all of it
-//! is compiled for every view. So an `AnyView` here always holds the same thing: a view that can be built, taken over
-//! and rebuilt.
+//! Leptos's `AnyView` supports cases that never happen here, such as waiting for code that is still loading during
+//! hydration. Since the type is erased, the compiler cannot remove that code, and all of it is compiled for every view.
+//! An `AnyView` here supports only three operations: build, hydrate and rebuild.
 
 use std::any::{Any, TypeId};
 
@@ -26,7 +25,7 @@ pub fn erase<V: RenderHtml>(view: V) -> AnyView {
 
 struct Erased(Box<dyn DynView>);
 
-/// What an erased view has put into the page.
+/// The state of an erased view in the page.
 struct ErasedState {
     /// The type of the view.
     view: TypeId,
@@ -121,7 +120,7 @@ impl RenderHtml for Erased {
         self
     }
 
-    // The rest is the server's, which keeps the types.
+    // The remaining methods are used on the server only, which keeps the types.
 
     fn dry_resolve(&mut self) {}
 

@@ -1,4 +1,4 @@
-//! The event stream, and the signs by which the page knows whether it is worth holding.
+//! The event stream, and the visibility and network events that decide if it is open.
 
 use js_sys::{Function, Object, Promise, Reflect};
 use leptos::{
@@ -14,7 +14,7 @@ use web_sys::{AbortController, Headers, ReadableStreamDefaultReader, RequestCach
 
 use super::{PresenceEvent, StreamEvent};
 
-/// A stream that is being read. It is closed when this is dropped.
+/// An open stream. Closed when dropped.
 pub struct EventStream(SendWrapper<AbortController>);
 
 impl Drop for EventStream {
@@ -23,9 +23,9 @@ impl Drop for EventStream {
     }
 }
 
-/// Reads the stream at `url`. After its end nothing more is told.
+/// Reads the stream at `url`. After its end nothing more is reported.
 ///
-/// `fetch` rather than `EventSource`: that one hides heartbeats and when it tries again.
+/// Uses `fetch` instead of `EventSource`, which hides heartbeats and its own retries.
 pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> EventStream {
     let controller = AbortController::new().expect("every browser with WASM has AbortController");
     let init = RequestInit::new();
@@ -37,7 +37,7 @@ pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> Eve
     }
     let response = window().fetch_with_str_and_init(url, &init);
     spawn_local(async move {
-        // What went wrong makes no difference: the link tries again.
+        // The cause does not matter: the reconnect policy tries again.
         let _ = read_stream(response, &call).await;
         call(StreamEvent::Ended);
     });
@@ -61,11 +61,11 @@ async fn read_stream(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> 
     }
 }
 
-/// Tells when the page comes to be seen or hidden, and when the network goes and comes back.
+/// Reports when the page becomes visible or hidden, and when the network is lost or back.
 pub fn on_presence(call: impl Fn(PresenceEvent) + 'static) {
     let call = std::rc::Rc::new(call);
     let (online, offline) = (call.clone(), call.clone());
-    // The page's own listeners: they live as long as it does.
+    // The page's own listeners: they live as long as the page.
     let _ = window_event_listener(ev::online, move |_| online(PresenceEvent::Online));
     let _ = window_event_listener(ev::offline, move |_| offline(PresenceEvent::Offline));
     let changed = Closure::<dyn Fn()>::new(move || {
@@ -79,23 +79,23 @@ pub fn on_presence(call: impl Fn(PresenceEvent) + 'static) {
     changed.forget();
 }
 
-/// A lock that all tabs share: asked for, then held. Dropping this gives it back, or asks no more.
+/// A lock shared by all tabs: first requested, then held. Dropping this releases it, or cancels the request.
 pub struct Lock(SendWrapper<(AbortController, Function)>);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let (asking, release) = &*self.0;
-        asking.abort();
+        let (controller, release) = &*self.0;
+        controller.abort();
         let _ = release.call0(&JsValue::UNDEFINED);
     }
 }
 
-/// Asks for a lock, and calls when it is granted. `None` where there are no locks.
+/// Requests a lock, and calls when it is granted. `None` where the browser has no locks.
 pub fn wait_for_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
     request_lock(name, true, granted)
 }
 
-/// Takes a lock that nobody has, and calls; one that somebody has is not waited for.
+/// Takes a lock if it is free, and calls; does not wait for a held one.
 pub fn try_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
     request_lock(name, false, granted)
 }
@@ -106,11 +106,11 @@ fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Op
         .ok()?
         .dyn_into()
         .ok()?;
-    let asking = AbortController::new().ok()?;
+    let controller = AbortController::new().ok()?;
     let options = Object::new();
-    // The two don't go together.
+    // The two options exclude each other.
     let (option, value) = if waits {
-        ("signal", asking.signal().into())
+        ("signal", controller.signal().into())
     } else {
         ("ifAvailable", JsValue::TRUE)
     };
@@ -127,14 +127,14 @@ fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Op
     let asked = request
         .call3(&locks, &JsValue::from_str(name), &options, &call)
         .ok()?;
-    // Asking no more is no failure.
+    // A cancelled request is not an error.
     spawn_local(async move {
         let _ = JsFuture::from(Promise::resolve(&asked)).await;
     });
-    Some(Lock(SendWrapper::new((asking, release?))))
+    Some(Lock(SendWrapper::new((controller, release?))))
 }
 
-/// Whether nobody can see the page.
+/// Returns true if the page is hidden.
 pub fn is_page_hidden() -> bool {
     document().hidden()
 }

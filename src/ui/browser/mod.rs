@@ -1,8 +1,8 @@
-//! The browser: everything that the page asks of it besides drawing.
+//! The boundary to the browser: all browser functions that the page uses besides rendering.
 //!
-//! The only module of the page with `cfg`: the browser half gets the real thing, the server half a stub with the
-//! same signatures. The server renders and runs no effects and no handlers, so the stubs are there to be
-//! compiled; the few that are called while rendering say so.
+//! The only module of the page with `cfg`: the browser half has the real functions, the server half a stub with the
+//! same signatures. The server renders and runs no effects and no event handlers, so the stubs only have to compile;
+//! the few that are called while rendering say so.
 
 use leptos::ev::MouseEvent;
 
@@ -33,37 +33,38 @@ mod response;
 #[cfg(feature = "ssr")]
 pub use self::response::{current_address, load_personal, set_not_found, set_title};
 
-/// Only a server's response has a status.
+/// Only the server's response has a status.
 #[cfg(not(feature = "ssr"))]
 pub fn set_not_found() {}
 
-/// Only a server has it at hand; the browser finds it in the page.
+/// Only the server has the data at hand; the browser finds it in the page.
 #[cfg(not(feature = "ssr"))]
 pub async fn load_personal() -> Option<crate::protocol::RawJson> {
     None
 }
 
-/// Tells if a click follows a link here. One with another button or with a key opens a tab or a window, or saves: it is the browser's.
+/// Returns true if a click follows a link in this tab. Clicks with another button or a modifier key open a tab or a
+/// window, or save: they are left to the browser.
 pub fn is_plain_click(event: &MouseEvent) -> bool {
     let is_with_key = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
     event.button() == 0 && !is_with_key
 }
 
-/// What the event stream tells.
+/// An event of the event stream.
 #[derive(Debug)]
-// The stub never has anything to tell.
+// The stub never reports anything.
 #[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
 pub enum StreamEvent {
     /// The server answered.
     Opened,
     Bytes(Vec<u8>),
-    /// The stream ended, broke off, or was refused.
+    /// The stream ended, failed, or was refused.
     Ended,
 }
 
-/// Whether anybody can see the page, and whether there is a network.
+/// A change of the page's visibility or of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-// The stub never has anything to tell.
+// The stub never reports anything.
 #[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
 pub enum PresenceEvent {
     Visible,
@@ -72,12 +73,12 @@ pub enum PresenceEvent {
     Offline,
 }
 
-/// Whether the browser shows notifications.
+/// The permission to show notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-// There is no browser to say otherwise.
+// The server has no browser to ask.
 #[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
 pub enum NotificationPermission {
-    /// It has none.
+    /// The browser has no notifications.
     Unsupported,
     Undecided,
     Granted,

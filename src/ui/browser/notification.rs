@@ -1,4 +1,4 @@
-//! Notifications of the system, where the browser has them and the person allows them.
+//! System notifications, where the browser has them and the person allows them.
 
 use js_sys::{Array, Function, Object, Promise, Reflect};
 use leptos::{
@@ -18,7 +18,7 @@ fn get_property(object: &JsValue, name: &str) -> Option<JsValue> {
     Reflect::get(object, &JsValue::from_str(name)).ok()
 }
 
-/// Whether notifications may be shown.
+/// The permission to show notifications.
 pub fn notification_permission() -> NotificationPermission {
     let permission =
         notification_constructor().and_then(|class| get_property(&class, "permission")?.as_string());
@@ -30,12 +30,12 @@ pub fn notification_permission() -> NotificationPermission {
     }
 }
 
-/// Has the browser ask the person. Only for the moment in which they press something.
+/// Asks for the permission. Must be called from a user gesture.
 pub fn request_notification_permission(answered: impl FnOnce(NotificationPermission) + 'static) {
     spawn_local(async move {
         let possible = async {
             let class = notification_constructor()?;
-            // Some browsers have the class and never make a notification of it. Without permission none is shown.
+            // Some browsers have the class but cannot construct it. Without permission the test shows nothing.
             Reflect::construct(&class, &Array::of1(&JsValue::from_str(""))).ok()?;
             let ask: Function = get_property(&class, "requestPermission")?.dyn_into().ok()?;
             let asked = ask.call0(&class).ok()?;
@@ -48,7 +48,8 @@ pub fn request_notification_permission(answered: impl FnOnce(NotificationPermiss
     });
 }
 
-/// Shows a notification. Pressing it brings the page to the front. Of the same `tag` there is one.
+/// Shows a notification. A click on it brings the page to the front. A notification replaces another with the same
+/// `tag`.
 pub fn notify(title: &str, body: &str, tag: &str, pressed: impl FnOnce() + 'static) {
     let Some(class) = notification_constructor() else {
         return;
@@ -73,11 +74,11 @@ pub fn notify(title: &str, body: &str, tag: &str, pressed: impl FnOnce() + 'stat
     let _ = Reflect::set(&notification, &JsValue::from_str("onclick"), &call);
 }
 
-/// How long an answer takes, in milliseconds, that is worth a notification. The server says so in the page.
+/// The duration of an answer, in milliseconds, from which a notification is shown. Set by the server in the page.
 pub fn long_answer_threshold_ms() -> f64 {
     let root = document().document_element();
     let ms = root.and_then(|root| root.get_attribute("data-long-answer-ms"));
-    // A whole number: reading others takes 15 KB of WASM.
+    // An integer: parsing floats takes 15 KB of WASM.
     let ms: Option<u32> = ms.and_then(|ms| ms.parse().ok());
     ms.map_or(f64::INFINITY, f64::from)
 }

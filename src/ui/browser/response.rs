@@ -1,4 +1,4 @@
-//! What rendering knows of the request, and says about the response.
+//! Access of the renderer to the request and the response.
 
 use axum::http::{StatusCode, request::Parts};
 use leptos::prelude::use_context;
@@ -6,7 +6,7 @@ use leptos_axum::ResponseOptions;
 
 use crate::{api::personal, protocol::RawJson};
 
-/// The path of the address that is asked for, with its query.
+/// The path of the requested address, with its query.
 pub fn current_address() -> String {
     let request = use_context::<Parts>();
     let address = request.and_then(|request| request.uri.path_and_query().map(ToString::to_string));
@@ -15,26 +15,26 @@ pub fn current_address() -> String {
 
 /// Sets the title in the head of the server's page.
 ///
-/// leptos_meta 0.8.7 writes the text between the tags as it is, so it is escaped here. The browser never sees the escaped text: it
-/// sets `document.title` itself.
+/// leptos_meta 0.8.7 writes the text between the tags without escaping, so it is escaped here. The browser never sees
+/// the escaped text: it sets `document.title` itself.
 pub fn set_title(text: impl Fn() -> String + Send + Sync + 'static) {
     leptos_meta::provide_meta_context();
     let text = move || html_escape::encode_text(&text()).into_owned();
-    // Registers the text for the head; its view is of no use here.
+    // Registers the text for the head; its view is not needed here.
     let _ = leptos_meta::Title(leptos_meta::TitleProps {
         formatter: None,
         text: Some(text.into()),
     });
 }
 
-/// There is nothing at the address.
+/// Sets the status 404.
 pub fn set_not_found() {
     if let Some(response) = use_context::<ResponseOptions>() {
         response.set_status(StatusCode::NOT_FOUND);
     }
 }
 
-/// What a person has set for themselves, as JSON, if it can be read.
+/// The person's settings as JSON, if they can be read.
 pub async fn load_personal() -> Option<RawJson> {
     let personal = personal::personal().await.ok()?;
     Some(RawJson::parse_or_quote(&serde_json::to_string(&personal).ok()?))

@@ -1,4 +1,4 @@
-//! What this browser keeps between visits. A browser that keeps nothing is fine too.
+//! Local storage. A browser that stores nothing works too.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -6,7 +6,7 @@ use leptos::prelude::{document, window};
 use web_sys::Storage;
 
 thread_local! {
-    /// What the browser would not keep lasts as long as the page.
+    /// The fallback for values that the browser does not store: lasts as long as the page.
     static FALLBACK: RefCell<BTreeMap<String, String>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -14,13 +14,13 @@ fn local_storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
-/// What is kept under a key.
+/// The value of a key.
 pub fn storage_get(key: &str) -> Option<String> {
-    let kept = local_storage().and_then(|storage| storage.get_item(key).ok().flatten());
-    kept.or_else(|| FALLBACK.with_borrow(|memory| memory.get(key).cloned()))
+    let value = local_storage().and_then(|storage| storage.get_item(key).ok().flatten());
+    value.or_else(|| FALLBACK.with_borrow(|memory| memory.get(key).cloned()))
 }
 
-/// What is kept under all keys that begin with `prefix`.
+/// The values of all keys that begin with `prefix`.
 pub fn storage_get_all(prefix: &str) -> Vec<String> {
     let mut keys = FALLBACK.with_borrow(|memory| memory.keys().cloned().collect::<Vec<_>>());
     if let Some(storage) = local_storage() {
@@ -33,19 +33,19 @@ pub fn storage_get_all(prefix: &str) -> Vec<String> {
         .collect()
 }
 
-/// Keeps a value under a key, or drops it.
+/// Stores a value under a key, or removes it.
 pub fn storage_set(key: &str, value: Option<&str>) {
-    let kept = local_storage().is_some_and(|storage| match value {
+    let is_stored = local_storage().is_some_and(|storage| match value {
         Some(value) => storage.set_item(key, value).is_ok(),
         None => storage.remove_item(key).is_ok(),
     });
     FALLBACK.with_borrow_mut(|memory| match value {
-        Some(value) if !kept => memory.insert(key.into(), value.into()),
+        Some(value) if !is_stored => memory.insert(key.into(), value.into()),
         _ => memory.remove(key),
     });
 }
 
-/// Shows the page in a theme, or as the system has it.
+/// Sets the page's theme; `None` follows the system.
 pub fn set_theme(theme: Option<&str>) {
     let Some(root) = document().document_element() else {
         return;

@@ -1,4 +1,4 @@
-//! The server's stand-in for a browser.
+//! The server's stub of the browser.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use leptos::{
 use super::{NotificationPermission, PresenceEvent, StreamEvent};
 use crate::protocol::Timestamp;
 
-/// Called by the server: the time that it sends along with the page.
+/// Called by the server: the time that it sends with the page.
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(since.as_millis() as i64)

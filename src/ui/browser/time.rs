@@ -1,4 +1,4 @@
-//! Clocks, timers, frames and chance.
+//! Clocks, timers, frames and random numbers.
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ use crate::protocol::Timestamp;
 /// A hidden page gets no frames.
 const HIDDEN_FRAME_INTERVAL_MS: f64 = 250.0;
 
-/// What the clock on the wall says.
+/// The wall-clock time.
 pub fn now() -> Timestamp {
     Timestamp(Date::now() as i64)
 }
@@ -25,7 +25,7 @@ pub fn local_day(at: Timestamp) -> i64 {
     Timestamp(at.0 - offset_ms as i64).days_since_epoch()
 }
 
-/// A time as the person writes it: the hour, and the date if it is not today's.
+/// A time in the person's format: the hour, and the date if it is not today's.
 pub fn local_time(at: Timestamp) -> String {
     let options = Object::new();
     let mut fields = vec![("hour", "2-digit"), ("minute", "2-digit")];
@@ -45,12 +45,12 @@ pub fn local_time(at: Timestamp) -> String {
 }
 
 thread_local! {
-    /// What the clock on the wall said when it was last asked, and how much time had passed by then.
+    /// The last reading of the wall clock, and the monotonic time by then.
     static LAST_READING: Cell<(f64, f64)> = const { Cell::new((0.0, 0.0)) };
 }
 
-/// Milliseconds on a clock that is never set back, and that goes on while the machine sleeps. The browser's own
-/// (`performance.now()`) stands still then on some systems.
+/// Milliseconds on a clock that never goes back, and that keeps running while the machine sleeps. On some systems the
+/// browser's own (`performance.now()`) stops then.
 pub fn monotonic_ms() -> f64 {
     let now = Date::now();
     let (before, passed) = LAST_READING.get();
@@ -59,12 +59,12 @@ pub fn monotonic_ms() -> f64 {
     passed
 }
 
-/// Chance, in 0..1.
+/// A random number in 0..1.
 pub fn random() -> f64 {
     Math::random()
 }
 
-/// Waits.
+/// Waits for `ms` milliseconds.
 pub async fn sleep(ms: f64) {
     let promise = Promise::new(&mut |done, _| {
         let _ = window().set_timeout_with_callback_and_timeout_and_arguments_0(&done, ms as i32);
@@ -72,17 +72,17 @@ pub async fn sleep(ms: f64) {
     let _ = JsFuture::from(promise).await;
 }
 
-/// What is called when the time has come; it must live until then.
+/// The timer's callback, which must live until it is called.
 type TimerCallback = SendWrapper<Closure<dyn FnMut()>>;
 
-/// A call that is to come. Dropping this calls it off.
+/// A pending call. Cancelled when dropped.
 pub struct Timer(Option<(i32, TimerCallback)>);
 
 impl Timer {
-    /// The call comes, whatever becomes of this.
+    /// Lets the call happen even if this is dropped.
     pub fn detach(mut self) {
         if let Some((_, call)) = self.0.take() {
-            // Its memory is given back when it has been called.
+            // Its memory is freed after the call.
             call.take().forget();
         }
     }
@@ -96,7 +96,7 @@ impl Drop for Timer {
     }
 }
 
-/// Calls after a while.
+/// Calls after `ms` milliseconds.
 pub fn set_timeout(ms: f64, call: impl FnOnce() + 'static) -> Timer {
     let call = Closure::once(call);
     let id = window()
@@ -104,7 +104,7 @@ pub fn set_timeout(ms: f64, call: impl FnOnce() + 'static) -> Timer {
     Timer(id.ok().map(|id| (id, SendWrapper::new(call))))
 }
 
-/// Calls before the next picture is drawn.
+/// Calls before the next paint.
 pub fn on_next_frame(call: impl FnOnce() + 'static) {
     if super::is_page_hidden() {
         set_timeout(HIDDEN_FRAME_INTERVAL_MS, call).detach();

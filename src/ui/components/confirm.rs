@@ -1,4 +1,4 @@
-//! Asking before something is gone for good.
+//! Confirmation before something is deleted for good.
 
 use std::sync::Arc;
 
@@ -6,26 +6,27 @@ use leptos::{html, prelude::*};
 
 use crate::ui::{browser, runtime::erase::Erase};
 
-/// What the person is asked.
+/// A request for confirmation.
 #[derive(Clone)]
 pub struct ConfirmRequest {
     pub title: String,
     pub text: String,
-    /// What is pressed to do it.
+    /// The label of the confirming button.
     pub button_label: &'static str,
-    /// Does it. The focus is back where it was by then, perhaps on what goes away with it. No `Callback`: that would go with what
-    /// asks, which another tab may take away while the person thinks.
+    /// Performs the action. By then the focus is back where it was, perhaps on an element that is about to be removed.
+    /// Not a `Callback`, which would be disposed with its owner: another tab may remove the owner while the dialog is
+    /// open.
     pub on_confirm: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// The one question of a part of the page.
+/// The confirmation dialog of a part of the page.
 #[derive(Clone, Copy)]
 pub struct Confirm {
     request: RwSignal<Option<ConfirmRequest>>,
 }
 
 impl Confirm {
-    /// Nobody is asked.
+    /// No open request.
     pub fn new() -> Self {
         Self {
             request: RwSignal::new(None),
@@ -36,7 +37,7 @@ impl Confirm {
         self.request.set(Some(question));
     }
 
-    /// The question on the screen. The browser puts the focus back to where it was when it is closed.
+    /// The dialog. When it closes, the browser restores the focus.
     pub fn dialog(self) -> AnyView {
         let asked = self.request;
         let dialog = use_modal(move || asked.with(Option::is_some));
@@ -70,7 +71,7 @@ impl Confirm {
     }
 }
 
-/// A dialog in front of everything, which opens when something is asked.
+/// A modal dialog that opens when `is_asked` becomes true.
 pub fn use_modal(is_asked: impl Fn() -> bool + 'static) -> NodeRef<html::Dialog> {
     let dialog = NodeRef::<html::Dialog>::new();
     Effect::new(move |_| {
@@ -81,7 +82,7 @@ pub fn use_modal(is_asked: impl Fn() -> bool + 'static) -> NodeRef<html::Dialog>
     dialog
 }
 
-/// Closes a dialog. It may be gone with what it was a part of: what the server answers may come late.
+/// Closes a dialog. It may be removed already, with the view that contains it, when the server's response is late.
 pub fn close_dialog(dialog: NodeRef<html::Dialog>) {
     if let Some(dialog) = dialog.try_get_untracked().flatten() {
         dialog.close();

@@ -1,27 +1,27 @@
-//! A button that copies.
+//! A copy button.
 
 use leptos::prelude::*;
 
 use crate::ui::{browser, components::icons, components::toast::Toasts};
 
-/// How long the button says that something was copied.
+/// The time for which the button shows that the text was copied.
 const COPIED_NOTICE_MS: f64 = 2000.0;
 
-/// Puts a text on the clipboard and says so, to the eye and to the ear.
+/// Copies a text to the clipboard and announces it, visibly and to screen readers.
 #[component]
 pub fn CopyButton(name: &'static str, text: impl Fn() -> String + 'static) -> impl IntoView {
     let toasts = use_context::<Toasts>();
-    // Counted, so that the end of an earlier "Copied" does not end a later one.
+    // A counter, so that the end of an earlier "Copied" does not end a later one.
     let copied = RwSignal::new(0_u32);
     let copy = move |_| {
         browser::copy_text(text(), move |done| {
             if !done {
                 if let Some(toasts) = toasts {
-                    toasts.show("This browser does not let the page copy. Select the text instead.");
+                    toasts.show("Your browser blocked copying. Select the text instead.");
                 }
                 return;
             }
-            // The button may be gone by the time the clipboard answers.
+            // The button may be removed by the time the clipboard responds.
             let Some(count) = copied.try_update(|count| {
                 *count += 1;
                 *count

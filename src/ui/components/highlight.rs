@@ -1,14 +1,14 @@
-//! Code in colours, as a view. It is part of what is lazily loaded.
+//! Highlighted code as a view. It is part of the lazily loaded code.
 
 use leptos::prelude::*;
 
 use crate::highlight::{self, TokenKind};
 use crate::ui::runtime::erase::Erase;
 
-/// Longer texts stay plain: each piece is a node of the page, and a thousand lines have ten thousand of them.
+/// Longer texts stay plain: each token is a node of the page, and a thousand lines have ten thousand of them.
 pub const MAX_HIGHLIGHTED_BYTES: usize = 32 << 10;
 
-/// A text in the colours of its language; as it is, if it is too long for that or the language is not known.
+/// A text with the highlighting of its language; plain if it is too long or the language is unknown.
 pub fn highlighted(text: &str, language: &str) -> AnyView {
     if text.len() > MAX_HIGHLIGHTED_BYTES {
         return text.to_owned().into_any();

@@ -1,5 +1,5 @@
-//! Icons: small inline drawings in the colour of the text around them. Whatever has only an icon has a name
-//! of its own; the drawing is hidden from those who don't see it.
+//! Icons: small inline SVGs in the colour of the text around them. An element with only an icon has an accessible name;
+//! the SVG is hidden from screen readers.
 
 use leptos::prelude::*;
 
@@ -60,7 +60,7 @@ icons! {
     alert: "M12 4l9 16H3zM12 10v4M12 17v.5",
 }
 
-/// The mark: two voices in one room.
+/// The logo: two voices in one room.
 pub fn brand() -> AnyView {
     view! {
         <svg class="brand-mark" viewBox="0 0 24 24" aria-hidden="true">

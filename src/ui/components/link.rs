@@ -1,4 +1,5 @@
 //! Links that leave Parlor.
 
-/// What a link to somewhere else must not do: see this page, know where the reader came from, vouch for the target.
+/// The `rel` of external links: the target cannot access this page and gets no referrer, and the link does not vouch
+/// for it.
 pub const EXTERNAL_LINK_REL: &str = "noopener noreferrer nofollow";

@@ -1,4 +1,4 @@
-//! The way to more of what is shown in pieces.
+//! The *more* button of content that is shown in pieces.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is shown in place of what is not there.
+//! The notice for a missing page or conversation.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::ui::{
     runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
 };
 
-/// Says kindly that something is not there, and where to go from here.
+/// Says that something does not exist, and offers links.
 pub fn not_found_notice(what: &'static str) -> AnyView {
     lazy_view(move || code(what))
 }
 
-/// Few ever see it.
+/// Rarely seen, so its code is loaded on demand.
 #[wasm_split(not_found, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn code(what: &'static str) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || notice(what)))

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{protocol::Timestamp, ui::state::use_live};
 
-/// A time: first as the server writes it, then as the person does.
+/// A time: first in the server's format, then in the browser's.
 #[component]
 pub fn Time(at: Timestamp) -> impl IntoView {
     let clock = use_live().clock;

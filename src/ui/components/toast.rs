@@ -1,4 +1,4 @@
-//! Short notes that come and go by themselves.
+//! Toasts: short messages that disappear by themselves.
 
 use leptos::prelude::*;
 
@@ -8,14 +8,14 @@ const TOAST_DURATION_MS: f64 = 6000.0;
 
 const AREA_SELECTOR: &str = ".toasts";
 
-/// One note.
+/// One toast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Toast {
     number: u64,
     text: String,
 }
 
-/// The notes on the screen.
+/// The toasts on the screen.
 #[derive(Clone, Copy)]
 pub struct Toasts {
     shown: RwSignal<Vec<Toast>>,
@@ -23,7 +23,7 @@ pub struct Toasts {
 }
 
 impl Toasts {
-    /// None yet.
+    /// No toasts.
     pub fn new() -> Self {
         Self {
             shown: RwSignal::default(),
@@ -31,7 +31,7 @@ impl Toasts {
         }
     }
 
-    /// Shows a note for a while. Saying the same again does not show it twice.
+    /// Shows a toast for a while. The same text is not shown twice at a time.
     pub fn show(self, text: impl Into<String>) {
         let text = text.into();
         self.count.update_value(|count| *count += 1);
@@ -43,7 +43,7 @@ impl Toasts {
         self.dismiss_later(number);
     }
 
-    /// Nobody is interrupted who is about to press something in a note.
+    /// Removes a toast later, but not while a person may be about to press something in it.
     fn dismiss_later(self, number: u64) {
         browser::set_timeout(TOAST_DURATION_MS, move || {
             if browser::has_focus_in(AREA_SELECTOR) {
@@ -61,7 +61,7 @@ impl Toasts {
     }
 }
 
-/// Where notes appear; read out when they do.
+/// The area of the toasts, read out by screen readers when one appears.
 #[component]
 pub fn ToastArea(toasts: Toasts) -> impl IntoView {
     view! {

@@ -1,4 +1,4 @@
-//! How full the model's context window is. Nobody waits for it: its code comes when the page is there, and so does it.
+//! The gauge of the context window's use. It is not needed for the first paint: its code is loaded after the page.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::{
     },
 };
 
-/// From here on, in percent, what was said first will soon be shortened or summarised.
+/// From this percentage on, the oldest messages will soon be shortened or summarised.
 const NEARLY_FULL_PERCENT: usize = 80;
 
-/// The gauge, once there is something to tell.
+/// The gauge, shown when the use is known.
 #[component]
 pub fn Gauge() -> impl IntoView {
     let live = use_live();
     let usage = Memo::new(move |_| live.current_view().and_then(|view| view.usage.get()));
-    // The server does not render it, so that the page is taken over without it.
+    // Not rendered on the server, so that hydration works without its code.
     let is_taken_over = RwSignal::new(false);
     Effect::new(move |_| is_taken_over.set(true));
     view! {
@@ -36,14 +36,14 @@ pub fn code(usage: Memo<Option<Usage>>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Ring usage/> }.erase()))
 }
 
-/// A ring that fills, with the figures one press away.
+/// A ring that fills, with the figures in a popover.
 #[component]
 fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
     let percent = move || usage.get()?.percent().map(|percent| percent.min(100));
     let label = move || usage.get().map(|usage| usage_label(&usage));
     let figures = move || usage.get().map(|usage| usage_details(&usage));
     let nearly_full = move || percent().is_some_and(|percent| percent >= NEARLY_FULL_PERCENT);
-    // Of a hundred: what is filled, and more than the rest.
+    // Of a hundred: the filled part, and a gap longer than the rest.
     let filled = move || percent().map(|percent| [&percent.to_string(), " 100"].concat());
     view! {
         <button
@@ -76,17 +76,17 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
             <h2>"The model’s context window"</h2>
             <p>{figures}</p>
             <p>
-                "It holds all that the model is shown: its instructions, its tools and this conversation. When there is no room for all, old tool outputs are shortened first, and then the oldest messages are summarised."
+                "It holds everything that the model reads: its instructions, its tools and this conversation. When there is no room for all, old tool outputs are shortened first, and then the oldest messages are summarised."
             </p>
         </div>
     }
 }
 
-/// What it is called.
+/// The accessible name.
 fn usage_label(usage: &Usage) -> String {
     match usage.percent() {
         Some(percent) => ["Context window: ", &percent.to_string(), " % full"].concat(),
-        None => "Context window: unknown how full".into(),
+        None => "Context window: use unknown".into(),
     }
 }
 
@@ -107,7 +107,7 @@ fn usage_details(usage: &Usage) -> String {
         _ => [
             about,
             &used,
-            " tokens. How many this model can take is unknown: the setting context_window of its endpoint says so.",
+            " tokens. The size of this model’s context window is unknown. Set context_window for its endpoint.",
         ]
         .concat(),
     }
@@ -133,10 +133,7 @@ mod tests {
             usage_details(&usage(false, Some(32_768))),
             "1,234 of 32,768 tokens (3 %)"
         );
-        assert!(usage_details(&usage(true, None)).starts_with("About 1,234 tokens. How many"));
-        assert_eq!(
-            usage_label(&usage(true, None)),
-            "Context window: unknown how full"
-        );
+        assert!(usage_details(&usage(true, None)).starts_with("About 1,234 tokens. The size"));
+        assert_eq!(usage_label(&usage(true, None)), "Context window: use unknown");
     }
 }

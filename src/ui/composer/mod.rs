@@ -1,4 +1,5 @@
-//! Where one writes. A plain form without scripts; with them, one box for all conversations, each with its draft.
+//! The composer: the message input. A plain form without scripts; with them, one box for all conversations, each with
+//! its draft.
 
 mod gauge;
 mod parameters;
@@ -19,7 +20,7 @@ use crate::ui::{
     state::route::Route, state::snapshot::FormIds,
 };
 
-/// The box, the model, and *Send*, which is *Stop* while this conversation is being answered.
+/// The box, the model, and *Send*, which is *Stop* while a run is active in this conversation.
 #[component]
 pub fn Composer() -> impl IntoView {
     let live = use_live();
@@ -27,14 +28,14 @@ pub fn Composer() -> impl IntoView {
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| live.current_view().is_some_and(|view| view.is_busy()));
     bind_draft(live, area);
-    // The dialog about how the model is asked is open.
+    // True while the parameters dialog is open.
     let is_asking = RwSignal::new(false);
 
     let send = move || {
         let Some(area) = area.get_untracked() else { return };
-        let place = live.chat_route.get_untracked();
+        let route = live.chat_route.get_untracked();
         let text = area.value().trim().to_owned();
-        if text.is_empty() || !place.is_chat() {
+        if text.is_empty() || !route.is_chat() {
             return;
         }
         if busy.get_untracked() {
@@ -42,17 +43,17 @@ pub fn Composer() -> impl IntoView {
                 .show("The answer is still being written. Stop it, or send this when it is done.");
             return;
         }
-        // It is kept as what is being sent before it is no draft any more.
-        live.send(place, text, models.requested(live));
-        drafts::remove(place);
+        // The message is stored in the outbox before its draft is removed.
+        live.send(route, text, models.requested(live));
+        drafts::remove(route);
         area.set_value("");
         browser::fit_height(&area);
         browser::focus(&area);
     };
     let on_key = move |event: ev::KeyboardEvent| {
-        // While an input method composes, Enter belongs to it (229 is how Safari says so).
+        // While an input method composes, Enter belongs to it (229 is the key code in Safari).
         let composing = event.is_composing() || event.key_code() == 229;
-        // On a screen's keyboard there is no other way to begin a line.
+        // On-screen keyboards have no other way to insert a line break.
         if event.key() == "Enter" && !event.shift_key() && !composing && browser::has_hardware_keyboard() {
             event.prevent_default();
             send();
@@ -60,11 +61,11 @@ pub fn Composer() -> impl IntoView {
     };
     let on_input = move |_| {
         if let Some(area) = area.get_untracked() {
-            let place = live.chat_route.get_untracked();
-            drafts::save(place, &area.value());
+            let route = live.chat_route.get_untracked();
+            drafts::save(route, &area.value());
             browser::fit_height(&area);
-            // Why the last one was not sent has been read by whoever writes another.
-            live.dismiss_send_error(place);
+            // A person who writes another message has read the error.
+            live.dismiss_send_error(route);
         }
     };
     let FormIds {
@@ -73,15 +74,15 @@ pub fn Composer() -> impl IntoView {
         message_id,
         begins,
     } = expect_context();
-    // Where nothing is there is nobody to write to.
-    let nobody = move || match live.current_view() {
+    // Without a conversation, messages have no recipient.
+    let is_hidden = move || match live.current_view() {
         Some(view) => view.phase.get() == ConversationPhase::Missing,
         None => !live.chat_route.get().is_chat(),
     };
     view! {
         <form
             class="composer"
-            class:hidden=nobody
+            class:hidden=is_hidden
             aria-label="New message"
             method="post"
             action="/send"
@@ -97,7 +98,7 @@ pub fn Composer() -> impl IntoView {
                 </p>
             </When>
             <div class="composer-box">
-                // Only for those without scripts.
+                // Only for pages without scripts.
                 <input type="hidden" name="intent_id" value=intent_id.to_string()/>
                 <input type="hidden" name="conversation_id" value=conversation_id.to_string()/>
                 <input type="hidden" name="message_id" value=message_id.to_string()/>
@@ -108,7 +109,7 @@ pub fn Composer() -> impl IntoView {
                     id="message"
                     name="message"
                     rows="1"
-                    // Whoever writes from right to left does so from the first letter on.
+                    // Sets the direction of right-to-left text from the first letter on.
                     dir="auto"
                     placeholder="Write a message"
                     autocomplete="off"
@@ -130,45 +131,45 @@ pub fn Composer() -> impl IntoView {
     }
 }
 
-/// The draft of where one is, in the box.
+/// Binds the box to the draft of the current route.
 fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
     Effect::new(move |before: Option<Route>| {
-        let place = live.chat_route.get();
-        // A message that came back is a draft again.
+        let route = live.chat_route.get();
+        // A returned message is a draft again.
         live.send_errors.track();
-        let Some(area) = area.get() else { return place };
+        let Some(area) = area.get() else { return route };
         if before.is_none() && !area.value().is_empty() {
-            // Written before the page was taken over.
-            drafts::save(place, &area.value());
+            // Text typed before hydration.
+            drafts::save(route, &area.value());
         } else {
-            let draft = drafts::load(place);
+            let draft = drafts::load(route);
             if area.value() != draft {
                 area.set_value(&draft);
             }
         }
         browser::fit_height(&area);
-        let is_to_write = before != Some(place) && use_tray().should_take_focus();
-        // Where there was nobody to write to, the box is still hidden now.
+        let is_to_write = before != Some(route) && use_tray().should_take_focus();
+        // The box may still be hidden until the next frame.
         browser::on_next_frame(move || {
             browser::fit_height(&area);
             if is_to_write {
                 browser::focus_input(&area);
             }
         });
-        place
+        route
     });
 }
 
-/// Why the last message here could not be sent. Its text is back in the box.
+/// The reason why the last message here could not be sent. Its text is back in the box.
 #[component]
 fn SendError() -> impl IntoView {
     let live = use_live();
     let error = move || {
-        let place = live.chat_route.get();
-        live.send_errors.with(|unsent| {
-            unsent
+        let route = live.chat_route.get();
+        live.send_errors.with(|errors| {
+            errors
                 .iter()
-                .find(|(of, _)| *of == place)
+                .find(|(of, _)| *of == route)
                 .map(|(_, error)| error.clone())
         })
     };
@@ -186,7 +187,7 @@ fn SendError() -> impl IntoView {
     view! { <div role="alert">{shown}</div> }
 }
 
-/// One button, so that the focus stays where it is when it changes.
+/// One button for both, so that the focus stays when it changes.
 #[component]
 fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView {
     let live = use_live();
@@ -203,7 +204,7 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
         }
     };
     let label = move || if busy.get() { "Stop" } else { "Send" };
-    // What the plain form says when *Stop* is pressed in it.
+    // The fields that the plain form submits for *Stop*.
     let run = move || {
         let run = live.current_view()?.active_run.get()?;
         Some(run.to_string())

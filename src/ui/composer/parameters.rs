@@ -1,4 +1,4 @@
-//! How the model is asked: a small dialog beside the choice of the model. Few ever open it, so its code comes then.
+//! The model parameters: a small dialog beside the model picker. Few people open it, so its code is loaded on demand.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Opens the dialog, and shows whether anything is set.
+/// The button that opens the dialog; it also shows if a parameter is set.
 #[component]
 pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
@@ -24,7 +24,7 @@ pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
         None => live
             .next_message
             .parameters
-            .with(|asked| *asked != ParameterInput::default()),
+            .with(|input| *input != ParameterInput::default()),
     };
     let label = move || match is_set() {
         true => "How the model answers (changed)",
@@ -62,7 +62,7 @@ pub fn code(live: Live, is_asking: RwSignal<bool>) -> Result<LazyView, LoadError
 #[component]
 fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
     let dialog = use_modal(|| true);
-    // As it was when it was opened: what other tabs do meanwhile does not take away what is being typed.
+    // The values at opening: changes from other tabs do not overwrite what the person is typing.
     let here = untrack(|| live.current_view());
     let before = match &here {
         Some(view) => view.parameters.get_untracked().to_input(),
@@ -70,26 +70,26 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
     };
     let conversation_id = here.map(|view| view.id);
     let error = RwSignal::new(None::<String>);
-    let asked = RwSignal::new(before.clone());
+    let input = RwSignal::new(before.clone());
     let close = move || confirm::close_dialog(dialog);
     let save = move |event: ev::SubmitEvent| {
         event.prevent_default();
-        let asked = asked.get_untracked();
-        if let Err(wrong) = Parameters::parse(&asked) {
+        let input = input.get_untracked();
+        if let Err(wrong) = Parameters::parse(&input) {
             return error.set(Some(wrong));
         }
         let Some(id) = conversation_id else {
-            live.next_message.parameters.set(asked);
+            live.next_message.parameters.set(input);
             return close();
         };
         spawn_local(async move {
-            match live.set_parameters(id, asked).await {
+            match live.set_parameters(id, input).await {
                 Ok(()) => close(),
                 Err(wrong) => drop(error.try_set(Some(wrong.message))),
             }
         });
     };
-    let as_it_likes = move |_| asked.set(ParameterInput::default());
+    let reset = move |_| input.set(ParameterInput::default());
     let levels: Vec<_> = ThinkingLevel::ALL
         .into_iter()
         .map(|level| {
@@ -107,7 +107,7 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
         >
             <form on:submit=save>
                 <h2 id="parameters-title">"How the model answers"</h2>
-                <p>"For this conversation, from the next message on. What is empty is left to the model server."</p>
+                <p>"These settings apply to this conversation from the next message on. Empty fields use the model server’s defaults."</p>
                 <label class="field">
                     <span>"Temperature"</span>
                     <input
@@ -115,21 +115,21 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
                         inputmode="decimal"
                         autocomplete="off"
                         placeholder="0 to 2"
-                        prop:value=move || asked.with(|asked| asked.temperature.clone())
+                        prop:value=move || input.with(|input| input.temperature.clone())
                         on:input:target=move |event| {
-                            asked.update(|asked| asked.temperature = event.target().value());
+                            input.update(|input| input.temperature = event.target().value());
                         }
                     />
                 </label>
                 <label class="field">
                     <span>"Thinking"</span>
                     <select
-                        prop:value=move || asked.with(|asked| asked.thinking_level.clone())
+                        prop:value=move || input.with(|input| input.thinking_level.clone())
                         on:change:target=move |event| {
-                            asked.update(|asked| asked.thinking_level = event.target().value());
+                            input.update(|input| input.thinking_level = event.target().value());
                         }
                     >
-                        <option value="">"As the model likes"</option>
+                        <option value="">"Model default"</option>
                         {levels}
                     </select>
                 </label>
@@ -140,15 +140,15 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
                         inputmode="numeric"
                         autocomplete="off"
                         placeholder="Tokens"
-                        prop:value=move || asked.with(|asked| asked.max_completion_tokens.clone())
+                        prop:value=move || input.with(|input| input.max_completion_tokens.clone())
                         on:input:target=move |event| {
-                            asked.update(|asked| asked.max_completion_tokens = event.target().value());
+                            input.update(|input| input.max_completion_tokens = event.target().value());
                         }
                     />
                 </label>
                 <p class="field-error" role="alert">{error}</p>
                 <div class="dialog-actions">
-                    <button type="button" class="button button-quiet" on:click=as_it_likes>
+                    <button type="button" class="button button-quiet" on:click=reset>
                         "Clear all"
                     </button>
                     <button type="button" class="button" on:click=move |_| close()>

@@ -1,4 +1,4 @@
-//! Choosing the model that answers.
+//! The model picker.
 
 use leptos::{ev, html, prelude::*};
 
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// The models by endpoint, as the platform's own list.
+/// The models by endpoint, as the platform's own select list.
 #[component]
 pub fn ModelPicker() -> impl IntoView {
     let live = use_live();
@@ -21,11 +21,11 @@ pub fn ModelPicker() -> impl IntoView {
         let chosen = chosen.get();
         models.list.with(|list| by_endpoint(list, chosen.as_deref()))
     });
-    // Attributes only say what is selected at first.
+    // Attributes only set the initial selection.
     Effect::new(move |_| {
         groups.track();
         if let (Some(select), Some(chosen)) = (select.get(), chosen.get()) {
-            // The options that go with it may be about to be drawn.
+            // The matching option may not be rendered yet.
             browser::on_next_frame(move || select.set_value(&chosen));
         }
     });
@@ -68,7 +68,7 @@ pub fn ModelPicker() -> impl IntoView {
     }
 }
 
-/// Endpoints that could not be asked: quiet, with the whole story one press away.
+/// Endpoints whose models could not be listed: a quiet notice, with the details one click away.
 #[component]
 pub fn EndpointProblems() -> impl IntoView {
     let models = expect_context::<Models>();

@@ -1,10 +1,10 @@
-//! The globe: the model is to search the web.
+//! The web search toggle.
 
 use leptos::prelude::*;
 
 use crate::ui::{components::icons, runtime::when::When, state::models::Models, state::use_live};
 
-/// Has the web searched for the next message, where anything can search it.
+/// Turns on the web search for the next message, if a search is available.
 #[component]
 pub fn SearchToggle() -> impl IntoView {
     let live = use_live();

@@ -1,4 +1,4 @@
-//! The dialog. Its code is loaded when it is first opened.
+//! The diagnostics dialog. Its code is loaded when it is first opened.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The dialog, with how this answer was made.
+/// The dialog for one answer.
 #[wasm_split(diagnostics, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn code(diagnosis: DiagnosticsDialog, id: MessageId) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || frame(diagnosis, id)))
@@ -36,7 +36,8 @@ fn frame(
     let dialog = use_modal(|| true);
     let closed = move |_| {
         asked.set(None);
-        // The browser would put it there by itself, unless the answer has come to its end meanwhile and has other buttons.
+        // The browser would restore the focus itself, unless the answer has ended meanwhile and its buttons were
+        // replaced.
         browser::focus_selector(&["[id='", &id.to_string(), "'] .", BUTTON].concat());
     };
     view! {
@@ -53,7 +54,7 @@ fn frame(
     .erase()
 }
 
-/// Diagnostics as they come.
+/// The loading state of the diagnostics.
 #[derive(Clone, Copy)]
 struct DiagnosticsState {
     live: Live,
@@ -61,7 +62,7 @@ struct DiagnosticsState {
     view: RwSignal<Option<Arc<DiagnosticsView>>>,
     is_loading: RwSignal<bool>,
     error: RwSignal<Option<String>>,
-    /// The sections that are unfolded, by their titles: they stay so when all is drawn anew.
+    /// The titles of the open sections, which stay open when the dialog is rendered again.
     open_sections: StoredValue<Vec<String>>,
 }
 
@@ -138,7 +139,7 @@ fn diagnostics_view(state: DiagnosticsState) -> AnyView {
     let again = move || {
         at_work.get().then(|| {
             view! {
-                <span class="diagnostics-at-work">"The answer is being made."</span>
+                <span class="diagnostics-at-work">"The answer is being written."</span>
                 <button
                     type="button"
                     class="icon-button"

@@ -1,7 +1,7 @@
-//! How an answer was made: a dialog over the page.
+//! The diagnostics of an answer: a dialog over the page.
 //!
-//! Here is what every page needs: the button below an answer, and where the dialog comes to be. The dialog has its code in a
-//! file of its own ([`content`]), which is loaded when it is first opened.
+//! This module has what every page needs: the button below an answer, and the frame of the dialog. The dialog's code is
+//! in a file of its own ([`content`]), which is loaded when it is first opened.
 
 mod content;
 
@@ -11,10 +11,10 @@ use super::state::Live;
 use crate::protocol::MessageId;
 use crate::ui::{components::icons, runtime::erase::Erase, runtime::lazy::lazy_part};
 
-/// What opens the dialog, for what gives the focus back.
+/// The class of the button that opens the dialog, used to restore the focus.
 const BUTTON: &str = "diagnostics-button";
 
-/// Which answer somebody wants to know about.
+/// The answer whose diagnostics are shown.
 #[derive(Clone, Copy)]
 pub struct DiagnosticsDialog {
     open_for: RwSignal<Option<MessageId>>,
@@ -22,7 +22,7 @@ pub struct DiagnosticsDialog {
 }
 
 impl DiagnosticsDialog {
-    /// Nobody asks. Who goes elsewhere does not ask any more.
+    /// Closed. Navigating away closes it too.
     pub fn new(live: Live) -> Self {
         let asked = RwSignal::new(None);
         Effect::new(move |_| {
@@ -36,7 +36,7 @@ impl DiagnosticsDialog {
     }
 }
 
-/// Asks about an answer.
+/// The button for an answer.
 pub fn button(id: MessageId) -> AnyView {
     let asked = expect_context::<DiagnosticsDialog>().open_for;
     view! {
@@ -54,7 +54,7 @@ pub fn button(id: MessageId) -> AnyView {
     .erase()
 }
 
-/// The dialog, while somebody asks.
+/// The dialog, while it is open.
 pub fn dialog() -> AnyView {
     let diagnosis = expect_context::<DiagnosticsDialog>();
     let shown = move || {

@@ -1,4 +1,4 @@
-//! The browser has the state that the server rendered, to the byte, and renders the same page from it.
+//! Tests that the browser reads the state that the server rendered, byte for byte, and renders the same page from it.
 
 use proptest::{
     prelude::*,
@@ -17,10 +17,10 @@ use crate::{
 /// The generator's seed: each run tests the same pages.
 const SEED: [u8; 32] = *b"what the server and browser have";
 
-/// The lengths at which tool inputs and outputs, and the text nodes of Chromium's parser, are cut.
+/// The lengths at which tool inputs and outputs, and the text nodes of Chromium's parser, are split.
 const CUT_LENGTHS: [usize; 2] = [4000, 65_536];
 
-/// Characters and strings that HTML, JavaScript, JSON or Markdown treat in a way of their own.
+/// Characters and strings with a special meaning in HTML, JavaScript, JSON or Markdown.
 const SPECIAL_STRINGS: &[&str] = &[
     "<",
     ">",
@@ -76,7 +76,7 @@ const SPECIAL_STRINGS: &[&str] = &[
 fn text() -> impl Strategy<Value = String> {
     let special = prop::collection::vec(prop::sample::select(SPECIAL_STRINGS), 0..24)
         .prop_map(|pieces| pieces.concat());
-    // As many `<` as bring a text to a limit, and a few more or less.
+    // Enough `<` to bring a text to a limit, and a few more or less.
     let long = (
         prop::sample::select(&CUT_LENGTHS[..]),
         0..40_usize,

@@ -1,6 +1,6 @@
-//! Tests of the server-rendered page and of the data that the browser takes it over with.
+//! Tests of the server-rendered page and of the data that the browser hydrates it with.
 //!
-//! - [`pages`]: pages that have a given text everywhere where there can be one
+//! - [`pages`]: pages with a given text in every place that can have one
 //! - [`wire`]: the data of a page as Leptos writes it into the page and as a browser reads it there
 //! - [`agreement`]: both halves have the same state, and render the same page from it
 //! - [`xss`]: no text becomes markup
@@ -17,7 +17,7 @@ use leptos::prelude::*;
 
 use crate::ui::{layout::chat, state::snapshot::PageSnapshot};
 
-/// Runs `make` as the server runs what renders a page.
+/// Runs `make` in the environment in which the server renders a page.
 fn run_as_server(make: impl FnOnce() -> String) -> String {
     let owner = Owner::new_root(Some(Arc::new(SsrSharedContext::new())));
     let made = owner.with(make);
@@ -28,7 +28,7 @@ fn run_as_server(make: impl FnOnce() -> String) -> String {
 /// The server-rendered HTML of a page's body.
 fn render_html(page: &PageSnapshot, address: &str) -> String {
     run_as_server(|| {
-        let places = chat::create_navigation(address.to_owned());
-        chat::render_snapshot(page.clone(), places).to_html()
+        let navigation = chat::create_navigation(address.to_owned());
+        chat::render_snapshot(page.clone(), navigation).to_html()
     })
 }

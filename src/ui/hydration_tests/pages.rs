@@ -61,7 +61,7 @@ pub struct Texts {
     /// A tool's arguments, as the model wrote them.
     pub input: String,
     pub output: String,
-    /// Everything else.
+    /// All other texts.
     pub other: String,
 }
 
@@ -80,10 +80,10 @@ impl Texts {
     }
 }
 
-fn page(place: Route, other: &str) -> PageSnapshot {
+fn page(route: Route, other: &str) -> PageSnapshot {
     PageSnapshot {
         now: NOW,
-        place,
+        place: route,
         list: Ok(ConversationList::default()),
         transcript: None,
         models: Ok(ModelList {
@@ -153,7 +153,7 @@ fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
     }))
 }
 
-/// A conversation: a question, an answer with everything that one can have, and one that waits for a person.
+/// A conversation: a question, an answer with every kind of content, and one that waits for a person.
 pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let id = ConversationId::new();
     let other = &texts.other;
@@ -207,7 +207,7 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
         data: Some(texts.input.clone()),
     };
     let (again, waiting) = (MessageId::new(), MessageId::new());
-    let asking = AssistantMessage {
+    let waiting_answer = AssistantMessage {
         status: RunStatus::Waiting,
         activity: Some(other.clone()),
         nodes: vec![Node {
@@ -232,13 +232,13 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
             message(question, None, asked(Interaction::TextInput)),
             message(answer, Some(question), MessageBody::Assistant(assistant)),
             message(again, Some(answer), asked(pressed)),
-            message(waiting, Some(again), MessageBody::Assistant(asking)),
+            message(waiting, Some(again), MessageBody::Assistant(waiting_answer)),
         ],
         active_leaf: Some(waiting),
         as_of: Position(9),
         ..Transcript::new(id)
     };
-    let place = Route::Conversation(id);
+    let route = Route::Conversation(id);
     let list = ConversationList {
         as_of: Position(9),
         conversations: vec![ConversationSummary {
@@ -255,28 +255,28 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let page = PageSnapshot {
         list: Ok(list),
         transcript: Some(Ok(transcript)),
-        ..page(place, other)
+        ..page(route, other)
     };
-    (page, place.path())
+    (page, route.path())
 }
 
 /// The other pages with a person's texts in them: the settings, the literature, and errors.
 pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     let error = || ApiError::new(ErrorCode::Unavailable, text);
     let id = ConversationId::new();
-    let place = Route::Conversation(id);
+    let route = Route::Conversation(id);
     let failed = PageSnapshot {
         list: Err(error()),
         transcript: Some(Err(error())),
         models: Err(error()),
-        ..page(place, text)
+        ..page(route, text)
     };
     let settings = PageSnapshot {
         personal: Some(json(&personal(text))),
         ..page(Route::Settings, text)
     };
     let mut pages = vec![
-        (failed, place.path()),
+        (failed, route.path()),
         (settings, Route::Settings.path()),
         (page(Route::New, text), Route::New.path()),
     ];

@@ -1,4 +1,4 @@
-//! The way of a page's data from the server to the browser.
+//! The encoding of a page's data from the server to the browser.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use leptos::server::codee::{Decoder, Encoder};
 
 use crate::ui::{state::snapshot::PageCodec, state::snapshot::PageSnapshot};
 
-/// The script that Leptos writes into the page for some encoded data.
+/// The script that Leptos writes into the page for the encoded data.
 pub fn encode_script(encoded: String) -> String {
     let context = Arc::new(SsrSharedContext::new());
     let id = context.next_id();
@@ -28,7 +28,7 @@ pub fn decode_script(script: &str) -> String {
         match characters.next().expect("the literal has an end") {
             '"' => return data,
             '\\' => {}
-            // What ends a line ends a literal.
+            // A line terminator ends a literal.
             '\n' | '\r' => panic!("a line ends in the literal"),
             character => {
                 data.push(character);

@@ -1,4 +1,4 @@
-//! The collections of cross-site scripting strings (tests/fixtures/xss), through every text of the pages.
+//! Cross-site scripting strings from public collections (tests/fixtures/xss), tested in every text of the pages.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::{
 /// The number of strings that are tested in one page.
 const BATCH_SIZE: usize = 150;
 
-/// Markdown that makes every element that Markdown can make.
+/// Markdown with every element that Markdown can produce.
 const HARMLESS_MARKDOWN: &str = "# a\n## b\n### c\n#### d\n\nText **b** *e* ~~s~~ `c` [l](https://a.b \"t\") ![i](https://a.b/i.png \"t\") [1] \
     note[^1]  \nbroken\n\n- [x] done\n- a\n  - b\n\n3. one\n4. two\n\n> quote\n\n---\n\n```rust\nfn main() {}\n```\n\n    code\n\n\
     | a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n<div>\nhtml\n</div>\n\n[^1]: note\n";
@@ -44,7 +44,7 @@ pub(crate) fn batches(strings: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// The elements of a page, with the names of their attributes and where they lead.
+/// The elements of a page, with their attribute names and link targets.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedHtml {
     /// `a`, `a href`, …, and comments.
@@ -54,7 +54,7 @@ pub(crate) struct ParsedHtml {
     pub(crate) text: String,
 }
 
-/// Reads HTML as a browser does.
+/// Parses HTML as a browser does.
 pub(crate) fn parse_html(html: &str) -> ParsedHtml {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
@@ -74,7 +74,7 @@ pub(crate) fn parse_html(html: &str) -> ParsedHtml {
                 made.names.insert(name);
             }
             Token::String(text) => made.text.push_str(&String::from_utf8_lossy(&text)),
-            // Leptos marks places with comments, in which no text ever stands.
+            // Leptos marks places with comments, which never contain text.
             Token::Comment(comment) => {
                 let comment = String::from_utf8_lossy(&comment).into_owned();
                 made.names.insert(["<!--", &comment, "-->"].concat());
@@ -85,7 +85,8 @@ pub(crate) fn parse_html(html: &str) -> ParsedHtml {
     made
 }
 
-/// Asserts that a text has made nothing that harmless texts don't make, and leads nowhere that a link may not lead.
+/// Asserts that a text produces only elements and attributes that harmless texts produce, and only allowed link
+/// targets.
 fn assert_harmless(name: &str, made: &ParsedHtml, allowed: &BTreeSet<String>) {
     let more: Vec<_> = made.names.difference(allowed).collect();
     assert!(more.is_empty(), "{name} has made {more:?}");
@@ -96,12 +97,12 @@ fn assert_harmless(name: &str, made: &ParsedHtml, allowed: &BTreeSet<String>) {
         let scheme = before_path
             .split_once(':')
             .map(|(scheme, _)| scheme.to_ascii_lowercase());
-        let is_fine = scheme.is_none_or(|scheme| ["https", "http", "mailto"].contains(&scheme.as_str()));
-        assert!(is_fine, "{name} leads to {address}");
+        let is_allowed = scheme.is_none_or(|scheme| ["https", "http", "mailto"].contains(&scheme.as_str()));
+        assert!(is_allowed, "{name} leads to {address}");
     }
 }
 
-/// All that the pages with harmless texts are made of.
+/// The elements and attributes of the pages with harmless texts.
 fn allowed_names() -> BTreeSet<String> {
     let mut allowed = BTreeSet::new();
     for text in [HARMLESS_MARKDOWN, "text"] {
@@ -129,7 +130,7 @@ fn no_text_of_a_page_becomes_markup() {
         let (page, address) = pages::conversation(&Texts::uniform(text));
         let made = parse_html(&render_html(&page, &address));
         assert_harmless(&format!("batch {index}"), &made, &allowed);
-        // A parser makes one line break of each of these, and no character of NUL.
+        // A parser turns each of these into one line break, and drops NUL.
         let shown = text.replace("\r\n", "\n").replace('\r', "\n");
         assert!(
             made.text.contains(&shown),
@@ -157,7 +158,7 @@ fn no_markdown_becomes_markup() {
     }
 }
 
-/// Data of every type that the panel knows, with a text in all places.
+/// Data of every panel type, with a text in all places.
 fn panel_data(text: &str) -> Vec<(&'static str, Value)> {
     let article = json!({ "title": text, "pmid": text, "authors": [text], "journal": text, "url": text, "doi": text,
         "abstract": text, "published": text });

@@ -1,4 +1,4 @@
-//! The layout: the list beside the conversation, and what is there only once.
+//! The layout: the sidebar, the conversation, and the parts that exist once per page.
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
@@ -13,11 +13,11 @@ use crate::ui::{
     tray::tray, tray::use_tray,
 };
 
-/// Everything: the server waits for the page's snapshots and renders them; the browser finds them in the page.
+/// The whole page. The server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let places = create_navigation(browser::current_address());
-    let address = places.address;
+    let navigation = create_navigation(browser::current_address());
+    let address = navigation.address;
     Effect::new(move |_| browser::on_navigate(move |to| address.set(to)));
     let snapshots =
         OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(address.get_untracked()), true);
@@ -25,9 +25,9 @@ pub fn Chat() -> impl IntoView {
         <Suspense>
             {move || Suspend::new(async move {
                 let snapshots = snapshots.await;
-                // Who asked may have gone away meanwhile, and the places with them.
-                match places.page_route.try_get_untracked() {
-                    Some(_) => render_snapshot(snapshots, places),
+                // The client may have disconnected meanwhile, and the signals with it.
+                match navigation.page_route.try_get_untracked() {
+                    Some(_) => render_snapshot(snapshots, navigation),
                     None => ().into_any(),
                 }
             })}
@@ -36,17 +36,17 @@ pub fn Chat() -> impl IntoView {
     .erase()
 }
 
-/// The place of the person, with what is there as long as the page is.
+/// Creates the navigation, which lives as long as the page.
 pub(in crate::ui) fn create_navigation(address: String) -> Navigation {
     let address = RwSignal::new(address);
-    let page = Memo::new(move |_| address.with(|address| Route::parse(address)));
+    let page_route = Memo::new(move |_| address.with(|address| Route::parse(address)));
     let tray = Tray::new();
-    let place = Memo::new(move |_| tray.chat_route(page.get()));
-    let go = Callback::new(move |(place, replace): (Route, bool)| {
-        if page.get_untracked().has_tray() {
-            return tray.show(place);
+    let chat_route = Memo::new(move |_| tray.chat_route(page_route.get()));
+    let navigate = Callback::new(move |(route, replace): (Route, bool)| {
+        if page_route.get_untracked().has_tray() {
+            return tray.show(route);
         }
-        let to = place.path();
+        let to = route.path();
         browser::set_address(&to, replace);
         address.set(to);
     });
@@ -54,19 +54,19 @@ pub(in crate::ui) fn create_navigation(address: String) -> Navigation {
     provide_context(MarkdownLoader::start());
     Navigation {
         address,
-        page_route: page,
-        chat_route: place,
-        navigate: go,
+        page_route,
+        chat_route,
+        navigate,
     }
 }
 
-/// The page of some snapshots.
-pub(in crate::ui) fn render_snapshot(page: PageSnapshot, places: Navigation) -> AnyView {
+/// Renders the page from its snapshots.
+pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> AnyView {
     let models = Models::new(&page);
     let form = page.form;
-    let place = places.chat_route;
+    let chat_route = navigation.chat_route;
     provide_context(SettingsSnapshot(page.personal.clone()));
-    let live = Live::new(page, places);
+    let live = Live::new(page, navigation);
     provide_context(live);
     provide_context(form);
     provide_context(live.toasts);
@@ -82,7 +82,7 @@ pub(in crate::ui) fn render_snapshot(page: PageSnapshot, places: Navigation) -> 
         browser::set_started();
     });
     Effect::new(move |before: Option<Route>| {
-        let here = place.get();
+        let here = chat_route.get();
         live.load_route(here);
         if let Some(left) = before {
             live.trim_after_leaving(left);
@@ -103,7 +103,7 @@ pub(in crate::ui) fn render_snapshot(page: PageSnapshot, places: Navigation) -> 
     view! { <Layout live/> }.erase()
 }
 
-/// New chat from anywhere.
+/// Registers the page's keyboard shortcuts: a new chat from anywhere.
 fn register_shortcuts(live: Live) {
     let handle = window_event_listener(ev::keydown, move |event| {
         let chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
@@ -125,18 +125,18 @@ fn Layout(live: Live) -> impl IntoView {
         Some(view) => view.title.get(),
         None => String::new(),
     });
-    let afoot = Memo::new(move |_| {
-        let is_afoot = |row: &&ListRow| row.is_running.get() || row.has_news(live);
-        live.list.with(|rows| rows.iter().filter(is_afoot).count())
+    let active_count = Memo::new(move |_| {
+        let is_active = |row: &&ListRow| row.is_running.get() || row.has_news(live);
+        live.list.with(|rows| rows.iter().filter(is_active).count())
     });
-    // The server asks for it once all is rendered: who asked may be gone by then, and all of this with them.
+    // The server reads this after rendering: the client may have disconnected by then, and all signals with it.
     let page_title = move || {
-        let place = match live.page_route.try_get() {
+        let name = match live.page_route.try_get() {
             Some(Route::Settings) => "Settings".into(),
             Some(Route::Nowhere) => "Not found".into(),
             _ => title.try_get().unwrap_or_default(),
         };
-        page_title(afoot.try_get().unwrap_or_default(), &place)
+        page_title(active_count.try_get().unwrap_or_default(), &name)
     };
     browser::set_title(page_title);
     let main = move || match live.page_route.get() {
@@ -164,29 +164,29 @@ fn Layout(live: Live) -> impl IntoView {
     }
 }
 
-/// What the tab is called: how many conversations are being answered or have something new, and where one is.
-fn page_title(afoot: usize, place: &str) -> String {
+/// The title of the tab: the number of conversations with an active run or unseen results, and the current route.
+fn page_title(active_count: usize, name: &str) -> String {
     let mut title = String::new();
-    if afoot > 0 {
-        title = ["(", &afoot.to_string(), ") "].concat();
+    if active_count > 0 {
+        title = ["(", &active_count.to_string(), ") "].concat();
     }
-    title.push_str(place);
-    if !place.is_empty() {
+    title.push_str(name);
+    if !name.is_empty() {
         title.push_str(" · ");
     }
     title.push_str("Parlor");
     title
 }
 
-/// Moves the focus, and nothing else: the address stays what it is.
+/// Moves the focus only: the address stays as it is.
 fn skip_to(event: ev::MouseEvent, to: &str) {
     event.prevent_default();
     browser::focus_selector(to);
 }
 
-/// What the place shows.
-fn route_view(live: Live, place: Route) -> AnyView {
-    match place {
+/// The view of a route.
+fn route_view(live: Live, route: Route) -> AnyView {
+    match route {
         Route::New => view! { <Welcome/> }.erase(),
         Route::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
         Route::Literature => literature_page(live),

@@ -8,11 +8,11 @@ use crate::ui::{
     state::use_live,
 };
 
-/// Where one is, and whether what is shown is up to date.
+/// The title of the route, and the connection status.
 #[component]
 pub fn Header(title: Memo<String>) -> impl IntoView {
     let live = use_live();
-    // Who jumps from heading to heading finds words here, whatever is known yet.
+    // Screen reader users who jump from heading to heading find text here even while nothing is loaded.
     let heading = move || match live.current_view().map(|view| view.phase.get()) {
         _ if live.page_route.get() == Route::Literature => title.get(),
         None if live.chat_route.get() == Route::New => "New chat".into(),
@@ -43,7 +43,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     }
 }
 
-/// Calm: it fades in only when the connection stays away for a moment, and goes by itself.
+/// The connection status. It fades in only when the connection stays away for a moment, and disappears by itself.
 #[component]
 fn ConnectionIndicator(status: RwSignal<ConnectionStatus>) -> impl IntoView {
     let text = move || match status.get() {

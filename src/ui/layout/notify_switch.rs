@@ -1,4 +1,5 @@
-//! The switch for notifications of long answers.
+//! The switch for notifications of long answers. The setting is stored in this browser; the permission is the
+//! browser's, and is asked for only when the switch is pressed.
 
 use leptos::prelude::*;
 
@@ -13,20 +14,20 @@ use crate::ui::{
 
 const LABEL: &str = "Notify me when a long answer is finished";
 
-/// A bell that is on or off.
+/// A bell, on or off.
 #[component]
 pub fn NotifySwitch() -> impl IntoView {
     let live = use_live();
-    let wish = RwSignal::new(NotifySetting::default());
+    let setting = RwSignal::new(NotifySetting::default());
     // It may have been changed in another tab, or in the browser's settings.
     Effect::new(move |_| {
         live.is_visible.track();
-        wish.set(NotifySetting::current());
+        setting.set(NotifySetting::current());
     });
-    let press = move |_| match wish.get_untracked() {
+    let press = move |_| match setting.get_untracked() {
         NotifySetting::On => {
             browser::storage_set(STORAGE_KEY, None);
-            wish.set(NotifySetting::current());
+            setting.set(NotifySetting::current());
         }
         NotifySetting::Off => {
             let answered = move |permission| {
@@ -37,7 +38,7 @@ pub fn NotifySwitch() -> impl IntoView {
                     NotificationPermission::Unsupported => NotifySetting::Unsupported,
                     _ => NotifySetting::current(),
                 };
-                wish.set(now);
+                setting.set(now);
                 if now != NotifySetting::Off {
                     live.toasts.show(announcement(now));
                 }
@@ -49,13 +50,13 @@ pub fn NotifySwitch() -> impl IntoView {
         }
         blocked => live.toasts.show(announcement(blocked)),
     };
-    let on = move || wish.get() == NotifySetting::On;
+    let on = move || setting.get() == NotifySetting::On;
     view! {
         <button
             type="button"
             class="icon-button needs-script"
             aria-label=LABEL
-            title=move || wish.get().title()
+            title=move || setting.get().title()
             aria-pressed=move || on().to_string()
             on:click=press
         >
@@ -64,13 +65,13 @@ pub fn NotifySwitch() -> impl IntoView {
     }
 }
 
-/// What came of a press.
-fn announcement(wish: NotifySetting) -> &'static str {
-    match wish {
+/// The screen reader text for the result of a press.
+fn announcement(setting: NotifySetting) -> &'static str {
+    match setting {
         NotifySetting::On => "You will be notified when a long answer is finished and you look elsewhere.",
         NotifySetting::Blocked => {
             "The browser blocks notifications from Parlor. Allow them in its settings for this site, then press again."
         }
-        NotifySetting::Off | NotifySetting::Unsupported => "This browser shows no notifications of pages.",
+        NotifySetting::Off | NotifySetting::Unsupported => "This browser does not support notifications.",
     }
 }

@@ -5,12 +5,12 @@ use crate::ui::{
     transcript, tray,
 };
 
-/// Loads the code of what the server has rendered. Without it the page stays as the server rendered it, as it does
-/// without the first file.
+/// Loads the code of the views that the server has rendered. Without it the page stays as the server rendered it, as it
+/// does without the main file.
 pub async fn prepare() {
     let mut tries = 0;
     loop {
-        // One after the other: most of them come in the same file.
+        // One after the other: most of them are in the same file.
         let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
         let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("settings") || settings::load().await.is_ok())

@@ -1,6 +1,6 @@
-//! Light, dark, or as the system has it.
+//! The theme: light, dark, or the system's.
 //!
-//! The choice is kept under [`KEY`]; a script in the page's head applies it before anything is drawn.
+//! The choice is stored under [`STORAGE_KEY`]; a script in the page's head applies it before the first paint.
 
 use leptos::prelude::*;
 
@@ -17,8 +17,8 @@ enum Theme {
 }
 
 impl Theme {
-    fn from_stored(kept: Option<&str>) -> Self {
-        match kept {
+    fn from_stored(stored: Option<&str>) -> Self {
+        match stored {
             Some("light") => Self::Light,
             Some("dark") => Self::Dark,
             _ => Self::System,
@@ -43,7 +43,7 @@ impl Theme {
 
     fn label(self) -> &'static str {
         match self {
-            Self::System => "Theme: as the system",
+            Self::System => "Theme: system",
             Self::Light => "Theme: light",
             Self::Dark => "Theme: dark",
         }
@@ -58,16 +58,16 @@ impl Theme {
     }
 }
 
-/// One button that goes round.
+/// A button that cycles through the themes.
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new(Theme::default());
     Effect::new(move |_| theme.set(Theme::from_stored(browser::storage_get(STORAGE_KEY).as_deref())));
     let turn = move |_| {
         theme.update(|theme| *theme = theme.next());
-        let kept = theme.get_untracked().stored_value();
-        browser::storage_set(STORAGE_KEY, kept);
-        browser::set_theme(kept);
+        let stored = theme.get_untracked().stored_value();
+        browser::storage_set(STORAGE_KEY, stored);
+        browser::set_theme(stored);
     };
     view! {
         <button

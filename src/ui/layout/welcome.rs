@@ -1,4 +1,4 @@
-//! A conversation that has not begun: what one can do here.
+//! The welcome of a new chat.
 
 use leptos::prelude::*;
 
@@ -20,13 +20,13 @@ const TOUR_SUGGESTIONS: [&str; 3] = [
     "How do I connect a real model?",
 ];
 
-/// A greeting, ways to begin, and how to get somebody to talk to.
+/// A greeting, example prompts, and how to set up a model.
 #[component]
 pub fn Welcome() -> impl IntoView {
     let live = use_live();
     let models = expect_context::<Models>();
-    let only_tour = Memo::new(move |_| models.has_only_tour());
-    let in_the_way = Memo::new(move |_| models.endpoint_problems());
+    let has_only_tour = Memo::new(move |_| models.has_only_tour());
+    let problems = Memo::new(move |_| models.endpoint_problems());
     let suggestion = move |text: &'static str| {
         let send = move |_| live.send(Route::New, text.into(), models.requested(live));
         view! {
@@ -36,7 +36,7 @@ pub fn Welcome() -> impl IntoView {
         }
     };
     let suggestions = move || {
-        let texts: &[&str] = if only_tour.get() {
+        let texts: &[&str] = if has_only_tour.get() {
             &TOUR_SUGGESTIONS
         } else {
             &MODEL_SUGGESTIONS
@@ -46,16 +46,16 @@ pub fn Welcome() -> impl IntoView {
     view! {
         <section class="welcome">
             <h2>"What would you like to talk about?"</h2>
-            <When when=move || in_the_way.with(Vec::is_empty)>
+            <When when=move || problems.with(Vec::is_empty)>
                 <ul class="suggestions needs-script">{suggestions}</ul>
             </When>
-            {move || only_tour.get().then(connection_help)}
-            {move || in_the_way.get().into_iter().map(endpoint_problem).collect_view()}
+            {move || has_only_tour.get().then(connection_help)}
+            {move || problems.get().into_iter().map(endpoint_problem).collect_view()}
         </section>
     }
 }
 
-/// An endpoint that is set and does not work: better said before somebody has written to it.
+/// A notice for a configured endpoint that does not work, shown before the person writes a message to it.
 fn endpoint_problem(problem: RunError) -> AnyView {
     view! {
         <div class="hint">

@@ -1,4 +1,4 @@
-//! What the assistant proposes for this page, and can have it do when the person presses a button.
+//! The assistant's proposals for this page, and the actions that run when the person presses a button.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ use crate::{
     },
 };
 
-/// What goes with the action `open_article`.
+/// The data of the action `open_article`.
 #[derive(Deserialize)]
 struct OpenArticleData {
     pmid: String,
 }
 
-/// As long as the page is shown.
-pub fn register(desk: LiteratureState) {
+/// Registers the actions for as long as the page is shown.
+pub fn register(state: LiteratureState) {
     let (page, panel, tray) = (use_page_registry(), use_panel(), use_tray());
     page.handlers.register(PayloadHandler {
         accept: Some(Callback::new(move |view: Arc<PanelView>| {
-            run_suggested_query(desk, &view);
+            run_suggested_query(state, &view);
             panel.close();
             tray.close_if_covering();
             browser::on_next_frame(|| browser::focus_selector(QUERY_INPUT));
@@ -43,8 +43,8 @@ pub fn register(desk: LiteratureState) {
             let Ok(OpenArticleData { pmid }) = json::parse(data.as_bytes()) else {
                 return false;
             };
-            let here = desk.address.get_untracked();
-            desk.go_to(&LiteratureLocation {
+            let here = state.address.get_untracked();
+            state.go_to(&LiteratureLocation {
                 article: Some(pmid),
                 ..here
             });
@@ -61,11 +61,11 @@ pub fn register(desk: LiteratureState) {
     });
 }
 
-/// Puts a query into the box, and searches.
-fn run_suggested_query(desk: LiteratureState, view: &PanelView) {
+/// Puts a query into the box and searches.
+fn run_suggested_query(state: LiteratureState, view: &PanelView) {
     if let PanelBody::Query(suggestion) = &view.body {
-        let here = desk.address.get_untracked();
-        desk.go_to(&LiteratureLocation {
+        let here = state.address.get_untracked();
+        state.go_to(&LiteratureLocation {
             tab: LiteratureTab::Search,
             query: suggestion.query.clone(),
             sort: here.sort,

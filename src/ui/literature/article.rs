@@ -1,4 +1,4 @@
-//! An article, with its abstract and what the person has written about it.
+//! An article, with its abstract and the person's note.
 
 use leptos::prelude::*;
 
@@ -17,20 +17,20 @@ use crate::{
     ui::{browser, components::icons, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase},
 };
 
-pub fn article_view(desk: LiteratureState, pmid: String) -> AnyView {
+pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
     let body = move || {
-        desk.article.with(|article| match article {
+        state.article.with(|article| match article {
             Remote::NotRequested | Remote::Loading => {
                 view! { <p class="notice-waiting" role="status">"Loading the article…"</p> }.erase()
             }
-            Remote::Ready(article) => full_article(desk, article),
+            Remote::Ready(article) => full_article(state, article),
             Remote::Failed(error) => {
                 if error.code == ErrorCode::NotFound {
                     browser::set_not_found();
                 }
                 let pmid = pmid.clone();
                 load_error("The article could not be loaded", error, move || {
-                    desk.open_article(Some(pmid.clone()));
+                    state.open_article(Some(pmid.clone()));
                 })
             }
         })
@@ -38,7 +38,7 @@ pub fn article_view(desk: LiteratureState, pmid: String) -> AnyView {
     let back = move || {
         let list = LiteratureLocation {
             article: None,
-            ..desk.address.get()
+            ..state.address.get()
         };
         list.to_address()
     };
@@ -49,7 +49,7 @@ pub fn article_view(desk: LiteratureState, pmid: String) -> AnyView {
     .erase()
 }
 
-fn full_article(desk: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
+fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
     let ArticleWithAbstract {
         article,
         summary,
@@ -57,7 +57,7 @@ fn full_article(desk: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
     } = full;
     let abstract_ = match problem {
         Some(problem) => {
-            view! { <p class="article-missing">"The abstract can’t be had just now. " {problem.clone()}</p> }
+            view! { <p class="article-missing">"The abstract can’t be loaded now. " {problem.clone()}</p> }
                 .erase()
         }
         None if summary.is_empty() => {
@@ -76,18 +76,18 @@ fn full_article(desk: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
             <h2 dir="auto">{article.title.clone()}</h2>
             {citation_line(article)}
             <div class="article-actions">
-                {save_button(desk, article)}
+                {save_button(state, article)}
                 {external_links(article)}
             </div>
             <h3>"Abstract"</h3>
             {abstract_}
-            {note(desk, article.pmid.clone())}
+            {note(state, article.pmid.clone())}
         </article>
     }
     .erase()
 }
 
-/// Where else it is.
+/// Links to the article on other sites.
 fn external_links(article: &Article) -> AnyView {
     let pubmed = ["https://pubmed.ncbi.nlm.nih.gov/", &article.pmid, "/"].concat();
     let doi = article.doi.as_deref().and_then(doi_url).map(|href| {

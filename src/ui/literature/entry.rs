@@ -1,4 +1,4 @@
-//! An article: in a list, and what is said of it everywhere.
+//! An article in a list, and the parts shared by all views of articles.
 
 use leptos::prelude::*;
 
@@ -9,21 +9,21 @@ use crate::{
     ui::{components::icons, runtime::erase::Erase},
 };
 
-/// How many authors are named.
+/// The maximum number of authors listed.
 const MAX_LISTED_AUTHORS: usize = 6;
 
-/// An article in a list, whose title opens it, with what the person has written about it if that is wanted.
-pub fn article_entry(desk: LiteratureState, article: &Article, noted: bool) -> AnyView {
+/// An article in a list. Its title opens it; with `noted` it includes the person's note.
+pub fn article_entry(state: LiteratureState, article: &Article, noted: bool) -> AnyView {
     let pmid = article.pmid.clone();
     let href = move || {
-        let address = desk.address.get();
+        let address = state.address.get();
         let open = LiteratureLocation {
             article: Some(pmid.clone()),
             ..address
         };
         open.to_address()
     };
-    let note = noted.then(|| note_preview(desk, article.pmid.clone()));
+    let note = noted.then(|| note_preview(state, article.pmid.clone()));
     view! {
         <li class="entry" data-pmid=article.pmid.clone()>
             <div class="entry-about">
@@ -31,16 +31,16 @@ pub fn article_entry(desk: LiteratureState, article: &Article, noted: bool) -> A
                 {citation_line(article)}
                 {note}
             </div>
-            {save_button(desk, article)}
+            {save_button(state, article)}
         </li>
     }
     .erase()
 }
 
-/// What the person has written about it.
-fn note_preview(desk: LiteratureState, pmid: String) -> AnyView {
+/// The person's note.
+fn note_preview(state: LiteratureState, pmid: String) -> AnyView {
     let note =
-        Memo::new(move |_| desk.with_library(|library| Some(library.saved_article(&pmid)?.note.clone())));
+        Memo::new(move |_| state.with_library(|library| Some(library.saved_article(&pmid)?.note.clone())));
     let view = move || {
         let note = note.get().filter(|note| !note.is_empty());
         note.map(|note| view! { <p class="entry-note" dir="auto">{note}</p> })
@@ -48,7 +48,7 @@ fn note_preview(desk: LiteratureState, pmid: String) -> AnyView {
     view.erase()
 }
 
-/// Who wrote it, and where it stands.
+/// The authors and the journal reference.
 pub fn citation_line(article: &Article) -> AnyView {
     let mut authors = article.authors[..article.authors.len().min(MAX_LISTED_AUTHORS)].join(", ");
     if article.authors.len() > MAX_LISTED_AUTHORS {
@@ -64,15 +64,15 @@ pub fn citation_line(article: &Article) -> AnyView {
     .erase()
 }
 
-/// Keeps it, or keeps it no more: one button, so that the focus stays where it is.
-pub fn save_button(desk: LiteratureState, article: &Article) -> AnyView {
+/// Saves the article, or removes it: one button, so that the focus stays.
+pub fn save_button(state: LiteratureState, article: &Article) -> AnyView {
     let pmid = article.pmid.clone();
-    let saved = Memo::new(move |_| desk.is_saved(&pmid));
+    let saved = Memo::new(move |_| state.is_saved(&pmid));
     let name = ["Save “", &article.title, "”"].concat();
     let article = article.clone();
     let pmid = article.pmid.clone();
-    let saving = Memo::new(move |_| desk.saving.with(|saving| saving.contains(&pmid)));
-    let face = move || {
+    let saving = Memo::new(move |_| state.saving.with(|saving| saving.contains(&pmid)));
+    let label = move || {
         if saving.get() {
             view! { "Saving…" }.into_any()
         } else if saved.get() {
@@ -88,9 +88,9 @@ pub fn save_button(desk: LiteratureState, article: &Article) -> AnyView {
             aria-label=name
             aria-pressed=move || saved.get().to_string()
             aria-busy=move || saving.get().then_some("true")
-            on:click=move |_| desk.toggle_saved(&article)
+            on:click=move |_| state.toggle_saved(&article)
         >
-            {face}
+            {label}
         </button>
     }
     .erase()

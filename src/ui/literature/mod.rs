@@ -1,10 +1,11 @@
-//! The page *Literature*: searching PubMed, keeping articles, and streams of research. Its code is loaded when it is first shown.
+//! The page *Literature*: searching PubMed, saving articles, and research streams. Its code is loaded when it is first
+//! shown.
 //!
-//! - [`desk`]: what the page holds and does; the rest are views of it
-//! - [`beside`]: what the chat beside it is told
-//! - [`search`], [`saved`], [`article`]: what one looks at; [`note`]: what one writes about it
-//! - [`offers`]: what the assistant proposes for this page, and can have it do
-//! - [`entry`]: an article in a list; [`streams`]: queries that are kept
+//! - [`state`]: the page's state and actions; the other modules are views of it
+//! - [`side_page`]: the page's context for the chat in the tray
+//! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the person's note about an article
+//! - [`actions`]: the assistant's proposals for this page, and the actions that it can suggest
+//! - [`entry`]: an article in a list; [`streams`]: saved queries
 
 mod actions;
 mod article;
@@ -28,7 +29,7 @@ use crate::ui::{
     runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
 };
 
-/// The page, whatever is open on it.
+/// The page, at any of its addresses.
 pub fn literature_page(live: Live) -> AnyView {
     lazy_view(move || code(live))
 }
@@ -39,9 +40,9 @@ pub fn code(live: Live) -> Result<LazyView, LoadError> {
 }
 
 fn page(live: Live) -> AnyView {
-    let desk = LiteratureState::new(live);
-    desk.start();
-    actions::register(desk);
+    let state = LiteratureState::new(live);
+    state.start();
+    actions::register(state);
     let elsewhere = Memo::new(move |_| {
         live.address
             .with(|address| LiteratureLocation::parse(address).is_none())
@@ -51,34 +52,34 @@ fn page(live: Live) -> AnyView {
             browser::set_not_found();
             not_found_notice("There is nothing at this address.")
         } else {
-            page_content(desk)
+            page_content(state)
         }
     };
     view! { <div class="literature" data-lazy="literature">{body}</div> }.erase()
 }
 
-fn page_content(desk: LiteratureState) -> AnyView {
-    let open = Memo::new(move |_| desk.address.with(|address| address.article.clone()));
-    let tab = Memo::new(move |_| desk.address.with(|address| address.tab));
+fn page_content(state: LiteratureState) -> AnyView {
+    let open = Memo::new(move |_| state.address.with(|address| address.article.clone()));
+    let tab = Memo::new(move |_| state.address.with(|address| address.tab));
     let body = move || match (open.get(), tab.get()) {
-        (Some(pmid), _) => article::article_view(desk, pmid),
-        (None, LiteratureTab::Search) => search::search_tab(desk),
-        (None, LiteratureTab::Saved) => saved::saved_tab(desk),
+        (Some(pmid), _) => article::article_view(state, pmid),
+        (None, LiteratureTab::Search) => search::search_tab(state),
+        (None, LiteratureTab::Saved) => saved::saved_tab(state),
     };
     view! {
         <div id="literature" class="literature-page" tabindex="-1">
-            {tab_links(desk, tab)}
+            {tab_links(state, tab)}
             {body}
         </div>
-        {undo_bar(desk)}
-        {streams::stream_dialog(desk)}
+        {undo_bar(state)}
+        {streams::stream_dialog(state)}
     }
     .erase()
 }
 
-/// Search and Saved. They are links: each has an address.
-fn tab_links(desk: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
-    let count = move || desk.with_library(|library| library.articles.len());
+/// The tabs Search and Saved. They are links: each has an address.
+fn tab_links(state: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
+    let count = move || state.with_library(|library| library.articles.len());
     let number = move || match count() {
         0 => None,
         count => Some(view! { <span class="tab-count">{count.to_string()}</span> }),
@@ -90,29 +91,29 @@ fn tab_links(desk: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
     };
     view! {
         <nav class="tabs" aria-label="Literature">
-            <a href=move || desk.last_search().to_address() aria-current=current(LiteratureTab::Search)>"Search"</a>
+            <a href=move || state.last_search().to_address() aria-current=current(LiteratureTab::Search)>"Search"</a>
             <a href=saved.to_address() aria-current=current(LiteratureTab::Saved)>"Saved" {number}</a>
         </nav>
     }
     .erase()
 }
 
-/// What was removed can be had back.
-fn undo_bar(desk: LiteratureState) -> AnyView {
+/// The button that restores the article removed last.
+fn undo_bar(state: LiteratureState) -> AnyView {
     let shown = move || {
-        desk.last_removed.get().map(|saved| {
+        state.last_removed.get().map(|saved| {
             let title = saved.article.title.clone();
             view! {
                 <div class="undo">
                     <span dir="auto">"Removed “" {title} "”"</span>
-                    <button type="button" class="button" on:click=move |_| desk.restore_removed()>
+                    <button type="button" class="button" on:click=move |_| state.restore_removed()>
                         {icons::retry()} "Undo"
                     </button>
                     <button
                         type="button"
                         class="icon-button"
                         aria-label="Dismiss"
-                        on:click=move |_| desk.last_removed.set(None)
+                        on:click=move |_| state.last_removed.set(None)
                     >
                         {icons::close()}
                     </button>

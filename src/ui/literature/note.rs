@@ -1,6 +1,6 @@
-//! What the person writes about an article that they have saved. What is not saved yet this browser keeps, as it does with
-//! messages, along with the note that it was begun from: what was saved elsewhere meanwhile is shown before it is replaced, and the
-//! server replaces nothing that this page has not heard of.
+//! The person's note about a saved article. An unsaved note is stored in this browser, as message drafts are, along
+//! with the saved note that it is based on. If the saved note was changed elsewhere meanwhile, the change is shown
+//! before it is overwritten, and the server overwrites nothing that this page has not seen.
 
 use leptos::{ev, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::{
     ui::{browser, runtime::erase::Erase, runtime::when::When},
 };
 
-/// What is written, and what was saved when it was begun.
+/// The draft, and the saved note that it is based on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct NoteDraft {
     of: String,
@@ -26,29 +26,29 @@ impl NoteDraft {
     }
 
     fn load(pmid: &str) -> Option<Self> {
-        let kept = browser::storage_get(&Self::key(pmid))?;
-        let draft = json::parse(kept.as_bytes());
-        // Of an earlier Parlor there is the text alone.
+        let stored = browser::storage_get(&Self::key(pmid))?;
+        let draft = json::parse(stored.as_bytes());
+        // Earlier versions of Parlor stored the text alone.
         Some(draft.unwrap_or(Self {
             of: String::new(),
-            text: kept,
+            text: stored,
         }))
     }
 
-    /// Keeps it, if there is anything in it that is not saved.
+    /// Stores the draft if it differs from the saved note.
     fn store(&self, pmid: &str, saved: &str) {
-        let kept = (!self.has_text(saved))
+        let stored = (!self.has_text(saved))
             .then(|| serde_json::to_string(self).ok())
             .flatten();
-        browser::storage_set(&Self::key(pmid), kept.as_deref());
+        browser::storage_set(&Self::key(pmid), stored.as_deref());
     }
 
-    /// Whether what is kept is this. In another tab something else may have been written since.
+    /// Returns true if the stored draft is this one. Another tab may have stored another since.
     fn is_stored(&self, pmid: &str) -> bool {
-        Self::load(pmid).is_none_or(|kept| kept.text == self.text)
+        Self::load(pmid).is_none_or(|stored| stored.text == self.text)
     }
 
-    /// Drops what is kept if it is this and nothing that was written since.
+    /// Removes the stored draft if it is this one and not a newer one.
     fn remove(pmid: &str, text: &str) {
         if Self::load(pmid).is_some_and(|draft| draft.text == text) {
             browser::storage_set(&Self::key(pmid), None);
@@ -59,27 +59,27 @@ impl NoteDraft {
         self.text.trim() == note
     }
 
-    /// What is to be written on, now that this is saved.
+    /// The draft to continue with after `saved` was saved; `None` if nothing is left to save.
     fn rebase(self, saved: &str) -> Option<Self> {
         if self.has_text(saved) {
             let of = saved.to_owned();
             return Some(Self { of, ..self });
         }
-        // Nothing was added to what was there.
+        // The person has not changed the note.
         let is_untouched = self.has_text(&self.of);
         (!is_untouched).then_some(self)
     }
 }
 
-/// A note at work.
+/// The editor of a note.
 #[derive(Clone)]
 struct NoteEditor {
     state: LiteratureState,
     pmid: String,
-    /// The note as it is saved; nothing as long as the article is not, or the library is not here.
+    /// The saved note; `None` while the article is not saved or the library is not loaded.
     saved: Memo<Option<String>>,
     draft: RwSignal<Option<NoteDraft>>,
-    /// What was sent to be saved last.
+    /// The text that was last sent to be saved.
     last_sent: RwSignal<Option<String>>,
 }
 
@@ -89,15 +89,15 @@ impl NoteEditor {
         draft.or_else(|| self.saved.get()).unwrap_or_default()
     }
 
-    /// What somebody has saved since the draft was begun.
+    /// The saved note, if it was changed elsewhere since the draft was begun.
     fn conflicting_note(&self) -> Option<String> {
         let (draft, saved) = (self.draft.get()?, self.saved.get()?);
-        let is_ours =
+        let is_own =
             draft.of == saved || draft.has_text(&saved) || self.last_sent.get().as_ref() == Some(&saved);
-        (!is_ours).then_some(saved)
+        (!is_own).then_some(saved)
     }
 
-    /// Goes on with what this browser has kept, and follows what is saved.
+    /// Restores the stored draft and follows changes of the saved note.
     fn follow_saved(&self) {
         let note = self.clone();
         Effect::new(move |before: Option<()>| {
@@ -140,35 +140,35 @@ impl NoteEditor {
         if saved.as_deref() == Some(text.trim()) {
             return;
         }
-        // What the person sees, and what they have sent themselves. It may be something else by now that this page has not heard of.
+        // The notes that the person has seen or sent. The saved note may have changed since without this page knowing.
         let replaces = saved.into_iter().chain(self.last_sent.get_untracked()).collect();
         self.last_sent.set(Some(text.trim().to_owned()));
-        let (pmid, desk) = (self.pmid.clone(), self.state);
-        let told = async move {
-            let told = rpc::note_article(pmid.clone(), text.clone(), replaces).await;
-            match &told {
-                // Whether or not the page is still there.
+        let (pmid, state) = (self.pmid.clone(), self.state);
+        let request = async move {
+            let result = rpc::note_article(pmid.clone(), text.clone(), replaces).await;
+            match &result {
+                // Even if the page was left.
                 Ok(()) => NoteDraft::remove(&pmid, &text),
-                Err(error) if error.code == ErrorCode::NoteChanged && !desk.last_removed.is_disposed() => {
-                    desk.load_library();
+                Err(error) if error.code == ErrorCode::NoteChanged && !state.last_removed.is_disposed() => {
+                    state.load_library();
                 }
                 Err(_) => {}
             }
-            told
+            result
         };
         self.state
-            .send(told, |desk| desk.live.toasts.show("The note is saved."));
+            .send(request, |state| state.live.toasts.show("The note is saved."));
     }
 }
 
-/// The box for it, once the article is saved.
-pub fn note(desk: LiteratureState, pmid: String) -> AnyView {
+/// The note's editor, once the article is saved.
+pub fn note(state: LiteratureState, pmid: String) -> AnyView {
     let of = pmid.clone();
     let note = NoteEditor {
-        state: desk,
+        state,
         pmid,
         saved: Memo::new(move |_| {
-            desk.with_library(|library| Some(library.saved_article(&of)?.note.clone()))
+            state.with_library(|library| Some(library.saved_article(&of)?.note.clone()))
         }),
         draft: RwSignal::new(None),
         last_sent: RwSignal::new(None),
@@ -201,10 +201,11 @@ pub fn note(desk: LiteratureState, pmid: String) -> AnyView {
 
 fn conflict_notice(saved: String) -> AnyView {
     let what = match saved.as_str() {
-        "" => "It was emptied elsewhere meanwhile.".to_owned(),
-        saved => ["Meanwhile it was changed elsewhere to: “", saved, "”"].concat(),
+        "" => "The note was emptied elsewhere.".to_owned(),
+        saved => ["The note was changed elsewhere to: “", saved, "”"].concat(),
     };
-    view! { <p class="article-missing" role="status" dir="auto">{what} " Saving replaces that."</p> }.erase()
+    view! { <p class="article-missing" role="status" dir="auto">{what} " Saving overwrites that."</p> }
+        .erase()
 }
 
 #[cfg(test)]
@@ -217,11 +218,12 @@ mod tests {
             of: of.into(),
             text: text.into(),
         };
-        // It was saved: it goes on from there, with the space at its end that somebody is about to write behind.
+        // It was saved: the draft continues from there, with the space at the end that the person may be about to write
+        // after.
         assert_eq!(draft("old", "new ").rebase("new"), Some(draft("new", "new ")));
-        // Nothing was added: what is saved is shown.
+        // Unchanged: the saved note is shown.
         assert_eq!(draft("old", "old").rebase("new"), None);
-        // Something was: it stays, and knows what it was begun from.
+        // Changed: the draft stays, with the note that it is based on.
         assert_eq!(
             draft("old", "old, and").rebase("new"),
             Some(draft("old", "old, and"))

@@ -1,4 +1,4 @@
-//! The tab *Saved*: what is kept, and finding something in it.
+//! The tab *Saved*: the saved articles, with a filter.
 
 use leptos::{prelude::*, web_sys};
 
@@ -13,25 +13,25 @@ use crate::{
     ui::{runtime::each::Each, runtime::erase::Erase},
 };
 
-/// How many are shown at first.
+/// The number of articles shown at first.
 const MAX_INITIAL_ARTICLES: usize = 50;
 
-pub fn saved_tab(desk: LiteratureState) -> AnyView {
-    let state = Memo::new(move |_| {
-        desk.library.with(|library| match library {
+pub fn saved_tab(state: LiteratureState) -> AnyView {
+    let tab_state = Memo::new(move |_| {
+        state.library.with(|library| match library {
             Remote::Ready(library) => u8::from(library.articles.is_empty()),
             Remote::Failed(_) => 2,
             _ => 3,
         })
     });
-    let body = move || match state.get() {
-        0 => saved_list(desk),
-        1 => saved_help(desk),
-        2 => desk.library.with_untracked(|library| match library {
+    let body = move || match tab_state.get() {
+        0 => saved_list(state),
+        1 => saved_help(state),
+        2 => state.library.with_untracked(|library| match library {
             Remote::Failed(error) => {
                 load_error("What you have saved could not be loaded", error, move || {
-                    desk.library.set(Remote::Loading);
-                    desk.load_library();
+                    state.library.set(Remote::Loading);
+                    state.load_library();
                 })
             }
             _ => ().into_any(),
@@ -41,8 +41,8 @@ pub fn saved_tab(desk: LiteratureState) -> AnyView {
     body.erase()
 }
 
-fn saved_help(desk: LiteratureState) -> AnyView {
-    if let Some(why) = desk.search_problem() {
+fn saved_help(state: LiteratureState) -> AnyView {
+    if let Some(why) = state.search_problem() {
         return view! {
             <section class="literature-empty">
                 <h2>"Nothing is saved yet"</h2>
@@ -63,11 +63,11 @@ fn saved_help(desk: LiteratureState) -> AnyView {
     .erase()
 }
 
-fn saved_list(desk: LiteratureState) -> AnyView {
-    let words = Memo::new(move |_| desk.address.with(|address| address.query.clone()));
+fn saved_list(state: LiteratureState) -> AnyView {
+    let words = Memo::new(move |_| state.address.with(|address| address.query.clone()));
     let all = RwSignal::new(false);
     let matching = Memo::new(move |_| {
-        desk.with_library(|library| {
+        state.with_library(|library| {
             let matching = library
                 .articles
                 .iter()
@@ -83,14 +83,14 @@ fn saved_list(desk: LiteratureState) -> AnyView {
         };
         matching.with(|matching| matching.iter().take(limit).cloned().collect::<Vec<_>>())
     };
-    // In the address, so that those who ask are told of it, and it is there again after a reload.
+    // In the address, so that the chat's context includes it, and a reload keeps it.
     let filter = move |event: web_sys::Event| {
-        let mut address = desk.address.get_untracked();
+        let mut address = state.address.get_untracked();
         address.query = event_target_value(&event);
-        desk.live.set_address(address.to_address(), true);
+        state.live.set_address(address.to_address(), true);
     };
     let count = move || {
-        let total = desk.with_library(|library| library.articles.len());
+        let total = state.with_library(|library| library.articles.len());
         let found = matching.with(Vec::len);
         match found {
             found if found == total => [&total.to_string(), " saved"].concat(),
@@ -121,7 +121,7 @@ fn saved_list(desk: LiteratureState) -> AnyView {
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">
             <Each of=shown key=key let:saved>
-                {article_entry(desk, &saved.article, true)}
+                {article_entry(state, &saved.article, true)}
             </Each>
         </ol>
         {more}

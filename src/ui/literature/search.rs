@@ -1,4 +1,4 @@
-//! The tab *Search*: a box, the streams, and what was found.
+//! The tab *Search*: a query box, the streams, and the results.
 
 use leptos::{ev, html, prelude::*};
 
@@ -17,24 +17,24 @@ use crate::{
     ui::{browser, components::icons, runtime::erase::Erase, runtime::when::When},
 };
 
-/// The box, for what moves the focus.
+/// The query box, for focus changes.
 pub const QUERY_INPUT: &str = "#literature-query";
 
-pub fn search_tab(desk: LiteratureState) -> AnyView {
-    let off = Memo::new(move |_| desk.search_problem());
+pub fn search_tab(state: LiteratureState) -> AnyView {
+    let off = Memo::new(move |_| state.search_problem());
     let body = move || match off.get() {
         Some(why) => search_unavailable(why),
         None => view! {
-            <SearchBox desk/>
-            {streams::stream_list(desk)}
-            {move || results(desk)}
+            <SearchBox desk=state/>
+            {streams::stream_list(state)}
+            {move || results(state)}
         }
         .erase(),
     };
     body.erase()
 }
 
-/// In place of all that needs PubMed.
+/// The notice in place of everything that needs PubMed.
 fn search_unavailable(why: String) -> AnyView {
     let saved = LiteratureLocation {
         tab: LiteratureTab::Saved,
@@ -72,7 +72,7 @@ fn SearchBox(desk: LiteratureState) -> impl IntoView {
             sort,
             ..LiteratureLocation::default()
         };
-        // Another query is no part of the stream that was open.
+        // Another query does not belong to the open stream.
         let stream = here.stream.filter(|_| here.query == to.query);
         let to = LiteratureLocation { stream, ..to };
         if to == here {
@@ -121,20 +121,20 @@ fn SearchBox(desk: LiteratureState) -> impl IntoView {
                     class="button button-quiet needs-script"
                     on:click=move |_| streams::edit_new_stream(desk)
                 >
-                    {icons::plus()} "Keep as a stream"
+                    {icons::plus()} "Save as a stream"
                 </button>
             </When>
         </form>
     }
 }
 
-fn results(desk: LiteratureState) -> AnyView {
-    desk.results.with(|found| match found {
+fn results(state: LiteratureState) -> AnyView {
+    state.results.with(|found| match found {
         Remote::NotRequested => search_help(),
         Remote::Loading => view! { <p class="notice-waiting" role="status">"Searching PubMed…"</p> }.erase(),
         Remote::Ready(found) if found.articles.is_empty() => nothing_found(found),
-        Remote::Ready(found) => result_list(desk, found),
-        Remote::Failed(error) => load_error("The search did not work", error, move || desk.search_again()),
+        Remote::Ready(found) => result_list(state, found),
+        Remote::Failed(error) => load_error("The search did not work", error, move || state.search_again()),
     })
 }
 
@@ -155,7 +155,7 @@ fn search_help() -> AnyView {
         <section class="literature-empty">
             <h2>"Find articles, and keep those that matter"</h2>
             <p>
-                "Search in plain words or in PubMed’s own syntax. A query that you come back to can be kept as a stream, and the assistant beside this page sees what you see."
+                "Search in plain words or in PubMed’s own syntax. A query that you come back to can be saved as a stream, and the assistant beside this page sees what you see."
             </p>
             <ul>{examples.map(example).collect_view()}</ul>
         </section>
@@ -183,7 +183,7 @@ fn nothing_found(found: &ArticleSearchResults) -> AnyView {
     .erase()
 }
 
-/// What could not be had, and trying again.
+/// A load error, with a button to retry.
 pub fn load_error(what: &'static str, error: &ApiError, again: impl Fn() + 'static) -> AnyView {
     view! {
         <section class="literature-empty" role="alert">
@@ -195,11 +195,11 @@ pub fn load_error(what: &'static str, error: &ApiError, again: impl Fn() + 'stat
     .erase()
 }
 
-fn result_list(desk: LiteratureState, found: &ArticleSearchResults) -> AnyView {
+fn result_list(state: LiteratureState, found: &ArticleSearchResults) -> AnyView {
     let entries: Vec<_> = found
         .articles
         .iter()
-        .map(|article| article_entry(desk, article, false))
+        .map(|article| article_entry(state, article, false))
         .collect();
     let mut count = found.total.to_string();
     count.push_str(if found.total == 1 { " article" } else { " articles" });
@@ -217,19 +217,19 @@ fn result_list(desk: LiteratureState, found: &ArticleSearchResults) -> AnyView {
         <h2 class="visually-hidden">"Results"</h2>
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">{entries}</ol>
-        {pager(desk, found.page, found.pages)}
+        {pager(state, found.page, found.pages)}
     }
     .erase()
 }
 
-/// Other pages of what was found.
-fn pager(desk: LiteratureState, page: usize, pages: usize) -> AnyView {
+/// The links to other pages of results.
+fn pager(state: LiteratureState, page: usize, pages: usize) -> AnyView {
     let link = |to: usize, name: &'static str| {
         let there = (1..=pages).contains(&to);
         there.then(|| {
             let address = LiteratureLocation {
                 page: to,
-                ..desk.address.get_untracked()
+                ..state.address.get_untracked()
             };
             let press = move |_| browser::focus_selector(QUERY_INPUT);
             view! { <a class="button" href=address.to_address() on:click=press>{name}</a> }

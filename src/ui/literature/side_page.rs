@@ -1,4 +1,4 @@
-//! The page as the chat beside it is told of it: what is on the screen, and what one may ask about it.
+//! The page as context of the chat in the tray: what is on the screen, and suggested questions.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::{
     ui::state::SidePage,
 };
 
-/// Questions about an article, about a list (the last about its query), and about no more than the page.
+/// Questions about an article, about a list (the last about its query), and about the page in general.
 const ARTICLE_QUESTIONS: &[&str] = &[
     "What is this about?",
     "How sound are its methods?",
@@ -24,7 +24,7 @@ const LIST_QUESTIONS: &[&str] = &[
 ];
 const GENERAL_QUESTIONS: &[&str] = &["Help me to find a good query", "What have I saved so far?"];
 
-/// The most articles that the model is told of: no more are on the screen.
+/// The maximum number of articles in the context: no more are on the screen.
 const MAX_CONTEXT_ARTICLES: usize = 50;
 
 fn pmids<'a>(articles: impl Iterator<Item = &'a Article>) -> Vec<String> {
@@ -34,12 +34,12 @@ fn pmids<'a>(articles: impl Iterator<Item = &'a Article>) -> Vec<String> {
         .collect()
 }
 
-/// The page, as the chat beside it knows it.
-pub fn side_page(desk: LiteratureState) -> SidePage {
+/// The page, for the tray's chat.
+pub fn side_page(state: LiteratureState) -> SidePage {
     SidePage {
-        context: Callback::new(move |()| desk.context()),
+        context: Callback::new(move |()| state.context()),
         about: "The assistant sees what is open on this page: the query, what was found, and the article.",
-        suggested_questions: Callback::new(move |()| desk.questions()),
+        suggested_questions: Callback::new(move |()| state.questions()),
     }
 }
 
@@ -47,7 +47,7 @@ impl LiteratureState {
     /// The context of a message: what is on the screen.
     fn context(self) -> PageContext {
         let mut address = self.address.get_untracked();
-        // What is not there is not open: a mistyped address is no reason not to talk.
+        // A missing article is not open: a mistyped address must not prevent a message.
         let is_missing = matches!(
             &*self.article.read_untracked(),
             Remote::Failed(error) if error.code == ErrorCode::NotFound
@@ -55,7 +55,7 @@ impl LiteratureState {
         address.article = address
             .article
             .filter(|pmid| !is_missing && literature::is_pmid(pmid));
-        // One that is deleted is not open.
+        // A deleted stream is not open.
         address.stream = untrack(|| self.open_stream()).map(|stream| stream.id);
         let results = match address.tab {
             LiteratureTab::Search => match &*self.results.read_untracked() {
@@ -75,7 +75,7 @@ impl LiteratureState {
         address.to_page_context(results)
     }
 
-    /// Questions about what is open.
+    /// Suggested questions about what is open.
     fn questions(self) -> &'static [&'static str] {
         let address = self.address.get();
         if address.article.is_some() {

@@ -1,4 +1,4 @@
-//! What the page holds: the library, which follows the log; what was found; and the article that is open.
+//! The page's state: the library, which follows the log; the search results; and the open article.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -19,10 +19,10 @@ use crate::{
     },
 };
 
-/// Something that is asked for.
+/// A value that is loaded from the server.
 #[derive(Clone, Debug)]
 pub enum Remote<T> {
-    /// Nobody wants it.
+    /// Not needed at present.
     NotRequested,
     Loading,
     Ready(T),
@@ -39,7 +39,7 @@ impl<T> From<Result<T, ApiError>> for Remote<T> {
 }
 
 impl<T> Remote<T> {
-    /// What came with the page, of what is wanted there.
+    /// Creates the value from the page's snapshot, if it is wanted there.
     fn from_snapshot(is_wanted: bool, given: Option<Result<T, ApiError>>) -> Self {
         match given {
             Some(outcome) => outcome.into(),
@@ -49,7 +49,7 @@ impl<T> Remote<T> {
     }
 }
 
-/// What is searched for: the query, the order, the page.
+/// A search request: the query, the order, the page.
 type SearchRequest = (String, ArticleSort, usize);
 
 /// The page's state, for as long as it is shown.
@@ -60,15 +60,15 @@ pub struct LiteratureState {
     pub library: RwSignal<Remote<Library>>,
     pub results: RwSignal<Remote<ArticleSearchResults>>,
     pub article: RwSignal<Remote<ArticleWithAbstract>>,
-    /// The articles whose save is on its way, by their PMIDs.
+    /// The PMIDs of articles that are being saved.
     pub saving: RwSignal<Vec<String>>,
-    /// What was removed last.
+    /// The article removed last.
     pub last_removed: RwSignal<Option<SavedArticle>>,
-    /// The stream that is being written, and whether it is a new one.
+    /// The stream being edited, with true for a new one.
     pub edited_stream: RwSignal<Option<(ResearchStream, bool)>>,
-    /// What [`found`](Self::found) and [`article`](Self::article) are, or will be.
+    /// The requests that [`results`](Self::results) and [`article`](Self::article) belong to.
     requested: StoredValue<(Option<SearchRequest>, Option<String>)>,
-    /// How many libraries are on their way, and the changes that have come meanwhile.
+    /// The number of libraries being loaded, and the changes received meanwhile.
     pending_loads: StoredValue<usize>,
     buffered_changes: StoredValue<Vec<(Position, LibraryChange)>>,
     /// The search that was on the screen last.
@@ -76,13 +76,13 @@ pub struct LiteratureState {
 }
 
 impl LiteratureState {
-    /// Begins with what came with the page, or with nothing.
+    /// Starts from the page's snapshot, or empty.
     pub fn new(live: Live) -> Self {
         let address = Memo::new(move |_| {
             let address = live.address.with(|address| LiteratureLocation::parse(address));
             address.unwrap_or_default()
         });
-        let desk = Self {
+        let state = Self {
             live,
             address,
             library: RwSignal::new(Remote::Loading),
@@ -96,7 +96,7 @@ impl LiteratureState {
             buffered_changes: StoredValue::default(),
             last_search: RwSignal::default(),
         };
-        // What came with the page is what is shown first, and never again.
+        // The snapshot is shown once, on the first view of the page.
         let opened = live
             .literature_snapshot
             .get_value()
@@ -106,22 +106,24 @@ impl LiteratureState {
         if let Some(opened) = opened {
             let address = address.get_untracked();
             let (search, article) = (search_request(&address), address.article);
-            desk.library.set(opened.library.into());
-            desk.results
+            state.library.set(opened.library.into());
+            state
+                .results
                 .set(Remote::from_snapshot(search.is_some(), opened.found));
-            desk.article
+            state
+                .article
                 .set(Remote::from_snapshot(article.is_some(), opened.article));
-            // What took the server too long is asked for from here.
-            let (found, opened) = (desk.results.read_untracked(), desk.article.read_untracked());
-            desk.requested.set_value((
+            // What took the server too long is requested again from here.
+            let (found, opened) = (state.results.read_untracked(), state.article.read_untracked());
+            state.requested.set_value((
                 search.filter(|_| !matches!(*found, Remote::Loading)),
                 article.filter(|_| !matches!(*opened, Remote::Loading)),
             ));
         }
-        desk
+        state
     }
 
-    /// Follows the address and the log, and says to those who ask what is on the screen.
+    /// Follows the address and the log, and sets the tray's context.
     pub fn start(self) {
         let live = self.live;
         live.side_page.set(Some(side_page(self)));
@@ -137,31 +139,31 @@ impl LiteratureState {
                 self.last_search.set(address.clone());
             }
             self.load_address(&address);
-            let behind = match self.library.read_untracked() {
+            let is_behind = match self.library.read_untracked() {
                 ref library if let Remote::Ready(library) = &**library => library.as_of < live.cursor(),
                 _ => true,
             };
-            if before.is_none() && behind {
+            if before.is_none() && is_behind {
                 self.load_library();
             }
         });
     }
 
-    /// Where the tab *Search* leads back to.
+    /// The address of the tab *Search*.
     pub fn last_search(self) -> LiteratureLocation {
         self.last_search.get()
     }
 
-    /// Goes to another place on the page.
+    /// Navigates to another address of the page.
     pub fn go_to(self, to: &LiteratureLocation) {
         self.live.set_address(to.to_address(), false);
     }
 
-    /// Has what an address shows loaded.
+    /// Loads what an address shows.
     fn load_address(self, address: &LiteratureLocation) {
         let (search, article) = (search_request(address), address.article.clone());
         let (searched, opened) = self.requested.get_value();
-        // While an article is open, what was found stays.
+        // While an article is open, the results stay.
         if search != searched && (search.is_some() || address.tab == LiteratureTab::Search) {
             self.search(search);
         }
@@ -170,9 +172,10 @@ impl LiteratureState {
         }
     }
 
-    /// Searches, again if that was searched for already.
+    /// Searches, again if the request is unchanged.
     pub fn search(self, search: Option<SearchRequest>) {
-        self.requested.update_value(|asked| asked.0.clone_from(&search));
+        self.requested
+            .update_value(|requested| requested.0.clone_from(&search));
         let Some((query, sort, page)) = search.clone() else {
             return self.results.set(Remote::NotRequested);
         };
@@ -185,7 +188,7 @@ impl LiteratureState {
             if self
                 .requested
                 .try_get_value()
-                .is_some_and(|(asked, _)| asked == search)
+                .is_some_and(|(requested, _)| requested == search)
             {
                 self.results.set(found.into());
             }
@@ -197,7 +200,8 @@ impl LiteratureState {
     }
 
     pub fn open_article(self, pmid: Option<String>) {
-        self.requested.update_value(|asked| asked.1.clone_from(&pmid));
+        self.requested
+            .update_value(|requested| requested.1.clone_from(&pmid));
         let Some(wanted) = pmid.clone() else {
             return self.article.set(Remote::NotRequested);
         };
@@ -207,7 +211,7 @@ impl LiteratureState {
             if self
                 .requested
                 .try_get_value()
-                .is_some_and(|(_, asked)| asked == pmid)
+                .is_some_and(|(_, requested)| requested == pmid)
             {
                 self.article.set(article.into());
             }
@@ -218,8 +222,8 @@ impl LiteratureState {
         self.pending_loads.update_value(|awaited| *awaited += 1);
         spawn_local(async move {
             let loaded = self.live.call(rpc::library()).await;
-            // The page may be gone.
-            let Some(early) = self.buffered_changes.try_get_value() else {
+            // The page may be left by now.
+            let Some(buffered) = self.buffered_changes.try_get_value() else {
                 return;
             };
             self.pending_loads.update_value(|awaited| *awaited -= 1);
@@ -229,19 +233,19 @@ impl LiteratureState {
             let ready = matches!(*self.library.read_untracked(), Remote::Ready(_));
             match loaded {
                 Ok(mut library) => {
-                    for (position, change) in early {
+                    for (position, change) in buffered {
                         literature::apply(&mut library, position, change);
                     }
                     self.library.set(Remote::Ready(library));
                 }
-                // What is on the screen stays there.
+                // Content on the screen stays.
                 Err(error) if !ready => self.library.set(Remote::Failed(error)),
                 Err(_) => {}
             }
         });
     }
 
-    /// The library has changed, or all of it may be another one.
+    /// Applies a change of the library, or reloads it if all of it may have changed.
     fn on_update(self, change: LiteratureUpdate) {
         let Some((position, change)) = change else {
             return self.load_library();
@@ -251,7 +255,7 @@ impl LiteratureState {
         };
         if self.pending_loads.get_value() > 0 {
             self.buffered_changes
-                .update_value(|early| early.push((position, change.clone())));
+                .update_value(|buffered| buffered.push((position, change.clone())));
         }
         self.library.update(|library| {
             if let Remote::Ready(library) = library {
@@ -260,7 +264,7 @@ impl LiteratureState {
         });
     }
 
-    /// Reads the library, as far as it is here.
+    /// Reads the library, if it is loaded.
     pub fn with_library<T>(self, read: impl FnOnce(&Library) -> T) -> T {
         self.library.with(|library| match library {
             Remote::Ready(library) => read(library),
@@ -268,7 +272,7 @@ impl LiteratureState {
         })
     }
 
-    /// The stream that is open.
+    /// The open stream.
     pub fn open_stream(self) -> Option<ResearchStream> {
         let id = self.address.with(|address| address.stream)?;
         self.with_library(|library| library.stream(id).cloned())
@@ -278,19 +282,19 @@ impl LiteratureState {
         self.with_library(|library| library.saved_article(pmid).is_some())
     }
 
-    /// Keeps an article, or keeps it no more.
+    /// Saves an article, or removes it.
     pub fn toggle_saved(self, article: &Article) {
         let pmid = article.pmid.clone();
         let saved = untrack(|| self.with_library(|library| library.saved_article(&pmid).cloned()));
         match saved {
             None => self.save(article),
-            Some(saved) => self.send(rpc::remove_article(pmid), move |desk| {
-                desk.last_removed.set(Some(saved));
+            Some(saved) => self.send(rpc::remove_article(pmid), move |state| {
+                state.last_removed.set(Some(saved));
             }),
         }
     }
 
-    /// Keeps an article, and says what has become of that.
+    /// Saves an article and reports the result.
     fn save(self, article: &Article) {
         let (pmid, title) = (article.pmid.clone(), article.title.clone());
         if self.saving.with_untracked(|saving| saving.contains(&pmid)) {
@@ -306,7 +310,7 @@ impl LiteratureState {
                 .try_update(|saving| saving.retain(|other| *other != pmid));
             if let Err(error) = saved {
                 let what = match error.code {
-                    // If it was saved, it is shown as soon as that is heard of.
+                    // If it was saved after all, the log will report it and it is shown then.
                     ErrorCode::Unreachable => "” may not be saved. ",
                     _ => "” was not saved. ",
                 };
@@ -317,12 +321,12 @@ impl LiteratureState {
         });
     }
 
-    /// The reason that PubMed can't be searched, if it can't.
+    /// The reason why PubMed can't be searched, if any.
     pub fn search_problem(self) -> Option<String> {
         self.with_library(|library| library.no_search.clone())
     }
 
-    /// Keeps what was removed last as it was.
+    /// Restores the article removed last, unchanged.
     pub fn restore_removed(self) {
         if let Some(SavedArticle {
             article,
@@ -331,13 +335,13 @@ impl LiteratureState {
         }) = self.last_removed.get_untracked()
         {
             self.last_removed.set(None);
-            // The button is gone.
+            // The button is removed.
             browser::focus_selector(".tabs a[aria-current]");
             self.send(rpc::save_article(article.pmid, note, Some(saved_at)), |_| {});
         }
     }
 
-    /// Asks for something to be done. What comes of it arrives with the stream.
+    /// Sends a request for a change. The result arrives with the stream.
     pub fn send(
         self,
         request: impl Future<Output = Result<(), ApiError>> + 'static,
@@ -345,7 +349,7 @@ impl LiteratureState {
     ) {
         spawn_local(async move {
             match self.live.call(request).await {
-                // The person may have left the page by now, and is not to be taken back.
+                // The person may have left the page by now and must not be taken back.
                 Ok(()) if self.last_removed.is_disposed() => {}
                 Ok(()) => done(self),
                 Err(error) => self.live.toasts.show(error.message),

@@ -1,4 +1,4 @@
-//! Streams of research: queries that are kept, each with a name and what the assistant is to mind there.
+//! Research streams: saved queries, each with a name and instructions for the assistant.
 
 use leptos::{ev, html, prelude::*};
 
@@ -11,16 +11,16 @@ use crate::{
     ui::{browser, components::confirm, components::icons, runtime::erase::Erase},
 };
 
-/// The query that is on the screen, as a new stream.
-pub fn edit_new_stream(desk: LiteratureState) {
-    let query = desk.address.with_untracked(|address| address.query.clone());
+/// Opens the editor for a new stream with the query on the screen.
+pub fn edit_new_stream(state: LiteratureState) {
+    let query = state.address.with_untracked(|address| address.query.clone());
     let stream = ResearchStream {
         id: StreamId::new(),
         name: String::new(),
         query,
         instructions: String::new(),
     };
-    desk.edited_stream.set(Some((stream, true)));
+    state.edited_stream.set(Some((stream, true)));
 }
 
 fn stream_address(stream: &ResearchStream) -> LiteratureLocation {
@@ -31,10 +31,10 @@ fn stream_address(stream: &ResearchStream) -> LiteratureLocation {
     }
 }
 
-/// All of them. Each is a link that runs it; the one that is open says what it is.
-pub fn stream_list(desk: LiteratureState) -> AnyView {
-    let all = Memo::new(move |_| desk.with_library(|library| library.streams.clone()));
-    let open = Memo::new(move |_| desk.open_stream());
+/// All streams, as links that run their queries, and the details of the open one.
+pub fn stream_list(state: LiteratureState) -> AnyView {
+    let all = Memo::new(move |_| state.with_library(|library| library.streams.clone()));
+    let open = Memo::new(move |_| state.open_stream());
     let here = move |id: StreamId| open.with(|open| open.as_ref().is_some_and(|open| open.id == id));
     let link = move |stream: ResearchStream| {
         let (id, href) = (stream.id, stream_address(&stream).to_address());
@@ -56,7 +56,7 @@ pub fn stream_list(desk: LiteratureState) -> AnyView {
             }
         })
     };
-    let about = move || open.get().map(|stream| stream_details(desk, stream));
+    let about = move || open.get().map(|stream| stream_details(state, stream));
     view! {
         {list}
         {about}
@@ -64,8 +64,8 @@ pub fn stream_list(desk: LiteratureState) -> AnyView {
     .erase()
 }
 
-/// The stream that is open.
-fn stream_details(desk: LiteratureState, stream: ResearchStream) -> AnyView {
+/// The open stream.
+fn stream_details(state: LiteratureState, stream: ResearchStream) -> AnyView {
     let edited = stream.clone();
     let instructions = match stream.instructions.as_str() {
         "" => "The assistant has no instructions for it.".to_owned(),
@@ -80,7 +80,7 @@ fn stream_details(desk: LiteratureState, stream: ResearchStream) -> AnyView {
             <button
                 type="button"
                 class="button needs-script"
-                on:click=move |_| desk.edited_stream.set(Some((edited.clone(), false)))
+                on:click=move |_| state.edited_stream.set(Some((edited.clone(), false)))
             >
                 {icons::pencil()} "Edit the stream"
             </button>
@@ -89,15 +89,15 @@ fn stream_details(desk: LiteratureState, stream: ResearchStream) -> AnyView {
     .erase()
 }
 
-/// Writing a stream.
-pub fn stream_dialog(desk: LiteratureState) -> AnyView {
+/// The editor of a stream.
+pub fn stream_dialog(state: LiteratureState) -> AnyView {
     let dialog = NodeRef::<html::Dialog>::new();
     let name = NodeRef::<html::Input>::new();
     let query = NodeRef::<html::Input>::new();
     let instructions = NodeRef::<html::Textarea>::new();
     let sure = RwSignal::new(false);
     Effect::new(move |_| {
-        let written = desk.edited_stream.get();
+        let written = state.edited_stream.get();
         let (Some((stream, _)), Some(dialog)) = (written, dialog.get()) else {
             return;
         };
@@ -112,7 +112,7 @@ pub fn stream_dialog(desk: LiteratureState) -> AnyView {
     let close = move || confirm::close_dialog(dialog);
     let keep = move |event: ev::SubmitEvent| {
         event.prevent_default();
-        let Some((mut stream, is_new)) = desk.edited_stream.get_untracked() else {
+        let Some((mut stream, is_new)) = state.edited_stream.get_untracked() else {
             return;
         };
         if let (Some(name), Some(query), Some(area)) = (
@@ -128,48 +128,50 @@ pub fn stream_dialog(desk: LiteratureState) -> AnyView {
             return;
         }
         let to = stream_address(&stream);
-        desk.send(rpc::keep_stream(stream), move |desk| {
+        state.send(rpc::keep_stream(stream), move |state| {
             close();
-            desk.live.toasts.show(if is_new {
-                "The stream is kept."
+            state.live.toasts.show(if is_new {
+                "The stream is saved."
             } else {
                 "The stream is changed."
             });
-            desk.go_to(&to);
+            state.go_to(&to);
         });
     };
     let delete = move |_| {
         if !sure.get_untracked() {
             return sure.set(true);
         }
-        if let Some((stream, _)) = desk.edited_stream.get_untracked() {
-            desk.send(rpc::delete_stream(stream.id), move |desk| {
+        if let Some((stream, _)) = state.edited_stream.get_untracked() {
+            state.send(rpc::delete_stream(stream.id), move |state| {
                 close();
-                desk.live
+                state
+                    .live
                     .toasts
                     .show("The stream is deleted. What you have saved stays.");
-                // It is not open any more; the query is.
-                let mut address = desk.address.get_untracked();
+                // The stream is no longer open; its query stays.
+                let mut address = state.address.get_untracked();
                 address.stream = None;
-                desk.live.set_address(address.to_address(), true);
+                state.live.set_address(address.to_address(), true);
                 browser::focus_selector(QUERY_INPUT);
             });
         }
     };
     let is_new = move || {
-        desk.edited_stream
+        state
+            .edited_stream
             .with(|written| matches!(written, Some((_, true))))
     };
     let heading = move || {
         if is_new() {
-            "Keep as a stream"
+            "Save as a stream"
         } else {
             "Edit the stream"
         }
     };
     let delete_word = move || {
         if sure.get() {
-            "Delete it for good"
+            "Delete permanently"
         } else {
             "Delete"
         }
@@ -179,7 +181,7 @@ pub fn stream_dialog(desk: LiteratureState) -> AnyView {
             node_ref=dialog
             class="dialog stream-dialog"
             aria-labelledby="stream-title"
-            on:close=move |_| desk.edited_stream.set(None)
+            on:close=move |_| state.edited_stream.set(None)
         >
             <form on:submit=keep>
                 <h2 id="stream-title">{heading}</h2>
@@ -187,7 +189,7 @@ pub fn stream_dialog(desk: LiteratureState) -> AnyView {
                 <input node_ref=name id="stream-name" required dir="auto" autocomplete="off"/>
                 <label for="stream-query">"Query"</label>
                 <input node_ref=query id="stream-query" required dir="auto" autocomplete="off"/>
-                <label for="stream-instructions">"What the assistant is to mind there"</label>
+                <label for="stream-instructions">"Instructions for the assistant"</label>
                 <textarea
                     node_ref=instructions
                     id="stream-instructions"

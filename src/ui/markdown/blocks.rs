@@ -1,4 +1,4 @@
-//! Blocks.
+//! Views of blocks.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{markdown::Alignment, protocol::CitedSource, ui::runtime::erase::Erase};
 
-/// What the views of one text share.
+/// The context shared by the views of one text.
 #[derive(Clone)]
 pub struct RenderContext {
-    /// Begins all ids.
+    /// The prefix of all ids.
     pub id_prefix: Arc<str>,
     pub footnotes: ArcRwSignal<Footnotes>,
     /// The sources that the text may cite.
@@ -25,22 +25,22 @@ pub struct RenderContext {
     pub open_code: OpenCodeLookup,
 }
 
-/// Returns the whole text of the last code block, if only the beginning of it is shown.
+/// Returns the whole text of the last code block, if only its beginning is shown.
 pub type OpenCodeLookup = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// The source of a number, 1 for the first, if there is one.
+/// Returns the source of a number, 1 for the first, if there is one.
 pub type CitationLookup = Arc<dyn Fn(usize) -> Option<CitedSource> + Send + Sync>;
 
 /// The blocks of a container.
-pub fn render_blocks(nodes: &Nodes, page: &RenderContext) -> AnyView {
-    let page = page.clone();
-    nodes.view(|node| node.key, move |node| render_block(node, &page))
+pub fn render_blocks(nodes: &Nodes, context: &RenderContext) -> AnyView {
+    let context = context.clone();
+    nodes.view(|node| node.key, move |node| render_block(node, &context))
 }
 
-fn render_block(node: Node, page: &RenderContext) -> AnyView {
+fn render_block(node: Node, context: &RenderContext) -> AnyView {
     match node.kind {
-        NodeKind::Paragraph(pieces) => view! { <p>{inlines::render_growing(&pieces, page)}</p> }.erase(),
-        NodeKind::Heading { level, pieces } => heading(level, &pieces, page),
+        NodeKind::Paragraph(pieces) => view! { <p>{inlines::render_growing(&pieces, context)}</p> }.erase(),
+        NodeKind::Heading { level, pieces } => heading(level, &pieces, context),
         NodeKind::Code { info, text, ended } => {
             let language = info
                 .as_deref()
@@ -50,23 +50,23 @@ fn render_block(node: Node, page: &RenderContext) -> AnyView {
                 language,
                 text,
                 ended,
-                open_code: page.open_code.clone(),
+                open_code: context.open_code.clone(),
             })
             .erase()
         }
-        NodeKind::Quote(nodes) => view! { <blockquote>{render_blocks(&nodes, page)}</blockquote> }.erase(),
-        NodeKind::List { start, tight, items } => list(start, tight, &items, page),
-        NodeKind::Table(table) => self::table(&table, page),
+        NodeKind::Quote(nodes) => view! { <blockquote>{render_blocks(&nodes, context)}</blockquote> }.erase(),
+        NodeKind::List { start, tight, items } => list(start, tight, &items, context),
+        NodeKind::Table(table) => self::table(&table, context),
         NodeKind::Rule => view! { <hr/> }.erase(),
-        NodeKind::Footnote { label, nodes } => footnotes::footnote(&label, node.key, &nodes, page),
+        NodeKind::Footnote { label, nodes } => footnotes::footnote(&label, node.key, &nodes, context),
         NodeKind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.erase(),
     }
 }
 
-/// A heading is shown two levels below its own: the page has a title, and each message has a heading that says whose it
-/// is. Its class keeps the level that it has in the text.
-fn heading(level: u8, pieces: &GrowingList<InlineNode>, page: &RenderContext) -> AnyView {
-    let text = inlines::render_growing(pieces, page);
+/// A heading, shown two levels below its own: the page has a title, and each message has a heading that names its
+/// author. Its class keeps the level that it has in the text.
+fn heading(level: u8, pieces: &GrowingList<InlineNode>, context: &RenderContext) -> AnyView {
+    let text = inlines::render_growing(pieces, context);
     let class = format!("md-h{level}");
     match level {
         1 => view! { <h3 class=class>{text}</h3> }.erase(),
@@ -76,16 +76,16 @@ fn heading(level: u8, pieces: &GrowingList<InlineNode>, page: &RenderContext) ->
     }
 }
 
-/// In a tight list the style sheet takes the space from between the paragraphs: a list that becomes a loose one while it
+/// A list. In a tight list the style sheet removes the space between the paragraphs: a list that becomes loose while it
 /// grows keeps its items.
 fn list(
     start: Option<u64>,
     tight: ArcRwSignal<bool>,
     items: &GrowingList<ItemNode>,
-    page: &RenderContext,
+    context: &RenderContext,
 ) -> AnyView {
-    let page = page.clone();
-    let items = items.view(|item| item.key, move |item| self::item(&item, &page));
+    let context = context.clone();
+    let items = items.view(|item| item.key, move |item| self::item(&item, &context));
     let class = move || {
         if tight.get() {
             "md-list md-tight"
@@ -102,8 +102,8 @@ fn list(
     }
 }
 
-fn item(item: &ItemNode, page: &RenderContext) -> AnyView {
-    let blocks = render_blocks(&item.nodes, page);
+fn item(item: &ItemNode, context: &RenderContext) -> AnyView {
+    let blocks = render_blocks(&item.nodes, context);
     match item.task {
         Some(done) => {
             let name = if done { "Done" } else { "To do" };
@@ -120,14 +120,14 @@ fn item(item: &ItemNode, page: &RenderContext) -> AnyView {
 }
 
 /// A table in a box of its own, in which a wide one can be scrolled, also by keyboard.
-fn table(table: &Arc<TableNode>, page: &RenderContext) -> AnyView {
-    let head = cells(&table.header, &table.alignments, page, |class, text| {
+fn table(table: &Arc<TableNode>, context: &RenderContext) -> AnyView {
+    let head = cells(&table.header, &table.alignments, context, |class, text| {
         view! { <th scope="col" class=class>{text}</th> }.erase()
     });
     let rows = {
-        let (page, of) = (page.clone(), Arc::clone(table));
+        let (context, of) = (context.clone(), Arc::clone(table));
         let row = move |row: TableRow| {
-            let cells = cells(&row, &of.alignments, &page, |class, text| {
+            let cells = cells(&row, &of.alignments, &context, |class, text| {
                 view! { <td class=class>{text}</td> }.erase()
             });
             view! { <tr>{cells}</tr> }.erase()
@@ -152,7 +152,7 @@ fn table(table: &Arc<TableNode>, page: &RenderContext) -> AnyView {
 fn cells(
     row: &TableRow,
     alignments: &[Alignment],
-    page: &RenderContext,
+    context: &RenderContext,
     cell: impl Fn(Option<&'static str>, Vec<AnyView>) -> AnyView,
 ) -> Vec<AnyView> {
     let class = |alignment: &Alignment| match alignment {
@@ -164,6 +164,6 @@ fn cells(
     row.cells
         .iter()
         .zip(alignments)
-        .map(|(pieces, side)| cell(class(side), inlines::render_inlines(pieces, page)))
+        .map(|(pieces, side)| cell(class(side), inlines::render_inlines(pieces, context)))
         .collect()
 }

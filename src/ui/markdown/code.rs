@@ -13,7 +13,7 @@ use crate::ui::{
     runtime::lazy::LazyView, runtime::lazy::when_loaded,
 };
 
-/// A code block with the name of its language and a button that copies it. It has colours once it has ended.
+/// A code block with the name of its language and a copy button. It is highlighted when it has ended.
 #[component]
 pub fn CodeBlock(
     language: Option<String>,
@@ -63,7 +63,7 @@ pub fn CodeBlock(
     }
 }
 
-/// Has a block coloured whenever it has ended, and shows it as it is while it grows.
+/// Highlights a block each time it has ended, and shows it plain while it grows.
 fn highlight_when_ended(
     ended: ArcRwSignal<bool>,
     shown: RwSignal<Option<LazyView>>,
@@ -72,11 +72,11 @@ fn highlight_when_ended(
     let colour = move || {
         let block = block();
         if block.text.len() <= MAX_HIGHLIGHTED_BYTES {
-            // What can't be loaded is read without.
+            // If the highlighter cannot be loaded, the block stays plain.
             when_loaded(Box::pin(colour(block)), drop);
         }
     };
-    // Before it is first rendered, as the server does it: the page is taken over as it is.
+    // Read before the first rendering, as on the server, so that hydration matches.
     let mut is_done = ended.get_untracked();
     if is_done {
         colour();

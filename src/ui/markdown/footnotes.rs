@@ -1,4 +1,4 @@
-//! Footnotes: which reference leads to which note and back.
+//! Footnotes: the links between references and notes.
 //!
 //! While a text grows it is not known which reference will be the first of its note, so the links are made at its end.
 //! Then the first reference and the first definition of a label get an id each.
@@ -16,7 +16,7 @@ use crate::{
     ui::{browser, runtime::erase::Erase, runtime::when::When},
 };
 
-/// The nodes that have an id, by the key of their label.
+/// The nodes with an id, by the key of their label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footnotes {
     /// The number of a first reference.
@@ -35,7 +35,7 @@ impl Footnotes {
     }
 }
 
-/// A label as a part of an id: letters and digits stay, of the rest their numbers.
+/// A label as a part of an id: letters and digits stay, other characters become their code points.
 fn slug(label: &str) -> String {
     let mut slug = String::new();
     for c in label_key(label).chars() {
@@ -48,20 +48,20 @@ fn slug(label: &str) -> String {
     slug
 }
 
-fn note_id(page: &RenderContext, label: &str) -> String {
-    format!("{}-note-{}", page.id_prefix, slug(label))
+fn note_id(context: &RenderContext, label: &str) -> String {
+    format!("{}-note-{}", context.id_prefix, slug(label))
 }
 
-fn reference_id(page: &RenderContext, label: &str) -> String {
-    format!("{}-ref-{}", page.id_prefix, slug(label))
+fn reference_id(context: &RenderContext, label: &str) -> String {
+    format!("{}-ref-{}", context.id_prefix, slug(label))
 }
 
-/// Where the text refers to a note.
-pub fn reference_link(label: &str, key: u64, page: &RenderContext) -> AnyView {
-    let href = format!("#{}", note_id(page, label));
-    let id = reference_id(page, label);
+/// The reference to a note.
+pub fn reference_link(label: &str, key: u64, context: &RenderContext) -> AnyView {
+    let href = format!("#{}", note_id(context, label));
+    let id = reference_id(context, label);
     let name = format!("Footnote {label}");
-    let footnotes = page.footnotes.clone();
+    let footnotes = context.footnotes.clone();
     let label = label.to_owned();
     let in_key = label_key(&label);
     let id = move || {
@@ -84,23 +84,23 @@ pub fn reference_link(label: &str, key: u64, page: &RenderContext) -> AnyView {
     .erase()
 }
 
-/// The note itself.
-pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, page: &RenderContext) -> AnyView {
+/// The note.
+pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, context: &RenderContext) -> AnyView {
     let in_key = label_key(label);
-    let id = note_id(page, label);
-    let back = format!("#{}", reference_id(page, label));
+    let id = note_id(context, label);
+    let back = format!("#{}", reference_id(context, label));
     let name = format!("Back to footnote {label} in the text");
-    let footnotes = page.footnotes.clone();
+    let footnotes = context.footnotes.clone();
     let first = Memo::new({
         let in_key = in_key.clone();
         move |_| footnotes.with(|all| all.definitions.get(&in_key) == Some(&key))
     });
-    let footnotes = page.footnotes.clone();
+    let footnotes = context.footnotes.clone();
     let referred = Memo::new(move |_| footnotes.with(|all| all.references.contains_key(&in_key)));
     view! {
         <div class="md-note" role="note" tabindex="-1" id=move || first.get().then(|| id.clone())>
             <span class="md-note-label">{label.to_string()}</span>
-            <div class="md-note-text">{blocks::render_blocks(nodes, page)}</div>
+            <div class="md-note-text">{blocks::render_blocks(nodes, context)}</div>
             <When when=move || referred.get()>
                 {
                     let back = back.clone();
@@ -121,8 +121,8 @@ pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, page: &RenderContext)
     .erase()
 }
 
-/// Goes to a place on this page, and the focus with it. The address tells where one is, but *Back* leads to where one
-/// was before the conversation.
+/// Moves the focus and the page to a fragment. The address names the fragment, but *Back* leads to the page before the
+/// conversation.
 fn jump_to(event: &ev::MouseEvent, href: &str) {
     event.prevent_default();
     browser::go_to_fragment(href);

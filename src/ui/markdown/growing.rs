@@ -1,17 +1,17 @@
 //! Lists and texts that grow at their end.
 //!
-//! A signal over a whole list would make each new item cost as much as there are items, for the view of it compares
-//! all keys. So both are cut into chunks with a signal each: what comes touches the last chunk only.
+//! With one signal for a whole list, each new item would cost as much as the list is long, because its view compares
+//! all keys. So both are split into chunks with a signal each: new content touches the last chunk only.
 
 use leptos::prelude::*;
 
 use super::text_node::TextNode;
 use crate::ui::{runtime::each::Each, runtime::erase::Erase};
 
-/// How many items are in a chunk of a list.
+/// The number of items in a chunk of a list.
 const MAX_CHUNK_ITEMS: usize = 64;
 
-/// From which length on a chunk of text ends with its line.
+/// The length from which a chunk of text ends with its line.
 const MIN_PIECE_BYTES: usize = 4096;
 
 /// A list that mostly grows.
@@ -35,7 +35,7 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
         list
     }
 
-    /// The item at `index`, for those who change it: nothing is tracked.
+    /// The item at `index`, for changes. Not tracked.
     pub fn get(&self, index: usize) -> Option<T> {
         let chunk = self
             .chunks
@@ -50,7 +50,7 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
         chunk.items.with_untracked(|items| items.last().cloned())
     }
 
-    /// Calls `each` with every item, in order. Nothing is tracked.
+    /// Calls `each` with every item, in order. Not tracked.
     pub fn for_each(&self, mut each: impl FnMut(&T)) {
         self.chunks.with_untracked(|chunks| {
             for chunk in chunks {
@@ -74,7 +74,7 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
         }
     }
 
-    /// Puts `new` in the place of the items from index `from` on.
+    /// Replaces the items from index `from` on by `new`.
     pub fn splice(&self, from: usize, new: Vec<T>) {
         let mut new = new.into_iter();
         let at = from / MAX_CHUNK_ITEMS;
@@ -173,7 +173,7 @@ impl GrowingText {
         }
     }
 
-    /// All of it. Nothing is tracked.
+    /// The whole text. Not tracked.
     pub fn whole(&self) -> String {
         let mut whole = String::new();
         self.pieces
@@ -198,7 +198,7 @@ impl GrowingText {
     }
 }
 
-/// Where a piece ends that `text` goes on: after the line in which it gets `wanted` bytes long.
+/// The end of a chunk that `text` continues: after the line in which it reaches `wanted` bytes.
 fn piece_end(text: &str, wanted: usize) -> usize {
     let from = wanted.saturating_sub(1).min(text.len());
     text.as_bytes()[from..]

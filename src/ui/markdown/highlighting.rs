@@ -1,4 +1,4 @@
-//! The colours of a code block. What colours it is loaded when there is the first one.
+//! Highlighting of code blocks. Its code is loaded with the first code block.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use crate::ui::{
     runtime::lazy::LoadError,
 };
 
-/// A code block of which all is here.
+/// A complete code block.
 pub struct EndedBlock {
     pub text: String,
     pub language: String,
-    /// Where it is shown.
+    /// The element that shows it.
     pub element: NodeRef<html::Pre>,
     pub is_ended: ArcRwSignal<bool>,
-    /// Told what to show instead.
+    /// Set to the highlighted view.
     pub highlighted: RwSignal<Option<LazyView>>,
 }
 
-/// Gives a block its colours: at once if it is not on the page yet, else when nothing is selected in it. The text is put there
-/// anew, and a selection would be lost.
+/// Highlights a block: at once if it is not on the page yet, else when nothing is selected in it. The text is rendered
+/// again, and a selection would be lost.
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_colours))]
 pub fn colour(block: EndedBlock) -> Result<(), LoadError> {
     let EndedBlock {
@@ -35,13 +35,13 @@ pub fn colour(block: EndedBlock) -> Result<(), LoadError> {
         Arc::new(move || view! { <span class="md-lines">{highlighted(&text, &language)}</span> }.erase());
     let show = move || {
         if is_ended.get_untracked() {
-            // The block may be gone.
+            // The block may be removed.
             target.try_set(Some(code));
         }
     };
-    // What was left meanwhile has no place at all, what is not on the page yet an empty one.
+    // A removed block has no node ref, one that is not on the page yet an empty one.
     match element.try_get_untracked() {
-        Some(Some(place)) => browser::when_unselected(&place, show),
+        Some(Some(element)) => browser::when_unselected(&element, show),
         Some(None) => show(),
         None => {}
     }

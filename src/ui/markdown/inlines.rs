@@ -1,4 +1,4 @@
-//! Running text.
+//! Views of inline content.
 
 use leptos::prelude::*;
 
@@ -16,26 +16,30 @@ use crate::{
 };
 
 /// Text that can grow.
-pub fn render_growing(pieces: &GrowingList<InlineNode>, page: &RenderContext) -> AnyView {
-    let page = page.clone();
-    pieces.view(|piece| piece.key, move |piece| render_inline(&piece, &page))
+pub fn render_growing(pieces: &GrowingList<InlineNode>, context: &RenderContext) -> AnyView {
+    let context = context.clone();
+    pieces.view(|piece| piece.key, move |piece| render_inline(&piece, &context))
 }
 
-/// Text that stays as it is.
-pub fn render_inlines(pieces: &[InlineNode], page: &RenderContext) -> Vec<AnyView> {
-    pieces.iter().map(|piece| render_inline(piece, page)).collect()
+/// Text that does not change.
+pub fn render_inlines(pieces: &[InlineNode], context: &RenderContext) -> Vec<AnyView> {
+    pieces.iter().map(|piece| render_inline(piece, context)).collect()
 }
 
-fn render_inline(piece: &InlineNode, page: &RenderContext) -> AnyView {
+fn render_inline(piece: &InlineNode, context: &RenderContext) -> AnyView {
     match &piece.kind {
         InlineKind::Text(text) => {
             let text = text.clone();
             (move || TextNode(text.get())).erase()
         }
         InlineKind::Code(text) => view! { <code>{text.to_string()}</code> }.erase(),
-        InlineKind::Emphasis(children) => view! { <em>{render_inlines(children, page)}</em> }.erase(),
-        InlineKind::Strong(children) => view! { <strong>{render_inlines(children, page)}</strong> }.erase(),
-        InlineKind::Strikethrough(children) => view! { <del>{render_inlines(children, page)}</del> }.erase(),
+        InlineKind::Emphasis(children) => view! { <em>{render_inlines(children, context)}</em> }.erase(),
+        InlineKind::Strong(children) => {
+            view! { <strong>{render_inlines(children, context)}</strong> }.erase()
+        }
+        InlineKind::Strikethrough(children) => {
+            view! { <del>{render_inlines(children, context)}</del> }.erase()
+        }
         InlineKind::Link {
             href,
             title,
@@ -44,7 +48,7 @@ fn render_inline(piece: &InlineNode, page: &RenderContext) -> AnyView {
             let (href, title) = (href.to_string(), title.as_deref().map(str::to_owned));
             view! {
                 <a class="md-link" href=href title=title target="_blank" rel=EXTERNAL_LINK_REL>
-                    {render_inlines(children, page)}
+                    {render_inlines(children, context)}
                 </a>
             }
             .erase()
@@ -63,18 +67,18 @@ fn render_inline(piece: &InlineNode, page: &RenderContext) -> AnyView {
             }
             .erase()
         }
-        InlineKind::Reference(label) => footnotes::reference_link(label, piece.key, page),
-        InlineKind::Citation(number) => citation(*number, page),
+        InlineKind::Reference(label) => footnotes::reference_link(label, piece.key, context),
+        InlineKind::Citation(number) => citation(*number, context),
         InlineKind::HardBreak => view! { <br/> }.erase(),
     }
 }
 
-/// The number of a source leads there, once it is known that there is one.
-fn citation(number: usize, page: &RenderContext) -> AnyView {
+/// The number of a source, a link once the source is known.
+fn citation(number: usize, context: &RenderContext) -> AnyView {
     let text = citation_text(number);
-    // In an element of its own: on the server's page the texts beside it would be one with it.
+    // In an element of its own: on the server's page it would merge with the texts beside it.
     let plain = move |text: String| view! { <span>{text}</span> }.erase();
-    let Some(cited) = page.citations.clone() else {
+    let Some(cited) = context.citations.clone() else {
         return plain(text);
     };
     let shown = move || match cited(number) {

@@ -1,5 +1,5 @@
-//! What reads Markdown. It weighs much and has a file of its own: a new chat is there without
-//! it, and has it before the first answer comes.
+//! The loader of the Markdown parser. The parser is large and has a file of its own: a new chat is shown without it,
+//! and loads it before the first answer arrives.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 use super::{prose::ParsedText, state::MarkdownState};
 use crate::ui::{runtime::lazy::LoadError, runtime::lazy::retry_until_loaded};
 
-/// Reads a text, of which that is all or that may grow.
+/// Parses a text that is complete (`ended`) or may grow.
 pub type ParseText = fn(text: &str, ended: bool) -> Arc<dyn ParsedText>;
 
 #[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
@@ -19,20 +19,20 @@ fn reader() -> Result<ParseText, LoadError> {
     })
 }
 
-/// Loads it, for a page that was rendered with Markdown in it.
+/// Loads the parser, for a page that was rendered with Markdown in it.
 pub async fn load_markdown() -> Result<(), LoadError> {
     Ok(load().await?)
 }
 
-/// What reads Markdown on this page, once it is here.
+/// The page's Markdown parser, once it is loaded.
 #[derive(Clone, Copy)]
 pub struct MarkdownLoader(RwSignal<Option<ParseText>>);
 
 impl MarkdownLoader {
-    /// It is loaded at once, and again until it is here. The server has it.
+    /// Starts loading at once and retries until it succeeds. On the server the parser is always present.
     pub fn start() -> Self {
         let here = RwSignal::new(None);
-        // The page wants it as long as it is there.
+        // It is wanted as long as the page exists.
         retry_until_loaded(
             || Box::pin(reader()),
             || true,

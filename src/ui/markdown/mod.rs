@@ -1,12 +1,14 @@
 //! Markdown on the page: the blocks of [`crate::markdown`] as views that follow a growing text.
 //!
-//! - [`prose`]: a text, shown or not; [`reader`]: what reads it, in a file that is loaded after the page. All below comes in it
+//! - [`prose`]: a text, shown or not; [`loader`]: the loader of the parser, whose file is loaded after the page and
+//!   includes all modules below
 //! - [`state`]: the state of one text; it turns patches into changes of the nodes that they name
 //! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
-//! - [`piece`]: how much of a long text is shown at once
-//! - [`text`]: a text node that follows a growing text
-//! - [`grow`]: lists and texts that grow at a cost that does not depend on their length
-//! - [`blocks`], [`inlines`], [`code`] (in colours once it has ended: [`colours`]), [`footnotes`]: what it all looks like; [`scroll`]: what is too wide
+//! - [`piece`]: the pieces in which a long text is shown
+//! - [`text_node`]: a text node that follows a growing text
+//! - [`growing`]: lists and texts that grow at a cost that does not depend on their length
+//! - [`blocks`], [`inlines`], [`code`] (highlighted once it has ended: [`highlighting`]), [`footnotes`]: the views;
+//!   [`scroll`]: sideways scrolling of wide content
 //!
 //! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
 
@@ -37,10 +39,10 @@ pub use self::{
 };
 use crate::ui::runtime::erase::Erase;
 
-/// Shows a text, finished or growing; until what reads it is here, the text as it was written.
+/// Shows a text, finished or growing; as plain text until the parser is loaded.
 ///
-/// `prefix` begins the ids of its footnotes and must be unique on the page and the same on the server and in the
-/// browser: the id of the message, say.
+/// `prefix` begins the ids of its footnotes. It must be unique on the page and the same on the server and in the
+/// browser, for example the id of the message.
 #[component]
 pub fn MarkdownView(
     prose: Prose,

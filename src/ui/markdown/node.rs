@@ -10,7 +10,7 @@ use super::{
 };
 use crate::markdown::{Alignment, Block, Inline, ListItem, Patch, TableCell};
 
-/// A block. Its key is its own as long as it is shown.
+/// A block. Its key is unique as long as it is shown.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub key: u64,
@@ -20,7 +20,7 @@ pub struct Node {
 /// The blocks in a container.
 pub type Nodes = GrowingList<Node>;
 
-/// As [`Block`].
+/// The counterpart of [`Block`].
 #[derive(Clone, Debug)]
 pub enum NodeKind {
     Paragraph(GrowingList<InlineNode>),
@@ -31,7 +31,7 @@ pub enum NodeKind {
     Code {
         info: Option<Arc<str>>,
         text: GrowingText,
-        /// Nothing more comes.
+        /// True when the code block is complete.
         ended: ArcRwSignal<bool>,
     },
     Quote(Nodes),
@@ -63,14 +63,14 @@ pub struct TableNode {
     pub rows: GrowingList<TableRow>,
 }
 
-/// A row of a table, which is made anew when it changes.
+/// A row of a table, which is replaced as a whole when it changes.
 #[derive(Clone, Debug)]
 pub struct TableRow {
     pub key: u64,
     pub cells: Arc<[Vec<InlineNode>]>,
 }
 
-/// As [`Inline`]. Only those right in a paragraph or heading can grow.
+/// The counterpart of [`Inline`]. Only inlines directly in a paragraph or heading can grow.
 #[derive(Clone, Debug)]
 pub struct InlineNode {
     pub key: u64,
@@ -99,11 +99,11 @@ pub enum InlineKind {
     HardBreak,
 }
 
-/// Makes nodes and numbers them: the same text gets the same numbers on the server and in the browser.
+/// Creates nodes and numbers them: the same text gets the same numbers on the server and in the browser.
 #[derive(Debug, Default)]
 pub struct NodeBuilder {
     last_key: u64,
-    /// Whether the code that was made last has ended, unless it is known to have.
+    /// The `ended` signal of the last code block, unless the block is known to be complete.
     open_code: Option<ArcRwSignal<bool>>,
 }
 
@@ -117,7 +117,7 @@ impl NodeBuilder {
         blocks.iter().map(|block| self.node(block)).collect()
     }
 
-    /// What has been made does not grow any more.
+    /// Marks the last code block as complete.
     pub fn finish(&mut self) {
         if let Some(ended) = self.open_code.take() {
             ended.set(true);
@@ -131,7 +131,7 @@ impl NodeBuilder {
     }
 
     fn node(&mut self, block: &Block) -> Node {
-        // Only what is last grows.
+        // Only the last block grows.
         self.finish();
         let key = self.next_key();
         let kind = match block {
@@ -173,7 +173,7 @@ impl NodeBuilder {
         Node { key, kind }
     }
 
-    /// What had ended as far as was known is longer after all.
+    /// Reopens a code block that seemed complete and continues after all.
     fn reopen_code(&mut self, ended: ArcRwSignal<bool>) {
         if ended.get_untracked() {
             ended.set(false);
@@ -234,7 +234,7 @@ impl NodeBuilder {
         InlineNode { key, kind }
     }
 
-    /// Makes the change that `patch` says in `root`. One that does not fit changes nothing: it would be another text's.
+    /// Applies a patch to `root`. A patch that does not fit changes nothing: it would belong to another text.
     pub fn apply_patch(&mut self, root: &Nodes, patch: &Patch) {
         match patch {
             Patch::Blocks { path, from, blocks } => {

@@ -1,20 +1,21 @@
 //! Long texts are shown in pieces: the first at once, each further one when a person asks for it.
 //!
-//! An answer may have 8 MiB. All of that as nodes would keep a browser busy for minutes, and the server would render it for every
-//! reader. Where a piece ends depends on the text alone, not on how it came, so that the server and the browser agree.
+//! An answer may have 8 MiB. Rendering all of it as nodes would keep a browser busy for minutes, and the server would
+//! render it for every reader. The end of a piece depends on the text alone, not on its deltas, so that the server and
+//! the browser agree.
 
 use crate::markdown::Block;
 
-/// The cost of a piece. Of plain prose that is some 500 KB, of markup without words 96 KB.
+/// The cost of a piece: some 500 KB of plain prose, or 96 KB of markup without words.
 const MAX_PIECE_COST: usize = 768 << 10;
 
 /// The cost of a byte that may begin or end an element; any other byte costs 1.
 const MARKUP_COST: usize = 8;
 
-/// The longest that a piece goes on for the line that it ends in, in bytes.
+/// The maximum length, in bytes, by which a piece is extended to the end of its last line.
 const MAX_LINE_BYTES: usize = 4096;
 
-/// Measures a text as it comes, up to the end of a piece.
+/// Measures a growing text up to the end of a piece.
 #[derive(Debug, Default)]
 pub struct PieceMeter {
     cost: usize,
@@ -24,7 +25,7 @@ pub struct PieceMeter {
 }
 
 impl PieceMeter {
-    /// Returns how many bytes of `text`, which goes on from what was measured before, belong to this piece.
+    /// Returns how many bytes of `text`, which continues the text measured before, belong to this piece.
     pub fn measure(&mut self, text: &str) -> usize {
         for (at, byte) in text.bytes().enumerate() {
             if self.cost >= MAX_PIECE_COST {

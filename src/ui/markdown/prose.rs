@@ -1,4 +1,4 @@
-//! A text that may be on the screen. It is read as Markdown when it is first shown, not while it streams in unseen.
+//! A text that may be on the screen. It is parsed as Markdown when it is first shown, not while it streams in unseen.
 
 use std::{
     fmt,
@@ -9,12 +9,12 @@ use leptos::prelude::*;
 
 use super::{CitationLookup, ParseText};
 
-/// The length of a text that is shown until it is read.
+/// The maximum length shown of an unparsed text.
 const MAX_PLAIN_BYTES: usize = 256 << 10;
 
-/// A text. Clones are the same one.
+/// A text. Clones share it.
 ///
-/// It belongs to nobody's reactive owner: it goes on growing while nothing shows it.
+/// It has no reactive owner: it continues to grow while no view shows it.
 #[derive(Clone)]
 pub struct Prose(Arc<Mutex<ProseState>>);
 
@@ -23,18 +23,18 @@ enum ProseState {
     Parsed(Arc<dyn ParsedText>),
 }
 
-/// A text that has been read.
+/// A parsed text.
 pub trait ParsedText: Send + Sync {
-    /// Adds what came.
+    /// Appends a delta.
     fn append(&self, more: &str);
-    /// Nothing more will come.
+    /// Marks the text as complete.
     fn finish(&self);
-    /// `prefix` and `cited` as [`MarkdownView`](super::MarkdownView) has them.
+    /// The view. See [`MarkdownView`](super::MarkdownView) for `prefix` and `cited`.
     fn view(self: Arc<Self>, prefix: String, cited: Option<CitationLookup>) -> AnyView;
 }
 
 impl Prose {
-    /// Begins with what there is. With `ended`, that is all, as far as is known.
+    /// Starts from an initial text. With `ended`, it is complete as far as is known.
     pub fn new(text: String, ended: bool) -> Self {
         Self(Arc::new(Mutex::new(ProseState::Unparsed {
             text: ArcRwSignal::new(text),
@@ -42,12 +42,12 @@ impl Prose {
         })))
     }
 
-    /// A text of which all is here.
+    /// A complete text.
     pub fn finished(text: &str) -> Self {
         Self::new(text.to_owned(), true)
     }
 
-    /// Adds what came.
+    /// Appends a delta.
     pub fn append(&self, more: &str) {
         self.with_state(|state| match state {
             ProseState::Unparsed { text, ended } => {
@@ -58,7 +58,7 @@ impl Prose {
         });
     }
 
-    /// Nothing more will come.
+    /// Marks the text as complete.
     pub fn finish(&self) {
         self.with_state(|state| match state {
             ProseState::Unparsed { ended, .. } => *ended = true,
@@ -66,7 +66,7 @@ impl Prose {
         });
     }
 
-    /// It is shown from now on.
+    /// Parses the text, because it is shown from now on.
     pub(super) fn parse(&self, reader: ParseText) -> Arc<dyn ParsedText> {
         self.with_state(|state| {
             let read = match state {
@@ -78,7 +78,7 @@ impl Prose {
         })
     }
 
-    /// The text, until it is read: its beginning, if it is long.
+    /// The text to show until it is parsed: its beginning, if it is long.
     pub(super) fn plain_text(&self) -> String {
         self.with_state(|state| match state {
             ProseState::Unparsed { text, .. } => {

@@ -1,4 +1,4 @@
-//! Boxes that can be scrolled sideways.
+//! Boxes with sideways scrolling.
 
 use leptos::{
     html::ElementType,
@@ -9,8 +9,8 @@ use leptos::{
 
 use crate::ui::browser;
 
-/// A `tabindex` that makes a box a stop for the Tab key while its content is wider than it is: only then is there
-/// something to scroll with the arrow keys.
+/// A `tabindex` that makes a box a tab stop while its content is wider than the box: only then is there something to
+/// scroll with the arrow keys.
 pub fn tab_stop_while_wider<S, C>(scroller: NodeRef<S>, content: NodeRef<C>) -> Memo<Option<&'static str>>
 where
     S: ElementType<Output: JsCast + Clone + Into<HtmlElement> + 'static> + 'static,

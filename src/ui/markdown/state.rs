@@ -20,12 +20,12 @@ use crate::{
 
 /// A Markdown text and the nodes that show it.
 ///
-/// It belongs to nobody's reactive owner: a text goes on growing while nothing shows it.
+/// It has no reactive owner: a text continues to grow while no view shows it.
 #[derive(Debug)]
 pub struct MarkdownState {
     pub(super) nodes: Nodes,
     footnotes: ArcRwSignal<Footnotes>,
-    /// There is more than is shown.
+    /// True if more text exists than is shown.
     pub(super) has_more: ArcRwSignal<bool>,
     source: Mutex<ParseState>,
 }
@@ -34,17 +34,17 @@ pub struct MarkdownState {
 struct ParseState {
     builder: NodeBuilder,
     text: SourceText,
-    /// Of the piece that is shown last.
+    /// The meter of the last shown piece.
     meter: PieceMeter,
     /// The rest after that piece.
     rest: String,
-    /// Nothing more will come after the rest.
+    /// True if the rest is complete.
     is_ended: bool,
 }
 
 #[derive(Debug)]
 enum SourceText {
-    /// Read at once. It is kept in case that there is more of it after all.
+    /// Parsed at once. Kept in case that more text follows after all.
     Complete(String),
     Growing(Box<MarkdownDocument>),
     /// Has grown to its end.
@@ -52,14 +52,14 @@ enum SourceText {
 }
 
 impl MarkdownState {
-    /// Begins with what there is of a growing text.
+    /// Starts from the beginning of a growing text.
     pub fn new(text: &str) -> Self {
         let state = Self::from_source(SourceText::Growing(Box::default()));
         state.append(text);
         state
     }
 
-    /// Shows a text of which all is there.
+    /// Shows a complete text.
     pub fn finished(text: &str) -> Self {
         let mut meter = PieceMeter::default();
         if meter.measure(text) < text.len() {
@@ -100,7 +100,7 @@ impl MarkdownState {
         }
     }
 
-    /// Shows as much of what comes as belongs to the piece that is shown last, and keeps the rest.
+    /// Shows the part of the new text that belongs to the last shown piece, and keeps the rest.
     fn show_within_piece(&self, source: &mut ParseState, text: &str) {
         let (now, later) = text.split_at(source.meter.measure(text));
         source.rest.push_str(later);
@@ -128,7 +128,7 @@ impl MarkdownState {
         *old = SourceText::Growing(document);
     }
 
-    /// Shows the end of the text as it really is, and links its footnotes, once all of it is shown.
+    /// Parses the end of the text as final and links its footnotes, once all of it is shown.
     fn finish_shown(&self, source: &mut ParseState) {
         if !source.is_ended || !source.rest.is_empty() {
             return;
@@ -159,7 +159,7 @@ impl MarkdownState {
         });
     }
 
-    /// The length of the text that is shown.
+    /// The length of the shown text.
     #[cfg(test)]
     pub(super) fn shown_bytes(&self) -> usize {
         self.with_source(|source| match &source.text {
@@ -175,7 +175,7 @@ impl MarkdownState {
         }
     }
 
-    /// The whole text of the code block that what is shown ends in.
+    /// The whole text of the code block that the shown text ends in.
     pub(super) fn open_code(&self) -> Option<String> {
         let whole = self.with_source(|ParseState { text, rest, .. }| match text {
             SourceText::Growing(document) if !rest.is_empty() => Some([document.source(), rest].concat()),
@@ -199,8 +199,8 @@ impl MarkdownState {
 }
 
 impl ParsedText for MarkdownState {
-    /// Adds what came. The page changes where the text did; each call costs as much as the open end of the text is
-    /// long, so what comes within a frame is best added at once.
+    /// Appends a delta. The page changes where the text did. Each call costs as much as the open end of the text is
+    /// long, so all deltas of a frame are best appended at once.
     fn append(&self, text: &str) {
         if text.is_empty() {
             return;
@@ -216,7 +216,7 @@ impl ParsedText for MarkdownState {
         });
     }
 
-    /// Nothing more will come: shows the end of the text as it really is, and links its footnotes.
+    /// Marks the text as complete: parses its end as final and links its footnotes.
     fn finish(&self) {
         self.with_source(|source| {
             source.is_ended = true;

@@ -1,8 +1,7 @@
-//! A text on the page that grows.
+//! A growing text node.
 //!
-//! What Leptos does with a text that changed is to set all of it, and a browser then drops a selection in it. This one
-//! adds what came: whoever selects a line while the next is being written keeps it, and a token costs as much as it
-//! is long.
+//! When a text changes, Leptos sets all of it, and a browser then drops a selection in it. This node appends the new
+//! text instead: a selection survives while the text grows, and a token costs as much as it is long.
 
 use leptos::tachys::{
     html::attribute::{Attribute, any_attribute::AnyAttribute},
@@ -16,10 +15,10 @@ use leptos::tachys::{
 
 use crate::ui::browser;
 
-/// All of a text, to be shown in one text node.
+/// The whole text, to be shown in one text node.
 pub struct TextNode(pub String);
 
-/// The node, and what is in it.
+/// The node with its current text.
 pub struct TextNodeState {
     node: Text,
     text: String,
@@ -53,7 +52,7 @@ impl AddAnyAttr for TextNode {
     }
 }
 
-/// On the server it is a text like any other.
+/// On the server it is rendered like any other text.
 impl RenderHtml for TextNode {
     type AsyncOutput = Self;
     type Owned = Self;
@@ -88,7 +87,7 @@ impl RenderHtml for TextNode {
         } else {
             cursor.sibling();
         }
-        // Two texts in a row have a comment between them.
+        // Adjacent texts are separated by a comment.
         if matches!(position.get(), Position::NextChildAfterText) {
             cursor.sibling();
         }

@@ -1,4 +1,4 @@
-//! The card in the text that stands for what is in the panel. Its code is loaded when there is the first one.
+//! The card in the transcript that stands for a payload in the panel. Its code is loaded with the first card.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// What a tool or the model has made: a line about it, and a button that opens the panel.
+/// The card of a payload of a tool or the model: a summary line, and a button that opens the panel.
 pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     lazy_part(move || code(conversation_id, payload.clone()))
 }
@@ -28,7 +28,7 @@ pub fn code(conversation_id: ConversationId, payload: PayloadRef) -> Result<Lazy
 fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     let panel = use_panel();
     let verdict = panel.verdict(conversation_id, &payload.payload_id);
-    let said = move || {
+    let verdict_label = move || {
         verdict.get().map(|verdict| {
             let word = match verdict {
                 Verdict::Accepted => "Accepted",
@@ -57,14 +57,14 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
         <div class="payload" data-payload=id data-lazy="payload">
             {icons::panel()}
             <span class="payload-summary" dir="auto">{summary}</span>
-            {said}
+            {verdict_label}
             <button type="button" class="payload-open needs-script" aria-label=name on:click=press>{word}</button>
         </div>
     }
     .erase()
 }
 
-/// The card's button.
+/// The selector of the card's button.
 pub fn card_selector(payload: &PayloadRef) -> String {
     ["[data-payload=\"", &payload.payload_id, "\"] button"].concat()
 }

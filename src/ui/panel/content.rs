@@ -1,4 +1,4 @@
-//! What is in the panel's frame. Its code is loaded when the panel is first opened.
+//! The content of the panel's frame. Its code is loaded when the panel is first opened.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn content(panel: Panel) -> AnyView {
     (move || panel.shown.get().map(|shown| payload_view(panel, shown))).erase()
 }
 
-/// Whether nothing else is there that Escape leaves: a dialog, a list, a title or a word that is being written.
+/// Returns true if no other element handles Escape: a dialog, a list, a title or an input that is being edited.
 fn is_panel_escape(event: &ev::KeyboardEvent) -> bool {
     !event.default_prevented()
         && !event.is_composing()
@@ -41,7 +41,7 @@ fn is_panel_escape(event: &ev::KeyboardEvent) -> bool {
         && !browser::exists("dialog[open], :popover-open")
 }
 
-/// A payload as it comes.
+/// The loading state of a payload.
 #[derive(Clone)]
 enum PayloadState {
     Loading,
@@ -101,7 +101,7 @@ fn load(panel: Panel, shown: &ShownPayload, state: RwSignal<PayloadState>) {
     let request = rpc::payload(shown.conversation_id, shown.payload.payload_id.clone());
     spawn_local(async move {
         let outcome = panel.live.call(request).await;
-        // Something else may be shown by now.
+        // The panel may show something else by now.
         state.try_set(match outcome {
             Ok(view) => PayloadState::Ready(Arc::new(view)),
             Err(error) => PayloadState::Failed(error),

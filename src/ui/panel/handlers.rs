@@ -1,7 +1,7 @@
-//! How a payload is presented, by its type. What is in it is shown by what the server made of it ([`PanelBody`]).
+//! The presentation of a payload, by its type. The server decides the content ([`PanelBody`]).
 //!
-//! A page that has types of its own, or takes up what is proposed to it, registers handlers of its own with
-//! `use_page().handlers.add(…)`, which are looked up before these.
+//! A page with types of its own, or one that accepts proposals, registers handlers with
+//! `use_page_registry().handlers.register(…)`. They take precedence over the handlers here.
 //!
 //! [`PanelBody`]: crate::protocol::panel::PanelBody
 
@@ -14,32 +14,32 @@ use crate::{
     ui::state::page_registry::PageRegistry,
 };
 
-/// What a page does with a proposal.
+/// Handles a proposal on a page.
 pub type ProposalCallback = Callback<Arc<PanelView>>;
 
-/// How payloads of a type are presented.
+/// The presentation of a payload type.
 #[derive(Clone, Copy, Debug)]
 pub struct PayloadHandler {
     pub kind: &'static str,
     /// The panel's title.
     pub title: &'static str,
-    /// The panel's width, until somebody makes it another one.
+    /// The panel's default width.
     pub width: u32,
-    /// What accepting and rejecting does on the page. Without it, the person's choice is remembered, and that is all.
+    /// The page's actions for Accept and Reject. Without them, only the verdict is stored.
     pub accept: Option<ProposalCallback>,
     pub reject: Option<ProposalCallback>,
-    /// The page that can accept it, where the present one can't.
+    /// The page that can accept the proposal if the present one can't.
     pub other_page: Option<OtherPage>,
 }
 
 /// Another page, on which a proposal is accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct OtherPage {
-    /// The button's words.
+    /// The label of the button.
     pub button_label: &'static str,
-    /// Its effect, in a sentence.
+    /// A sentence about its effect.
     pub description: &'static str,
-    /// The address that takes it up.
+    /// The address that opens the proposal there.
     pub address: fn(&PanelView) -> Option<String>,
 }
 
@@ -56,10 +56,10 @@ impl PayloadHandler {
     }
 }
 
-/// A query is searched for on the page *Literature*.
+/// A query runs on the page *Literature*.
 const LITERATURE_PAGE: OtherPage = OtherPage {
     button_label: "Search in Literature",
-    description: "This takes you to the page Literature, and this conversation with you.",
+    description: "This opens the page Literature, together with this conversation.",
     address: |proposal| match &proposal.body {
         PanelBody::Query(suggestion) => {
             let query = suggestion.query.clone();
@@ -86,10 +86,10 @@ static COMMON_HANDLERS: [PayloadHandler; 7] = [
     PayloadHandler::new("web_search_results", "Search results", 480),
 ];
 
-/// For what nobody knows.
+/// The handler for unknown types.
 static FALLBACK_HANDLER: PayloadHandler = PayloadHandler::new("other", "Data", 480);
 
-/// The handler of a type: the page's, or else the one of every page.
+/// The handler of a type: the page's own, or else the common one.
 pub fn handler_for(page: &PageRegistry, kind: &str) -> PayloadHandler {
     let everywhere = || COMMON_HANDLERS.iter().find(|handler| handler.kind == kind);
     page.handlers

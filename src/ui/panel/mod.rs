@@ -1,12 +1,13 @@
-//! The panel beside the conversation, with what a tool or the model has made for it.
+//! The panel beside the conversation, with payloads of tools and the model.
 //!
-//! Here is what every page needs: what is shown, when it opens and closes, its frame and the [`card`] in the text. What
-//! is in the frame has its code in a file of its own ([`content`]), which is loaded when it is first opened.
+//! This module has what every page needs: the shown payload, opening and closing, the frame, and the [`card`] in the
+//! transcript. The content's code is in a file of its own ([`content`]), which is loaded when the panel is first
+//! opened.
 //!
-//! - [`handlers`]: title and width by a payload's type, and what a page does with what is accepted
+//! - [`handlers`]: title and width by payload type, and the page's actions for proposals
 //! - [`verdict`]: accepting and rejecting
-//! - [`width`]: making it wider and narrower
-//! - [`shown`]: what it shows, one file a kind
+//! - [`width`]: resizing
+//! - [`body`]: the content, one file per kind
 
 mod body;
 mod card;
@@ -24,16 +25,16 @@ use super::{browser, state::ConversationPhase, state::Live};
 use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};
 use crate::ui::{components::icons, runtime::lazy::lazy_view, runtime::when::When, state::route::Route};
 
-/// The frame, for what moves the focus.
+/// The frame, for focus changes.
 const FRAME_SELECTOR: &str = "#panel";
-/// Where there is no room for it beside the conversation.
+/// Matches where the panel does not fit beside the conversation.
 const NARROW_QUERY: &str = "(width < 64rem)";
 
-/// The panel of the page. There is one.
+/// The panel. One per page.
 #[derive(Clone, Copy)]
 pub struct Panel {
     shown: RwSignal<Option<ShownPayload>>,
-    /// There is no room beside the conversation: it takes the whole screen.
+    /// True if it does not fit beside the conversation: it covers the whole screen.
     is_fullscreen: RwSignal<bool>,
     live: Live,
 }
@@ -46,7 +47,7 @@ struct ShownPayload {
 }
 
 impl Panel {
-    /// Closed. It opens by itself for what arrives, and closes with its conversation.
+    /// A closed panel. It opens automatically for new payloads, and closes with its conversation.
     pub fn new(live: Live) -> Self {
         let panel = Self {
             shown: RwSignal::new(None),
@@ -73,7 +74,7 @@ impl Panel {
         panel
     }
 
-    /// Opens it by itself: where there is room, and nobody is at work in it.
+    /// Opens automatically, if there is room and the person is not working in it.
     fn on_payload(self, id: ConversationId, payload: PayloadRef) {
         let is_here = self.live.chat_route.get_untracked() == Route::Conversation(id);
         if is_here && !browser::matches_media(NARROW_QUERY) && !browser::has_focus_in(FRAME_SELECTOR) {
@@ -89,7 +90,7 @@ impl Panel {
         }));
     }
 
-    /// Opens it because somebody wants to see that, who then is in it.
+    /// Opens on request and moves the focus into it.
     pub fn open(self, payload: PayloadRef) {
         if let Some(id) = self.live.chat_route.get_untracked().conversation_id() {
             self.show(id, payload);
@@ -97,7 +98,7 @@ impl Panel {
         }
     }
 
-    /// Closes it. Who was in it goes on where it was opened.
+    /// Closes and returns the focus to the element that opened it.
     pub fn close(self) {
         let was_within = browser::has_focus_in(FRAME_SELECTOR);
         let Some(ShownPayload { payload, .. }) = self.shown.get_untracked() else {
@@ -124,7 +125,7 @@ impl Panel {
         })
     }
 
-    /// What the person has said of something that was made for the panel.
+    /// The person's verdict on a payload.
     fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
         let judged = self.live.view(conversation_id).verdict_version;
         let payload_id = payload_id.to_owned();
@@ -135,7 +136,7 @@ impl Panel {
         })
     }
 
-    /// Whether nothing else on the page can be reached.
+    /// Returns true if nothing else on the page can be reached.
     pub fn is_covering_page(self) -> bool {
         self.is_fullscreen.get() && self.shown.with(Option::is_some)
     }
@@ -146,7 +147,7 @@ pub fn use_panel() -> Panel {
     expect_context()
 }
 
-/// The panel's frame, while there is something in it.
+/// The panel's frame, while it has content.
 #[component]
 pub fn PanelFrame() -> impl IntoView {
     let panel = use_panel();
@@ -163,7 +164,7 @@ fn Frame(panel: Panel) -> impl IntoView {
     let watch = StoredValue::new(None);
     Effect::new(move |_| {
         if let Some(frame) = frame.get() {
-            // The window may get wider or narrower.
+            // The window may change its width.
             let resized = move || panel.is_fullscreen.set(browser::matches_media(NARROW_QUERY));
             watch.set_value(Some(browser::on_resize(&frame, resized)));
         }

@@ -1,4 +1,4 @@
-//! Accept and Reject, below a proposal. What the person says is kept, told to the model, and shown in every tab; what it does is
+//! Accept and Reject, below a proposal. The verdict is stored, sent to the model, and shown in every tab; its effect is
 //! up to the page.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::{
     ui::{browser, components::icons, runtime::erase::Erase, tray::use_tray},
 };
 
-/// The buttons, or which of them was pressed.
+/// The buttons, or the verdict.
 pub fn verdict_buttons(
     panel: Panel,
     shown: &ShownPayload,
@@ -20,8 +20,8 @@ pub fn verdict_buttons(
     proposal: Arc<PanelView>,
 ) -> AnyView {
     let verdict = panel.verdict(shown.conversation_id, &shown.payload.payload_id);
-    let waits = RwSignal::new(false);
-    let said = move || {
+    let is_sending = RwSignal::new(false);
+    let announcement = move || {
         verdict.get().map(|verdict| {
             let (icon, word) = match verdict {
                 Verdict::Accepted => (icons::check(), "Accepted"),
@@ -32,24 +32,24 @@ pub fn verdict_buttons(
     };
     let (id, payload_id) = (shown.conversation_id, shown.payload.payload_id.clone());
     let (accept, reject) = (handler.accept, handler.reject);
-    // What the present page can't do is done on another one.
+    // A proposal that the present page can't accept is accepted on another one.
     let elsewhere = handler.other_page.filter(|_| accept.is_none());
     let obstacle = proposal.obstacle.clone();
     let tray = use_tray();
     let say = Callback::new(move |verdict: Verdict| {
-        if waits.get_untracked() {
+        if is_sending.get_untracked() {
             return;
         }
-        waits.set(true);
+        is_sending.set(true);
         let does = match verdict {
             Verdict::Accepted => accept,
             Verdict::Rejected => reject,
         };
         let proposal = proposal.clone();
         let counts = move || {
-            // Something else may be shown by now, and the page that would do it may be gone.
-            if !waits.is_disposed() {
-                // The buttons go away.
+            // The panel may show something else by now, and the page that handles the verdict may be left.
+            if !is_sending.is_disposed() {
+                // The buttons are removed.
                 browser::focus_selector(".panel-body");
             }
             if let Some(does) = does {
@@ -63,8 +63,8 @@ pub fn verdict_buttons(
             }
         };
         let over = move || {
-            // Something else may be shown by now.
-            waits.try_set(false);
+            // The panel may show something else by now.
+            is_sending.try_set(false);
         };
         panel
             .live
@@ -75,7 +75,7 @@ pub fn verdict_buttons(
             <button
                 type="button"
                 class=class
-                aria-disabled=move || waits.get().then_some("true")
+                aria-disabled=move || is_sending.get().then_some("true")
                 on:click=move |_| say.run(verdict)
             >
                 {word}
@@ -102,7 +102,7 @@ pub fn verdict_buttons(
     };
     view! {
         <div class="panel-verdict">
-            <div role="status">{said}</div>
+            <div role="status">{announcement}</div>
             {buttons}
         </div>
     }

@@ -1,21 +1,21 @@
-//! The panel's width: as its type has it, or as somebody has made it, which this browser keeps by type.
+//! The panel's width: the default of the payload type, or the person's choice, which this browser stores by type.
 
 use leptos::{ev, prelude::*};
 
 use super::{Panel, handlers::PayloadHandler};
 use crate::ui::{browser, runtime::erase::Erase};
 
-/// The narrowest that it can be, as the style sheet has it.
+/// The minimum width, as in the style sheet.
 const MIN_WIDTH: u32 = 320;
-/// How far an arrow moves the edge.
+/// The step of an arrow key.
 const KEY_STEP: u32 = 32;
 
-/// Where the panel ends on the right: at the edge of the window, or of a tray.
+/// The right edge of the panel: the edge of the window, or of a tray.
 fn right_edge() -> u32 {
     browser::right_edge("panel").unwrap_or_else(browser::viewport_width)
 }
 
-/// The widest that it can be now, which the style sheet knows: beside the conversation, or over the page and beside a tray.
+/// The current maximum width, as in the style sheet: beside the conversation, or over the page and beside a tray.
 fn max_width() -> u32 {
     browser::max_width("panel").unwrap_or(u32::MAX).max(MIN_WIDTH)
 }
@@ -28,19 +28,21 @@ fn storage_key(handler: &PayloadHandler) -> String {
     ["parlor-panel-width:", handler.kind].concat()
 }
 
-/// The edge towards the conversation, which can be moved: by dragging it, or with the arrows. A double click puts it back.
+/// The separator between the conversation and the panel, moved by dragging or with the arrow keys. A double click
+/// restores the default.
 pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
     let kept = browser::storage_get(&storage_key(&handler)).and_then(|kept| kept.parse().ok());
-    // The window and what is in it may have changed when somebody comes to move it.
+    // The available width may have changed since the last drag.
     let room = RwSignal::new(max_width());
     let measure = move || room.set(max_width());
-    // As it is wanted: the style sheet keeps it within what there is room for, whatever becomes of the window.
+    // The requested width: the style sheet limits it to the available width.
     let width = RwSignal::new(kept.unwrap_or(handler.width));
     Effect::new(move |_| {
         let pixels = [&width.get().to_string(), "px"].concat();
         browser::set_style("panel", "--panel-width", &pixels);
     });
-    let keep = move || browser::storage_set(&storage_key(&handler), Some(&width.get_untracked().to_string()));
+    let store =
+        move || browser::storage_set(&storage_key(&handler), Some(&width.get_untracked().to_string()));
     let pressed = move |event: ev::KeyboardEvent| {
         let now = clamp_width(width.get_untracked());
         let new = match event.key().as_str() {
@@ -52,7 +54,7 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
         };
         event.prevent_default();
         width.set(clamp_width(new));
-        keep();
+        store();
     };
     let dragged = RwSignal::new(false);
     let taken = move |event: ev::PointerEvent| {
@@ -65,17 +67,17 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
             width.set(clamp_width(right_edge().saturating_sub(left)));
         }
     };
-    let let_go = move |_: ev::PointerEvent| {
+    let release = move |_: ev::PointerEvent| {
         if dragged.get_untracked() {
             dragged.set(false);
-            keep();
+            store();
         }
     };
-    let put_back = move |_: ev::MouseEvent| {
+    let reset = move |_: ev::MouseEvent| {
         browser::storage_set(&storage_key(&handler), None);
         width.set(handler.width);
     };
-    // Where it covers all there is nothing to be moved.
+    // A panel that covers everything cannot be resized.
     let view = move || {
         (!panel.is_fullscreen.get()).then(|| {
             view! {
@@ -95,9 +97,9 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
                     on:keydown=pressed
                     on:pointerdown=taken
                     on:pointermove=moved
-                    on:pointerup=let_go
-                    on:lostpointercapture=let_go
-                    on:dblclick=put_back
+                    on:pointerup=release
+                    on:lostpointercapture=release
+                    on:dblclick=reset
                 ></div>
             }
         })

@@ -6,17 +6,17 @@ use serde::Serialize;
 use crate::protocol::{ConversationId, MemoryId, MessageId, StreamId, TokenId};
 use crate::ui::runtime::erase::Erase;
 
-/// What tells the items of one list from each other.
+/// The key of an item, unique within its list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Key(pub u64, pub u64);
 
-/// Shows items that come and go; an item keeps its view as long as it has its key.
+/// Shows a changing list; an item keeps its view as long as it has its key.
 ///
-/// It is Leptos's `For`, which is large and is compiled anew for every kind of item. Here it always gets the same kind:
-/// a key, and how to make the view.
+/// This replaces Leptos's `For`, which is large and is compiled again for every item type. Here it always gets the same
+/// type: a key, and a function that makes the view.
 #[component]
 pub fn Each<T, K, V>(
-    /// The items; what it reads is followed.
+    /// Returns the items. Tracked.
     of: impl Fn() -> Vec<T> + Send + 'static,
     key: impl Fn(&T) -> K + Send + 'static,
     /// Makes an item's view.
@@ -62,7 +62,7 @@ impl From<(usize, usize)> for Key {
 }
 
 impl From<(usize, usize, usize)> for Key {
-    /// The first two are small.
+    /// The first two must be small.
     fn from((first, second, third): (usize, usize, usize)) -> Self {
         Self(((first as u64) << 32) | second as u64, third as u64)
     }

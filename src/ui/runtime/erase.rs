@@ -1,10 +1,10 @@
-//! Forgetting a view's type, where different views stand in one place.
+//! Type erasure of views, where different views stand in one place.
 
 use leptos::prelude::*;
 
 use crate::ui::browser;
 
-/// [`IntoAny`] that makes a smaller WASM.
+/// [`IntoAny`] with a smaller WASM.
 pub trait Erase {
     /// The view without its type.
     fn erase(self) -> AnyView;

@@ -1,26 +1,26 @@
-//! Views whose code comes in a file of its own, when they are first shown: what few people need, and not at once, is
-//! no part of what everybody waits for.
+//! Views with a code file of their own, loaded when they are first shown. Code that few people need, and not at once,
+//! does not delay the page for everybody.
 //!
-//! Such a view's module has a function that the build takes out of the WASM, with all that only it needs:
+//! The module of such a view has a function that the build splits from the main WASM, with all code that only it needs:
 //!
 //! ```text
 //! /// Shows the settings.
 //! pub fn settings(live: Live) -> AnyView {
-//!     lazy(move || code(live))
+//!     lazy_view(move || code(live))
 //! }
 //!
 //! #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-//! pub fn code(live: Live) -> Result<Code, NotLoaded> {
+//! pub fn code(live: Live) -> Result<LazyView, LoadError> {
 //!     Ok(Arc::new(move || view! { <section data-lazy="settings"><Settings live/></section> }.erase()))
 //! }
 //! ```
 //!
-//! Calling it has become asynchronous, and fails if there is no network, or the server has become a newer one that doesn't
-//! have the file. [`lazy`] shows the view, or says so. Without `fallible` such a call would be a panic and the page dead,
-//! and so it is with Leptos's own `#[lazy]`.
+//! A call of the split function is asynchronous. It fails without network, or when the server has been updated and no
+//! longer has the file. [`lazy_view`] shows the view, or the failure. Without `fallible`, as with Leptos's own `#[lazy]`,
+//! a failure would be a panic and stop the page.
 //!
-//! The server has all code and renders the view at once. [`prepare`](crate::ui::prepare) has the browser load that code before it takes the
-//! page over; it must know each view here that a page may begin with.
+//! The server has all code and renders the view at once. [`prepare`](crate::ui::prepare) makes the browser load that code
+//! before hydration; it must list each view of this kind that the first page may contain.
 
 use std::{
     pin::Pin,
@@ -35,10 +35,10 @@ use crate::ui::{
     runtime::{backoff::backoff_ms, erase::Erase},
 };
 
-/// Makes a view, once it is here.
+/// Makes a loaded view.
 pub type LazyView = Arc<dyn Fn() -> AnyView + Send + Sync>;
 
-/// The file could not be loaded. The browser's console knows why.
+/// The file could not be loaded. The browser's console has the cause.
 #[derive(Debug)]
 pub struct LoadError;
 
@@ -48,24 +48,24 @@ impl From<SplitLoaderError> for LoadError {
     }
 }
 
-/// Something on its way.
+/// The future of a load.
 pub type LoadFuture<T> = Pin<Box<dyn Future<Output = Result<T, LoadError>>>>;
 
-/// Shows a view once its code is here, and until then that it is being waited for or could not be had.
+/// Shows a view once its code is loaded; until then a notice that it is loading or has failed.
 pub fn lazy_view<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
     Lazy::new(load).show(true)
 }
 
-/// The same for a part of something that is shown already: while it is loaded, nothing is said.
+/// Shows a part of a larger view once its code is loaded; no notice while it is loading.
 pub fn lazy_part<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
     Lazy::new(load).show(false)
 }
 
-/// The same for what nobody waits for: it is shown once it is here, and as long as it can't be had, nothing is.
+/// Shows an optional view once its code is loaded, without any notice, also of failures.
 pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + 'static,
 ) -> AnyView {
@@ -82,20 +82,20 @@ pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     view.erase()
 }
 
-/// Goes on once something lazy is here, for which it is asked again and again as long as it is wanted.
+/// Loads something lazy, retries as long as it is wanted, and calls `on_loaded` with it.
 pub fn retry_until_loaded<T: 'static>(
     load: impl Fn() -> LoadFuture<T> + 'static,
     is_wanted: impl Fn() -> bool + 'static,
-    go_on: impl FnOnce(T) + 'static,
+    on_loaded: impl FnOnce(T) + 'static,
 ) {
     when_loaded(load(), move |first| match first {
-        Ok(here) => go_on(here),
+        Ok(here) => on_loaded(here),
         Err(LoadError) => spawn_local(async move {
             let mut tries = 1;
             browser::sleep(backoff_ms(tries)).await;
             while is_wanted() {
                 if let Ok(here) = load().await {
-                    return go_on(here);
+                    return on_loaded(here);
                 }
                 tries += 1;
                 browser::sleep(backoff_ms(tries)).await;
@@ -104,15 +104,15 @@ pub fn retry_until_loaded<T: 'static>(
     });
 }
 
-/// Goes on once something lazy is here, or could not be had: at once, if it is here already.
+/// Calls `on_loaded` once something lazy is loaded or has failed: at once, if it is loaded already.
 pub fn when_loaded<T: 'static>(
     mut loading: LoadFuture<T>,
-    go_on: impl FnOnce(Result<T, LoadError>) + 'static,
+    on_loaded: impl FnOnce(Result<T, LoadError>) + 'static,
 ) {
-    // On the server it always is, in a browser from the second time on.
+    // On the server it is always loaded, in a browser from the second time on.
     match (&mut loading).now_or_never() {
-        Some(result) => go_on(result),
-        None => spawn_local(async move { go_on(loading.await) }),
+        Some(result) => on_loaded(result),
+        None => spawn_local(async move { on_loaded(loading.await) }),
     }
 }
 
@@ -120,7 +120,7 @@ pub fn when_loaded<T: 'static>(
 struct Lazy {
     load: Arc<dyn Fn() -> LoadFuture<LazyView> + Send + Sync>,
     code: Arc<OnceLock<LazyView>>,
-    /// Set whenever it is known how the loading went.
+    /// Set when the result of the load is known.
     has_failed: RwSignal<bool>,
 }
 
@@ -135,11 +135,11 @@ impl Lazy {
         }
     }
 
-    fn show(self, says_so: bool) -> AnyView {
+    fn show(self, shows_notice: bool) -> AnyView {
         self.load();
         let view = move || match (self.has_failed.get(), self.code.get()) {
             (_, Some(code)) => code(),
-            (false, None) if !says_so => ().into_any(),
+            (false, None) if !shows_notice => ().into_any(),
             (false, None) => {
                 view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
             }
@@ -155,7 +155,7 @@ impl Lazy {
 
     fn on_loaded(&self, result: Result<LazyView, LoadError>) {
         let failed = result.map(|code| self.code.set(code)).is_err();
-        // What is shown may be gone meanwhile.
+        // The view may be removed meanwhile.
         self.has_failed.try_set(failed);
     }
 
@@ -166,7 +166,7 @@ impl Lazy {
         };
         view! {
             <div class="notice" role="alert">
-                <p>"This part of the page could not be loaded. If it stays so, reload the page."</p>
+                <p>"This part of the page could not be loaded. If this persists, reload the page."</p>
                 <button type="button" class="button" on:click=again>
                     "Try again"
                 </button>

@@ -1,4 +1,5 @@
-//! What the assistant is told in every conversation. What is written and not saved stays in this browser.
+//! The person's instructions for the assistant, which apply to every conversation. Unsaved text is stored in this
+//! browser.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -11,10 +12,10 @@ use crate::{
     ui::{browser, runtime::erase::Erase, runtime::when::When},
 };
 
-/// Where what is not saved is kept.
+/// The storage key of the unsaved text.
 const DRAFT_KEY: &str = "parlor-draft:instructions";
 
-/// How the last saving went.
+/// The result of the last save.
 #[derive(Clone, PartialEq, Eq)]
 enum SaveStatus {
     Idle,
@@ -28,7 +29,7 @@ struct Instructions {
     settings: SettingsState,
     save_status: RwSignal<SaveStatus>,
     is_unsaved: Memo<bool>,
-    /// By how many bytes they are too long.
+    /// The number of bytes beyond the limit.
     excess_bytes: Memo<usize>,
 }
 
@@ -94,7 +95,7 @@ pub fn section(settings: SettingsState) -> AnyView {
 }
 
 impl Instructions {
-    /// What was written here before, and not saved.
+    /// Restores the unsaved text of an earlier visit.
     fn restore_draft(self) {
         if self.settings.phase.get() == SettingsPhase::Ready
             && let Some(draft) = browser::storage_get(DRAFT_KEY)
@@ -164,7 +165,7 @@ impl Instructions {
             (SaveStatus::Saving, _) => "Saving…",
             (SaveStatus::Saved, false) => "Saved",
             (_, true) if self.settings.has_conflict.get() => {
-                "They were changed elsewhere meanwhile. Saving replaces that; discarding shows it."
+                "The instructions were changed elsewhere. Saving overwrites that version; discarding shows it."
             }
             (_, true) => "Not saved yet. Kept in this browser.",
             (_, false) => "",

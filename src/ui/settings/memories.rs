@@ -1,4 +1,4 @@
-//! What the assistant remembers of the person. What it remembers meanwhile appears by itself.
+//! The assistant's memories of the person. Memories stored meanwhile appear automatically.
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -16,18 +16,18 @@ use crate::{
     },
 };
 
-/// More than these are not seen at a glance.
+/// More memories than these need a search.
 const MAX_WITHOUT_SEARCH: usize = 7;
 
-/// How much of a memory is in its button's name, in characters.
+/// The maximum length of a memory in its button's label, in characters.
 const MAX_LABEL_CHARS: usize = 60;
 
 #[derive(Clone, Copy)]
 struct Memories {
     settings: SettingsState,
-    /// What was forgotten on this page: it can be put back for as long as one is here.
+    /// Memories deleted on this page: they can be restored as long as it is open.
     forgotten: RwSignal<Vec<Memory>>,
-    /// What is searched for.
+    /// The search text.
     query: RwSignal<String>,
 }
 
@@ -43,7 +43,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
     let forget_all = move |_| {
         confirm.ask(ConfirmRequest {
             title: "Forget everything?".into(),
-            text: "All that the assistant remembers about you will be gone for good.".into(),
+            text: "Everything that the assistant remembers about you will be deleted permanently.".into(),
             button_label: "Forget everything",
             on_confirm: Arc::new(move || {
                 memories.forget_all();
@@ -61,7 +61,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
             <When when=move || !settings.is_memory_on.get()>
                 <p class="settings-hint">
                     "Remembering is switched off in this server’s settings ("<code>"tools.disabled"</code>
-                    "): the assistant remembers nothing new, or can’t look up what is here."
+                    "): the assistant stores no new memories, or can’t look up these."
                 </p>
             </When>
             <When when=move || nothing.get()>
@@ -82,7 +82,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
                 />
             </When>
             <When when=move || !nothing.get() && shown.with(Vec::is_empty)>
-                <p class="settings-empty" role="status">"Nothing that is remembered has these words in it."</p>
+                <p class="settings-empty" role="status">"No memory contains these words."</p>
             </When>
             <ul class="settings-list">
                 <Each of=move || shown.get() key=|memory| memory.id let:memory>
@@ -116,7 +116,7 @@ fn row(memories: Memories, memory: Memory) -> AnyView {
     };
     let (forget_name, undo_name) = (
         ["Forget “", &named_by, "”"].concat(),
-        ["Put back “", &named_by, "”"].concat(),
+        ["Restore “", &named_by, "”"].concat(),
     );
     let button = move || {
         if is_gone.get() {
@@ -160,13 +160,13 @@ fn element_id(id: MemoryId) -> String {
     ["memory-", &id.to_string()].concat()
 }
 
-/// What was pressed is another button now.
+/// The pressed button was replaced by another.
 fn focus_button(id: MemoryId) {
     browser::on_next_frame(move || browser::focus_selector(&["#", &element_id(id), " button"].concat()));
 }
 
 impl Memories {
-    /// All that is to be seen, newest first: with what was forgotten here.
+    /// All visible memories, newest first, including those deleted here.
     fn all(self) -> Vec<Memory> {
         let mut all = self.settings.memories.get();
         self.forgotten.with(|forgotten| {
@@ -179,7 +179,7 @@ impl Memories {
         all
     }
 
-    /// Those that have all words that are searched for.
+    /// The memories that contain all search words.
     fn matching(self) -> Vec<Memory> {
         let words = self.query.get().to_lowercase();
         let mut all = self.all();
@@ -205,11 +205,11 @@ impl Memories {
         drop(memories);
         self.forgotten.update(|forgotten| forgotten.push(memory));
         focus_button(id);
-        let take_back = move || {
+        let revert = move || {
             self.forgotten
                 .update(|forgotten| forgotten.retain(|memory| memory.id != id));
         };
-        self.settings.send(personal::forget_memory(id), take_back);
+        self.settings.send(personal::forget_memory(id), revert);
     }
 
     fn restore(self, id: MemoryId) {
@@ -227,15 +227,15 @@ impl Memories {
         self.forgotten
             .update(|forgotten| forgotten.retain(|memory| memory.id != id));
         focus_button(id);
-        let take_back = move || self.forgotten.update(|forgotten| forgotten.push(again));
-        self.settings.send(personal::restore_memory(memory), take_back);
+        let revert = move || self.forgotten.update(|forgotten| forgotten.push(again));
+        self.settings.send(personal::restore_memory(memory), revert);
     }
 
     fn forget_all(self) {
         let before = self.settings.memories.get_untracked();
         self.settings.memories.set(Vec::new());
         self.forgotten.set(Vec::new());
-        let take_back = move || self.settings.memories.set(before);
-        self.settings.send(personal::forget_all_memories(), take_back);
+        let revert = move || self.settings.memories.set(before);
+        self.settings.send(personal::forget_all_memories(), revert);
     }
 }

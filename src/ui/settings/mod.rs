@@ -1,6 +1,6 @@
-//! The settings page: what a person sets for themselves. Its code is loaded when it is first shown.
+//! The settings page. Its code is loaded when it is first shown.
 //!
-//! - [`state`]: what is known of it, and keeping that true
+//! - [`state`]: the page's data, and its updates
 //! - [`instructions`], [`memories`], [`tokens`]: its sections
 
 mod instructions;
@@ -20,7 +20,7 @@ use crate::ui::{
     runtime::lazy::LoadError, runtime::lazy::lazy_view,
 };
 
-/// What the page came with, if this is where it began: a [`Personal`](crate::protocol::Personal) that only this page reads.
+/// The page's snapshot, if this is the first page: a [`Personal`](crate::protocol::Personal) that only this page reads.
 #[derive(Clone)]
 pub struct SettingsSnapshot(pub Option<RawJson>);
 
@@ -29,7 +29,7 @@ pub fn settings_page(live: Live) -> AnyView {
     lazy_view(move || code(live))
 }
 
-/// Few are here often.
+/// Rarely opened, so its code is loaded on demand.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn code(live: Live) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || page(live)))
@@ -83,7 +83,7 @@ fn failure(settings: SettingsState, message: String) -> AnyView {
     .erase()
 }
 
-/// A section's heading, and what it is about. Something can be pressed in it that goes away: then one goes on here.
+/// A section's heading and description. It takes the focus when a pressed button in the section is removed.
 fn heading(id: &'static str, title: &'static str, text: &'static str) -> AnyView {
     view! {
         <h2 id=id tabindex="-1">{title}</h2>

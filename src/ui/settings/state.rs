@@ -1,4 +1,4 @@
-//! What the settings page knows: loaded when it is opened, and again whenever the log says that something of it has changed.
+//! The data of the settings page: loaded when it is opened, and again whenever the log reports a change.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -9,7 +9,7 @@ use crate::{
     ui::state::Live,
 };
 
-/// Whether there is something to show.
+/// The loading phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingsPhase {
     Loading,
@@ -17,22 +17,22 @@ pub enum SettingsPhase {
     Failed(String),
 }
 
-/// The handle that the sections hold. It is there as long as the page is the settings.
+/// The handle of the sections. Lives as long as the settings are shown.
 #[derive(Clone, Copy)]
 pub struct SettingsState {
     pub live: Live,
     pub phase: RwSignal<SettingsPhase>,
-    /// The instructions as they are stored, and as they stand in the box.
+    /// The saved instructions, and the text in the box.
     pub saved_instructions: RwSignal<String>,
     pub edited_instructions: RwSignal<String>,
-    /// How long they may be, in bytes.
+    /// The maximum length of the instructions, in bytes.
     pub max_instructions_bytes: RwSignal<usize>,
-    /// What is stored is another one than when somebody began to write here.
+    /// True if the saved instructions have changed since the person began to edit.
     pub has_conflict: RwSignal<bool>,
     pub is_memory_on: RwSignal<bool>,
     pub memories: RwSignal<Vec<Memory>>,
     pub tokens: RwSignal<Vec<ApiToken>>,
-    /// Counts what was asked for: an answer that was overtaken by a later one is of no use.
+    /// Counts the requests: the response to any but the last one is discarded.
     last_requested: StoredValue<u32>,
     last_shown: StoredValue<u32>,
 }
@@ -67,7 +67,7 @@ impl SettingsState {
         settings
     }
 
-    /// Begins with what the page came with.
+    /// Starts from the page's snapshot.
     fn init(self, given: Option<RawJson>) {
         match given.map(|given| json::parse::<PersonalData>(given.as_str().as_bytes())) {
             Some(Ok(personal)) => self.show(personal),
@@ -112,11 +112,11 @@ impl SettingsState {
     }
 
     fn show(self, personal: PersonalData) {
-        let is_written_on = self.has_edits();
+        let is_edited = self.has_edits();
         let is_other = self
             .saved_instructions
             .with_untracked(|saved| *saved != personal.instructions);
-        if !is_written_on {
+        if !is_edited {
             self.edited_instructions.set(personal.instructions.clone());
         } else if is_other {
             let same = self
@@ -134,13 +134,13 @@ impl SettingsState {
         }
     }
 
-    /// Whether the box has something else in it than what is stored.
+    /// Returns true if the box differs from the saved instructions.
     fn has_edits(self) -> bool {
         let text = self.edited_instructions.read_untracked();
         self.saved_instructions.with_untracked(|saved| *saved != *text)
     }
 
-    /// Asks for a change. If it is refused, says so and takes back what was shown already.
+    /// Sends a request for a change. If it is refused, shows the error and reverts what was shown already.
     pub fn send(
         self,
         intent: impl Future<Output = Result<(), ApiError>> + 'static,

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// How long a token may last: what is said of it, and the days; no days are no end.
+/// The lifetimes of a token: the label, and the days; no days mean no expiry.
 const LIFETIMES: [(&str, &str); 4] = [
     ("It does not expire", ""),
     ("For 30 days", "30"),
@@ -30,7 +30,7 @@ struct Tokens {
     name: NodeRef<html::Input>,
     lifetime: NodeRef<html::Select>,
     is_creating: RwSignal<bool>,
-    /// What was just made, and why something was not.
+    /// The new token, and the reason why creating one failed.
     created: RwSignal<Option<String>>,
     error: RwSignal<Option<String>>,
 }
@@ -118,7 +118,7 @@ fn created_token(tokens: Tokens, token: String) -> AnyView {
 
 fn row(settings: SettingsState, confirm: Confirm, token: ApiToken) -> AnyView {
     let id = token.id;
-    // The only thing of it that changes.
+    // The only field that changes.
     let last_used = Memo::new(move |_| {
         settings.tokens.with(|tokens| {
             let token = tokens.iter().find(|token| token.id == id)?;
@@ -139,7 +139,7 @@ fn row(settings: SettingsState, confirm: Confirm, token: ApiToken) -> AnyView {
     let revoke = move |_| {
         confirm.ask(ConfirmRequest {
             title: title.clone(),
-            text: "Whatever uses this token is shut out at once. That can’t be undone.".into(),
+            text: "Programs that use this token lose access at once. This can’t be undone.".into(),
             button_label: "Revoke",
             on_confirm: Arc::new(move || {
                 revoke(settings, id);
@@ -187,7 +187,7 @@ impl Tokens {
         let request = personal::make_token(name.value(), span.value().parse().ok());
         spawn_local(async move {
             let answer = self.settings.live.call(request).await;
-            // The person may have left by now: then nobody has seen the token, and it stands in the list to be revoked.
+            // If the person has left by now, nobody has seen the token; it is in the list and can be revoked.
             if self.is_creating.try_set(false).is_some() {
                 return;
             }

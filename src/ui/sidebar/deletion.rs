@@ -1,4 +1,4 @@
-//! Asking before a conversation is deleted.
+//! Confirmation before a conversation is deleted.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::ui::{
     state::Live,
 };
 
-/// The question about the conversation that is to be deleted.
+/// The confirmation for the conversation to delete.
 #[derive(Clone, Copy)]
 pub struct Deletion {
     live: Live,
@@ -18,7 +18,7 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// Nobody is asked.
+    /// No open request.
     pub fn new(live: Live) -> Self {
         Self {
             live,
@@ -31,7 +31,12 @@ impl Deletion {
         let live = self.live;
         self.confirm.ask(ConfirmRequest {
             title: "Delete this conversation?".into(),
-            text: ["“", title, "” and all of its messages will be gone for good."].concat(),
+            text: [
+                "“",
+                title,
+                "” and all of its messages will be deleted permanently.",
+            ]
+            .concat(),
             button_label: "Delete",
             on_confirm: Arc::new(move || {
                 let next = focus_target_after_delete(live, id);
@@ -41,13 +46,13 @@ impl Deletion {
         });
     }
 
-    /// The question on the screen.
+    /// The dialog.
     pub fn dialog(self) -> AnyView {
         self.confirm.dialog()
     }
 }
 
-/// Where one goes on in the list when a conversation goes: the next one, or the one before, or *New chat*.
+/// The selector of the next focus in the list after a deletion: the next conversation, the previous one, or *New chat*.
 fn focus_target_after_delete(live: Live, id: ConversationId) -> String {
     let neighbour = live.list.with_untracked(|rows| {
         let index = rows.iter().position(|row| row.id == id)?;

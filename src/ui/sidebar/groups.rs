@@ -1,17 +1,17 @@
-//! The list by day.
+//! The list grouped by day.
 
 use leptos::prelude::*;
 
 use crate::ui::{state::ListRow, state::clock::Clock, state::clock::DateGroup};
 
-/// The conversations of one heading.
+/// The conversations under one heading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DayGroup {
     pub group: DateGroup,
     rows: Vec<ListRow>,
 }
 
-/// Groups the rows, which are ordered by their last activity. Follows the signals that the groups depend on.
+/// Groups the rows, which are ordered by their last activity. Tracks the signals that the groups depend on.
 pub fn group_by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
     let mut groups: Vec<DayGroup> = Vec::new();
     for row in rows {

@@ -10,12 +10,12 @@ use crate::{
     },
 };
 
-/// A link, what can be done with it, and whether something is at work in it.
+/// The link, the menu, and the sign of an active run.
 #[component]
 pub fn ConversationItem(row: ListRow) -> impl IntoView {
     let live = use_live();
-    let place = Route::Conversation(row.id);
-    let here = Memo::new(move |_| live.chat_route.get() == place);
+    let route = Route::Conversation(row.id);
+    let here = Memo::new(move |_| live.chat_route.get() == route);
     let renaming = RwSignal::new(false);
     let running = row.is_running.clone();
     let show = {
@@ -52,7 +52,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
     };
     let (rename_name, delete_name) = (name("Rename"), name("Delete"));
     let shown = title.clone();
-    let news = Memo::new(move |_| row.has_news(live));
+    let has_news = Memo::new(move |_| row.has_news(live));
     let asks = is_waiting.clone();
     view! {
         <a
@@ -68,7 +68,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
             } else {
                 view! { <span class="item-dot"><span class="visually-hidden">"is answering"</span></span> }.erase()
             })}
-            {move || (news.get() && !asks.get()).then(|| view! {
+            {move || (has_news.get() && !asks.get()).then(|| view! {
                 <span class="item-dot item-news"><span class="visually-hidden">"has something new"</span></span>
             }.erase())}
         </a>
@@ -95,7 +95,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
     }
 }
 
-/// The title as a field: Enter keeps it, Escape does not, and going elsewhere keeps it too.
+/// The title as a field: Enter and leaving the field save it, Escape does not.
 #[component]
 fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     let live = use_live();
@@ -106,7 +106,8 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
         if let Some(input) = input.get() {
             browser::focus(&input);
             input.select();
-            // The press that brought us here ends after this, and may take the selection away; who types already has none.
+            // The click that opened the field ends after this and may remove the selection; a person who types already
+            // has none.
             let shown = shown.clone();
             browser::on_next_frame(move || {
                 if input.value() == shown {
@@ -115,8 +116,8 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             });
         }
     });
-    let keep = move || {
-        // Leaving the field because it went away is not another answer.
+    let save = move || {
+        // Removing the field also blurs it, which is not a second save.
         if !renaming.get_untracked() {
             return;
         }
@@ -130,15 +131,15 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             live.rename(row.id, after.into());
         }
     };
-    let keep_on_blur = keep.clone();
+    let save_on_blur = save.clone();
     let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Enter" if !event.is_composing() => {
             event.prevent_default();
-            keep();
+            save();
             focus_link(row.id);
         }
         "Escape" => {
-            // The drawer is not meant.
+            // Escape must not close the drawer.
             event.prevent_default();
             renaming.set(false);
             focus_link(row.id);
@@ -153,17 +154,17 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             maxlength="200"
             prop:value=title
             on:keydown=on_key
-            on:blur=move |_| keep_on_blur()
+            on:blur=move |_| save_on_blur()
         />
     }
 }
 
-/// The focus goes back to where it was before the title was a field. The link is there with the next frame.
+/// Returns the focus to the link, which is back with the next frame.
 fn focus_link(id: ConversationId) {
     browser::on_next_frame(move || browser::focus_selector(&link_selector(id)));
 }
 
-/// Finds a conversation's link.
+/// The selector of a conversation's link.
 pub fn link_selector(id: ConversationId) -> String {
     ["#sidebar a[href=\"", &Route::Conversation(id).path(), "\"]"].concat()
 }

@@ -1,4 +1,4 @@
-//! The list of conversations. Beside the conversation where there is room, a drawer where there is not: the
+//! The list of conversations: beside the conversation if there is room, otherwise a drawer. The drawer is the
 //! platform's own popover, so that it opens and closes without scripts too.
 
 pub mod deletion;
@@ -16,7 +16,7 @@ use crate::ui::{
     sidebar::deletion::Deletion, state::route::Route,
 };
 
-/// Brand, *New chat*, and the conversations by day.
+/// The logo, *New chat*, and the conversations by day.
 #[component]
 pub fn Sidebar() -> impl IntoView {
     let live = use_live();
@@ -31,7 +31,7 @@ pub fn Sidebar() -> impl IntoView {
         live.chat_route.track();
         close();
     });
-    // Whoever goes somewhere wants to see it, not the drawer, also if it is where one is already.
+    // A person who follows a link wants to see its target, not the drawer, also if the target is already shown.
     let pressed = move |event: ev::MouseEvent| {
         if browser::is_within(&event, "a") {
             close();
@@ -79,14 +79,14 @@ pub fn Sidebar() -> impl IntoView {
             >
                 {icons::gear()} "Settings"
             </a>
-            // In here, so that the drawer stays open below it.
+            // Inside the drawer, so that the drawer stays open below it.
             {expect_context::<Deletion>().dialog()}
         </nav>
     }
 }
 
-/// *New chat* on the page of a new chat: the person wants to write. A keyboard on the screen comes with a press on the
-/// box, when the drawer is gone.
+/// Focuses the input when *New chat* is pressed on a new chat. It does not open an on-screen keyboard: that comes with
+/// a tap on the box, when the drawer is closed.
 fn focus_composer() {
     if browser::has_hardware_keyboard() {
         browser::focus_selector("#message");
@@ -125,10 +125,10 @@ fn GroupedList() -> impl IntoView {
     }
 }
 
-/// Why something may be missing in the list. *Show older* is there to be pressed again; the newest page has no button.
-fn list_error_notice(trouble: ListError) -> AnyView {
+/// The notice for an incomplete list. *Show older* can be pressed again; the newest page has no button of its own.
+fn list_error_notice(error: ListError) -> AnyView {
     let live = use_live();
-    let again = trouble.is_newest.then(|| {
+    let again = error.is_newest.then(|| {
         view! {
             <button type="button" class="button button-quiet" on:click=move |_| live.reload_list()>
                 "Load the list again"
@@ -137,14 +137,14 @@ fn list_error_notice(trouble: ListError) -> AnyView {
     });
     view! {
         <div class="list-trouble" role="status">
-            <p>"A part of the list could not be loaded. " {trouble.message}</p>
+            <p>"A part of the list could not be loaded. " {error.message}</p>
             {again}
         </div>
     }
     .erase()
 }
 
-/// More of the list: by pressing, or by coming into sight.
+/// Loads more of the list when it is pressed or becomes visible.
 #[component]
 fn OlderConversations() -> impl IntoView {
     let live = use_live();
@@ -165,7 +165,7 @@ fn OlderConversations() -> impl IntoView {
             aria-busy=move || live.is_loading_more.get().to_string()
             on:click=move |_| live.load_more_conversations()
         >
-            {move || if live.is_loading_more.get() { "Loading older ones…" } else { "Show older" }}
+            {move || if live.is_loading_more.get() { "Loading older conversations…" } else { "Show older" }}
         </button>
     }
 }

@@ -1,4 +1,4 @@
-//! What a person can do: intents. Each is a request; what comes of it arrives with the stream.
+//! Intents: the actions of a person. Each is a request; its results arrive with the stream.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Live {
-    /// Stops what the conversation is doing. A message that waits for the connection comes back.
+    /// Stops the conversation's run. A message that waits for the connection is withdrawn.
     pub fn stop(self, id: ConversationId) {
         if let Some(run) = self.with_transcript(id, Transcript::active_run).flatten() {
             return self.stop_run(run);
@@ -42,14 +42,14 @@ impl Live {
         spawn_local(async move {
             match self.call(rpc::stop_run(run)).await {
                 Ok(RunStatus::Stopped) => self.toasts.show("Response stopped."),
-                // It came to its end by itself just before.
+                // The run ended by itself just before.
                 Ok(_) => {}
                 Err(error) => self.toasts.show(error.message),
             }
         });
     }
 
-    /// Answers whether a tool call may begin. What comes of it arrives with the stream.
+    /// Answers the approval request of a tool call. The result arrives with the stream.
     pub fn answer_approval(self, message_id: MessageId, index: usize, answer: intent::ApprovalAnswer) {
         spawn_local(async move {
             if let Err(error) = self.call(rpc::answer_approval(message_id, index, answer)).await {
@@ -58,7 +58,7 @@ impl Live {
         });
     }
 
-    /// Has a message answered once more, by the model that is chosen now.
+    /// Requests another answer to a message, by the currently selected model.
     pub fn regenerate(self, conversation_id: ConversationId, message_id: MessageId) {
         let model = self.view(conversation_id).model.get_untracked();
         self.start_rerun(conversation_id, None, |intent_id| {
@@ -71,7 +71,7 @@ impl Live {
         });
     }
 
-    /// Goes on with an answer that did not come to its end.
+    /// Continues a truncated answer.
     pub fn continue_answer(self, conversation_id: ConversationId, message_id: MessageId) {
         let ended_at = |transcript: &Transcript| transcript.message(message_id)?.assistant()?.ended_at;
         let ended_at = self.with_transcript(conversation_id, ended_at).flatten();
@@ -84,7 +84,7 @@ impl Live {
         });
     }
 
-    /// Starts a run without a message, unless the conversation is being answered.
+    /// Starts a run without a message, unless a run is active in the conversation.
     fn start_rerun<R>(
         self,
         id: ConversationId,
@@ -101,7 +101,7 @@ impl Live {
             state.reruns.add(id, ended_at)
         });
         self.flush();
-        // The button that was pressed goes away with the answer.
+        // The button that was pressed disappears with the answer.
         browser::focus_after_removal();
         let request = request(intent_id);
         spawn_local(async move {
@@ -126,12 +126,12 @@ impl Live {
         });
     }
 
-    /// Shows another answer to the same message, and what followed it.
+    /// Selects another answer to the same message, with the branch that follows it.
     pub fn select_sibling(self, conversation_id: ConversationId, sibling: MessageId) {
         self.send_intent(rpc::select_branch(conversation_id, sibling), || {});
     }
 
-    /// Chooses the model for the conversation's next messages.
+    /// Sets the model for the conversation's next messages.
     pub fn choose_model(self, conversation_id: ConversationId, model: String) {
         let chosen = self.view(conversation_id).model;
         let before = chosen.get_untracked();
@@ -141,7 +141,7 @@ impl Live {
         });
     }
 
-    /// Sets how a conversation's model is asked.
+    /// Sets the model parameters of a conversation.
     pub async fn set_parameters(
         self,
         conversation_id: ConversationId,
@@ -155,13 +155,13 @@ impl Live {
         self.call(rpc::set_parameters(intent)).await
     }
 
-    /// Gives a conversation another title.
+    /// Renames a conversation.
     pub fn rename(self, conversation_id: ConversationId, title: String) {
         let row = self
             .list
             .with_untracked(|rows| rows.iter().find(|row| row.id == conversation_id).cloned());
         if let Some(row) = row {
-            // Until the stream confirms it.
+            // Shown until the stream confirms it.
             row.title.set(title.clone());
         }
         self.send_intent(rpc::rename_conversation(conversation_id, title), move || {
@@ -170,31 +170,31 @@ impl Live {
         });
     }
 
-    /// The person goes on writing: why the last message was not sent need not be said any more.
-    pub fn dismiss_send_error(self, place: Route) {
+    /// Dismisses the send error, because the person continues to write.
+    pub fn dismiss_send_error(self, route: Route) {
         if self
             .send_errors
-            .with_untracked(|unsent| unsent.iter().any(|(of, _)| *of == place))
+            .with_untracked(|errors| errors.iter().any(|(of, _)| *of == route))
         {
             self.send_errors
-                .update(|unsent| unsent.retain(|(of, _)| *of != place));
+                .update(|errors| errors.retain(|(of, _)| *of != route));
         }
     }
 
-    /// What is on the screen is no news any more. Follows the place, the screen and the list.
+    /// Marks the conversation on the screen as read. Tracks the route, the visibility and the list.
     pub fn mark_seen(self) {
         let here = self
             .chat_route
             .get()
             .conversation_id()
             .filter(|_| self.is_visible.get());
-        let news = self.list.with(|rows| {
+        let unread = self.list.with(|rows| {
             let row = rows.iter().find(|row| Some(row.id) == here);
             row.filter(|row| row.is_unseen.get()).map(|row| row.id)
         });
-        if let Some(id) = news {
+        if let Some(id) = unread {
             spawn_local(async move {
-                // If that fails it stays news, and is looked at again.
+                // If that fails, it stays unread and is retried with the next change.
                 let _ = rpc::mark_read(id).await;
             });
         }
@@ -223,12 +223,12 @@ impl Live {
         }
     }
 
-    /// Loads the newest page of the list once more.
+    /// Loads the newest page of the list again.
     pub fn reload_list(self) {
         self.load_list(true);
     }
 
-    /// Sends an intent; if it is refused, says so and takes back what was shown already.
+    /// Sends an intent. If it is refused, shows the error and reverts what was shown already.
     fn send_intent(
         self,
         intent: impl Future<Output = Result<(), ApiError>> + 'static,

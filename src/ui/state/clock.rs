@@ -1,17 +1,17 @@
-//! Days: which group of the list a conversation belongs to, and how a time is written.
+//! Days and times: the date groups of the list, and the format of times.
 //!
-//! The server knows no time zone but UTC, and the browser must render the same first page: so the first
-//! clock is the server's, sent with the page. After that the browser's own takes over.
+//! The server knows no time zone but UTC, and the browser must render the same first page. So the first clock is the
+//! server's, sent with the page; after hydration the browser's own takes over.
 
 use crate::protocol::{Timestamp, time};
 use crate::ui::{browser, runtime::each::Key};
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// Whose days count.
+/// The source of the time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The server's. `today` is the day it was when the page was made.
+    /// The server's. `today` is the day on which the page was made.
     Utc { today: i64 },
     /// The browser's, in its own zone.
     Local { today: i64 },
@@ -25,14 +25,14 @@ impl Clock {
         }
     }
 
-    /// The browser's clock now.
+    /// The browser's current clock.
     pub fn local() -> Self {
         Self::Local {
             today: browser::local_day(browser::now()),
         }
     }
 
-    /// The group of the list for what last happened at `at`.
+    /// The group of the list for a last activity at `at`.
     pub fn group(self, at: Timestamp) -> DateGroup {
         match self {
             Self::Utc { today } => DateGroup::for_day(at.days_since_epoch(), today),
@@ -40,7 +40,7 @@ impl Clock {
         }
     }
 
-    /// A time, as short as it is clear: for a message.
+    /// A time in its shortest clear form, for a message.
     pub fn format_time(self, at: Timestamp) -> String {
         match self {
             Self::Utc { .. } => {
@@ -61,7 +61,7 @@ impl Clock {
     }
 }
 
-/// A group of the list.
+/// A date group of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DateGroup {
     Today,
@@ -73,7 +73,7 @@ pub enum DateGroup {
 impl DateGroup {
     fn for_day(day: i64, today: i64) -> Self {
         match today - day {
-            // A clock that is a little off must not make a group of its own.
+            // A slightly wrong clock must not make a group of its own.
             ..=0 => Self::Today,
             1 => Self::Yesterday,
             2..=7 => Self::Week,
@@ -112,7 +112,7 @@ impl From<DateGroup> for Key {
     }
 }
 
-/// How long something took, as short as it is clear: "0.4 s", "12 s", "3 min 5 s".
+/// A duration in its shortest clear form: "0.4 s", "12 s", "3 min 5 s".
 pub fn format_duration(ms: u64) -> String {
     let (seconds, tenths) = (ms / 1000, ms / 100 % 10);
     let number = |number: u64| number.to_string();

@@ -1,4 +1,4 @@
-//! Following the server's log: the stream, its timers, and what to do when the log cannot be followed.
+//! The subscription to the server's log: the stream, its timers, and the recovery when the log cannot be followed.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -24,29 +24,29 @@ use crate::{
     ui::{browser, browser::PresenceEvent, browser::StreamEvent, state::clock::Clock, state::route::Route},
 };
 
-/// The server's limit for one event is far below it.
+/// Far above the server's limit for one event.
 const MAX_FRAME_BYTES: usize = 16 << 20;
-/// Who of the hidden tabs has it goes on following.
+/// The hidden tab that holds this lock keeps its stream.
 const HIDDEN_TAB_LOCK: &str = "parlor-hidden";
 
-/// What belongs to the connection.
+/// The state of the connection.
 #[derive(Default)]
 pub struct EventConnection {
     policy: ReconnectPolicy,
-    /// Counts the streams, so that what an old one still says is not taken for the new one's.
+    /// Counts the streams, so that late events of an old stream are not taken for the new one's.
     generation: u32,
-    /// Closes its stream when it is dropped.
+    /// Closes the stream when dropped.
     stream: Option<browser::EventStream>,
     decoder: Option<sse::SseDecoder>,
-    /// Wakes the link at its deadline, or before: then it just asks again.
+    /// Wakes the reconnect policy at its deadline. Waking early is harmless: the timer is set again.
     timer: Option<(Ms, browser::Timer)>,
     is_resyncing: bool,
-    /// While the page is hidden: asks to be the one hidden tab that goes on.
+    /// While the page is hidden: the request to be the one hidden tab that stays connected.
     lock: Option<browser::Lock>,
 }
 
 impl Live {
-    /// The browser takes over.
+    /// Starts in the browser, after hydration.
     pub fn start(self) {
         self.with_state(|state| state.is_hydrated = true);
         self.clock.set(Clock::local());
@@ -80,7 +80,7 @@ impl Live {
         self.with_state(|state| state.connection.lock = lock);
     }
 
-    /// Days pass while a page is open.
+    /// Updates the clock: days pass while a page is open.
     fn update_clock(self) {
         let clock = Clock::local();
         if self.clock.get_untracked() != clock {
@@ -91,8 +91,8 @@ impl Live {
     pub(super) fn step_connection(self, input: ConnectionEvent) {
         let now = browser::monotonic_ms();
         let (effect, status) = self.with_state(|state| {
-            let link = &mut state.connection.policy;
-            (link.step(input, now, browser::random()), link.status())
+            let policy = &mut state.connection.policy;
+            (policy.step(input, now, browser::random()), policy.status())
         });
         match effect {
             Some(ConnectionEffect::Connect) => self.connect(),
@@ -100,7 +100,7 @@ impl Live {
             None => {}
         }
         let before = self.status.get_untracked();
-        // Loading everything again keeps the sign that is there.
+        // A resync keeps the current indicator.
         if before != status && !self.with_state(|state| state.connection.is_resyncing) {
             self.status.set(status);
             if status == ConnectionStatus::Connected {
@@ -138,7 +138,7 @@ impl Live {
             let number = follow.generation;
             let mut url = String::from("/rpc/events?after=");
             url.push_str(&cursor.0.to_string());
-            // The old stream is closed before there is a new one.
+            // Close the old stream before the new one opens.
             follow.stream = None;
             follow.stream = Some(browser::open_event_stream(&url, move |event| {
                 self.on_stream_event(number, event)
@@ -169,7 +169,7 @@ impl Live {
         });
         let mut changes = Vec::new();
         let mut created = Vec::new();
-        let mut lost = !decoded;
+        let mut needs_resync = !decoded;
         for frame in frames {
             match json::parse::<Event>(frame.data.as_bytes()) {
                 Ok(event) => {
@@ -187,17 +187,17 @@ impl Live {
                         let id = event.position.0.to_string();
                         self.toasts
                             .show(["A change is damaged and can't be shown. Id ", &id].concat());
-                        lost = true;
+                        needs_resync = true;
                     }
                     if let Some(payload) = event_payload(event.body) {
                         self.latest_payload.set(Some((event.conversation_id, payload)));
                     }
                 }
-                // Just now the server cannot read its log; the stream ends, and the link tries again.
+                // The server cannot read its log at the moment; the stream ends, and the reconnect policy tries again.
                 Err(_) if is_unavailable(&frame.data) => {}
-                Err(_) => lost = true,
+                Err(_) => needs_resync = true,
             }
-            if lost {
+            if needs_resync {
                 break;
             }
         }
@@ -205,7 +205,7 @@ impl Live {
         for id in created {
             self.retry_missing(id);
         }
-        if lost {
+        if needs_resync {
             self.resync();
         }
     }
@@ -220,7 +220,8 @@ impl Live {
         self.settings_version.update(|changes| *changes += 1);
     }
 
-    /// A conversation has begun. Its page may have been opened before: one whose first message was on its way, say.
+    /// A conversation was created. Its page may have been opened before, for example while its first message was being
+    /// sent.
     fn retry_missing(self, id: ConversationId) {
         let missing = self.with_state(|state| {
             let view = state.find_view(id).cloned();
@@ -235,7 +236,7 @@ impl Live {
         }
     }
 
-    /// The log cannot be followed from here: loads the snapshots again and goes on from them.
+    /// Loads the snapshots again and resumes from them, because the log cannot be followed from here.
     pub(super) fn resync(self) {
         if self.with_state(|state| std::mem::replace(&mut state.connection.is_resyncing, true)) {
             return;
@@ -244,18 +245,18 @@ impl Live {
         spawn_local(async move {
             let mut tries = 0;
             loop {
-                let place = self.chat_route.get_untracked();
-                let known = match place.conversation_id() {
+                let route = self.chat_route.get_untracked();
+                let known = match route.conversation_id() {
                     Some(id) => self.with_state(|state| state.known_intents(id)),
                     None => Vec::new(),
                 };
-                let (list, transcript) = self.load_snapshots(place).await;
-                // What is on the screen is given up only for what the server really says.
+                let (list, transcript) = self.load_snapshots(route).await;
+                // Content on the screen is replaced only by a definite answer of the server.
                 let answered = !matches!(&transcript, Some(Err(error))
                     if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable));
                 if let (Ok(list), true) = (list, answered) {
                     self.with_state(|state| state.forget_intents(&known));
-                    self.replace_snapshots(place, list, transcript);
+                    self.replace_snapshots(route, list, transcript);
                     self.notify_literature(None);
                     break;
                 }
@@ -270,16 +271,16 @@ impl Live {
 
     async fn load_snapshots(
         self,
-        place: Route,
+        route: Route,
     ) -> (
         Result<ConversationList, ApiError>,
         Option<Result<Transcript, ApiError>>,
     ) {
         let transcript = async {
-            match place.conversation_id() {
+            match route.conversation_id() {
                 Some(id) => {
-                    let reach = self.with_state(|state| state.replica.transcripts.first_shown(id));
-                    Some(self.call(rpc::conversation(id, reach)).await)
+                    let first_message = self.with_state(|state| state.replica.transcripts.first_shown(id));
+                    Some(self.call(rpc::conversation(id, first_message)).await)
                 }
                 None => None,
             }
@@ -287,14 +288,14 @@ impl Live {
         futures::join!(self.call(rpc::conversations(None)), transcript)
     }
 
-    /// Takes new snapshots for the old.
+    /// Replaces the old snapshots with new ones.
     fn replace_snapshots(
         self,
-        place: Route,
+        route: Route,
         list: ConversationList,
         transcript: Option<Result<Transcript, ApiError>>,
     ) {
-        let here = place.conversation_id();
+        let here = route.conversation_id();
         let (transcript, error) = match transcript {
             Some(Ok(transcript)) => {
                 self.keep_unrecorded(transcript.conversation_id, list.as_of, Some(&transcript));
@@ -309,7 +310,7 @@ impl Live {
             }
             None => (None, None),
         };
-        // The person may have gone elsewhere meanwhile; the stream's start loads what is there.
+        // The route may have changed meanwhile; the start of the stream loads what it shows.
         let shown = self.chat_route.get_untracked().conversation_id();
         self.with_state(|state| {
             let dropped = state.replica.restart(list, transcript);
@@ -324,13 +325,14 @@ impl Live {
         if let (Some(id), Some(error)) = (here, &error) {
             self.fail_load(id, error);
         }
-        // What happened in between is not known.
+        // The changes in between are unknown.
         self.note_settings_change();
         self.flush();
     }
 
-    /// Positions only grow: if the log now ends before one that was here already, the server's data were replaced by
-    /// older ones, and what is on the screen may be nowhere else. It stays; gives the conversation without it.
+    /// Keeps the messages on the screen that the server has lost, and returns the conversation without them. Positions
+    /// only grow: if the log now ends before a position that was applied already, the server's data was replaced by an
+    /// older copy, and the messages on the screen may exist nowhere else.
     fn keep_unrecorded(
         self,
         id: ConversationId,
@@ -352,7 +354,7 @@ impl Live {
     }
 }
 
-/// What an event brings for the panel.
+/// The panel payload in an event.
 fn event_payload(event: EventBody) -> Option<PayloadRef> {
     match event {
         EventBody::ToolComplete { payload, .. } => payload,

@@ -1,61 +1,61 @@
-//! Drafts: what is written and not sent yet, kept in this browser for each place.
+//! Drafts: text that is not sent yet, stored in this browser for each route.
 
 use crate::ui::{browser, state::route::Route};
 
-/// Stands between a message that came back and what was written since.
+/// Separates a returned message from the text written since.
 const SEPARATOR: &str = "\n\n";
 
-fn storage_key(place: Route) -> String {
+fn storage_key(route: Route) -> String {
     let mut key = String::from("parlor-draft:");
-    match place.conversation_id() {
+    match route.conversation_id() {
         Some(id) => key.push_str(&id.to_string()),
         None => key.push_str("new"),
     }
     key
 }
 
-/// The draft of a place; empty if there is none.
-pub fn load(place: Route) -> String {
-    browser::storage_get(&storage_key(place)).unwrap_or_default()
+/// The draft of a route; empty if there is none.
+pub fn load(route: Route) -> String {
+    browser::storage_get(&storage_key(route)).unwrap_or_default()
 }
 
-/// Keeps a draft. An empty one is no draft.
-pub fn save(place: Route, text: &str) {
-    browser::storage_set(&storage_key(place), Some(text).filter(|text| !text.is_empty()));
+/// Stores a draft. An empty one is removed.
+pub fn save(route: Route, text: &str) {
+    browser::storage_set(&storage_key(route), Some(text).filter(|text| !text.is_empty()));
 }
 
-/// Drops the draft of a place.
-pub fn remove(place: Route) {
-    browser::storage_set(&storage_key(place), None);
+/// Removes the draft of a route.
+pub fn remove(route: Route) {
+    browser::storage_set(&storage_key(route), None);
 }
 
-/// A place is no more: what was being written there is a draft of the new chat.
-pub fn move_to_new_chat(place: Route) {
-    let draft = load(place);
-    remove(place);
+/// Moves the draft of a route that no longer exists to the new chat.
+pub fn move_to_new_chat(route: Route) {
+    let draft = load(route);
+    remove(route);
     if !draft.trim().is_empty() {
         restore(Route::New, &draft);
     }
 }
 
-/// A message that could not be sent is a draft again, before whatever was written since.
-pub fn restore(place: Route, text: &str) {
-    let since = load(place);
+/// Makes a message that could not be sent a draft again, before the text written since.
+pub fn restore(route: Route, text: &str) {
+    let since = load(route);
     if since.trim().is_empty() {
-        save(place, text);
+        save(route, text);
     } else if text_after(&since, text).is_none() {
-        save(place, &[text, SEPARATOR, &since].concat());
+        save(route, &[text, SEPARATOR, &since].concat());
     }
 }
 
-/// A message turned out to be sent: it is no draft any more. What was written since stays.
-pub fn remove_sent(place: Route, text: &str) {
-    if let Some(since) = text_after(&load(place), text) {
-        save(place, since);
+/// Removes from a draft a message that was sent after all. Text written since stays.
+pub fn remove_sent(route: Route, text: &str) {
+    if let Some(since) = text_after(&load(route), text) {
+        save(route, since);
     }
 }
 
-/// What is written in a draft after a message that came back to it; `None` if the message is not in it.
+/// The text in a draft after a returned message; `None` if the message is not in it.
 fn text_after<'a>(draft: &'a str, message: &str) -> Option<&'a str> {
     let rest = draft.strip_prefix(message)?;
     if rest.trim().is_empty() {

@@ -1,7 +1,7 @@
-//! The list of conversations as this browser holds it: pure state, no signals, no requests.
+//! The browser's copy of the list of conversations: pure state, no signals, no requests.
 //!
-//! Pages are snapshots: while one is on its way the list's events are kept, and folded into the page before
-//! it is added. So a rename or a deletion in the meantime is not lost.
+//! Pages are snapshots: while one is being loaded, the list's events are buffered, and applied to the page before it is
+//! added. A rename or a deletion in the meantime is not lost.
 
 use crate::protocol::{
     ConversationList, ConversationSummary, Event, EventBody,
@@ -9,19 +9,19 @@ use crate::protocol::{
     sorted_vec,
 };
 
-/// The part of the list that is loaded, and what happened since the pages that are on their way were asked for.
+/// The loaded part of the list, and the events since the pending pages were requested.
 #[derive(Debug, Default)]
 pub struct ListCache {
     list: ConversationList,
-    /// Counts the snapshots that it started from: a page that was asked for before the last one is of no use.
+    /// Counts the restarts: a page that was requested before the last one is discarded.
     generation: u32,
-    /// Pages on their way.
+    /// The number of pages being loaded.
     pending_pages: usize,
     buffer: Vec<Event>,
 }
 
 impl ListCache {
-    /// Starts from a snapshot of the newest page.
+    /// Restarts from a snapshot of the newest page.
     pub fn restart(&mut self, list: ConversationList) {
         *self = Self {
             list,
@@ -35,12 +35,12 @@ impl ListCache {
         &self.list.conversations
     }
 
-    /// Whether there is more than the loaded part.
+    /// Returns true if the server has more than the loaded part.
     pub fn has_more(&self) -> bool {
         self.list.has_more
     }
 
-    /// Where the next page begins.
+    /// The start of the next page.
     pub fn cursor(&self) -> Option<ListCursor> {
         self.list.next_cursor()
     }
@@ -58,14 +58,15 @@ impl ListCache {
         conversation_list::apply(&mut self.list, event)
     }
 
-    /// A page is being asked for; [`Listing::page`] or [`Listing::no_page`] follows, with the number that this gives.
+    /// Registers a page request. [`ListCache::apply_page`] or [`ListCache::fail_page`] follows with the returned
+    /// generation.
     pub fn begin_page(&mut self) -> u32 {
         self.pending_pages += 1;
         self.generation
     }
 
-    /// A page of older conversations arrived (`newest` is false), or the newest page once more, because
-    /// something happened in a conversation that was not loaded.
+    /// Adds a page of older conversations (`newest` is false), or the newest page again, because of an event in a
+    /// conversation that was not loaded.
     pub fn apply_page(&mut self, asked: u32, mut page: ConversationList, newest: bool) {
         if asked != self.generation {
             return;
@@ -76,7 +77,7 @@ impl ListCache {
         let has_more = if newest { self.list.has_more } else { page.has_more };
         self.list.append_page(page);
         self.list.has_more = has_more;
-        // The same order as the server's, so that the cursor of the next page is right.
+        // The server's order, so that the cursor of the next page is correct.
         for conversation in std::mem::take(&mut self.list.conversations) {
             sorted_vec::insert_sorted(&mut self.list.conversations, conversation, |conversation| {
                 std::cmp::Reverse(conversation.activity)
@@ -85,7 +86,7 @@ impl ListCache {
         self.fail_page(asked);
     }
 
-    /// The page could not be had.
+    /// Records that a page could not be loaded.
     pub fn fail_page(&mut self, asked: u32) {
         if asked != self.generation {
             return;

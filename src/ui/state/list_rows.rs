@@ -1,4 +1,4 @@
-//! The list of conversations as signals: what the sidebar reads.
+//! The list of conversations as signals, for the sidebar.
 
 use leptos::prelude::*;
 
@@ -12,13 +12,13 @@ pub struct ListRow {
     pub title: ArcRwSignal<String>,
     pub updated_at: ArcRwSignal<Timestamp>,
     pub is_running: ArcRwSignal<bool>,
-    /// What is at work in it waits for the person.
+    /// True if its active run waits for the person.
     pub is_waiting: ArcRwSignal<bool>,
-    /// Something has come to its end in it, and nobody has looked.
+    /// True if a run has ended in it since the person last looked.
     pub is_unseen: ArcRwSignal<bool>,
 }
 
-/// Two rows are the same if they are of the same conversation: what changes in it is in its signals.
+/// Rows are equal if they are of the same conversation: its changes are in its signals.
 impl PartialEq for ListRow {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
@@ -37,7 +37,7 @@ impl ListRow {
         }
     }
 
-    /// Whether there is something new in it that is not on the screen already.
+    /// Returns true if it has unseen results and is not on the screen.
     pub fn has_news(&self, live: Live) -> bool {
         let here = live.chat_route.get().conversation_id() == Some(self.id);
         self.is_unseen.get() && !(here && live.is_visible.get())
@@ -62,7 +62,7 @@ impl ListRow {
     }
 }
 
-/// Brings the rows up to the list.
+/// Updates the rows from the list.
 pub fn sync(rows: RwSignal<Vec<ListRow>>, listing: &ListCache) {
     let old = rows.get_untracked();
     let new: Vec<ListRow> = listing

@@ -1,4 +1,4 @@
-//! Loading snapshots: conversations and pages of the list.
+//! Loading of snapshots: conversations and pages of the list.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -13,10 +13,10 @@ use crate::{
 };
 
 impl Live {
-    /// The person is at a place: what it shows is loaded if it is not here.
-    pub fn load_route(self, place: Route) {
-        let Some(id) = place.conversation_id() else { return };
-        // What is deleted does not come back.
+    /// Loads what the route shows, if it is not loaded yet.
+    pub fn load_route(self, route: Route) {
+        let Some(id) = route.conversation_id() else { return };
+        // A deleted conversation does not come back.
         if self
             .view(id)
             .phase
@@ -52,11 +52,11 @@ impl Live {
         {
             view.phase.set(ConversationPhase::Loading);
         }
-        // What is on the screen stays there.
-        let (reach, known) =
+        // Content on the screen stays.
+        let (first_message, known) =
             self.with_state(|state| (state.replica.transcripts.first_shown(id), state.known_intents(id)));
         spawn_local(async move {
-            match self.call(rpc::conversation(id, reach)).await {
+            match self.call(rpc::conversation(id, first_message)).await {
                 Ok(snapshot) => {
                     let change = self.with_state(|state| {
                         let change = state.replica.apply_snapshot(snapshot);
@@ -66,7 +66,7 @@ impl Live {
                         change
                     });
                     self.apply_changes(change);
-                    // Someone is waiting to see it.
+                    // The person is waiting to see it: no wait for the next frame.
                     self.flush();
                 }
                 Err(error) => {
@@ -88,7 +88,7 @@ impl Live {
                 None => view.phase.set(ConversationPhase::Missing),
             }
         } else if ready {
-            // What is on the screen stays there, and says that there may be more.
+            // Content on the screen stays, marked as possibly incomplete.
             let failures = view.failed_syncs.get_untracked() + 1;
             view.failed_syncs.set(failures);
             browser::set_timeout(backoff_ms(failures), move || self.retry_load(id)).detach();
@@ -97,7 +97,7 @@ impl Live {
         }
     }
 
-    /// Tries once more to bring what is on the screen up to date.
+    /// Retries to update the conversation on the screen.
     fn retry_load(self, id: ConversationId) {
         let behind = self.with_state(|state| {
             let view = state.find_view(id);
@@ -109,7 +109,7 @@ impl Live {
         }
     }
 
-    /// Shows a conversation that begins with a message on its way: the server does not know it yet.
+    /// Shows a conversation whose first message is being sent: the server does not know it yet.
     pub(super) fn show_provisional(self, begun: Transcript) {
         let id = begun.conversation_id;
         self.with_state(|state| {
@@ -121,7 +121,7 @@ impl Live {
         self.flush();
     }
 
-    /// Loads a page of the list: the newest once more, or the next older one.
+    /// Loads a page of the list: the newest again, or the next older one.
     pub(super) fn load_list(self, newest: bool) {
         let (asked, cursor) = self.with_state(|state| {
             let listing = &mut state.replica.list_cache;
@@ -129,7 +129,7 @@ impl Live {
         });
         spawn_local(async move {
             let page = self.call(rpc::conversations(cursor)).await;
-            let trouble = self.with_state(|state| {
+            let list_error = self.with_state(|state| {
                 state.dirty.is_list_dirty = true;
                 match page {
                     Ok(page) => {
@@ -145,14 +145,14 @@ impl Live {
                     }
                 }
             });
-            self.list_error.set(trouble);
+            self.list_error.set(list_error);
             self.is_loading_more.set(false);
             self.flush();
         });
     }
 }
 
-/// Why something could not be loaded. Nothing was to be done, so nothing need be said of what was.
+/// The text for a failed load. Loading changes nothing, so the text need not say what was done.
 pub(super) fn load_error_text(error: &ApiError) -> String {
     match error.code {
         ErrorCode::Unreachable => "The server can’t be reached.".into(),

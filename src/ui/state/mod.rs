@@ -1,8 +1,8 @@
-//! The live state: what this browser knows of the server, kept true by one stream of events.
+//! The live state: this browser's copy of the server's state, kept up to date by one event stream.
 //!
-//! [`session`], [`shelf`], [`listing`], [`link`], [`outbox`] and [`reruns`] are pure and tested without a browser. [`Live`] is
-//! what joins them: it does what they ask for (requests, timers, the stream) and brings the signals in [`rows`] and
-//! [`list_rows`], which the views read, up to them, once a frame.
+//! [`replica`], [`transcript_cache`], [`list_cache`], [`reconnect`], [`outbox`] and [`reruns`] are pure and tested
+//! without a browser. [`Live`] joins them: it performs the effects they return (requests, timers, the stream) and, once
+//! a frame, updates the signals in [`rows`] and [`list_rows`], which the views read.
 
 mod actions;
 pub mod clock;
@@ -60,63 +60,63 @@ use crate::ui::{
     components::toast::Toasts, state::clock::Clock, state::route::Route, state::snapshot::PageSnapshot,
 };
 
-/// The handle that the views hold. There is one, for as long as the page lives.
+/// The handle of the views. One per page; lives as long as the page.
 #[derive(Clone, Copy)]
 pub struct Live {
     state: StoredValue<LiveState>,
     /// The loaded part of the list.
     pub list: RwSignal<Vec<ListRow>>,
     pub has_more: RwSignal<bool>,
-    /// Older conversations are being loaded.
+    /// True while older conversations are being loaded.
     pub is_loading_more: RwSignal<bool>,
-    /// The last page of the list that was asked for could not be had.
+    /// The failure of the last list page that was requested.
     pub list_error: RwSignal<Option<ListError>>,
     pub status: RwSignal<ConnectionStatus>,
     pub clock: RwSignal<Clock>,
-    /// Where the conversation is that is on the screen: in the tray, or where the person is.
+    /// The route of the conversation on the screen: in the tray, or the page's own.
     pub chat_route: Memo<Route>,
-    /// Where the person is.
+    /// The route of the page.
     pub page_route: Memo<Route>,
-    /// The address of that.
+    /// The address of the page.
     pub address: RwSignal<String>,
-    /// The page beside which the chat is in the tray, while it is shown.
+    /// The page beside which the tray shows the chat, while that page is shown.
     pub side_page: RwSignal<Option<SidePage>>,
-    /// Who is told how the person's literature changes.
+    /// Receives the changes of the person's literature.
     pub literature_listener: StoredValue<Option<Callback<LiteratureUpdate>>>,
-    /// What the page *Literature* began with.
+    /// The snapshot that the page *Literature* starts from.
     pub literature_snapshot: StoredValue<Option<RawJson>>,
-    /// Whether the page is on the screen.
+    /// True while the page is visible.
     pub is_visible: RwSignal<bool>,
-    /// Messages that could not be sent: where, and what to tell the person. The text is in the drafts.
+    /// Messages that could not be sent: the route, and the text for the person. The message text is in the drafts.
     pub send_errors: RwSignal<Vec<(Route, String)>>,
-    /// What is wanted of the next message.
+    /// The options of the next message.
     pub next_message: NextMessageOptions,
     pub toasts: Toasts,
-    /// What was made last for the panel, of all that came with the stream, and in which conversation.
+    /// The latest payload for the panel that the stream brought, with its conversation.
     pub latest_payload: RwSignal<Option<(ConversationId, PayloadRef)>>,
-    /// Counts the times that something of what a person has set for themselves became another one.
+    /// Counts the changes of the person's settings.
     pub settings_version: RwSignal<u32>,
-    /// The address of the page that the person was on before this one.
+    /// The address of the previous page.
     pub previous_address: RwSignal<String>,
-    /// Goes to a place; with `true` in place of the one in the browser's history.
+    /// Navigates to a route; with `true`, replaces the entry in the browser's history.
     navigate: Callback<(Route, bool)>,
 }
 
-/// A page beside which one talks.
+/// A page that the tray's chat is about.
 #[derive(Clone, Copy)]
 pub struct SidePage {
-    /// What the person is looking at just now.
+    /// Returns the current context: what is on the screen.
     pub context: Callback<(), PageContext>,
-    /// What of it the assistant sees, in a sentence.
+    /// A sentence about what the assistant sees of the page.
     pub about: &'static str,
-    /// Questions about what is open there just now.
+    /// Suggested questions about what is open now.
     pub suggested_questions: Callback<(), &'static [&'static str]>,
 }
 
-/// How the literature has changed, and where in the log that stands; nothing if all of it may be another one.
+/// A change of the literature with its position in the log; `None` if all of it may have changed.
 pub type LiteratureUpdate = Option<(Position, RawJson)>;
 
-/// Where the person is, and how they get elsewhere.
+/// The current route and the means to change it.
 #[derive(Clone, Copy)]
 pub struct Navigation {
     pub address: RwSignal<String>,
@@ -125,23 +125,23 @@ pub struct Navigation {
     pub navigate: Callback<(Route, bool)>,
 }
 
-/// Why a part of the list is missing.
+/// The reason why a part of the list is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListError {
-    /// The newest page, which nothing asks for again by itself.
+    /// True for the newest page, which is not requested again automatically.
     pub is_newest: bool,
     pub message: String,
 }
 
 impl Live {
-    /// Begins with a page's snapshots.
-    pub fn new(page: PageSnapshot, places: Navigation) -> Self {
+    /// Creates the state from a page's snapshots.
+    pub fn new(page: PageSnapshot, navigation: Navigation) -> Self {
         let Navigation {
             address,
-            page_route: at,
-            chat_route: place,
-            navigate: go,
-        } = places;
+            page_route,
+            chat_route,
+            navigate,
+        } = navigation;
         let live = Self {
             state: StoredValue::new(LiveState::default()),
             list: RwSignal::default(),
@@ -150,8 +150,8 @@ impl Live {
             list_error: RwSignal::default(),
             status: RwSignal::default(),
             clock: RwSignal::new(Clock::utc(page.now)),
-            chat_route: place,
-            page_route: at,
+            chat_route,
+            page_route,
             address,
             side_page: RwSignal::new(None),
             literature_listener: StoredValue::new(None),
@@ -163,9 +163,9 @@ impl Live {
             latest_payload: RwSignal::default(),
             settings_version: RwSignal::new(0),
             previous_address: RwSignal::new(Route::New.path()),
-            navigate: go,
+            navigate,
         };
-        // A list that could not be read is asked for again as soon as the stream stands.
+        // A list that could not be read is requested again as soon as the stream is open.
         let list = page.list.unwrap_or_default();
         let (transcript, error) = match page.transcript {
             Some(Ok(transcript)) => (Some(transcript), None),
@@ -188,7 +188,7 @@ impl Live {
         live
     }
 
-    /// The conversation's signals. They are there at once; what is not known yet is loaded by [`Live::visit`].
+    /// The conversation's signals. They exist at once; data not known yet is loaded by [`Live::load_route`].
     pub fn view(self, id: ConversationId) -> ConversationView {
         self.with_state(|state| state.view(id))
     }
@@ -198,15 +198,15 @@ impl Live {
         self.chat_route.get().conversation_id().map(|id| self.view(id))
     }
 
-    /// Goes to an address of the page that the person is on.
+    /// Navigates to another address of the current page.
     pub fn set_address(self, address: String, replace: bool) {
         browser::set_address(&address, replace);
         self.address.set(address);
     }
 
-    /// Goes to a place.
-    pub fn go_to(self, place: Route) {
-        self.navigate.run((place, false));
+    /// Navigates to a route.
+    pub fn go_to(self, route: Route) {
+        self.navigate.run((route, false));
     }
 
     /// The last position that was applied.
@@ -214,12 +214,12 @@ impl Live {
         self.with_state(|state| state.replica.cursor())
     }
 
-    /// Whether the browser has taken over: what is shown for the first time now was not in the server's page.
+    /// Returns true after hydration: views created from now on were not in the server's page.
     pub fn is_hydrated(self) -> bool {
         self.with_state(|state| state.is_hydrated)
     }
 
-    /// Runs `f` with a conversation's transcript, if it is here.
+    /// Runs `f` with a conversation's transcript, if it is loaded.
     pub fn with_transcript<T>(self, id: ConversationId, f: impl FnOnce(&Transcript) -> T) -> Option<T> {
         self.with_state(|state| state.replica.transcripts.get(id).map(f))
     }
@@ -227,10 +227,10 @@ impl Live {
     fn with_state<T>(self, f: impl FnOnce(&mut LiveState) -> T) -> T {
         self.state
             .try_update_value(f)
-            .expect("the live state is there for as long as the page is")
+            .expect("the live state exists as long as the page")
     }
 
-    /// Notes what changed, does what it asks for, and has it shown with the next frame.
+    /// Records the changes, performs their effects, and schedules an update of the signals with the next frame.
     fn apply_changes(self, changes: impl IntoIterator<Item = ReplicaChange>) {
         let mut restart = false;
         for change in changes {
@@ -243,7 +243,7 @@ impl Live {
                 ReplicaChange::Replaced(id) => self.with_state(|state| state.dirty.mark_conversation(id)),
                 ReplicaChange::LoadConversation(id) => self.load_conversation(id),
                 ReplicaChange::Broken(id) => {
-                    let message = "This conversation could not be put together. Load the page again.";
+                    let message = "This conversation could not be loaded correctly. Reload the page.";
                     self.view(id).phase.set(ConversationPhase::Failed(message.into()));
                 }
                 ReplicaChange::RunEnded(ended) => self.notify_run_end(ended),
@@ -265,7 +265,8 @@ impl Live {
         }
     }
 
-    /// Brings the signals up to the session. A conversation that nobody sees is left for when somebody does.
+    /// Updates the signals from the replica. A conversation that is not on the screen is marked stale and updated when
+    /// it is opened.
     fn flush(self) {
         let shown = self.chat_route.get_untracked().conversation_id();
         let (listing, settled) = self.with_state(|state| {

@@ -1,4 +1,4 @@
-//! The models that can be chosen, and which one is.
+//! The available models and the selected one.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -12,22 +12,22 @@ use crate::{
 };
 
 const STORAGE_KEY: &str = "parlor-model";
-/// The built-in endpoint. All that it has is the tour, a script that says so.
+/// The built-in endpoint. It has only the tour, a script that introduces itself as such.
 const BUILT_IN_ENDPOINT: &str = "parlor";
-/// Asking again on every glance at the page would ask every endpoint.
+/// A refresh asks every endpoint, so it must not happen on every focus of the page.
 const MIN_REFRESH_INTERVAL_MS: f64 = 20_000.0;
 
-/// The handle that the views hold.
+/// The handle of the views.
 #[derive(Clone, Copy)]
 pub struct Models {
     pub list: RwSignal<ModelList>,
-    /// The person's last choice: new conversations begin with it. Known once the browser has taken over.
+    /// The person's last choice, the default of new conversations. Known after hydration.
     last_choice: RwSignal<Option<String>>,
     requested_at: StoredValue<f64>,
 }
 
 impl Models {
-    /// Begins with what the page came with.
+    /// Starts from the page's snapshot.
     pub fn new(page: &PageSnapshot) -> Self {
         let list = page.models.clone().unwrap_or_default();
         Self {
@@ -37,7 +37,7 @@ impl Models {
         }
     }
 
-    /// The browser takes over.
+    /// Starts in the browser, after hydration.
     pub fn start(self) {
         self.last_choice.set(browser::storage_get(STORAGE_KEY));
         self.requested_at.set_value(browser::monotonic_ms());
@@ -48,7 +48,7 @@ impl Models {
         });
     }
 
-    /// Asks again: a model server may have been started in the meantime.
+    /// Reloads the list: a model server may have been started in the meantime.
     pub fn refresh(self) {
         let now = browser::monotonic_ms();
         if now - self.requested_at.get_value() < MIN_REFRESH_INTERVAL_MS {
@@ -64,7 +64,7 @@ impl Models {
         });
     }
 
-    /// The model that the next message here goes to.
+    /// The model of the next message here.
     pub fn current(self, live: Live) -> Option<String> {
         let own = match live.current_view() {
             Some(view) => view.model.get(),
@@ -76,8 +76,8 @@ impl Models {
         own.or_else(|| self.list.with(|list| list.default.clone()))
     }
 
-    /// The model to ask for with the next message here. A conversation's own is the server's to know: what is not
-    /// loaded yet is not replaced by a guess.
+    /// The model to send with the next message here. The server knows the model of an existing conversation: while the
+    /// conversation is not loaded, none is sent in its place.
     pub fn requested(self, live: Live) -> Option<String> {
         untrack(|| match live.current_view() {
             Some(view) => view.model.get(),
@@ -85,7 +85,7 @@ impl Models {
         })
     }
 
-    /// The person chose a model.
+    /// Selects a model.
     pub fn choose(self, live: Live, id: String) {
         browser::storage_set(STORAGE_KEY, Some(&id));
         self.last_choice.set(Some(id.clone()));
@@ -94,7 +94,7 @@ impl Models {
         }
     }
 
-    /// Whether there is nobody to talk to but the tour.
+    /// Returns true if only the tour is available.
     pub fn has_only_tour(self) -> bool {
         self.list.with(|list| {
             !list.models.is_empty()
@@ -105,7 +105,7 @@ impl Models {
         })
     }
 
-    /// Why there is nobody to talk to at all, though an endpoint is set.
+    /// The problems of the configured endpoints, if none of them has a model.
     pub fn endpoint_problems(self) -> Vec<RunError> {
         self.list.with(|list| match list.models.is_empty() {
             true => {
@@ -120,7 +120,7 @@ impl Models {
     }
 }
 
-/// Tells if it is tools that are missing, and no models.
+/// Returns true if a problem concerns tools, not models.
 pub fn is_tool_problem(problem: &RunError) -> bool {
     problem.code.starts_with("mcp_")
 }
@@ -129,8 +129,8 @@ fn contains(list: &ModelList, id: &str) -> bool {
     list.models.iter().any(|model| model.id == id)
 }
 
-/// The models by endpoint, in the order in which they came. One that is chosen and not there any more is
-/// shown all the same: it is what the conversation has.
+/// The models by endpoint, in the order of the list. A selected model that is no longer available is included: the
+/// conversation still has it.
 pub fn by_endpoint(list: &ModelList, chosen: Option<&str>) -> Vec<(String, Vec<ModelInfo>)> {
     let mut groups: Vec<(String, Vec<ModelInfo>)> = Vec::new();
     for model in &list.models {

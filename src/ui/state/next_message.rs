@@ -1,4 +1,4 @@
-//! What is wanted of the next message besides its text.
+//! Options of the next message besides its text.
 
 use leptos::prelude::*;
 
@@ -8,17 +8,17 @@ use crate::{
     ui::state::route::Route,
 };
 
-/// What the person has set for what they send next.
+/// The person's options for the next message.
 #[derive(Clone, Copy)]
 pub struct NextMessageOptions {
-    /// Where the web is to be searched for the next message, and nowhere else.
+    /// The route where the web is searched for the next message, and only there.
     search_route: RwSignal<Option<Route>>,
-    /// How the model is to be asked in the conversation that begins next. One that is there has its own.
+    /// The model parameters of the next new conversation. An existing conversation has its own.
     pub parameters: RwSignal<ParameterInput>,
 }
 
 impl NextMessageOptions {
-    /// Nothing is wanted.
+    /// No options set.
     pub fn new() -> Self {
         Self {
             search_route: RwSignal::new(None),
@@ -26,18 +26,18 @@ impl NextMessageOptions {
         }
     }
 
-    /// Whether the web is to be searched for the next message here.
-    pub fn is_search_on(self, place: Route) -> bool {
-        self.search_route.get() == Some(place)
+    /// Returns true if the web is searched for the next message of this route.
+    pub fn is_search_on(self, route: Route) -> bool {
+        self.search_route.get() == Some(route)
     }
 
-    /// Has the web searched, or not after all.
-    pub fn toggle_search(self, place: Route) {
+    /// Toggles the web search.
+    pub fn toggle_search(self, route: Route) {
         self.search_route
-            .update(|search| *search = (*search != Some(place)).then_some(place));
+            .update(|search| *search = (*search != Some(route)).then_some(route));
     }
 
-    /// Adds what is wanted of the message that is sent now, and of none after it.
+    /// Moves the options into the message that is being sent; later messages start without them.
     pub(super) fn apply_to(self, from: Route, extras: &mut MessageOptions) {
         if self.search_route.get_untracked() == Some(from) {
             self.search_route.set(None);
@@ -49,7 +49,7 @@ impl NextMessageOptions {
         }
     }
 
-    /// A message that was a draft again got through after all: what was wanted of it is not wanted of the next.
+    /// Clears the options of a message that was a draft again and turned out to be sent.
     pub(super) fn clear_sent(self, OutgoingMessage { from, intent, .. }: &OutgoingMessage) {
         if searches(intent) && self.search_route.get_untracked() == Some(*from) {
             self.search_route.set(None);
@@ -59,7 +59,7 @@ impl NextMessageOptions {
         }
     }
 
-    /// A message is a draft again, and what was wanted of it is wanted again.
+    /// Restores the options of a message that became a draft again.
     pub(super) fn restore(self, OutgoingMessage { from, intent, .. }: &OutgoingMessage) {
         if searches(intent) {
             self.search_route.set(Some(*from));

@@ -1,5 +1,4 @@
-//! Whether the person wants to be notified of long answers. The wish is kept in this browser; the permission is the
-//! browser's, and asked for only when the switch is pressed.
+//! The setting for notifications of long answers, which is stored in this browser.
 
 use crate::ui::browser::{self, NotificationPermission};
 
@@ -12,9 +11,9 @@ pub enum NotifySetting {
     #[default]
     Off,
     On,
-    /// The person, or the browser by itself, has said no.
+    /// The person or the browser has denied the permission.
     Blocked,
-    /// There are no notifications here.
+    /// The browser has no notifications.
     Unsupported,
 }
 
@@ -39,7 +38,7 @@ impl NotifySetting {
     }
 }
 
-/// Whether the person wants notifications, and the browser shows them.
+/// Returns true if the person wants notifications and the browser permits them.
 pub fn is_enabled() -> bool {
     NotifySetting::current() == NotifySetting::On
 }

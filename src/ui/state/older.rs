@@ -1,4 +1,5 @@
-//! The older messages of a conversation: put before what is here page by page, and let go of when nobody looks.
+//! The older messages of a conversation: loaded page by page before the first loaded message, and trimmed when the
+//! conversation is left.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -9,19 +10,19 @@ use crate::{
     ui::{browser, state::route::Route},
 };
 
-/// Where the loading of older messages stands.
+/// The loading state of older messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum OlderState {
     #[default]
     Idle,
     Loading,
-    /// It failed: the words for the person. It is tried again when they ask for it, or when the connection is back.
+    /// Loading failed: the text for the person. It is retried on request, or when the connection is back.
     Failed(String),
 }
 
 impl Live {
-    /// The person comes near to the first message that is here: what is before it is loaded. After a failure that is up
-    /// to them.
+    /// Loads older messages when the person scrolls near the first loaded one. After a failure only a request of the
+    /// person does.
     pub fn load_older_near_start(self, id: ConversationId) {
         if self.is_hydrated()
             && self
@@ -33,7 +34,7 @@ impl Live {
         }
     }
 
-    /// Loads the page of messages before the first that is here.
+    /// Loads the page of messages before the first loaded one.
     pub fn load_older(self, id: ConversationId) {
         let view = self.view(id);
         let before = self
@@ -58,12 +59,12 @@ impl Live {
         });
     }
 
-    /// The person has gone elsewhere: once that is on the screen, a conversation is cut down to its newest page, so that
-    /// coming back is as fast as opening it.
-    pub fn trim_after_leaving(self, place: Route) {
-        let Some(id) = place.conversation_id() else { return };
+    /// Trims the conversation that was left to its newest page once the new route is on the screen, so that returning
+    /// is as fast as opening it.
+    pub fn trim_after_leaving(self, route: Route) {
+        let Some(id) = route.conversation_id() else { return };
         browser::on_next_frame(move || {
-            if self.chat_route.get_untracked() == place {
+            if self.chat_route.get_untracked() == route {
                 return;
             }
             let settled = self.with_state(|state| {

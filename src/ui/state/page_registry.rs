@@ -1,5 +1,5 @@
-//! What the page that is shown has of its own: presentations of what is made for the panel, and actions that it performs. They
-//! are there as long as what has registered them is.
+//! The registry of the current page: its panel handlers and its actions. An entry lives as long as the owner that
+//! registered it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::ui::{panel::handlers::PayloadHandler, transcript::actions::PageAction};
 
-/// All that pages register. There is one.
+/// The registry. One per application.
 #[derive(Clone)]
 pub struct PageRegistry {
     pub handlers: Registry<PayloadHandler>,
@@ -15,7 +15,7 @@ pub struct PageRegistry {
 }
 
 impl PageRegistry {
-    /// There is nothing.
+    /// An empty registry.
     pub fn new() -> Self {
         let changed = RwSignal::new(false);
         Self {
@@ -25,19 +25,19 @@ impl PageRegistry {
     }
 }
 
-/// What the page has of its own.
+/// The registry of the current page.
 pub fn use_page_registry() -> PageRegistry {
     expect_context()
 }
 
-/// Things of one kind, the latest last. Clones are the same list.
+/// Entries of one kind, the latest last. Clones share the list.
 pub struct Registry<T> {
     entries: Arc<Mutex<Vec<(usize, T)>>>,
-    /// Another value whenever there is another thing.
+    /// Toggled with every change of the entries.
     changed: RwSignal<bool>,
 }
 
-// Whether the things can be cloned does not matter.
+// Derived `Clone` would require that the entries are `Clone`.
 impl<T> Clone for Registry<T> {
     fn clone(&self) -> Self {
         Self {
@@ -55,12 +55,12 @@ impl<T: Copy + Send + 'static> Registry<T> {
         }
     }
 
-    /// It is there from now on, as long as what is being rendered is.
-    pub fn register(&self, thing: T) {
+    /// Adds an entry for as long as the current owner lives.
+    pub fn register(&self, entry: T) {
         let number = {
-            let mut things = self.lock_entries();
-            let number = things.last().map_or(0, |(last, _)| last + 1);
-            things.push((number, thing));
+            let mut entries = self.lock_entries();
+            let number = entries.last().map_or(0, |(last, _)| last + 1);
+            entries.push((number, entry));
             number
         };
         self.mark_changed();
@@ -71,16 +71,16 @@ impl<T: Copy + Send + 'static> Registry<T> {
         });
     }
 
-    /// The latest that fits. Follows what there is.
-    pub fn find(&self, fits: impl Fn(&T) -> bool) -> Option<T> {
+    /// The latest matching entry. Tracked.
+    pub fn find(&self, matches: impl Fn(&T) -> bool) -> Option<T> {
         self.changed.track();
-        let things = self.lock_entries();
-        let found = things.iter().rev().find(|(_, thing)| fits(thing));
-        found.map(|(_, thing)| *thing)
+        let entries = self.lock_entries();
+        let found = entries.iter().rev().find(|(_, entry)| matches(entry));
+        found.map(|(_, entry)| *entry)
     }
 
     fn mark_changed(&self) {
-        // The page may be gone as a whole.
+        // The whole page may be gone.
         let _ = self.changed.try_update(|changed| *changed = !*changed);
     }
 
@@ -102,7 +102,7 @@ mod tests {
         let child = owner.child();
         child.with(|| own.register("second"));
         assert_eq!(own.find(|_| true), Some("second"));
-        assert_eq!(own.find(|thing| *thing == "first"), Some("first"));
+        assert_eq!(own.find(|entry| *entry == "first"), Some("first"));
         child.cleanup();
         assert_eq!(own.find(|_| true), Some("first"));
     }

@@ -1,4 +1,4 @@
-//! A part of an answer, and how much of it is painted.
+//! A part of an answer, and the painted length of its text.
 
 use std::sync::{
     Arc,
@@ -13,34 +13,35 @@ use crate::{
     ui::markdown::Prose,
 };
 
-/// One piece of an answer: a part, or a text with what continues it.
+/// One piece of an answer: a part, or a text with its continuations.
 #[derive(Clone, Debug)]
 pub struct PartRow {
     /// The node and the part in which it begins.
     pub key: (usize, usize),
     pub kind: PartKind,
-    /// Streamed to this browser: what is folded away is rendered when it is opened.
+    /// Streamed to this browser: rendered in folded sections only when they are opened.
     pub is_streamed: bool,
     pub prose: Prose,
     /// The last line of the thinking.
     pub latest_line: ArcRwSignal<String>,
-    /// How many bytes of its text are in `prose`.
+    /// The number of bytes of its text in `prose`.
     painted_bytes: Arc<AtomicUsize>,
 }
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Clone, Debug)]
 pub enum PartKind {
     Thinking,
     Text,
-    /// A tool call, as it stands.
+    /// A tool call in its current state.
     Tool(ArcRwSignal<ToolCall>),
-    /// Something for the panel.
+    /// A payload for the panel.
     Payload(PayloadRef),
 }
 
 impl PartRow {
-    /// One that does not grow out of another has another identity, even if it has the same place.
+    /// The key of the view. A part that replaces another, rather than growing out of it, gets another key even at the
+    /// same position.
     pub fn view_key(&self) -> (usize, usize, usize) {
         (self.key.0, self.key.1, Arc::as_ptr(&self.painted_bytes).addr())
     }
@@ -57,7 +58,7 @@ impl PartRow {
         }
     }
 
-    /// Returns how many bytes of its text are painted.
+    /// Returns the number of painted bytes of its text.
     pub fn painted(&self) -> usize {
         self.painted_bytes.load(Relaxed)
     }
@@ -66,7 +67,7 @@ impl PartRow {
         matches!(self.kind, PartKind::Thinking)
     }
 
-    /// Returns true if the text begins with what is painted, as far as its length can tell. Texts only grow.
+    /// Returns true if the text begins with the painted text, judged by length. Texts only grow.
     pub fn is_extended_by(&self, piece: &MessagePiece<'_>) -> bool {
         let same_kind = match piece.kind {
             MessagePieceKind::Thinking => matches!(self.kind, PartKind::Thinking),

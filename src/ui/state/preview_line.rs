@@ -1,18 +1,18 @@
-//! The one line that is shown of a text.
+//! One-line previews of texts.
 
-/// Longer lines are cut: the screen has one line for it.
+/// Longer lines are cut: the screen has one line for the preview.
 const MAX_LINE_CHARS: usize = 120;
 
-/// The last line that says something, without the marks of Markdown at its ends.
+/// The last line with content, without Markdown markers at its ends.
 pub fn latest_line(thinking: &str) -> &str {
-    let said = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let has_content = |line: &&str| line.chars().any(char::is_alphanumeric);
     let line = thinking
         .lines()
         .rev()
         .map(trim_marks)
-        .find(said)
+        .find(has_content)
         .unwrap_or_default();
-    // The end of a long line is the news.
+    // The end of a long line is the newest part.
     match line.char_indices().rev().nth(MAX_LINE_CHARS) {
         Some((cut, _)) => line[cut..]
             .split_once(' ')
@@ -21,10 +21,10 @@ pub fn latest_line(thinking: &str) -> &str {
     }
 }
 
-/// The first line that says something, as plain text.
+/// The first line with content, as plain text.
 pub fn first_line(text: &str) -> String {
-    let said = |line: &&str| line.chars().any(char::is_alphanumeric);
-    let line = text.lines().map(trim_marks).find(said).unwrap_or_default();
+    let has_content = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let line = text.lines().map(trim_marks).find(has_content).unwrap_or_default();
     let line = line.replace("**", "").replace('`', "");
     match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((cut, _)) => [&line[..cut], "…"].concat(),

@@ -1,66 +1,66 @@
-//! When to hold the event stream, and when to try again: a pure machine.
+//! The reconnect policy of the event stream: a pure state machine without clock or network.
 //!
-//! It knows no clock and no network. The driver tells it what happened and when, does what it answers,
-//! and comes back at [`Link::deadline`].
+//! The driver passes in each event with its time, performs the returned effect, and comes back at
+//! [`ReconnectPolicy::deadline`].
 
 /// Milliseconds on the driver's clock.
 pub type Ms = f64;
 
 /// The server sends a heartbeat at least every 15 seconds: after this long without a byte the connection is dead.
 const SILENCE_TIMEOUT: Ms = 40_000.0;
-/// How long an answer to the request for the stream may take.
+/// The time limit for the response to the stream request.
 const OPEN_TIMEOUT: Ms = 15_000.0;
-/// A tab that is looked at again after a sleep, or hears that there is a network again, does not wait for the whole
-/// silence to pass.
+/// The silence limit for a tab that becomes visible after a sleep or comes back online, which does not wait for the
+/// full timeout.
 const WAKE_SILENCE_TIMEOUT: Ms = 18_000.0;
-/// How long a hidden tab keeps its stream unless it is the chosen one. HTTP/1.1 allows six connections for all tabs
-/// together: whoever leafs through many tabs must not have to wait until those left behind let go.
+/// The time for which a hidden tab keeps its stream unless it holds the lock. HTTP/1.1 allows six connections for all
+/// tabs together: with many tabs open, the visible one must not have to wait for the hidden ones to disconnect.
 const HIDDEN_CLOSE_DELAY: Ms = 500.0;
 const MIN_RETRY_DELAY: Ms = 400.0;
 const MAX_RETRY_DELAY: Ms = 15_000.0;
 
-/// What happened.
+/// An input of the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ConnectionEvent {
-    /// The page is ready: hold the stream from now on.
+    /// The page is ready: connect and stay connected.
     Start,
     /// The server answered.
     Opened,
-    /// Bytes came, if only a heartbeat.
+    /// Bytes arrived, including heartbeats.
     Received,
-    /// The stream ended or could not be had.
+    /// The stream ended or could not be opened.
     Closed,
-    /// The state is being loaded anew; a stream is of no use until the next `Start`.
+    /// The state is being loaded again; a stream is useless until the next `Start`.
     Pause,
-    /// There is a network again, or the server has answered something else.
+    /// The network is back, or the server answered another request.
     Online,
-    /// The network is gone, says the browser, which knows no better whether the server can be reached.
+    /// The browser reports that the network is gone. This does not prove that the server is unreachable.
     Offline,
     Visible,
     Hidden,
-    /// Of all hidden tabs, this one goes on: for its title.
+    /// This hidden tab holds the lock and stays connected, for the sake of its title.
     LockGranted,
     /// The deadline passed.
     Tick,
 }
 
-/// What to do about it.
+/// An effect for the driver to perform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionEffect {
-    /// Open a stream, in place of the one that there may be.
+    /// Open a stream, replacing the present one, if any.
     Connect,
     /// Close the stream.
     Disconnect,
 }
 
-/// What the person should know.
+/// The connection status for the person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConnectionStatus {
-    /// Nothing is wrong: the first connection is being made, or nobody looks.
+    /// Nothing to report: the first connection is being made, or the page is hidden.
     #[default]
     Idle,
     Connected,
-    /// What happens on the server does not show here at the moment.
+    /// Changes on the server do not arrive at the moment.
     Disconnected,
 }
 
@@ -76,7 +76,7 @@ enum ConnectionState {
     BackingOff {
         until: Ms,
     },
-    /// Hidden for long: waits to be seen.
+    /// Hidden for long: disconnected until the page is visible.
     Suspended,
 }
 
@@ -84,10 +84,10 @@ enum ConnectionState {
 #[derive(Debug)]
 pub struct ReconnectPolicy {
     state: ConnectionState,
-    /// Connections that failed in a row.
+    /// Failed connections in a row.
     failures: u32,
     hidden_since: Option<Ms>,
-    /// Hidden, and allowed to go on.
+    /// Hidden, and allowed to stay connected.
     is_lock_holder: bool,
 }
 
@@ -103,10 +103,11 @@ impl Default for ReconnectPolicy {
 }
 
 impl ReconnectPolicy {
-    /// Takes what happened at `now`. `random` is in 0..1 and spreads the clients of a server that came back.
+    /// Handles an event at `now`. `random` is in 0..1 and spreads the reconnects of many clients after a restart of the
+    /// server.
     pub fn step(&mut self, input: ConnectionEvent, now: Ms, random: f64) -> Option<ConnectionEffect> {
         match input {
-            // Of many tabs that are opened in the background, each would hold a stream of its own.
+            // Many tabs opened in the background would otherwise hold a stream each.
             ConnectionEvent::Start if self.hidden_since.is_some() && !self.is_lock_holder => {
                 self.state = ConnectionState::Suspended
             }
@@ -142,7 +143,8 @@ impl ReconnectPolicy {
             {
                 return self.connect(now);
             }
-            // If it is true, that is said at once and not after a long silence; if not, the stream goes on with another one.
+            // If the network is really gone, this shows it without waiting for the silence timeout; if not, a new
+            // stream takes over.
             ConnectionEvent::Offline if matches!(self.state, ConnectionState::Open { .. }) => {
                 return self.connect(now);
             }
@@ -191,7 +193,7 @@ impl ReconnectPolicy {
         }
     }
 
-    /// A stream that stands, but has been silent for longer than the server ever is.
+    /// Returns true if an open stream has been silent for longer than the server's heartbeat interval allows.
     fn is_silent_too_long(&self, now: Ms) -> bool {
         matches!(self.state, ConnectionState::Open { heard } if now - heard > WAKE_SILENCE_TIMEOUT)
     }
@@ -209,7 +211,7 @@ impl ReconnectPolicy {
         };
     }
 
-    /// When to come back with [`Input::Tick`], if nothing else happens before.
+    /// The time for the next [`ConnectionEvent::Tick`], if nothing else happens before.
     pub fn deadline(&self) -> Option<Ms> {
         let own = match self.state {
             ConnectionState::Off | ConnectionState::Suspended => return None,
@@ -220,14 +222,14 @@ impl ReconnectPolicy {
         Some(self.hidden_close_at().map_or(own, |at| own.min(at)))
     }
 
-    /// When a hidden tab gives its stream back.
+    /// The time at which a hidden tab closes its stream.
     fn hidden_close_at(&self) -> Option<Ms> {
         self.hidden_since
             .filter(|_| !self.is_lock_holder)
             .map(|since| since + HIDDEN_CLOSE_DELAY)
     }
 
-    /// What the person should know about the connection.
+    /// The connection status for the person.
     pub fn status(&self) -> ConnectionStatus {
         match self.state {
             ConnectionState::Open { .. } => ConnectionStatus::Connected,
@@ -245,194 +247,200 @@ mod tests {
     use super::*;
 
     fn open_policy() -> ReconnectPolicy {
-        let mut link = ReconnectPolicy::default();
+        let mut policy = ReconnectPolicy::default();
         assert_eq!(
-            link.step(ConnectionEvent::Start, 0.0, 0.0),
+            policy.step(ConnectionEvent::Start, 0.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
-        assert_eq!(link.step(ConnectionEvent::Opened, 10.0, 0.0), None);
-        link
+        assert_eq!(policy.step(ConnectionEvent::Opened, 10.0, 0.0), None);
+        policy
     }
 
     #[test]
     fn backs_off_until_bytes_arrive() {
-        let mut link = open_policy();
+        let mut policy = open_policy();
         let mut now = 10.0;
         let mut delays = Vec::new();
         for _ in 0..8 {
-            link.step(ConnectionEvent::Closed, now, 1.0);
-            let until = link.deadline().unwrap();
+            policy.step(ConnectionEvent::Closed, now, 1.0);
+            let until = policy.deadline().unwrap();
             delays.push(until - now);
-            assert_eq!(link.step(ConnectionEvent::Tick, until - 1.0, 1.0), None);
+            assert_eq!(policy.step(ConnectionEvent::Tick, until - 1.0, 1.0), None);
             assert_eq!(
-                link.step(ConnectionEvent::Tick, until, 1.0),
+                policy.step(ConnectionEvent::Tick, until, 1.0),
                 Some(ConnectionEffect::Connect)
             );
-            assert_eq!(link.status(), ConnectionStatus::Disconnected);
+            assert_eq!(policy.status(), ConnectionStatus::Disconnected);
             now = until;
         }
         assert_eq!(
             delays,
             [400.0, 800.0, 1600.0, 3200.0, 6400.0, 12_800.0, 15_000.0, 15_000.0]
         );
-        link.step(ConnectionEvent::Opened, now, 0.0);
-        link.step(ConnectionEvent::Received, now, 0.0);
-        assert_eq!(link.status(), ConnectionStatus::Connected);
-        link.step(ConnectionEvent::Closed, now, 0.0);
-        assert_eq!(link.deadline(), Some(now + 200.0), "jitter halves it at most");
+        policy.step(ConnectionEvent::Opened, now, 0.0);
+        policy.step(ConnectionEvent::Received, now, 0.0);
+        assert_eq!(policy.status(), ConnectionStatus::Connected);
+        policy.step(ConnectionEvent::Closed, now, 0.0);
+        assert_eq!(policy.deadline(), Some(now + 200.0), "jitter halves it at most");
     }
 
     #[test]
     fn backs_off_when_streams_end_at_once() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Closed, 10.0, 1.0);
-        link.step(ConnectionEvent::Tick, 410.0, 1.0);
-        link.step(ConnectionEvent::Opened, 420.0, 1.0);
-        link.step(ConnectionEvent::Closed, 420.0, 1.0);
-        assert_eq!(link.deadline(), Some(1220.0));
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Closed, 10.0, 1.0);
+        policy.step(ConnectionEvent::Tick, 410.0, 1.0);
+        policy.step(ConnectionEvent::Opened, 420.0, 1.0);
+        policy.step(ConnectionEvent::Closed, 420.0, 1.0);
+        assert_eq!(policy.deadline(), Some(1220.0));
     }
 
     #[test]
     fn reconnects_after_silence() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Received, 15_000.0, 0.0);
-        assert_eq!(link.deadline(), Some(55_000.0));
-        assert_eq!(link.step(ConnectionEvent::Tick, 54_999.0, 0.0), None);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Received, 15_000.0, 0.0);
+        assert_eq!(policy.deadline(), Some(55_000.0));
+        assert_eq!(policy.step(ConnectionEvent::Tick, 54_999.0, 0.0), None);
         assert_eq!(
-            link.step(ConnectionEvent::Tick, 55_000.0, 0.0),
+            policy.step(ConnectionEvent::Tick, 55_000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
         assert_eq!(
-            link.step(ConnectionEvent::Tick, 70_000.0, 0.0),
+            policy.step(ConnectionEvent::Tick, 70_000.0, 0.0),
             Some(ConnectionEffect::Disconnect),
-            "no answer either"
+            "no response either"
         );
-        assert_eq!(link.status(), ConnectionStatus::Disconnected);
+        assert_eq!(policy.status(), ConnectionStatus::Disconnected);
     }
 
     #[test]
     fn hidden_tab_disconnects_and_reconnects_when_visible() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
-        assert_eq!(link.deadline(), Some(1500.0));
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        assert_eq!(policy.deadline(), Some(1500.0));
         assert_eq!(
-            link.step(ConnectionEvent::Tick, 2000.0, 0.0),
+            policy.step(ConnectionEvent::Tick, 2000.0, 0.0),
             Some(ConnectionEffect::Disconnect)
         );
-        assert_eq!((link.deadline(), link.status()), (None, ConnectionStatus::Idle));
         assert_eq!(
-            link.step(ConnectionEvent::Closed, 2001.0, 0.0),
-            None,
-            "its own closing"
+            (policy.deadline(), policy.status()),
+            (None, ConnectionStatus::Idle)
         );
-        assert_eq!(link.step(ConnectionEvent::Online, 2002.0, 0.0), None);
         assert_eq!(
-            link.step(ConnectionEvent::Visible, 90_000.0, 0.0),
+            policy.step(ConnectionEvent::Closed, 2001.0, 0.0),
+            None,
+            "the close that it caused itself"
+        );
+        assert_eq!(policy.step(ConnectionEvent::Online, 2002.0, 0.0), None);
+        assert_eq!(
+            policy.step(ConnectionEvent::Visible, 90_000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }
 
     #[test]
     fn hidden_tab_with_lock_stays_connected() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
-        link.step(ConnectionEvent::LockGranted, 1100.0, 0.0);
-        assert_eq!(link.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
-        assert_eq!(link.status(), ConnectionStatus::Connected);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        policy.step(ConnectionEvent::LockGranted, 1100.0, 0.0);
+        assert_eq!(policy.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
+        assert_eq!(policy.status(), ConnectionStatus::Connected);
 
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
-        link.step(ConnectionEvent::Tick, 2000.0, 0.0);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        policy.step(ConnectionEvent::Tick, 2000.0, 0.0);
         assert_eq!(
-            link.step(ConnectionEvent::LockGranted, 60_000.0, 0.0),
+            policy.step(ConnectionEvent::LockGranted, 60_000.0, 0.0),
             Some(ConnectionEffect::Connect),
-            "its turn came"
+            "the lock was granted"
         );
-        link.step(ConnectionEvent::Opened, 60_010.0, 0.0);
-        link.step(ConnectionEvent::Visible, 61_000.0, 0.0);
-        link.step(ConnectionEvent::Hidden, 62_000.0, 0.0);
+        policy.step(ConnectionEvent::Opened, 60_010.0, 0.0);
+        policy.step(ConnectionEvent::Visible, 61_000.0, 0.0);
+        policy.step(ConnectionEvent::Hidden, 62_000.0, 0.0);
         assert_eq!(
-            link.step(ConnectionEvent::Tick, 63_000.0, 0.0),
+            policy.step(ConnectionEvent::Tick, 63_000.0, 0.0),
             Some(ConnectionEffect::Disconnect),
-            "chosen once is not for ever"
+            "the lock is released when the tab is visible"
         );
     }
 
     #[test]
     fn briefly_hidden_tab_keeps_its_stream() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Hidden, 1000.0, 0.0);
-        assert_eq!(link.step(ConnectionEvent::Visible, 1400.0, 0.0), None);
-        assert_eq!(link.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
-        assert_eq!(link.status(), ConnectionStatus::Connected);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Hidden, 1000.0, 0.0);
+        assert_eq!(policy.step(ConnectionEvent::Visible, 1400.0, 0.0), None);
+        assert_eq!(policy.step(ConnectionEvent::Tick, 2000.0, 0.0), None);
+        assert_eq!(policy.status(), ConnectionStatus::Connected);
     }
 
     #[test]
     fn background_tab_waits_for_the_lock() {
-        let mut link = ReconnectPolicy::default();
-        link.step(ConnectionEvent::Hidden, 0.0, 0.0);
-        assert_eq!(link.step(ConnectionEvent::Start, 1.0, 0.0), None);
-        assert_eq!((link.deadline(), link.status()), (None, ConnectionStatus::Idle));
+        let mut policy = ReconnectPolicy::default();
+        policy.step(ConnectionEvent::Hidden, 0.0, 0.0);
+        assert_eq!(policy.step(ConnectionEvent::Start, 1.0, 0.0), None);
         assert_eq!(
-            link.step(ConnectionEvent::Visible, 5000.0, 0.0),
+            (policy.deadline(), policy.status()),
+            (None, ConnectionStatus::Idle)
+        );
+        assert_eq!(
+            policy.step(ConnectionEvent::Visible, 5000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
 
-        let mut link = ReconnectPolicy::default();
-        link.step(ConnectionEvent::Hidden, 0.0, 0.0);
-        link.step(ConnectionEvent::Start, 1.0, 0.0);
+        let mut policy = ReconnectPolicy::default();
+        policy.step(ConnectionEvent::Hidden, 0.0, 0.0);
+        policy.step(ConnectionEvent::Start, 1.0, 0.0);
         assert_eq!(
-            link.step(ConnectionEvent::LockGranted, 5.0, 0.0),
+            policy.step(ConnectionEvent::LockGranted, 5.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }
 
     #[test]
     fn reconnects_silent_stream_when_network_returns() {
-        let mut link = open_policy();
+        let mut policy = open_policy();
         assert_eq!(
-            link.step(ConnectionEvent::Online, 12_000.0, 0.0),
+            policy.step(ConnectionEvent::Online, 12_000.0, 0.0),
             None,
-            "heard a moment ago"
+            "bytes arrived a moment ago"
         );
         assert_eq!(
-            link.step(ConnectionEvent::Online, 19_000.0, 0.0),
+            policy.step(ConnectionEvent::Online, 19_000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }
 
     #[test]
     fn reports_a_lost_network_at_once() {
-        let mut link = open_policy();
+        let mut policy = open_policy();
         assert_eq!(
-            link.step(ConnectionEvent::Offline, 20.0, 0.0),
+            policy.step(ConnectionEvent::Offline, 20.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
         assert_eq!(
-            link.status(),
+            policy.status(),
             ConnectionStatus::Idle,
-            "it may be the network of others"
+            "it may be another network"
         );
-        link.step(ConnectionEvent::Closed, 30.0, 0.0);
-        assert_eq!(link.status(), ConnectionStatus::Disconnected);
-        assert_eq!(link.step(ConnectionEvent::Offline, 40.0, 0.0), None);
+        policy.step(ConnectionEvent::Closed, 30.0, 0.0);
+        assert_eq!(policy.status(), ConnectionStatus::Disconnected);
+        assert_eq!(policy.step(ConnectionEvent::Offline, 40.0, 0.0), None);
         assert_eq!(
-            link.step(ConnectionEvent::Online, 50.0, 0.0),
+            policy.step(ConnectionEvent::Online, 50.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }
 
     #[test]
     fn reconnects_at_once_after_waking() {
-        let mut link = open_policy();
-        link.step(ConnectionEvent::Closed, 10.0, 1.0);
+        let mut policy = open_policy();
+        policy.step(ConnectionEvent::Closed, 10.0, 1.0);
         assert_eq!(
-            link.step(ConnectionEvent::Online, 20.0, 0.0),
+            policy.step(ConnectionEvent::Online, 20.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
-        link.step(ConnectionEvent::Opened, 30.0, 0.0);
+        policy.step(ConnectionEvent::Opened, 30.0, 0.0);
         assert_eq!(
-            link.step(ConnectionEvent::Visible, 3_600_000.0, 0.0),
+            policy.step(ConnectionEvent::Visible, 3_600_000.0, 0.0),
             Some(ConnectionEffect::Connect),
             "slept for an hour"
         );
@@ -440,9 +448,9 @@ mod tests {
 
     #[test]
     fn stays_disconnected_while_resyncing() {
-        let mut link = open_policy();
+        let mut policy = open_policy();
         assert_eq!(
-            link.step(ConnectionEvent::Pause, 50.0, 0.0),
+            policy.step(ConnectionEvent::Pause, 50.0, 0.0),
             Some(ConnectionEffect::Disconnect)
         );
         for input in [
@@ -452,10 +460,10 @@ mod tests {
             ConnectionEvent::Tick,
             ConnectionEvent::Received,
         ] {
-            assert_eq!(link.step(input, 99_000.0, 0.0), None);
+            assert_eq!(policy.step(input, 99_000.0, 0.0), None);
         }
         assert_eq!(
-            link.step(ConnectionEvent::Start, 99_000.0, 0.0),
+            policy.step(ConnectionEvent::Start, 99_000.0, 0.0),
             Some(ConnectionEffect::Connect)
         );
     }

@@ -1,4 +1,4 @@
-//! All that this browser holds of the server's state, and its one cursor: pure, no signals, no requests.
+//! The browser's copy of the server's state, with its one cursor: pure, no signals, no requests.
 
 use super::{
     list_cache::ListCache,
@@ -10,28 +10,28 @@ use crate::protocol::{
     conversation_list::ListUpdate, transcript::TranscriptUpdate,
 };
 
-/// What has to be done after an event or a snapshot.
+/// An effect of an event or a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplicaChange {
-    /// The list is another one.
+    /// The list changed.
     List,
-    /// Something happened in a conversation that is not in the loaded part of the list: ask for the newest page.
+    /// An event in a conversation outside the loaded part of the list: request the newest page.
     LoadList,
-    /// A conversation on the shelf is another one.
+    /// A cached conversation changed.
     Conversation(ConversationId, TranscriptUpdate),
-    /// All of a conversation is new.
+    /// A conversation was replaced as a whole.
     Replaced(ConversationId),
-    /// Ask for a conversation's snapshot.
+    /// Request a conversation's snapshot.
     LoadConversation(ConversationId),
     /// A conversation cannot be shown: its snapshots and its events contradict each other.
     Broken(ConversationId),
-    /// A run has come to an end that is news for who was not looking.
+    /// A run ended; a notification may be due.
     RunEnded(RunEnd),
-    /// Positions are missing from the stream, or what stands there can't be read: load everything again.
+    /// Positions are missing from the stream, or an event is unreadable: load everything again.
     Resync,
 }
 
-/// The state.
+/// The replica.
 #[derive(Debug, Default)]
 pub struct ServerReplica {
     pub list_cache: ListCache,
@@ -39,15 +39,15 @@ pub struct ServerReplica {
 }
 
 impl ServerReplica {
-    /// Starts from snapshots. They may be of different positions: the stream starts after the oldest, and
-    /// each skips what it includes already.
+    /// Starts from snapshots. Their positions may differ: the stream starts after the oldest, and each skips the events
+    /// that it includes already.
     pub fn new(list: ConversationList, transcript: Option<Transcript>) -> Self {
-        let mut session = Self::default();
-        session.restart(list, transcript);
-        session
+        let mut replica = Self::default();
+        replica.restart(list, transcript);
+        replica
     }
 
-    /// Starts again, from new snapshots. Gives the conversations that were dropped.
+    /// Restarts from new snapshots. Returns the conversations that were dropped.
     pub fn restart(&mut self, list: ConversationList, transcript: Option<Transcript>) -> Vec<ConversationId> {
         self.transcripts.cursor = transcript
             .as_ref()
@@ -61,7 +61,7 @@ impl ServerReplica {
         dropped
     }
 
-    /// The last position that was applied: the stream goes on after it.
+    /// The last position that was applied, after which the stream resumes.
     pub fn cursor(&self) -> Position {
         self.transcripts.cursor
     }
@@ -77,7 +77,7 @@ impl ServerReplica {
         }
         self.transcripts.cursor = event.position;
         if event.body == EventBody::Damaged {
-            // Nobody knows what it was. Snapshots have what came of it, and go on after it.
+            // The content of an unreadable event is unknown. Snapshots include its result and continue after it.
             changes.push(ReplicaChange::Resync);
             return;
         }
@@ -91,7 +91,7 @@ impl ServerReplica {
         changes.extend(change_from_outcome(event.conversation_id, outcome));
     }
 
-    /// The end that an event is, before the list hears of it.
+    /// The run's end in an event, read before the list applies the event.
     fn run_end(&self, event: &Event) -> Option<RunEnd> {
         let (EventBody::Complete { ended_at, .. } | EventBody::Error { ended_at, .. }) = event.body else {
             return None;
@@ -101,19 +101,19 @@ impl ServerReplica {
         Some(RunEnd {
             conversation_id: event.conversation_id,
             run_id: listed.active_run.filter(|run| Some(*run) == event.message_id)?,
-            // Nothing else happens in a conversation while it is being answered.
+            // Nothing else happens in a conversation while a run is active.
             started_at: listed.updated_at,
             ended_at,
         })
     }
 
-    /// A conversation's snapshot arrived.
+    /// Applies a conversation's snapshot.
     pub fn apply_snapshot(&mut self, snapshot: Transcript) -> Option<ReplicaChange> {
         let id = snapshot.conversation_id;
         change_from_outcome(id, self.transcripts.apply_snapshot(snapshot))
     }
 
-    /// A page of older messages arrived.
+    /// Adds a page of older messages.
     pub fn prepend(&mut self, id: ConversationId, older: OlderMessages) -> Option<ReplicaChange> {
         change_from_outcome(id, self.transcripts.prepend(id, older))
     }
@@ -146,14 +146,14 @@ mod tests {
         let story = Story::new("Hello", &["one ", "two"]);
         let cases = [(5, 2, 2), (2, 5, 2), (3, 3, 3)];
         for (list, transcript, cursor) in cases {
-            let mut session = ServerReplica::new(list_at(list), Some(story.after(transcript)));
-            assert_eq!(session.cursor(), Position(cursor));
+            let mut replica = ServerReplica::new(list_at(list), Some(story.after(transcript)));
+            assert_eq!(replica.cursor(), Position(cursor));
             let mut changes = Vec::new();
             for event in &story.events[cursor as usize..] {
-                session.apply(event, &mut changes);
+                replica.apply(event, &mut changes);
             }
             assert_eq!(
-                session.transcripts.get(story.conversation_id),
+                replica.transcripts.get(story.conversation_id),
                 Some(&story.after(6))
             );
             assert!(!changes.contains(&ReplicaChange::Resync));
@@ -163,18 +163,18 @@ mod tests {
     #[test]
     fn applies_a_repeated_event_once() {
         let story = Story::new("Hello", &["one ", "two"]);
-        let mut session = ServerReplica::new(list_at(0), Some(story.after(0)));
+        let mut replica = ServerReplica::new(list_at(0), Some(story.after(0)));
         let mut changes = Vec::new();
         for event in &story.events {
-            session.apply(event, &mut changes);
+            replica.apply(event, &mut changes);
         }
         changes.clear();
         for event in &story.events {
-            session.apply(event, &mut changes);
+            replica.apply(event, &mut changes);
         }
         assert_eq!(changes, []);
         assert_eq!(
-            session.transcripts.get(story.conversation_id),
+            replica.transcripts.get(story.conversation_id),
             Some(&story.after(6))
         );
     }
@@ -182,45 +182,45 @@ mod tests {
     #[test]
     fn missing_position_triggers_a_resync() {
         let story = Story::new("Hello", &["one ", "two"]);
-        let mut session = ServerReplica::new(list_at(0), None);
+        let mut replica = ServerReplica::new(list_at(0), None);
         let mut changes = Vec::new();
-        session.apply(&story.events[0], &mut changes);
+        replica.apply(&story.events[0], &mut changes);
         changes.clear();
-        session.apply(&story.events[2], &mut changes);
+        replica.apply(&story.events[2], &mut changes);
         assert_eq!(changes, [ReplicaChange::Resync]);
-        assert_eq!(session.cursor(), Position(1), "nothing was applied");
-        session.restart(list_at(6), Some(story.after(6)));
-        assert_eq!(session.cursor(), Position(6));
+        assert_eq!(replica.cursor(), Position(1), "nothing was applied");
+        replica.restart(list_at(6), Some(story.after(6)));
+        assert_eq!(replica.cursor(), Position(6));
     }
 
     #[test]
     fn skips_a_damaged_event_once() {
         let story = Story::new("Hello", &["one ", "two"]);
-        let mut session = ServerReplica::new(list_at(2), Some(story.after(2)));
+        let mut replica = ServerReplica::new(list_at(2), Some(story.after(2)));
         let mut damaged = story.events[2].clone();
         damaged.body = EventBody::Damaged;
         let mut changes = Vec::new();
-        session.apply(&damaged, &mut changes);
-        session.apply(&damaged, &mut changes);
+        replica.apply(&damaged, &mut changes);
+        replica.apply(&damaged, &mut changes);
         assert_eq!(changes, [ReplicaChange::Resync]);
-        assert_eq!(session.cursor(), Position(3));
-        session.restart(list_at(3), Some(story.after(3)));
+        assert_eq!(replica.cursor(), Position(3));
+        replica.restart(list_at(3), Some(story.after(3)));
         changes.clear();
         for event in &story.events[3..] {
-            session.apply(event, &mut changes);
+            replica.apply(event, &mut changes);
         }
         assert!(!changes.contains(&ReplicaChange::Resync));
         assert_eq!(
-            session.transcripts.get(story.conversation_id),
+            replica.transcripts.get(story.conversation_id),
             Some(&story.after(6))
         );
     }
 
     fn run_end_changes(story: &Story) -> Vec<ReplicaChange> {
-        let mut session = ServerReplica::new(list_at(0), None);
+        let mut replica = ServerReplica::new(list_at(0), None);
         let mut changes = Vec::new();
         for event in story.events.iter().chain(&story.events) {
-            session.apply(event, &mut changes);
+            replica.apply(event, &mut changes);
         }
         changes.retain(|change| matches!(change, ReplicaChange::RunEnded(_)));
         changes
@@ -258,24 +258,24 @@ mod tests {
     #[test]
     fn fast_switching_keeps_each_snapshot_apart() {
         let (first, second) = (Story::new("First", &["a"]), Story::new("Second", &["b"]));
-        let mut session = ServerReplica::new(list_at(5), None);
-        assert!(session.transcripts.open(first.conversation_id));
-        assert!(session.transcripts.open(second.conversation_id));
-        // The answers come in the other order.
+        let mut replica = ServerReplica::new(list_at(5), None);
+        assert!(replica.transcripts.open(first.conversation_id));
+        assert!(replica.transcripts.open(second.conversation_id));
+        // The responses arrive in the other order.
         assert_eq!(
-            session.apply_snapshot(second.after(5)),
+            replica.apply_snapshot(second.after(5)),
             Some(ReplicaChange::Replaced(second.conversation_id))
         );
         assert_eq!(
-            session.apply_snapshot(first.after(5)),
+            replica.apply_snapshot(first.after(5)),
             Some(ReplicaChange::Replaced(first.conversation_id))
         );
         assert_eq!(
-            session.transcripts.get(second.conversation_id),
+            replica.transcripts.get(second.conversation_id),
             Some(&second.after(5))
         );
         assert_eq!(
-            session.transcripts.get(first.conversation_id),
+            replica.transcripts.get(first.conversation_id),
             Some(&first.after(5))
         );
     }

@@ -1,4 +1,4 @@
-//! Asking the server.
+//! Requests to the server.
 
 use std::pin::pin;
 
@@ -10,20 +10,20 @@ use crate::{
     ui::browser,
 };
 
-/// How long an answer may take. Then the request is given up, as if the server could not be reached.
+/// The time limit for a response. After it the request counts as failed because the server is unreachable.
 const REQUEST_TIMEOUT_MS: f64 = 20_000.0;
-/// The same for what the server has to ask elsewhere first, and may ask twice.
+/// The time limit for requests for which the server asks another service first, perhaps twice.
 const UPSTREAM_REQUEST_TIMEOUT_MS: f64 = 90_000.0;
 
 impl Live {
-    /// Asks the server, for as long as an answer can be hoped for.
+    /// Sends a request, with the usual time limit.
     ///
-    /// Whatever it answers, it is there: a link that waits to try again need not wait any longer.
+    /// Any response shows that the server is reachable: a pending reconnect need not wait any longer.
     pub async fn call<T>(self, request: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
         self.call_within(REQUEST_TIMEOUT_MS, request).await
     }
 
-    /// The same for what the server has to ask elsewhere.
+    /// Sends a request for which the server asks another service, with a longer time limit.
     pub async fn call_upstream<T>(
         self,
         request: impl Future<Output = Result<T, ApiError>>,

@@ -1,5 +1,4 @@
-//! Runs that a person asked for without a message (*Regenerate*, *Continue*), until the stream tells of them:
-//! pure state.
+//! Runs that were requested without a message (*Regenerate*, *Continue*), until the stream reports them: pure state.
 
 use crate::protocol::{
     AssistantMessage, ConversationId, IntentId, Message, MessageId, Timestamp, Transcript,
@@ -9,20 +8,20 @@ use crate::protocol::{
 struct Rerun {
     intent_id: IntentId,
     conversation_id: ConversationId,
-    /// When the answer that goes on had ended; what has no such time does not go on, but begins.
+    /// The end time of the answer to continue; `None` for a new answer.
     ended_at: Option<Timestamp>,
-    /// The run, once the server has said which it is.
+    /// The run, once the server has named it.
     run_id: Option<MessageId>,
-    /// The person pressed *Stop* before there was a run to stop.
+    /// The person pressed *Stop* before the run's id was known.
     is_stop_requested: bool,
 }
 
-/// The runs that were asked for.
+/// The requested runs.
 #[derive(Debug, Default)]
 pub struct Reruns(Vec<Rerun>);
 
 impl Reruns {
-    /// A run is being asked for. For an answer that goes on, `ended_at` is when it had ended.
+    /// Adds a requested run. For a continued answer, `ended_at` is its previous end.
     pub fn add(&mut self, conversation_id: ConversationId, ended_at: Option<Timestamp>) -> IntentId {
         let intent_id = IntentId::new();
         self.0.push(Rerun {
@@ -35,31 +34,31 @@ impl Reruns {
         intent_id
     }
 
-    /// Whether one is asked for in a conversation.
+    /// Returns true if a run is requested in the conversation.
     pub fn is_pending(&self, id: ConversationId) -> bool {
         self.0.iter().any(|rerun| rerun.conversation_id == id)
     }
 
-    /// The person wants no answer any more: the run to stop, if it is known already.
+    /// Marks the conversation's run as not wanted any more. Returns the run to stop, if its id is known.
     pub fn stop(&mut self, id: ConversationId) -> Option<MessageId> {
         let rerun = self.0.iter_mut().find(|rerun| rerun.conversation_id == id)?;
         rerun.is_stop_requested = true;
         rerun.run_id
     }
 
-    /// The server has started it: the run to stop, if the person wanted that already.
+    /// Records that the server has started the run. Returns the run to stop, if the person asked for that already.
     pub fn mark_started(&mut self, intent_id: IntentId, run: MessageId) -> Option<MessageId> {
         let rerun = self.0.iter_mut().find(|rerun| rerun.intent_id == intent_id)?;
         rerun.run_id = Some(run);
         rerun.is_stop_requested.then_some(run)
     }
 
-    /// It could not be started.
+    /// Removes a run that could not be started.
     pub fn remove(&mut self, intent_id: IntentId) {
         self.0.retain(|rerun| rerun.intent_id != intent_id);
     }
 
-    /// What the server has started in a conversation.
+    /// The intents of a conversation's runs that the server has started.
     pub fn known_intents(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
         let known = self.0.iter().filter(|rerun| rerun.run_id.is_some());
         known
@@ -67,12 +66,12 @@ impl Reruns {
             .map(|rerun| rerun.intent_id)
     }
 
-    /// A snapshot is here that the server gave when it had these: they are in it, or on another branch.
+    /// Forgets intents the server knew when it made the received snapshot: they are in it, or on another branch.
     pub fn forget_intents(&mut self, known: &[IntentId]) {
         self.0.retain(|rerun| !known.contains(&rerun.intent_id));
     }
 
-    /// Forgets those that a transcript tells of.
+    /// Removes the runs that a transcript contains.
     pub fn reconcile(&mut self, transcript: &Transcript) {
         self.0.retain(|rerun| {
             rerun.conversation_id != transcript.conversation_id
@@ -136,7 +135,7 @@ mod tests {
         reruns.mark_started(intent, MessageId::new());
         let known: Vec<_> = reruns.known_intents(id).collect();
         assert_eq!(known, [intent]);
-        // Somebody has chosen the other answer meanwhile.
+        // Another tab has selected the other answer meanwhile.
         reruns.reconcile(&story.after(5));
         assert!(reruns.is_pending(id), "the snapshot may be older");
         reruns.forget_intents(&known);

@@ -1,4 +1,4 @@
-//! Where in Parlor a person is: the address, parsed once.
+//! The current route: the address, parsed once.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,27 @@ use crate::protocol::{ConversationId, MessageId, literature};
 
 const SETTINGS_PATH: &str = "/settings";
 
-/// What an address names.
+/// The meaning of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Route {
-    /// A conversation that has not begun.
+    /// A new conversation.
     New,
     Conversation(ConversationId),
-    /// The page *Literature*, whatever is open on it.
+    /// The page *Literature*, at any of its addresses.
     Literature,
-    /// What a person sets for themselves.
+    /// The person's settings.
     Settings,
-    /// There is nothing at this address.
+    /// An unknown address.
     Nowhere,
 }
 
 impl Route {
-    /// The place that an address names.
+    /// Parses an address.
     pub fn parse(address: &str) -> Self {
         let path = address.split('?').next().unwrap_or_default();
         match path.trim_end_matches('/') {
             "" => Self::New,
-            // What there is on it, it knows itself.
+            // The page parses the rest itself.
             path if path == literature::LITERATURE_PATH || path.starts_with("/literature/") => {
                 Self::Literature
             }
@@ -38,7 +38,7 @@ impl Route {
         }
     }
 
-    /// The path that names the place.
+    /// The path of the route.
     pub fn path(self) -> String {
         match self {
             Self::New | Self::Nowhere => "/".into(),
@@ -52,12 +52,12 @@ impl Route {
         }
     }
 
-    /// Whether it is a page of another kind, beside which one talks in the tray.
+    /// Returns true for a page with the chat in the tray.
     pub fn has_tray(self) -> bool {
         self == Self::Literature
     }
 
-    /// The conversation that the place is.
+    /// The conversation of the route.
     pub fn conversation_id(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
@@ -65,13 +65,13 @@ impl Route {
         }
     }
 
-    /// Whether there is somebody to write to.
+    /// Returns true if messages can be sent here.
     pub fn is_chat(self) -> bool {
         matches!(self, Self::New | Self::Conversation(_))
     }
 }
 
-/// The message in an address before which one wants to see more, without scripts.
+/// The message in an address before which older messages are to be shown, for pages without scripts.
 pub fn before_message(address: &str) -> Option<MessageId> {
     let (_, query) = address.split_once('?')?;
     let before = query
@@ -87,13 +87,13 @@ mod tests {
     #[test]
     fn route_and_path_round_trip() {
         let id = ConversationId::new();
-        for place in [
+        for route in [
             Route::New,
             Route::Conversation(id),
             Route::Literature,
             Route::Settings,
         ] {
-            assert_eq!(Route::parse(&place.path()), place);
+            assert_eq!(Route::parse(&route.path()), route);
         }
         assert_eq!(Route::parse(&format!("/c/{id}/")), Route::Conversation(id));
         let before = MessageId::new();

@@ -1,8 +1,9 @@
-//! A conversation as signals: what the views read.
+//! A conversation as signals, for the views.
 //!
-//! The protocol's [`Transcript`] is the truth; a [`ConversationView`] is brought up to it by [`sync`](ConversationView::sync)
-//! and [`sync_message`](ConversationView::sync_message), which compare and set only what differs. So it does not matter
-//! whether a change came by the stream, by a replay or by a snapshot, and a delta touches one part's signal.
+//! The protocol's [`Transcript`] is the source of truth. [`sync`](ConversationView::sync) and
+//! [`sync_message`](ConversationView::sync_message) update a [`ConversationView`] from it; they compare, and set only
+//! what differs. It does not matter whether a change came by the stream, by a replay or by a snapshot, and a delta
+//! touches one part's signal.
 
 use std::sync::Arc;
 
@@ -15,15 +16,15 @@ use crate::protocol::{
     Usage, damaged_message::damaged_message_text,
 };
 
-/// Whether there is something to show.
+/// The loading phase of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConversationPhase {
-    /// The snapshot is on its way.
+    /// The snapshot is being loaded.
     Loading,
     Ready,
-    /// There is no such conversation (any more).
+    /// The conversation does not exist (any more).
     Missing,
-    /// The snapshot could not be had: the words for the person.
+    /// The snapshot could not be loaded: the text for the person.
     Failed(String),
 }
 
@@ -33,27 +34,27 @@ pub struct ConversationView {
     pub id: ConversationId,
     pub phase: ArcRwSignal<ConversationPhase>,
     pub title: ArcRwSignal<String>,
-    /// The model that the next message goes to.
+    /// The model of the next message.
     pub model: ArcRwSignal<Option<String>>,
-    /// How it is asked.
+    /// The model parameters of the next message.
     pub parameters: ArcRwSignal<Parameters>,
-    /// How much of its window the model has last taken.
+    /// The last known use of the model's context window.
     pub usage: ArcRwSignal<Option<Usage>>,
-    /// The messages of the branch that is shown, as far as they are here.
+    /// The loaded messages of the selected branch.
     pub rows: ArcRwSignal<Vec<Row>>,
-    /// The first of them, if the branch begins before it.
+    /// The first loaded message, if the branch begins before it.
     pub earliest: ArcRwSignal<Option<MessageId>>,
-    /// The loading of what is before.
+    /// The loading state of older messages.
     pub older: ArcRwSignal<OlderState>,
-    /// The run at work.
+    /// The active run.
     pub active_run: ArcRwSignal<Option<MessageId>>,
-    /// What is on its way to the server: its run has not begun.
+    /// The message being sent, whose run has not started.
     pub pending_send: ArcRwSignal<PendingSend>,
-    /// How much of what was made for the panel the person has accepted or rejected. What they said is in the transcript.
+    /// Counts the accepted and rejected proposals. The verdicts are in the transcript.
     pub verdict_version: ArcRwSignal<u32>,
-    /// How often in a row it could not be brought up to date: what is shown may not be all.
+    /// Failed updates in a row: if not 0, messages may be missing.
     pub failed_syncs: ArcRwSignal<u32>,
-    /// What only this page has.
+    /// Messages that only this page has.
     unrecorded: ArcRwSignal<Vec<UnrecordedRow>>,
 }
 
@@ -65,16 +66,16 @@ pub enum Row {
     Unrecorded(UnrecordedRow),
 }
 
-/// Messages of which the server has no record.
+/// Messages that the server has lost.
 #[derive(Clone, Debug)]
 pub struct UnrecordedRow {
-    /// Made for this row: the server may have the beginning of what is lost under its own.
+    /// A new id for this row: the server may have the beginning of the lost message under the original id.
     id: MessageId,
     after: Option<MessageId>,
     pub messages: Arc<[Message]>,
 }
 
-/// What a person wrote.
+/// A person's message.
 #[derive(Clone, Debug)]
 pub struct UserRow {
     pub id: MessageId,
@@ -83,11 +84,11 @@ pub struct UserRow {
     pub created_at: Timestamp,
     /// The server has not confirmed it yet.
     pub is_pending: ArcRwSignal<bool>,
-    /// The stored message can't be read: the text says so.
+    /// The stored message is unreadable: the text says so.
     pub is_damaged: bool,
 }
 
-/// What a run produced.
+/// A run's answer.
 #[derive(Clone, Debug)]
 pub struct AnswerRow {
     pub id: MessageId,
@@ -97,11 +98,11 @@ pub struct AnswerRow {
     pub parts: ArcRwSignal<Vec<PartRow>>,
     pub siblings: ArcRwSignal<Siblings>,
     pub extras: ArcRwSignal<AnswerExtras>,
-    /// It came while the conversation was shown.
+    /// It arrived while the conversation was shown.
     pub is_new: bool,
 }
 
-/// What an answer offers beside its text.
+/// Additions of an answer to its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerExtras {
     pub values: Vec<SuggestedValue>,
@@ -109,23 +110,23 @@ pub struct AnswerExtras {
     pub sources: Vec<CitedSource>,
 }
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunView {
     pub status: RunStatus,
     pub activity: Option<String>,
     pub error: Option<RunError>,
-    /// Why it stopped before it was whole, if it can go on.
+    /// The reason why the answer is truncated, if it can be continued.
     pub truncation: Option<FinishReason>,
-    /// How long it has been at work, in milliseconds.
+    /// The time it has been active, in milliseconds.
     pub elapsed_ms: u64,
 }
 
-/// The other answers to the same message.
+/// The alternative answers to a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Siblings {
     pub ids: Vec<MessageId>,
-    /// Which of them is shown.
+    /// The index of the selected one.
     pub index: usize,
 }
 
@@ -139,14 +140,14 @@ impl Row {
         }
     }
 
-    /// Whether it shows a message that the server has.
+    /// Returns true if the server has the row's message.
     pub fn is_recorded(&self) -> bool {
         !matches!(self, Self::Unrecorded(_))
     }
 }
 
 impl ConversationView {
-    /// A conversation of which nothing is known yet.
+    /// The view of a conversation of which nothing is known yet.
     pub fn new(id: ConversationId) -> Self {
         Self {
             id,
@@ -166,10 +167,10 @@ impl ConversationView {
         }
     }
 
-    /// What the server has no record of stays here, where it stood.
+    /// Adds messages that the server has lost, at their old position.
     pub fn add_unrecorded(&self, UnrecordedMessages { after, messages }: UnrecordedMessages) {
-        self.unrecorded.update_untracked(|lost| {
-            lost.push(UnrecordedRow {
+        self.unrecorded.update_untracked(|unrecorded| {
+            unrecorded.push(UnrecordedRow {
                 id: MessageId::new(),
                 after,
                 messages: messages.into(),
@@ -177,22 +178,22 @@ impl ConversationView {
         });
     }
 
-    /// Whether something is being answered, or about to be.
+    /// Returns true if a run is active or about to start.
     pub fn is_busy(&self) -> bool {
         self.active_run.with(Option::is_some) || self.pending_send.get() != PendingSend::Nothing
     }
 
-    /// Nothing is missing.
+    /// Marks the view as complete.
     pub fn mark_up_to_date(&self) {
         set_if_changed(&self.failed_syncs, &0);
     }
 
-    /// What is on its way is another thing now.
-    pub fn sync_pending_send(&self, underway: PendingSend) {
-        set_if_changed(&self.pending_send, &underway);
+    /// Updates the sending state.
+    pub fn sync_pending_send(&self, pending_send: PendingSend) {
+        set_if_changed(&self.pending_send, &pending_send);
     }
 
-    /// Of a conversation that is not loaded, only what is on its way to it can be shown.
+    /// Updates the view of a conversation that is not loaded: only the message being sent can be shown.
     pub fn sync_unloaded(&self, pending: Option<&Message>) {
         if self
             .phase
@@ -212,7 +213,7 @@ impl ConversationView {
         self.rows.set(rows);
     }
 
-    /// Brings everything up to the transcript. `pending` is a message that is on its way.
+    /// Updates the view from the transcript. `pending` is the message being sent.
     pub fn sync(&self, transcript: &Transcript, pending: Option<&Message>, live: bool) {
         let phase = if transcript.deleted {
             ConversationPhase::Missing
@@ -235,25 +236,25 @@ impl ConversationView {
         let unconfirmed = pending.filter(|pending| transcript.message(pending.id).is_none());
         branch.extend(unconfirmed);
         let old = self.rows.get_untracked();
-        // Both are in the same order, so what is looked for is nearly always the next one.
+        // Both are in the same order, so the row is nearly always the next one.
         let mut next = 0;
         let mut known = |message: &Message| {
-            let is_it = |row: &Row| row.id() == message.id;
-            let after = old[next..].iter().position(is_it).map(|index| next + index);
-            let index = after.or_else(|| old.iter().position(is_it))?;
+            let is_same = |row: &Row| row.id() == message.id;
+            let after = old[next..].iter().position(is_same).map(|index| next + index);
+            let index = after.or_else(|| old.iter().position(is_same))?;
             next = index + 1;
             old.get(index).cloned()
         };
-        let news = live
+        let is_new = live
             && self
                 .phase
                 .with_untracked(|phase| *phase == ConversationPhase::Ready);
-        // What comes before a message that was here is only older.
+        // Messages before an already loaded one are older, not new.
         let was_here = |message: &&Message| old.iter().rev().any(|row| row.id() == message.id);
         let last = branch.iter().rposition(was_here);
         let mut rows = Vec::with_capacity(branch.len());
         for (index, message) in branch.iter().enumerate() {
-            let row = known(message).unwrap_or_else(|| Row::new(message, news && Some(index) > last));
+            let row = known(message).unwrap_or_else(|| Row::new(message, is_new && Some(index) > last));
             match (&row, &message.body) {
                 (Row::User(row), _) => set_if_changed(
                     &row.is_pending,
@@ -269,17 +270,17 @@ impl ConversationView {
             }
             rows.push(row);
         }
-        // The last of several at the same place comes in first. What they stood after may be further back than what is here.
-        for lost in self.unrecorded.get_untracked().into_iter().rev() {
-            let before = rows.iter().position(|row| Some(row.id()) == lost.after);
-            rows.insert(before.map_or(0, |index| index + 1), Row::Unrecorded(lost));
+        // Of several at the same position, the last is inserted first. The message before them may not be loaded.
+        for unrecorded in self.unrecorded.get_untracked().into_iter().rev() {
+            let before = rows.iter().position(|row| Some(row.id()) == unrecorded.after);
+            rows.insert(before.map_or(0, |index| index + 1), Row::Unrecorded(unrecorded));
         }
         if !rows.iter().map(Row::id).eq(old.iter().map(Row::id)) {
             self.rows.set(rows);
         }
     }
 
-    /// Brings one answer up to the transcript.
+    /// Updates one answer from the transcript.
     pub fn sync_message(&self, transcript: &Transcript, id: MessageId) {
         set_if_changed(&self.active_run, &transcript.active_run());
         set_if_changed(&self.usage, &transcript.window_usage());
@@ -299,7 +300,7 @@ impl ConversationView {
 }
 
 impl Row {
-    fn new(message: &Message, news: bool) -> Self {
+    fn new(message: &Message, is_new: bool) -> Self {
         let (id, created_at) = (message.id, message.created_at);
         match &message.body {
             MessageBody::User { text, interaction } => Self::User(UserRow {
@@ -326,7 +327,7 @@ impl Row {
                 parts: ArcRwSignal::default(),
                 siblings: ArcRwSignal::default(),
                 extras: ArcRwSignal::default(),
-                is_new: news,
+                is_new,
             }),
         }
     }
@@ -379,7 +380,7 @@ impl RunView {
     }
 }
 
-/// Sets a signal if its value is another one, so that nothing runs for nothing.
+/// Sets a signal if its value differs, to avoid needless effects.
 pub(super) fn set_if_changed<T, V>(signal: &ArcRwSignal<T>, value: &V)
 where
     T: PartialEq<V> + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Telling a person who looks elsewhere that a long answer has come to its end.
+//! Notifications for the end of long answers while the person looks elsewhere.
 
 use leptos::{prelude::GetUntracked, task::spawn_local};
 
@@ -14,13 +14,13 @@ use crate::{
     ui::{browser, state::notifications, state::route::Route},
 };
 
-/// Whoever has the conversation on the screen, in whichever tab or on whichever machine, tells the server so within this
-/// time; then it is no news.
+/// A client that shows the conversation, in any tab or on any machine, marks it read within this time; then no
+/// notification is shown.
 const SEEN_REPORT_DELAY_MS: f64 = 2000.0;
-/// What ended longer ago is found by looking, as a tab does that catches up after a sleep.
+/// Older ends get no notification, for example when a tab catches up after a sleep.
 const MAX_END_AGE_MS: f64 = 60_000.0;
 
-/// A run's end, as the list saw it.
+/// A run's end, as seen in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEnd {
     pub conversation_id: ConversationId,
@@ -30,7 +30,7 @@ pub struct RunEnd {
 }
 
 impl Live {
-    /// A run has come to its end.
+    /// Handles the end of a run.
     pub(super) fn notify_run_end(self, ended: RunEnd) {
         let since = |at: Timestamp, until: Timestamp| (until.0 - at.0) as f64;
         let long = since(ended.started_at, ended.ended_at) >= browser::long_answer_threshold_ms();
@@ -51,9 +51,9 @@ impl Live {
         let Some(title) = title.filter(|_| !seen) else {
             return;
         };
-        // Of the tabs that have heard of it, one gets the lock; it keeps it for as long as others may come to ask.
+        // Of the tabs that received the event, one gets the lock. It keeps it for as long as other tabs may ask for it.
         let name = ["parlor-told-", &ended.run_id.to_string()].concat();
-        let told = browser::try_lock(&name, move || {
+        let lock = browser::try_lock(&name, move || {
             spawn_local(async move {
                 let line = self.load_ending_line(ended).await;
                 let tag = ended.run_id.to_string();
@@ -61,12 +61,12 @@ impl Live {
             });
         });
         browser::set_timeout(MAX_END_AGE_MS, move || {
-            let _given_back = told;
+            let _lock = lock;
         })
         .detach();
     }
 
-    /// A line that says how it ended.
+    /// A line about the result.
     async fn load_ending_line(self, ended: RunEnd) -> String {
         let line = |transcript: &Transcript| ending_line(transcript, ended.run_id);
         let known = self.with_transcript(ended.conversation_id, line).flatten();

@@ -1,4 +1,4 @@
-//! Sending messages: each is shown at once, kept until the server has it, and there once.
+//! Sending of messages: each is shown at once, stored in the browser until the server has it, and processed once.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -19,13 +19,12 @@ use crate::{
 };
 
 impl Live {
-    /// Sends what the person has written where they are. A new conversation begins with it.
+    /// Sends the person's message from the route. On the new chat it starts a conversation.
     pub fn send(self, from: Route, text: String, model: Option<String>) {
         self.send_interaction(from, text, model, Interaction::default());
     }
 
-    /// Sends a message, whether the person wrote it or not. What is wanted of the next message is wanted of this one, and what the
-    /// person is looking at goes with it.
+    /// Sends a message, typed or not, with the options of the next message and the page context.
     pub fn send_interaction(
         self,
         from: Route,
@@ -39,7 +38,7 @@ impl Live {
         };
         self.next_message.apply_to(from, &mut extras);
         self.send_errors
-            .update(|unsent| unsent.retain(|(place, _)| *place != from));
+            .update(|errors| errors.retain(|(route, _)| *route != from));
         let beside = self.side_page.get_untracked();
         extras.context = beside.map(|beside| untrack(|| beside.context.run(())));
         let sending = self.with_state(|state| {
@@ -62,7 +61,7 @@ impl Live {
         self.post(sending.intent);
     }
 
-    /// Takes up what an earlier page had not brought to its end.
+    /// Resumes messages that an earlier page had not finished sending.
     pub(super) fn resume_outbox(self) {
         let begun = self.with_state(|state| {
             for sending in outbox_storage::load_all() {
@@ -80,7 +79,7 @@ impl Live {
         self.retry_held();
     }
 
-    /// Tries again whatever waits for the connection.
+    /// Retries all messages that wait for the connection.
     pub(super) fn retry_held(self) {
         for message in self.with_state(|state| state.outbox.held()) {
             self.deliver(message);
@@ -89,7 +88,7 @@ impl Live {
 
     fn deliver(self, message: MessageId) {
         let intent = self.with_state(|state| {
-            // What another tab took back, or saw arrive, is not to be sent.
+            // A message that another tab withdrew or saw delivered is not sent.
             if !outbox_storage::contains(message) {
                 let dropped = state.outbox.mark_failed(message, false)?;
                 state.dirty.mark_conversation(dropped.intent.conversation_id);
@@ -124,22 +123,22 @@ impl Live {
         });
     }
 
-    /// The server has a message that it may have had for long: then the stream, which goes on from later, does
-    /// not tell of it.
+    /// Reloads the conversation if a message that the server acknowledged is missing. The server may have received it
+    /// long ago; the stream, which starts later, does not report it then.
     fn reload_if_missing(self, id: ConversationId, message: MessageId) {
         let missed = self.with_state(|state| {
-            let shelf = &mut state.replica.transcripts;
-            let known = shelf
+            let cache = &mut state.replica.transcripts;
+            let known = cache
                 .get(id)
                 .is_none_or(|transcript| transcript.message(message).is_some());
-            !known && shelf.request_reload(id)
+            !known && cache.request_reload(id)
         });
         if missed {
             self.load_conversation(id);
         }
     }
 
-    /// A message waits until the server can be reached.
+    /// Schedules a retry for when the server is unreachable.
     fn retry_later(self, message: MessageId) {
         let Some(tries) = self.with_state(|state| {
             let tries = state.outbox.hold(message)?;
@@ -153,18 +152,18 @@ impl Live {
         browser::set_timeout(backoff_ms(tries), move || self.deliver(message)).detach();
     }
 
-    /// A message was refused: it goes back to where it was written.
+    /// Returns a rejected message to the draft of its route.
     fn on_rejected(self, message: MessageId, error: &ApiError) {
-        let perhaps = error.code == ErrorCode::Internal;
+        let may_be_delivered = error.code == ErrorCode::Internal;
         let Some(sending) = self.with_state(|state| {
-            let sending = state.outbox.mark_failed(message, perhaps)?;
+            let sending = state.outbox.mark_failed(message, may_be_delivered)?;
             state.dirty.mark_conversation(sending.intent.conversation_id);
             Some(sending)
         }) else {
             return;
         };
         outbox_storage::remove(message);
-        // Nobody has written what a button says.
+        // The text of a button is not a draft: the person has not typed it.
         if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
             self.next_message.restore(&sending);
             self.toasts.show(error.message.clone());
@@ -172,24 +171,24 @@ impl Live {
         }
         self.restore_draft(&sending);
         self.send_errors
-            .update(|unsent| unsent.push((sending.from, error.message.clone())));
-        // Takes both back if the stream has brought the message already: it did get through.
+            .update(|errors| errors.push((sending.from, error.message.clone())));
+        // Withdraws the draft and the error if the stream has brought the message already: it was delivered.
         self.flush();
         let is_unsent = self
             .send_errors
-            .with_untracked(|unsent| unsent.iter().any(|(place, _)| *place == sending.from));
+            .with_untracked(|errors| errors.iter().any(|(route, _)| *route == sending.from));
         if is_unsent {
             self.return_to_new_chat(sending.intent.conversation_id, sending.from);
         }
     }
 
-    /// A message is a draft again.
+    /// Makes a message a draft again.
     fn restore_draft(self, sending: &OutgoingMessage) {
         drafts::restore(sending.from, &sending.intent.text);
         self.next_message.restore(sending);
     }
 
-    /// The person wants a message back that waits for the connection: it is a draft again.
+    /// Withdraws a message that waits for the connection; it becomes a draft again.
     pub fn withdraw_message(self, id: ConversationId) {
         let Some(sending) = self.with_state(|state| {
             let sending = state.outbox.withdraw(id)?;
@@ -200,31 +199,31 @@ impl Live {
         };
         outbox_storage::remove(sending.intent.user_message_id);
         self.restore_draft(&sending);
-        // Has the box show the draft.
+        // Makes the input show the draft.
         self.send_errors
-            .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+            .update(|errors| errors.retain(|(route, _)| *route != sending.from));
         self.flush();
         self.return_to_new_chat(id, sending.from);
         browser::focus_selector("#message");
     }
 
-    /// A conversation that does not begin after all is left for the new chat.
+    /// Leaves a conversation that was not created after all for the new chat.
     fn return_to_new_chat(self, id: ConversationId, from: Route) {
         if from == Route::New && self.chat_route.get_untracked() == Route::Conversation(id) {
             self.navigate.run((Route::New, true));
         }
     }
 
-    /// Does what follows from what became of a conversation's messages.
-    pub(super) fn apply_outbox_update(self, settled: OutboxUpdate) {
-        settled.delivered.into_iter().for_each(outbox_storage::remove);
-        if let Some(sending) = settled.recovered {
+    /// Applies the result of matching the outbox with a transcript.
+    pub(super) fn apply_outbox_update(self, update: OutboxUpdate) {
+        update.delivered.into_iter().for_each(outbox_storage::remove);
+        if let Some(sending) = update.recovered {
             drafts::remove_sent(sending.from, &sending.intent.text);
             self.next_message.clear_sent(&sending);
             self.send_errors
-                .update(|unsent| unsent.retain(|(place, _)| *place != sending.from));
+                .update(|errors| errors.retain(|(route, _)| *route != sending.from));
         }
-        if let Some(run) = settled.run_to_stop {
+        if let Some(run) = update.run_to_stop {
             self.stop_run(run);
         }
     }

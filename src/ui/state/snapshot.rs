@@ -1,5 +1,5 @@
-//! What a page is made of before the stream starts: one set of snapshots, read on the server and sent along
-//! with the page, so that the browser begins with what the server rendered.
+//! The snapshots that a page starts from: read on the server and sent with the page, so that the browser starts with
+//! the state that the server rendered.
 
 use leptos::server::codee::{Decoder, Encoder};
 use serde::{Deserialize, Serialize};
@@ -17,49 +17,50 @@ use crate::{
 /// The snapshots of a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageSnapshot {
-    /// The server's clock: what "today" is until the browser's own is known.
+    /// The server's clock, which defines "today" until the browser's own is known.
     pub now: Timestamp,
     pub place: Route,
     pub list: Result<ConversationList, ApiError>,
     /// The conversation that the address names.
     pub transcript: Option<Result<Transcript, ApiError>>,
     pub models: Result<ModelList, ApiError>,
-    /// What the page *Literature* shows, if the address is one of it. It is read by those who show it.
+    /// The data of the page *Literature*, if the address is one of its. Parsed by that page only.
     pub opened: Option<RawJson>,
-    /// What the settings page shows, if the address names it. Nothing else reads it: what few people need is taken apart there.
+    /// The data of the settings page, if the address names it. Parsed by that page only, because few people need it.
     pub personal: Option<RawJson>,
     pub form: FormIds,
 }
 
-/// The ids of what is sent with the plain form, without scripts: pressed twice, it is there once. They are made with
-/// the page, on the server; the browser finds them in it.
+/// The ids that the plain form sends, for pages without scripts: if it is submitted twice, the message is stored once.
+/// The server generates them with the page; the browser reads them from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FormIds {
     pub intent_id: IntentId,
     pub conversation_id: ConversationId,
     pub message_id: MessageId,
-    /// The conversation begins with the message.
+    /// True if the message starts the conversation.
     pub begins: bool,
 }
 
 impl FormIds {
-    fn new(place: Route) -> Self {
+    fn new(route: Route) -> Self {
         Self {
             intent_id: IntentId::new(),
-            conversation_id: place.conversation_id().unwrap_or_default(),
+            conversation_id: route.conversation_id().unwrap_or_default(),
             message_id: MessageId::new(),
-            begins: place.conversation_id().is_none(),
+            begins: route.conversation_id().is_none(),
         }
     }
 }
 
 /// Serialises the snapshots of a page: JSON, with another character in place of each `<`.
 ///
-/// Leptos writes the data into a script and replaces each `<` by `\u003c` there. A JSON string reads back the same, but JSON that is
-/// kept as text ([`Json`]) does not: it came out longer than it went in. With no `<` in the data, Leptos changes nothing.
+/// Leptos writes the data into a script and replaces each `<` by `\u003c`. In a JSON string this reads back the same,
+/// but JSON that is stored as text ([`Json`]) comes out longer than it went in. Without `<` in the data, Leptos changes
+/// nothing.
 pub struct PageCodec;
 
-/// Stands for `<` in the encoded data. JSON has no unescaped control characters, so nothing else is ever taken for it.
+/// Replaces `<` in the encoded data. JSON has no unescaped control characters, so nothing else is taken for it.
 const LESS_THAN_SUBSTITUTE: &str = "\u{1}";
 
 impl Encoder<PageSnapshot> for PageCodec {
@@ -81,38 +82,38 @@ impl Decoder<PageSnapshot> for PageCodec {
 }
 
 impl PageSnapshot {
-    /// Reads the snapshots of an address. If it names a message, the conversation goes back to the page before that.
+    /// Reads the snapshots of an address. If it names a message, the conversation reaches back to the page before it.
     pub async fn load(address: String) -> Self {
-        let (place, before) = (Route::parse(&address), route::before_message(&address));
+        let (route, before) = (Route::parse(&address), route::before_message(&address));
         let transcript = async {
-            match place.conversation_id() {
+            match route.conversation_id() {
                 Some(id) => Some(load_conversation(id, before).await),
                 None => None,
             }
         };
         let opened = async {
-            match place {
-                // What it can't be told now it asks for itself.
+            match route {
+                // If this fails, the page requests the data itself.
                 Route::Literature => rpc::open_literature(address).await.ok(),
                 _ => None,
             }
         };
         let (list, transcript, models, opened) =
             futures::join!(rpc::conversations(None), transcript, rpc::models(), opened);
-        // After the list: the stream goes on from there, and says what changed since.
-        let personal = match place {
+        // After the list: the stream continues from the list's position and reports later changes.
+        let personal = match route {
             Route::Settings => browser::load_personal().await,
             _ => None,
         };
         Self {
             now: browser::now(),
-            place,
+            place: route,
             list,
             transcript,
             models,
             opened,
             personal,
-            form: FormIds::new(place),
+            form: FormIds::new(route),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of the live state, and bringing the signals of a conversation up to them.
+//! The parts of the live state, and the update of a conversation's signals from them.
 
 use super::{
     ConversationView, PendingSend,
@@ -20,13 +20,13 @@ pub(super) struct LiveState {
     pub(super) reruns: Reruns,
     pub(super) connection: EventConnection,
     pub(super) dirty: Dirty,
-    /// Conversations that changed while something else was on the screen: their signals are old.
+    /// Conversations that changed while they were not on the screen: their signals are stale.
     pub(super) stale: Vec<ConversationId>,
-    /// The browser has taken over: what is new from now on was not in the server's page.
+    /// True after hydration: messages added from now on were not in the server's page.
     pub(super) is_hydrated: bool,
 }
 
-/// What has to be brought up to the session with the next frame.
+/// The signals to update with the next frame.
 #[derive(Default)]
 pub(super) struct Dirty {
     pub(super) is_frame_requested: bool,
@@ -42,8 +42,8 @@ impl LiveState {
         }
     }
 
-    /// What people want and the server has said that it has. A snapshot that is asked for from now on shows what became of it,
-    /// or that it is not to be seen there.
+    /// Intents that the server has acknowledged. A snapshot that is requested from now on includes their results,
+    /// unless these are outside its range.
     pub(super) fn known_intents(&self, id: ConversationId) -> Vec<IntentId> {
         self.outbox
             .known_intents(id)
@@ -51,7 +51,7 @@ impl LiveState {
             .collect()
     }
 
-    /// A snapshot is here that was asked for when these were known.
+    /// Forgets intents that were known when the received snapshot was requested.
     pub(super) fn forget_intents(&mut self, known: &[IntentId]) {
         self.outbox.forget_intents(known);
         self.reruns.forget_intents(known);
@@ -70,7 +70,7 @@ impl LiveState {
         view
     }
 
-    /// Brings a conversation's signals up to its transcript and to what is on its way.
+    /// Updates a conversation's signals from its transcript and the outbox.
     pub(super) fn sync(&mut self, id: ConversationId, shown: Option<ConversationId>) -> Option<OutboxUpdate> {
         let view = self.view(id);
         if Some(id) != shown {
@@ -90,11 +90,11 @@ impl LiveState {
                 interaction: sending.intent.interaction.clone(),
             },
         });
-        let underway = match self.outbox.pending_send(id) {
+        let pending_send = match self.outbox.pending_send(id) {
             PendingSend::Nothing if self.reruns.is_pending(id) => PendingSend::Requested,
-            underway => underway,
+            pending_send => pending_send,
         };
-        view.sync_pending_send(underway);
+        view.sync_pending_send(pending_send);
         match transcript {
             Some(_) if Some(id) != shown => {}
             Some(transcript) => {

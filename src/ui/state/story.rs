@@ -1,4 +1,4 @@
-//! For tests: the events of one conversation, and its state after any number of them.
+//! Test data: the events of one conversation, and its state after any number of them.
 
 use crate::protocol::{
     ConversationId, Event, EventBody, MessageId, Position, Timestamp, Transcript, transcript,
@@ -9,7 +9,7 @@ pub struct Story {
     pub conversation_id: ConversationId,
     pub question: MessageId,
     pub answer: MessageId,
-    /// Created, saved, started, one a delta, complete; at the positions 1, 2, 3 …
+    /// Created, saved, started, one event per delta, complete; at the positions 1, 2, 3 …
     pub events: Vec<Event>,
 }
 

@@ -1,4 +1,4 @@
-//! What a person does with what an answer offers. What comes of it arrives with the stream.
+//! Intents for the suggestions of an answer. Their results arrive with the stream.
 
 use leptos::task::spawn_local;
 
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Live {
-    /// Accepts or rejects a proposal. `counts` hears of it once the server has it, unless somebody was faster with another verdict;
-    /// `over` is called in any case.
+    /// Accepts or rejects a proposal. `counts` is called when the server has stored the verdict, unless another verdict
+    /// was first; `over` is called in any case.
     pub fn send_verdict(
         self,
         conversation_id: ConversationId,
@@ -38,7 +38,7 @@ impl Live {
         });
     }
 
-    /// An action was taken on this page: no tab offers it any more.
+    /// Marks an action as taken: no tab offers it any more.
     pub fn mark_action_taken(self, conversation_id: ConversationId, message_id: MessageId, index: usize) {
         let intent = TakeAction {
             intent_id: IntentId::new(),
@@ -47,7 +47,8 @@ impl Live {
             index,
         };
         spawn_local(async move {
-            // It is done. If this fails, it is offered once more: no harm, since it can be done again.
+            // The action is done already. If this request fails, the action is offered again, which is harmless: it can
+            // be repeated.
             let _ = self.call(rpc::take_action(intent)).await;
         });
     }

@@ -1,8 +1,8 @@
-//! What a page shows and the server has no record of: its data were replaced by older ones.
+//! Messages that a page shows and the server has lost, because its data was replaced by an older copy.
 
 use crate::protocol::{Message, MessageBody, MessageId, Part, Transcript};
 
-/// Messages that are on the screen and nowhere else.
+/// Messages that exist only on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnrecordedMessages {
     /// The message on the server after which they stood; `None` if they were the first.
@@ -10,11 +10,11 @@ pub struct UnrecordedMessages {
     pub messages: Vec<Message>,
 }
 
-/// What `held`, which is on the screen, has and the server's `now` has not. Without `now` there is no such
-/// conversation any more. An answer of which the server has only the beginning is lost too.
+/// Finds the messages in `held`, the transcript on the screen, that the server's transcript `now` lacks. Without `now`
+/// the conversation does not exist any more. An answer of which the server has only the beginning counts as lost too.
 pub fn find_unrecorded(held: &Transcript, now: Option<&Transcript>) -> Option<UnrecordedMessages> {
     let known = |message: &Message| now.and_then(|now| now.message(message.id));
-    // What is older than a snapshot's first message may just not be in it.
+    // Messages older than a snapshot's first one may be outside its range.
     let begins = now.and_then(|now| now.messages.first().map(|first| first.created_at));
     let is_lost = |message: &&Message| {
         begins.is_none_or(|begins| message.created_at >= begins)
@@ -33,7 +33,7 @@ pub fn find_unrecorded(held: &Transcript, now: Option<&Transcript>) -> Option<Un
     })
 }
 
-/// How much there is to read.
+/// The length of the readable text.
 fn message_length(message: &Message) -> usize {
     match &message.body {
         MessageBody::User { text, .. } => text.len(),
@@ -66,10 +66,10 @@ mod tests {
     }
 
     fn find_ids(held: &Transcript, now: Option<&Transcript>) -> Option<(Option<MessageId>, Vec<MessageId>)> {
-        let lost = find_unrecorded(held, now)?;
+        let unrecorded = find_unrecorded(held, now)?;
         Some((
-            lost.after,
-            lost.messages.iter().map(|message| message.id).collect(),
+            unrecorded.after,
+            unrecorded.messages.iter().map(|message| message.id).collect(),
         ))
     }
 
@@ -84,7 +84,7 @@ mod tests {
             "there is more of it by now"
         );
         assert_eq!(
-            find_ids(&story.after(3), None).map(|(_, lost)| lost.len()),
+            find_ids(&story.after(3), None).map(|(_, unrecorded)| unrecorded.len()),
             Some(1),
             "an answer without a word is nothing"
         );

@@ -1,7 +1,7 @@
-//! What this page does when an action that the model suggests is pressed.
+//! The page's performers of the actions that a model suggests.
 //!
-//! Every page does a few things ([`of_everywhere`]). A page that does more registers that by name ([`Action`]); the server knows the
-//! same names (`pages::actions`). What nobody does is not shown.
+//! Every page performs a few actions ([`common_action`]). A page with more registers them by name ([`PageAction`]); the
+//! server knows the same names (`pages::actions`). An action without a performer is not shown.
 
 use leptos::prelude::*;
 
@@ -16,22 +16,22 @@ pub struct PressedAction {
     pub conversation_id: ConversationId,
     /// The answer that suggests it.
     pub message_id: MessageId,
-    /// What goes with it, as JSON text.
+    /// The action's data as JSON text.
     pub data: Option<String>,
 }
 
-/// Does an action; false if it can't be done any more.
+/// Performs an action. Returns false if it is no longer possible.
 pub type ActionCallback = Callback<PressedAction, bool>;
 
-/// An action that the page that is shown performs, besides those of every page. A page registers its own with
-/// `use_page().actions.add(…)`.
+/// An action of the current page, besides those of every page. A page registers its own with
+/// `use_page_registry().actions.register(…)`.
 #[derive(Clone, Copy)]
 pub struct PageAction {
     pub name: &'static str,
     pub perform: ActionCallback,
 }
 
-/// What does an action: the page, or else every page.
+/// The performer of an action: the page's own, or else the common one.
 pub fn find_performer(page: &PageRegistry, name: &str) -> Option<Performer> {
     match page.actions.find(|action| action.name == name) {
         Some(action) => Some(Performer::Page(action.perform)),
@@ -39,7 +39,7 @@ pub fn find_performer(page: &PageRegistry, name: &str) -> Option<Performer> {
     }
 }
 
-/// Who does an action.
+/// The performer of an action.
 #[derive(Clone, Copy)]
 pub enum Performer {
     Page(ActionCallback),
@@ -47,7 +47,7 @@ pub enum Performer {
 }
 
 impl Performer {
-    /// Does it; false if it can't be done any more.
+    /// Performs the action. Returns false if it is no longer possible.
     pub fn perform(self, live: Live, panel: Panel, pressed: PressedAction) -> bool {
         match self {
             Self::Page(perform) => perform.run(pressed),
@@ -59,7 +59,7 @@ impl Performer {
 fn common_action(name: &str) -> Option<fn(Live, Panel, &PressedAction) -> bool> {
     match name {
         "close_chat" => Some(|live, _, _| {
-            // Pages beside which one talks in the tray do something else: they close that.
+            // Pages with a tray do something else then: they close it.
             live.go_to(Route::New);
             true
         }),
@@ -80,7 +80,7 @@ fn common_action(name: &str) -> Option<fn(Live, Panel, &PressedAction) -> bool> 
                 live.toasts.show(if done {
                     "Copied."
                 } else {
-                    "This browser does not let the page copy. Select the text instead."
+                    "Your browser blocked copying. Select the text instead."
                 });
             });
             can
@@ -100,7 +100,7 @@ fn common_action(name: &str) -> Option<fn(Live, Panel, &PressedAction) -> bool> 
     }
 }
 
-/// `{"payload_id": "…"}`, whatever else is there.
+/// Parses `{"payload_id": "…"}`; other fields are ignored.
 fn payload_id(data: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct PayloadAction {
@@ -111,7 +111,7 @@ fn payload_id(data: &str) -> Option<String> {
         .map(|data| data.payload_id)
 }
 
-/// What was made for the panel under an id.
+/// The panel payload with the given id.
 fn find_payload(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
     let answers = transcript.messages.iter().filter_map(Message::assistant);
     let mut payloads = answers.flat_map(AssistantMessage::payloads);

@@ -1,4 +1,4 @@
-//! An answer: its parts in their order, what it is doing, and how it ended.
+//! An answer: its parts in order, its current activity, and how it ended.
 
 use std::sync::Arc;
 
@@ -48,14 +48,14 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             })
         })
     };
-    let offers = row.extras.clone();
+    let extras = row.extras.clone();
     let go_on = use_can_continue(conversation_id, &row);
     let run = row.run.clone();
     let problem = Memo::new(move |_| run.with(describe_problem));
     let message_id = row.id;
     let view = use_live().view(conversation_id);
     let busy = Memo::new(move |_| view.is_busy());
-    // What went wrong before one came here is no news.
+    // Problems from before the page was opened are not announced.
     let (run, is_new) = (row.run.clone(), row.is_new);
     let news = Memo::new(move |news: Option<&bool>| {
         is_new || news.is_some_and(|news| *news) || run.with(|run| !run.status.is_terminal())
@@ -71,14 +71,14 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             {move || problem.get().map(|(what, error)| view! {
                 <Problem conversation_id message_id what error go_on busy news/>
             })}
-            {move || offers.with(|offers| (!offers.sources.is_empty()).then(|| sources(offers.sources.clone())))}
+            {move || extras.with(|extras| (!extras.sources.is_empty()).then(|| sources(extras.sources.clone())))}
             <AnswerFooter conversation_id row=row.clone() go_on busy/>
             {suggestions(conversation_id, row, busy)}
         </article>
     }
 }
 
-/// Whether the answer can be continued: it has something, it is the last one, and it broke off or was stopped.
+/// True if the answer can be continued: it is not empty, it is the last one, and it broke off or was stopped.
 fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     let rows = use_live().view(conversation_id).rows;
     let (id, run, parts) = (row.id, row.run.clone(), row.parts.clone());
@@ -101,13 +101,13 @@ fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bo
 fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
     let prefix = part_id(row.id, part.key);
     match part.kind.clone() {
-        // It is in the trace.
+        // Shown in the trace.
         PartKind::Thinking => ().into_any(),
         PartKind::Text => {
-            let offers = row.extras.clone();
+            let extras = row.extras.clone();
             let cited: CitationLookup = Arc::new(move |number| {
-                offers.with(|offers| {
-                    offers
+                extras.with(|extras| {
+                    extras
                         .sources
                         .iter()
                         .find(|source| source.number == number)
@@ -129,13 +129,14 @@ fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
     }
 }
 
-/// Whether there is nothing yet, or a thought after what is shown: the trace, which tells of it, is far up then.
+/// Returns true if the answer is empty, or its last part is thinking: the trace, which shows the thinking, may be
+/// scrolled far out of view.
 fn needs_activity(parts: &[PartRow]) -> bool {
     parts.last().is_none_or(PartRow::is_thinking)
         && (parts.is_empty() || !parts.iter().all(PartRow::is_thinking))
 }
 
-/// What the ids inside a part begin with: unique on the page.
+/// The prefix of the ids inside a part, unique on the page.
 pub(super) fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
     [
         &message.to_string(),
@@ -147,7 +148,7 @@ pub(super) fn part_id(message: MessageId, (node, part): (usize, usize)) -> Strin
     .concat()
 }
 
-/// Something is going on: what, in words for those who wait for long.
+/// An activity indicator, with text for long waits.
 pub fn activity(text: String) -> AnyView {
     view! {
         <div class="activity">
@@ -158,7 +159,7 @@ pub fn activity(text: String) -> AnyView {
     .erase()
 }
 
-/// Three dots that move.
+/// Three moving dots.
 #[component]
 pub fn Dots() -> impl IntoView {
     view! {

@@ -1,4 +1,4 @@
-//! The actions that an answer suggests, as buttons. The code comes with that of the other things that an answer offers.
+//! The actions that an answer suggests, as buttons. Their code is loaded with that of the other suggestions.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use crate::{
     },
 };
 
-/// An action, and which of its answer's it is.
+/// An action with its index in the answer.
 type NumberedAction = (usize, SuggestedAction);
 
-/// The buttons of the actions that somebody does.
+/// The buttons of the actions that have a performer.
 pub fn action_buttons(
-    (conversation_id, message_id, offers): (ConversationId, MessageId, &ArcRwSignal<AnswerExtras>),
+    (conversation_id, message_id, extras): (ConversationId, MessageId, &ArcRwSignal<AnswerExtras>),
     actions: &[SuggestedAction],
 ) -> AnyView {
     let live = use_live();
@@ -46,7 +46,7 @@ pub fn action_buttons(
         if performer.perform(live, panel, pressed) {
             live.mark_action_taken(conversation_id, message_id, index);
         } else {
-            live.toasts.show("That can't be done here any more.");
+            live.toasts.show("This is no longer possible here.");
         }
     });
     let press = Callback::new(move |(index, action): NumberedAction| {
@@ -64,7 +64,7 @@ pub fn action_buttons(
         }
     });
     let numbered: Vec<NumberedAction> = actions.iter().cloned().enumerate().collect();
-    let offers = offers.clone();
+    let extras = extras.clone();
     let shown = move || -> Vec<AnyView> {
         numbered
             .iter()
@@ -72,7 +72,7 @@ pub fn action_buttons(
                 action.handler == ActionHandler::Server
                     || actions::find_performer(&page, &action.action).is_some()
             })
-            .map(|(index, action)| action_button(*index, action, is_taken(&offers, *index), press))
+            .map(|(index, action)| action_button(*index, action, is_taken(&extras, *index), press))
             .collect()
     };
     view! {
@@ -84,7 +84,7 @@ pub fn action_buttons(
     .erase()
 }
 
-/// The server does it: it is what the person says next.
+/// Sends an action that the server performs, as the person's next message.
 fn send_action(live: Live, id: ConversationId, action: SuggestedAction) {
     let model = live.view(id).model.get_untracked();
     let interaction = Interaction::ActionExecuted {
@@ -95,9 +95,9 @@ fn send_action(live: Live, id: ConversationId, action: SuggestedAction) {
     browser::focus_after_removal();
 }
 
-fn is_taken(offers: &ArcRwSignal<AnswerExtras>, index: usize) -> Memo<bool> {
-    let offers = offers.clone();
-    Memo::new(move |_| offers.with(|offers| offers.actions.get(index).is_some_and(|action| action.taken)))
+fn is_taken(extras: &ArcRwSignal<AnswerExtras>, index: usize) -> Memo<bool> {
+    let extras = extras.clone();
+    Memo::new(move |_| extras.with(|extras| extras.actions.get(index).is_some_and(|action| action.taken)))
 }
 
 fn action_button(
@@ -111,7 +111,7 @@ fn action_button(
         ActionStyle::Secondary => "button",
         ActionStyle::Warning => "button button-warning",
     };
-    let warns = action.style == ActionStyle::Warning;
+    let is_warning = action.style == ActionStyle::Warning;
     let numbered = (index, action.clone());
     let click = move |_| {
         if !taken.get_untracked() {
@@ -122,7 +122,7 @@ fn action_button(
         if taken.get() {
             Some(icons::check())
         } else {
-            warns.then(icons::alert)
+            is_warning.then(icons::alert)
         }
     };
     let done = move || {

@@ -1,4 +1,4 @@
-//! Below an answer: who answered and when, and what can be done with it.
+//! The footer of an answer: its model, its time, and its actions.
 
 use leptos::{html, prelude::*};
 
@@ -16,14 +16,14 @@ use crate::{
     },
 };
 
-/// Below an answer: all that can be done with it once it has ended, and how it is made while it is.
+/// The footer: the actions once the answer has ended, and its diagnostics while it is being written.
 #[component]
 pub fn AnswerFooter(
     conversation_id: ConversationId,
     row: AnswerRow,
-    /// Whether it can be continued.
+    /// True if it can be continued.
     go_on: Memo<bool>,
-    /// Something is being answered already.
+    /// True while a run is active.
     busy: Memo<bool>,
 ) -> impl IntoView {
     let run = row.run.clone();
@@ -84,17 +84,18 @@ fn footer_content(
             <Time at=created_at/>
             <SiblingSwitch conversation_id id siblings/>
             <CopyButton name="Copy" text/>
-            // What broke off has the button in its box.
+            // A truncated answer has the button in its problem box.
             {move || (status == RunStatus::Stopped && go_on.get())
                 .then(|| action("Continue", icons::play(), Live::continue_answer))}
-            // Together, since the code of a view grows with how many it has side by side.
+            // In one list, because the code of a view grows with the number of its siblings.
             {vec![action("Regenerate", icons::retry(), Live::regenerate).erase(), diagnostics::button(id)]}
         </footer>
     }
     .erase()
 }
 
-/// A step through the answers to a message puts another answer in the place of this one; the focus goes with it.
+/// The pending focus after a switch to another answer: the new answer's view replaces this one, and the focus moves
+/// with it.
 #[derive(Clone, Copy, Default)]
 pub struct SiblingStep(StoredValue<Option<(MessageId, StepDirection)>>);
 
@@ -104,7 +105,7 @@ enum StepDirection {
     Next,
 }
 
-/// ‹ 1/2 ›: the other answers to the same message.
+/// ‹ 1/2 ›: switches between the alternative answers to a message.
 #[component]
 fn SiblingSwitch(
     conversation_id: ConversationId,
@@ -120,7 +121,7 @@ fn SiblingSwitch(
         };
         let step = stepped.try_update_value(|stepped| stepped.take_if(|(to, _)| *to == id));
         let Some((_, step)) = step.flatten() else { return };
-        // At the end there is only the way back.
+        // At either end only the other button is enabled.
         let (first, second) = if step == StepDirection::Previous {
             (back, on)
         } else {

@@ -32,7 +32,7 @@ use crate::ui::{
     state::route::Route,
 };
 
-/// A conversation, or why it is not there.
+/// A conversation, or the reason why it is not shown.
 #[component]
 pub fn Conversation(view: ConversationView) -> impl IntoView {
     let live = use_live();
@@ -46,12 +46,12 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
             not_found_notice("This conversation is not here.")
         }
         ConversationPhase::Failed(message) => {
-            let place = Route::Conversation(view.id);
+            let route = Route::Conversation(view.id);
             view! {
                 <div class="notice" role="alert">
                     <h2>"This conversation could not be loaded"</h2>
                     <p>{message}</p>
-                    <button type="button" class="button" on:click=move |_| live.load_route(place)>"Try again"</button>
+                    <button type="button" class="button" on:click=move |_| live.load_route(route)>"Try again"</button>
                 </div>
             }
             .erase()
@@ -59,7 +59,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
     }
 }
 
-/// Shown only to those who wait for long; but what is being sent is shown to whoever sends it.
+/// The loading notice, shown only after a delay; a message being sent is shown at once.
 fn loading(view: &ConversationView) -> AnyView {
     let rows = view.rows.clone();
     let question = |row| match row {
@@ -90,7 +90,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             live.load_older_near_start(id);
         }
     };
-    // The server's page may have been looked at for a while.
+    // The server's page may have been on the screen for a while.
     let new = live.is_hydrated();
     Effect::new(move |_| {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
@@ -107,7 +107,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         };
         watch.set_value(Some([
             browser::on_resize(&content, resized),
-            // What is below takes more room, or a keyboard does.
+            // The composer may have grown, or an on-screen keyboard opened.
             browser::on_resize(&scroller, resized),
         ]));
     });
@@ -119,7 +119,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         failed_syncs,
         ..
     } = view;
-    // A message of one's own is always looked at.
+    // The person's own new message is always scrolled into view.
     let sent = pending_send.clone();
     Effect::new(move |_| {
         if sent.get() != PendingSend::Nothing {
@@ -127,7 +127,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         }
     });
     let started = active_run.clone();
-    let said = announce_progress(rows.clone(), active_run);
+    let announcement = announce_progress(rows.clone(), active_run);
     provide_context(SiblingStep::default());
     view! {
         <div node_ref=scroller class="transcript" tabindex="0" aria-label="Messages" role="region"
@@ -157,7 +157,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 {move || (failed_syncs.get() > 0).then(|| answer::activity("There may be more. Loading it…".into()))}
             </div>
         </div>
-        <p class="visually-hidden" role="status">{said}</p>
+        <p class="visually-hidden" role="status">{announcement}</p>
         <When when=move || !follower.is_at_end()>
             <button type="button" class="jump" on:click=move |_| {
                 follower.follow_end();
@@ -169,12 +169,12 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     }
 }
 
-/// What is said to those who hear the page. A text that grows is not read out; that it begins and ends is.
+/// Announces progress to screen readers: the start and the end of an answer, not its growing text.
 fn announce_progress(
     rows: ArcRwSignal<Vec<Row>>,
     running: ArcRwSignal<Option<MessageId>>,
 ) -> impl Fn() -> &'static str + Send + 'static {
-    let said = Memo::new(move |before: Option<&(bool, &'static str)>| {
+    let announcement = Memo::new(move |before: Option<&(bool, &'static str)>| {
         let was_running = before.is_some_and(|(running, _)| *running);
         let words = match running.get() {
             Some(_) => "Answering",
@@ -182,7 +182,7 @@ fn announce_progress(
                 Some(Row::Answer(row)) => row.run.with_untracked(|run| match run.status {
                     RunStatus::Complete => "Answer complete",
                     RunStatus::Stopped => "Answer stopped",
-                    // The problem is an alert of its own.
+                    // The problem box is an alert of its own.
                     _ => "",
                 }),
                 _ => "",
@@ -191,10 +191,10 @@ fn announce_progress(
         };
         (running.with(Option::is_some), words)
     });
-    move || said.with(|(_, words)| *words)
+    move || announcement.with(|(_, words)| *words)
 }
 
-/// A message waits for the connection. It goes by itself, unless the person wants it back.
+/// The notice for a message that waits for the connection. It is sent automatically, unless the person withdraws it.
 fn waiting_message(id: ConversationId) -> AnyView {
     let live = use_live();
     view! {
@@ -208,7 +208,7 @@ fn waiting_message(id: ConversationId) -> AnyView {
     .erase()
 }
 
-/// What the person wrote.
+/// The person's message.
 #[component]
 fn UserMessage(row: UserRow) -> impl IntoView {
     let UserRow {
@@ -233,7 +233,8 @@ fn UserMessage(row: UserRow) -> impl IntoView {
     }
 }
 
-/// What was not typed says so: what is chosen reads as if one had said it, but what a button does may be more than its words.
+/// The label of a message that was not typed. A selected reply reads as if the person had written it, but a button may
+/// do more than its text says.
 fn interaction_label(interaction: Interaction) -> Option<AnyView> {
     let Interaction::ActionExecuted { action, .. } = interaction else {
         return None;

@@ -1,4 +1,4 @@
-//! The way to older messages, above the first that is here.
+//! The link to older messages, above the first loaded one.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::ui::{
     state::use_live,
 };
 
-/// A link that loads the page before; without scripts, it leads to a page that has both. Who scrolls up need not press it.
+/// A link that loads the previous page; without scripts, it leads to a page that has both. Scrolling up loads it too.
 #[component]
 pub fn OlderMessages(view: ConversationView) -> impl IntoView {
     let live = use_live();
@@ -16,13 +16,13 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
     } = view;
     move || {
         let before = earliest.get()?;
-        let (words, trouble) = (older.clone(), older.clone());
-        let words = move || match words.get() {
+        let (label, error) = (older.clone(), older.clone());
+        let label = move || match label.get() {
             OlderState::Idle => "Show older messages",
             OlderState::Loading => "Loading older messages…",
             OlderState::Failed(_) => "Try again",
         };
-        let trouble = move || match trouble.get() {
+        let error = move || match error.get() {
             OlderState::Failed(why) => ["Older messages could not be loaded. ", &why].concat(),
             _ => String::new(),
         };
@@ -31,7 +31,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
                 return;
             }
             event.prevent_default();
-            // The link goes away with the last page.
+            // The link is removed with the last page.
             browser::focus_selector(".transcript");
             live.load_older(id);
         };
@@ -40,8 +40,8 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
         Some(
             view! {
                 <div class="older">
-                    <span role="alert">{trouble}</span>
-                    <a class="button button-quiet" href=href on:click=press>{words}</a>
+                    <span role="alert">{error}</span>
+                    <a class="button button-quiet" href=href on:click=press>{label}</a>
                 </div>
             }
             .erase(),

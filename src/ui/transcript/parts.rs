@@ -1,27 +1,27 @@
-//! Answers of very many parts are shown in pieces, as long texts are (`ui::markdown`): the first at once, each further one when a person
-//! asks for it.
+//! Answers with very many parts are shown in pieces, as long texts are (`ui::markdown`): the first at once, each
+//! further one when a person asks for it.
 //!
-//! Where a piece ends depends on the parts alone, so that the server and the browser agree. What streams to this browser is shown as it
-//! comes, and so is a tool call that a person has to answer.
+//! The end of a piece depends on the parts alone, so that the server and the browser agree. Parts that stream to this
+//! browser are shown as they arrive, and so is a tool call that a person has to approve.
 
 use crate::ui::state::{PartKind, PartRow};
 
-/// The cost of a piece: the texts of its parts in bytes, and what each part costs beside its text.
+/// The cost of a piece: the bytes of its texts, plus a fixed cost per part.
 const MAX_COST: usize = 768 << 10;
 const PART_COST: usize = 1 << 10;
 const TOOL_COST: usize = 4 << 10;
 
-/// The parts of an answer that are shown.
+/// The shown parts of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
     pub first: Vec<PartRow>,
-    /// There is more between the first and the last ones.
+    /// True if parts between the first and the last ones are hidden.
     pub has_more: bool,
     pub last: Vec<PartRow>,
 }
 
 impl Shown {
-    /// Takes so many pieces of an answer, which waits for a person or does not.
+    /// Selects the first `pieces` pieces of an answer. `waits` is true while the answer waits for a person.
     pub fn of(parts: &[PartRow], pieces: usize, waits: bool) -> Self {
         let mut left = MAX_COST.saturating_mul(pieces);
         let is_shown = |part: &&PartRow| {

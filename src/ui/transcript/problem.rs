@@ -1,4 +1,4 @@
-//! An answer that did not come to its end: what happened, what was kept, what to do.
+//! The problem box of an answer that did not complete: what happened, what was kept, what to do.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::{
     ui::{components::icons, runtime::erase::Erase, state::Live, state::RunView, state::use_live},
 };
 
-/// How the run ended, if it was not as it should: in a few words, and in more.
+/// The problem of a run that did not complete: a short title, and the details.
 pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
     if let Some(error) = &run.error {
         let what = match run.status {
@@ -23,12 +23,12 @@ pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
     }
     let what = match run.truncation.as_ref()? {
         FinishReason::PauseTurn => "The model server paused the answer.",
-        _ => "The answer reached its longest length.",
+        _ => "The answer reached the length limit.",
     };
     let error = RunError {
         code: String::new(),
         message: String::new(),
-        hint: "Continue goes on from there.".into(),
+        hint: "Continue resumes from there.".into(),
     };
     Some((what, error))
 }
@@ -38,14 +38,14 @@ pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
 pub fn Problem(
     conversation_id: ConversationId,
     message_id: MessageId,
-    /// In a few words.
+    /// The short title.
     what: &'static str,
     error: RunError,
-    /// Whether it can be continued.
+    /// True if it can be continued.
     go_on: Memo<bool>,
-    /// Something is being answered already.
+    /// True while a run is active.
     busy: Memo<bool>,
-    /// It went wrong while the person was here.
+    /// True if the problem occurred while the person was here.
     news: Memo<bool>,
 ) -> impl IntoView {
     let live = use_live();
@@ -95,14 +95,14 @@ mod tests {
             };
             describe_problem(&run).map(|(what, error)| (what, error.hint))
         };
-        let hint = String::from("Continue goes on from there.");
+        let hint = String::from("Continue resumes from there.");
         assert_eq!(
             told(FinishReason::PauseTurn),
             Some(("The model server paused the answer.", hint.clone()))
         );
         assert_eq!(
             told(FinishReason::Length),
-            Some(("The answer reached its longest length.", hint))
+            Some(("The answer reached the length limit.", hint))
         );
     }
 }

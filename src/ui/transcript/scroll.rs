@@ -1,13 +1,13 @@
-//! Staying at the end of a conversation while it grows, unless the person looks at something else.
+//! Scrolling that follows the end of a growing conversation, unless the person has scrolled away.
 
 use leptos::{html, prelude::*, web_sys::HtmlDivElement};
 
 use crate::ui::browser;
 
-/// How far from the end still counts as the end.
+/// The maximum distance that still counts as the end.
 const END_MARGIN_PX: i32 = 32;
 
-/// How far the end is.
+/// The distance to the end.
 fn distance_to_end(scroller: &HtmlDivElement) -> i32 {
     scroller.scroll_height() - scroller.client_height() - scroller.scroll_top()
 }
@@ -17,14 +17,14 @@ fn distance_to_end(scroller: &HtmlDivElement) -> i32 {
 pub struct EndFollower {
     scroller: NodeRef<html::Div>,
     is_following: RwSignal<bool>,
-    /// Where the scroller was when it was last asked.
+    /// The last known scroll position.
     last_top: StoredValue<i32>,
-    /// The first message, and where it was: what comes before it must not push away what is being read.
+    /// The first message with its position, used to keep the reading position when older messages are added.
     first_message: StoredValue<Option<(String, i32)>>,
 }
 
 impl EndFollower {
-    /// Begins at the end.
+    /// Starts at the end.
     pub fn new(scroller: NodeRef<html::Div>) -> Self {
         Self {
             scroller,
@@ -34,18 +34,18 @@ impl EndFollower {
         }
     }
 
-    /// Whether the end is in sight.
+    /// Returns true if the end is visible.
     pub fn is_at_end(self) -> bool {
         self.is_following.get()
     }
 
-    /// Goes to the end and stays there.
+    /// Scrolls to the end and follows it.
     pub fn follow_end(self) {
         self.set_following(true);
         self.scroll_to_end();
     }
 
-    /// Goes to the end.
+    /// Scrolls to the end.
     pub fn scroll_to_end(self) {
         if let Some(scroller) = self.scroller.get_untracked() {
             scroller.set_scroll_top(scroller.scroll_height());
@@ -53,8 +53,7 @@ impl EndFollower {
         }
     }
 
-    /// Begins where the person is already: who scrolled before the page was taken over, or came to a place in it, stays
-    /// there.
+    /// Keeps the initial position if the person has scrolled before hydration or came to a fragment.
     pub fn keep_initial_position(self) {
         let Some(scroller) = self.scroller.get_untracked() else {
             return;
@@ -68,7 +67,7 @@ impl EndFollower {
         self.set_following(distance_to_end(&scroller) <= END_MARGIN_PX);
     }
 
-    /// The content has another size, or what is seen of it has.
+    /// Handles a change of the size of the content or of the scroller.
     pub fn on_resize(self) {
         let Some(scroller) = self.scroller.get_untracked() else {
             return;
@@ -86,8 +85,8 @@ impl EndFollower {
         }
     }
 
-    /// Older messages have come before what was the first: what is being read stays where it is. Browsers that see to that
-    /// themselves come to the same place.
+    /// Keeps the reading position when older messages were added before the first. In browsers with scroll anchoring
+    /// the result is the same.
     fn keep_reading_position(self, scroller: &HtmlDivElement, (id, before): &(String, i32)) {
         if let Some(first) = browser::element_by_id(id) {
             scroller.set_scroll_top(self.last_top.get_value() + first.offset_top() - before);
@@ -95,13 +94,13 @@ impl EndFollower {
         }
     }
 
-    /// Whether the first message is not far: less than a screen.
+    /// Returns true if the first message is less than a screen away.
     pub fn is_near_start(self) -> bool {
         let scroller = self.scroller.get_untracked();
         scroller.is_some_and(|scroller| scroller.scroll_top() < scroller.client_height())
     }
 
-    /// The scroller moved: by the person, or by us.
+    /// Handles a scroll event, caused by the person or by us.
     pub fn on_scroll(self) {
         let Some(scroller) = self.scroller.get_untracked() else {
             return;
@@ -111,7 +110,7 @@ impl EndFollower {
         self.last_top.set_value(top);
         let left = distance_to_end(&scroller);
         if top < before && left > 1 {
-            // Upwards, and away from the end, only a person goes.
+            // Only a person scrolls up and away from the end.
             self.set_following(false);
         } else if top >= before && left <= END_MARGIN_PX {
             self.set_following(true);

@@ -1,4 +1,4 @@
-//! What an answer offers beside its text: what to say and to do next, and where it has it from.
+//! Additions to an answer besides its text: suggested replies, actions, and sources.
 
 use std::sync::Arc;
 
@@ -18,31 +18,31 @@ use crate::{
     },
 };
 
-/// What the person may want to say or to have done next. Shown with the last answer only: whatever is said comes after it.
+/// The suggested replies and actions, shown with the last answer only: later messages make them obsolete.
 pub fn suggestions(
     conversation_id: ConversationId,
     row: AnswerRow,
-    // Something is being answered already.
+    // True while a run is active.
     busy: Memo<bool>,
 ) -> impl IntoView {
     let rows = use_live().view(conversation_id).rows;
-    let (id, offers, run) = (row.id, row.extras, row.run);
+    let (id, extras, run) = (row.id, row.extras, row.run);
     let is_open = {
-        let offers = offers.clone();
+        let extras = extras.clone();
         Memo::new(move |_| {
             let is_last = rows.with(|rows| {
                 let last = rows.iter().rfind(|row| row.is_recorded());
                 last.is_some_and(|last| last.id() == id)
             });
-            let any = offers.with(|offers| !offers.values.is_empty() || !offers.actions.is_empty());
+            let any = extras.with(|extras| !extras.values.is_empty() || !extras.actions.is_empty());
             any && is_last && !busy.get() && run.with(|run| run.status.is_terminal())
         })
     };
     move || {
-        let offers = offers.clone();
+        let extras = extras.clone();
         is_open
             .get()
-            .then(|| lazy_part(move || offer(conversation_id, id, offers.clone())))
+            .then(|| lazy_part(move || offer(conversation_id, id, extras.clone())))
     }
 }
 
@@ -50,22 +50,22 @@ pub fn suggestions(
 pub fn offer(
     conversation_id: ConversationId,
     message_id: MessageId,
-    offers: ArcRwSignal<AnswerExtras>,
+    extras: ArcRwSignal<AnswerExtras>,
 ) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
-        let offers = offers.clone();
-        // The buttons follow by themselves what was taken: they stay, and so does the focus.
+        let extras = extras.clone();
+        // The buttons track the taken actions themselves: they stay, and so does the focus.
         let offered = {
-            let offers = offers.clone();
+            let extras = extras.clone();
             Memo::new(move |_| {
-                let mut offers = offers.get();
-                offers.actions.iter_mut().for_each(|action| action.taken = false);
-                offers
+                let mut extras = extras.get();
+                extras.actions.iter_mut().for_each(|action| action.taken = false);
+                extras
             })
         };
         let shown = move || {
             let AnswerExtras { values, actions, .. } = offered.get();
-            let of = (conversation_id, message_id, &offers);
+            let of = (conversation_id, message_id, &extras);
             view! {
                 {(!values.is_empty()).then(|| suggested_replies(conversation_id, &values))}
                 {(!actions.is_empty()).then(|| action_buttons(of, &actions))}
@@ -75,14 +75,14 @@ pub fn offer(
     }))
 }
 
-/// What to say next: a click says it.
+/// Suggested replies: a click sends one.
 fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue]) -> AnyView {
     let live = use_live();
     let chip = move |SuggestedValue { label, value }| {
         let say = move |_| {
             let model = live.view(conversation_id).model.get_untracked();
-            let place = Route::Conversation(conversation_id);
-            live.send_interaction(place, value.clone(), model, Interaction::ValueSelected);
+            let route = Route::Conversation(conversation_id);
+            live.send_interaction(route, value.clone(), model, Interaction::ValueSelected);
         };
         view! { <button type="button" class="button chip" on:click=say>{label}</button> }.erase()
     };
@@ -95,7 +95,7 @@ fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue])
     .erase()
 }
 
-/// Where the answer has it from, behind a globe.
+/// The sources of the answer, behind a globe icon.
 pub fn sources(sources: Vec<CitedSource>) -> AnyView {
     lazy_part(move || list(sources.clone()))
 }

@@ -1,5 +1,6 @@
-//! The thinking trace, at the top of an answer whose model thinks: one line that says what goes on, which opens to every thought
-//! and every call of a tool in their order. When the answer is done it is folded away, with how long it took and what was used.
+//! The thinking trace at the top of an answer whose model thinks: one line with the current step, which opens to all
+//! thoughts and tool calls in their order. When the answer is complete, the trace is folded and shows the duration and
+//! the used tools.
 
 use leptos::{ev, prelude::*};
 
@@ -17,7 +18,7 @@ use crate::{
     },
 };
 
-/// The trace of an answer, if its model has thought. It has the steps among the parts that are shown.
+/// The trace of an answer, if its model has thought. It has the steps among the shown parts.
 pub fn trace(row: AnswerRow, shown: Memo<Shown>) -> AnyView {
     let parts = row.parts.clone();
     let thinks = Memo::new(move |_| parts.with(|parts| parts.iter().any(PartRow::is_thinking)));
@@ -29,7 +30,7 @@ fn Trace(row: AnswerRow, shown: Memo<Shown>) -> impl IntoView {
     let AnswerRow { id, run, parts, .. } = row;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| open.set(details::is_details_open(&event));
-    // What goes on now, if it is something that the trace tells.
+    // The current step, if the trace shows it.
     let now = {
         let (run, parts) = (run.clone(), parts.clone());
         Memo::new(move |_| {
@@ -78,7 +79,7 @@ fn is_step(part: &PartRow) -> bool {
     part.is_thinking() || matches!(part.kind, PartKind::Tool(_))
 }
 
-/// One line: what goes on, and with what.
+/// One line with the current step.
 fn current_step(part: PartRow) -> AnyView {
     let (doing, detail) = match part.kind {
         PartKind::Tool(call) => {
@@ -88,7 +89,7 @@ fn current_step(part: PartRow) -> AnyView {
             };
             let label = call.with_untracked(|call| call.label.clone());
             let detail = call.with_untracked(|call| call.detail.clone().unwrap_or_default());
-            // Its call has ended, and the model is at it again.
+            // The call has ended, and the model is active again.
             let doing = move || {
                 if works.get() {
                     label.clone()
@@ -115,7 +116,7 @@ fn current_step(part: PartRow) -> AnyView {
     .erase()
 }
 
-/// What it came to.
+/// The summary of a completed trace.
 fn trace_summary(open: RwSignal<bool>, worked_ms: u64, used: String) -> AnyView {
     view! {
         <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span>
@@ -125,7 +126,7 @@ fn trace_summary(open: RwSignal<bool>, worked_ms: u64, used: String) -> AnyView 
     .erase()
 }
 
-/// The tools that were used, as the person knows them: "Searched, Fetched ×2".
+/// The used tools by their display names: "Searched, Fetched ×2".
 fn used_tools(parts: &[PartRow]) -> String {
     let mut used: Vec<(String, usize)> = Vec::new();
     for part in parts {
@@ -145,7 +146,7 @@ fn used_tools(parts: &[PartRow]) -> String {
     used.into_iter().map(times).collect::<Vec<_>>().join(", ")
 }
 
-/// A call, which has its card in the text.
+/// A tool call, whose card is in the text.
 fn call_step(call: &ToolCall) -> String {
     match &call.detail {
         Some(detail) => [&call.label, ": ", detail].concat(),
@@ -159,8 +160,8 @@ fn thought_step(part: PartRow, prefix: String, open: RwSignal<bool>) -> AnyView 
         prose,
         ..
     } = part;
-    // Whoever reads without scripts can open what the server rendered. What streams in while it is folded
-    // is drawn when it is opened.
+    // Without scripts, the person can open what the server rendered. Content that streams in while the trace is folded
+    // is rendered when it is opened.
     let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
     view! {
         <div class="thinking-text">

@@ -1,4 +1,4 @@
-//! Messages of which the server has no record: what this page still has of them, to be read and copied.
+//! Messages that the server has lost: this page's copy, to be read and copied.
 
 use leptos::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// The messages, and what is the matter with them.
+/// The messages, with an explanation.
 pub fn unrecorded_messages(row: UnrecordedRow) -> AnyView {
     let messages = row.messages.iter().map(message).collect_view();
     view! {
@@ -24,8 +24,8 @@ pub fn unrecorded_messages(row: UnrecordedRow) -> AnyView {
                 {icons::alert()}
                 <span>
                     <strong>"Incomplete:"</strong>
-                    " the server has no record of what stands here, perhaps because older data were restored. Copy what \
-                     you need: it goes with this page."
+                    " the server has no record of these messages, perhaps because an older backup was restored. Copy \
+                     what you need: they disappear with this page."
                 </span>
             </p>
             {messages}
@@ -73,7 +73,7 @@ fn full_text(assistant: &AssistantMessage) -> String {
         .join("\n\n")
 }
 
-/// All that there is of an answer, what it thought included.
+/// The full text of an answer, including its thinking.
 fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
     let piece = |(index, piece): (usize, MessagePiece<'_>)| {
         let prefix = ["lost-", &message.id.to_string(), "-", &index.to_string()].concat();

@@ -1,4 +1,4 @@
-//! What is in the tray. Its code is loaded with the first page that has one.
+//! The content of the tray. Its code is loaded with the first page that has one.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// How many conversations there are to choose from; the others are in the list.
+/// The maximum number of conversations to choose from; the others are in the list.
 const MAX_CHOICES: usize = 30;
 
 /// The tray's content.
@@ -69,7 +69,7 @@ fn OpenTray(live: Live) -> impl IntoView {
     let watch = StoredValue::new(None);
     Effect::new(move |_| {
         if let Some(frame) = frame.get() {
-            // The window may get wider or narrower.
+            // The window may change its width.
             let resized = move || tray.is_fullscreen.set(browser::matches_media(NARROW_QUERY));
             watch.set_value(Some(browser::on_resize(&frame, resized)));
         }
@@ -81,7 +81,7 @@ fn OpenTray(live: Live) -> impl IntoView {
             tray.close();
         }
     };
-    // The one that was in it may have been deleted since.
+    // The tray's conversation may have been deleted since.
     Effect::new(move |_| {
         if live
             .current_view()
@@ -143,7 +143,7 @@ fn OpenTray(live: Live) -> impl IntoView {
     }
 }
 
-/// Which conversation is in it.
+/// The picker of the tray's conversation.
 #[component]
 fn ConversationPicker(live: Live) -> impl IntoView {
     let tray = use_tray();
@@ -152,7 +152,7 @@ fn ConversationPicker(live: Live) -> impl IntoView {
         let id = live.chat_route.get().conversation_id();
         id.map(|id| id.to_string()).unwrap_or_default()
     };
-    // The one that is shown may be far down the list.
+    // The selected conversation may be far down the list.
     let choices = Memo::new(move |_| {
         let mut ids: Vec<ConversationId> = live
             .list
@@ -174,7 +174,7 @@ fn ConversationPicker(live: Live) -> impl IntoView {
             None => live.view(id).title.get(),
         }
     };
-    // What is chosen has to be there to be chosen.
+    // An option must be rendered before it can be selected.
     Effect::new(move |_| {
         choices.track();
         let value = shown();
@@ -196,7 +196,7 @@ fn ConversationPicker(live: Live) -> impl IntoView {
     }
 }
 
-/// What one can ask, when nothing was asked yet.
+/// The welcome of an empty tray, with suggested questions.
 fn tray_welcome(live: Live) -> AnyView {
     let models = expect_context::<Models>();
     let question = move |text: &'static str| {

@@ -1,7 +1,7 @@
-//! The tray: the chat beside a page of another kind. It is the same chat, with the same conversations, drafts and panel; what is
-//! asked in it carries what the page shows.
+//! The tray: the chat beside a page of another kind. It is the same chat, with the same conversations, drafts and
+//! panel; its messages carry the page's context.
 //!
-//! Here is what every page needs: whether it is open, and what is in it. The rest has its code in a file of its own
+//! This module has what every page needs: if it is open, and its conversation. The rest is in a code file of its own
 //! ([`content`]).
 
 mod content;
@@ -12,26 +12,26 @@ pub use self::content::load;
 use super::{browser, state::Live};
 use crate::ui::{runtime::lazy::lazy_part, state::route::Route};
 
-/// Where there is no room for it beside the page.
+/// Matches where the tray does not fit beside the page.
 const NARROW_QUERY: &str = "(width < 48rem)";
-/// What this browser keeps of it: whether it is open, and its conversation.
+/// The storage key of its state: open or closed, and its conversation.
 const OPEN_KEY: &str = "parlor-tray-open";
 const ROUTE_KEY: &str = "parlor-tray";
 
-/// The tray. There is one for all pages.
+/// The tray. One for all pages.
 #[derive(Clone, Copy)]
 pub struct Tray {
     is_open: RwSignal<bool>,
-    /// Its conversation, or that there is none yet.
+    /// The route of its conversation, or of a new one.
     route: RwSignal<Route>,
-    /// It takes the whole screen.
+    /// True if it covers the whole screen.
     is_fullscreen: RwSignal<bool>,
-    /// It was open when the page was left: nobody has asked for the focus to be in it.
+    /// True if it was open when the page was left: it must not take the focus.
     was_restored: StoredValue<bool>,
 }
 
 impl Tray {
-    /// Closed, as the server renders it.
+    /// A closed tray, as the server renders it.
     pub fn new() -> Self {
         Self {
             is_open: RwSignal::new(false),
@@ -41,10 +41,10 @@ impl Tray {
         }
     }
 
-    /// The browser takes over: it is as it was when somebody last used it. On a phone it would hide the page.
+    /// Restores the stored state after hydration. On a phone it stays closed, because it would hide the page.
     pub fn restore(self) {
-        if let Some(place) = browser::storage_get(ROUTE_KEY) {
-            self.route.set(Route::parse(&place));
+        if let Some(path) = browser::storage_get(ROUTE_KEY) {
+            self.route.set(Route::parse(&path));
         }
         if browser::storage_get(OPEN_KEY).is_some() && !browser::matches_media(NARROW_QUERY) {
             self.was_restored.set_value(true);
@@ -52,7 +52,7 @@ impl Tray {
         }
     }
 
-    /// Where the conversation on the screen is, when a person is on this page.
+    /// The route of the conversation on the screen, for a given page.
     pub fn chat_route(self, page: Route) -> Route {
         if page.has_tray() && self.is_open.get() {
             self.route.get()
@@ -62,18 +62,18 @@ impl Tray {
     }
 
     /// Shows a conversation.
-    pub fn show(self, place: Route) {
-        browser::storage_set(ROUTE_KEY, Some(&place.path()));
-        self.route.set(place);
+    pub fn show(self, route: Route) {
+        browser::storage_set(ROUTE_KEY, Some(&route.path()));
+        self.route.set(route);
         self.set_open(true);
     }
 
-    /// Has a conversation go on beside the page that is shown next, if there is room for both.
-    pub fn carry_over(self, place: Route) {
-        browser::storage_set(ROUTE_KEY, Some(&place.path()));
-        self.route.set(place);
+    /// Moves a conversation into the tray of the page that is shown next, if there is room for both.
+    pub fn carry_over(self, route: Route) {
+        browser::storage_set(ROUTE_KEY, Some(&route.path()));
+        self.route.set(route);
         self.set_open(!browser::matches_media(NARROW_QUERY));
-        // The page is what one came for.
+        // The person came for the page, so the tray must not take the focus.
         self.was_restored.set_value(true);
     }
 
@@ -87,7 +87,7 @@ impl Tray {
         }
     }
 
-    /// Closes it, and leads the focus out of it.
+    /// Closes it and moves the focus out of it.
     pub fn close(self) {
         let was_within = browser::has_focus_in(".tray");
         self.set_open(false);
@@ -96,7 +96,7 @@ impl Tray {
         }
     }
 
-    /// Whether who sees the message box wants to write: not if it is there because it was there before.
+    /// Returns true if the message input should take the focus when it appears: not if the tray was only restored.
     pub fn should_take_focus(self) -> bool {
         !self
             .was_restored
@@ -104,14 +104,14 @@ impl Tray {
             .unwrap_or_default()
     }
 
-    /// Something is to be seen on the page: it closes if it covers that.
+    /// Closes the tray if it covers the page, to show something on the page.
     pub fn close_if_covering(self) {
         if self.is_covering_page() {
             self.set_open(false);
         }
     }
 
-    /// Whether nothing of the page can be reached.
+    /// Returns true if nothing on the page can be reached.
     pub fn is_covering_page(self) -> bool {
         self.is_fullscreen.get() && self.is_open.get()
     }

@@ -1,4 +1,4 @@
-//! What a change touches: of the tree behind the views, only what it is about.
+//! The effects of a change on the tree behind the views: only the affected nodes change.
 
 use leptos::prelude::*;
 

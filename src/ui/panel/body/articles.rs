@@ -1,4 +1,4 @@
-//! Articles of journals, which can be opened and saved on the page *Literature*.
+//! Journal articles, which can be opened and saved on the page *Literature*.
 
 use leptos::{ev, prelude::*, task::spawn_local};
 
@@ -13,10 +13,10 @@ use crate::{
     ui::{browser, components::icons, panel::Panel, panel::use_panel, runtime::erase::Erase, tray::use_tray},
 };
 
-/// How many are shown at first.
+/// The number of articles shown at first.
 const MAX_INITIAL_ARTICLES: usize = 50;
 
-/// What was found.
+/// A list of articles.
 pub fn article_list(found: &ArticleListView) -> AnyView {
     let list = |articles: &[ArticleView]| {
         let articles: Vec<_> = articles.iter().map(entry).collect();
@@ -55,7 +55,7 @@ fn entry(article: &ArticleView) -> AnyView {
     .erase()
 }
 
-/// One article, with all there is of it.
+/// One article with all its details.
 pub fn article(article: &ArticleView) -> AnyView {
     view! {
         <div class="panel-article">
@@ -93,7 +93,7 @@ enum SaveState {
     Saved,
 }
 
-/// Opens the article on the page *Literature*, or saves it.
+/// The buttons that open the article on the page *Literature*, or save it.
 fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     let (panel, tray) = (use_panel(), use_tray());
     let address = [LITERATURE_PATH, "/articles/", pmid].concat();
@@ -108,7 +108,7 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
             tray.carry_over(talk);
         });
     };
-    let kept = RwSignal::new(if article.is_saved {
+    let save_state = RwSignal::new(if article.is_saved {
         SaveState::Saved
     } else {
         SaveState::Unsaved
@@ -116,11 +116,11 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     let name = |word: &str| [word, " “", &article.title, "”"].concat();
     let (pmid, title) = (pmid.to_owned(), article.title.clone());
     let press = move |_| {
-        if kept.get_untracked() == SaveState::Unsaved {
-            save(panel, pmid.clone(), title.clone(), kept);
+        if save_state.get_untracked() == SaveState::Unsaved {
+            save(panel, pmid.clone(), title.clone(), save_state);
         }
     };
-    let face = move || match kept.get() {
+    let label = move || match save_state.get() {
         SaveState::Unsaved => view! { {icons::plus()} "Save" }.into_any(),
         SaveState::Saving => view! { "Saving…" }.into_any(),
         SaveState::Saved => view! { {icons::check()} "Saved" }.into_any(),
@@ -132,26 +132,26 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
                 type="button"
                 class="button"
                 aria-label=name("Save")
-                aria-pressed=move || (kept.get() == SaveState::Saved).to_string()
-                aria-busy=move || (kept.get() == SaveState::Saving).then_some("true")
+                aria-pressed=move || (save_state.get() == SaveState::Saved).to_string()
+                aria-busy=move || (save_state.get() == SaveState::Saving).then_some("true")
                 on:click=press
             >
-                {face}
+                {label}
             </button>
         </p>
     }
     .erase()
 }
 
-fn save(panel: Panel, pmid: String, title: String, kept: RwSignal<SaveState>) {
-    kept.set(SaveState::Saving);
+fn save(panel: Panel, pmid: String, title: String, save_state: RwSignal<SaveState>) {
+    save_state.set(SaveState::Saving);
     spawn_local(async move {
         let saved = panel
             .live
             .call(rpc::save_article(pmid, String::new(), None))
             .await;
-        // Something else may be shown by now.
-        kept.try_set(if saved.is_ok() {
+        // The panel may show something else by now.
+        save_state.try_set(if saved.is_ok() {
             SaveState::Saved
         } else {
             SaveState::Unsaved

@@ -1,4 +1,4 @@
-//! Charts. The lines are drawn as large as there is room, the words beside them as words.
+//! Charts. The lines scale with the available space; the labels beside them are plain text.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::{
     protocol::panel::SeriesMarks, ui::runtime::erase::Erase,
 };
 
-/// From the top to the bottom, and from the left to the right.
+/// The height and the width of the coordinate system.
 const EXTENT: usize = 10_000;
 
 /// A chart, with its numbers as a table below it.
@@ -44,7 +44,7 @@ pub fn chart(chart: &ChartView, name: &str) -> AnyView {
     .erase()
 }
 
-/// Lines across, at equal distances.
+/// Horizontal grid lines at equal distances.
 fn grid_path(lines: usize) -> String {
     let mut path = String::new();
     for line in 0..lines {
@@ -75,7 +75,7 @@ fn series_marks((index, series): (usize, &Series)) -> AnyView {
                     push_point(&mut path, command, point.left, point.top);
                     command = "L";
                 }
-                // One point is no line; a line of no length is a dot.
+                // One point is no line; a line of zero length is drawn as a dot.
                 if let [only] = &points[..] {
                     push_point(&mut dots, "M", only.left, only.top);
                     push_point(&mut dots, "L", only.left, only.top);
@@ -105,7 +105,7 @@ fn axis_label(label: &AxisLabel) -> AnyView {
     view! { <span style:flex-grow=label.places.to_string()>{label.text.clone()}</span> }.erase()
 }
 
-/// Which colour is whose; one that stands alone needs none if it has no name.
+/// The legend; a single series without a name needs none.
 fn legend(series: &[Series]) -> AnyView {
     let entries: Vec<_> = series
         .iter()

@@ -1,4 +1,4 @@
-//! Texts: a version at a time, as it reads or as it differs from the one before.
+//! Documents: one version at a time, as text or as the difference from the previous version.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     ui::{components::copy::CopyButton, markdown::MarkdownView, markdown::Prose, runtime::erase::Erase},
 };
 
-/// A document: its newest version at first.
+/// A document, with its newest version at first.
 pub fn document(document: &DocumentView) -> AnyView {
     let versions: Arc<[DocumentVersion]> = document.versions.clone().into();
     let last = versions.len().saturating_sub(1);
@@ -66,7 +66,7 @@ fn version_switch(
             chosen.set(index);
         }
     };
-    // The first one has none before it.
+    // The first version has no previous one.
     let impossible = move || (chosen.get() == 0).then_some("true");
     let compare = move |_| {
         if chosen.get_untracked() > 0 {
@@ -97,10 +97,10 @@ fn text(text: &str) -> AnyView {
 
 fn diff(lines: &[DiffLine]) -> AnyView {
     if lines.is_empty() {
-        return empty_notice("Nothing has changed since the version before.");
+        return empty_notice("Nothing has changed since the previous version.");
     }
     let lines: Vec<_> = lines.iter().map(diff_line).collect();
-    view! { <div class="diff" role="region" tabindex="0" aria-label="Changes since the version before">{lines}</div> }.erase()
+    view! { <div class="diff" role="region" tabindex="0" aria-label="Changes since the previous version">{lines}</div> }.erase()
 }
 
 fn diff_line(line: &DiffLine) -> AnyView {

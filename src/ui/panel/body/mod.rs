@@ -1,4 +1,4 @@
-//! What the panel shows, by what it is. The server has made it ready to be drawn; here it becomes views.
+//! The views of the panel's content, by kind. The server has prepared the data; this module renders it.
 
 mod articles;
 mod chart;
@@ -30,7 +30,7 @@ pub fn body(view: &PanelView) -> AnyView {
     }
 }
 
-/// Words, as a link if they lead somewhere.
+/// A text, as a link if it has a URL.
 fn link(text: &str, url: Option<&str>) -> AnyView {
     let text = text.to_owned();
     match url.map(str::to_owned) {
@@ -39,12 +39,12 @@ fn link(text: &str, url: Option<&str>) -> AnyView {
     }
 }
 
-/// What is said in place of something that has nothing in it.
+/// The notice for empty content.
 fn empty_notice(words: &'static str) -> AnyView {
     view! { <p class="panel-nothing">{words}</p> }.erase()
 }
 
-/// The first few of many things, and all of them when they are asked for.
+/// The first items of a long list, with a button that shows all.
 fn expandable_list<T: Send + Sync + 'static>(
     things: Vec<T>,
     first: usize,
@@ -54,7 +54,7 @@ fn expandable_list<T: Send + Sync + 'static>(
     let count = things.len().to_string();
     let press = move |_| {
         all.set(true);
-        // The button is gone.
+        // The button is removed.
         browser::focus_selector(".panel-body");
     };
     let button = move || {

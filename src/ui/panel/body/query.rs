@@ -7,8 +7,7 @@ use crate::{
     ui::{components::copy::CopyButton, markdown::MarkdownView, markdown::Prose, runtime::erase::Erase},
 };
 
-/// The query and why. What the person can do with it, Accept and Reject, is up to a page that takes queries; it stands
-/// below the query when there is one.
+/// The query and its reason. Accept and Reject stand below it if the page has a handler for queries.
 pub fn query(suggestion: &QuerySuggestion) -> AnyView {
     let copied = suggestion.query.clone();
     let explanation = suggestion.explanation.as_deref().map(|text| {

@@ -1,14 +1,14 @@
-//! Pages of the web.
+//! Web search results.
 
 use leptos::prelude::*;
 
 use super::{empty_notice, expandable_list, link};
 use crate::{protocol::panel::WebResult, protocol::panel::WebResults, ui::runtime::erase::Erase};
 
-/// How many are shown at first.
+/// The number of results shown at first.
 const MAX_INITIAL_RESULTS: usize = 50;
 
-/// What was found.
+/// A list of results.
 pub fn results(found: &WebResults) -> AnyView {
     let list = |results: &[WebResult]| {
         let results: Vec<_> = results.iter().map(entry).collect();

@@ -1,14 +1,14 @@
-//! Tables. A wide one scrolls inside of itself.
+//! Tables. A wide one scrolls sideways.
 
 use leptos::prelude::*;
 
 use super::{empty_notice, expandable_list};
 use crate::{protocol::panel::TableColumn, protocol::panel::TableView, ui::runtime::erase::Erase};
 
-/// How many rows are shown at first.
+/// The number of rows shown at first.
 const MAX_INITIAL_ROWS: usize = 100;
 
-/// A table, with its title.
+/// A table with its title.
 pub fn table(table: &TableView) -> AnyView {
     let title = table.title.clone();
     view! {
@@ -49,7 +49,7 @@ pub fn rows(table: &TableView) -> AnyView {
 }
 
 fn heading(column: &TableColumn) -> AnyView {
-    // One without words is a heading of nothing.
+    // A column without a name must not be a heading.
     if column.name.is_empty() {
         return view! { <td></td> }.erase();
     }

@@ -1,10 +1,10 @@
-//! Data of which nothing more is known, as a tree that opens and closes.
+//! Data of an unknown type, as a foldable tree.
 
 use leptos::prelude::*;
 
 use crate::{protocol::panel::TreeNode, ui::runtime::erase::Erase};
 
-/// How deep it is open at first.
+/// The depth that is open at first.
 const INITIAL_OPEN_DEPTH: usize = 2;
 
 /// The whole tree.

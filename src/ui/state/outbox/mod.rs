@@ -1,8 +1,8 @@
-//! Messages on their way to the server: pure state.
+//! Messages being sent: pure state.
 //!
-//! The ids are made here, once a message. If it is not known whether a message got through, sending the same
-//! text again uses the same ids, so that it is there once whatever happened the first time. A message that the
-//! server cannot be reached for is held, and tried again as it is.
+//! The ids are generated here, once per message. If a message may have been delivered, sending the same text again uses
+//! the same ids, so that the server stores it once in any case. While the server is unreachable, a message is held and
+//! retried unchanged.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,35 +12,36 @@ use crate::{
     protocol::intent::SendMessage, protocol::intent::StartedRun, ui::state::route::Route,
 };
 
-/// A message between the press of *Send* and the start of its run. It is kept in the browser as it is here.
+/// A message between *Send* and the start of its run. This struct is also its stored form in the browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutgoingMessage {
     pub intent: SendMessage,
-    /// Where it was written.
+    /// The route where it was written.
     pub from: Route,
-    /// The person pressed *Stop* before there was a run to stop.
+    /// The person pressed *Stop* before the run's id was known.
     stop: bool,
-    /// The server could not be reached: it waits to be tried again. What comes back from a reload waits too.
+    /// The server was unreachable: waits for a retry. A message restored after a reload waits too.
     #[serde(skip, default = "waits")]
     held: bool,
-    /// How often the server could not be reached.
+    /// The number of attempts at which the server was unreachable.
     #[serde(skip)]
     tries: u32,
-    /// The server has said that it has it.
+    /// The server has acknowledged it.
     #[serde(skip)]
     known: bool,
 }
 
-/// What is wanted of a message besides its text.
+/// Options of a message besides its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageOptions {
-    /// Tools that have to be used for it.
+    /// Tools that the run has to use.
     pub force_tools: Vec<String>,
-    /// How the model is asked in the conversation that it begins.
+    /// The model parameters of a new conversation.
     pub parameters: Option<ParameterInput>,
-    /// How the person said it.
+    /// The way in which the person expressed it.
     pub interaction: Interaction,
-    /// What the person is looking at, if it is not the conversation alone. The same message again goes with what it went with first.
+    /// The page context, if the person is on another page beside the conversation. A repeated message keeps its first
+    /// context.
     pub context: Option<PageContext>,
 }
 
@@ -48,29 +49,29 @@ fn waits() -> bool {
     true
 }
 
-/// What is on its way in a conversation.
+/// The sending state of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PendingSend {
     #[default]
     Nothing,
-    /// The server has been asked, and no run has begun yet.
+    /// The request was sent, and no run has started yet.
     Requested,
     /// A message waits for the connection.
     WaitingForConnection,
 }
 
-/// What became of a conversation's messages.
+/// The result of reconciling the outbox with a transcript.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct OutboxUpdate {
-    /// A run began that the person did not want any more.
+    /// A started run that the person wanted to stop.
     pub run_to_stop: Option<MessageId>,
-    /// A message that came back is there all the same: nobody should send it again.
+    /// A returned message that was delivered after all, so that the person does not send it again.
     pub recovered: Option<OutgoingMessage>,
-    /// These are on the server: the browser need not keep them.
+    /// Messages on the server, which the browser need not store any more.
     pub delivered: Vec<MessageId>,
 }
 
-/// The messages on their way, and those that came back.
+/// Messages being sent, and returned ones.
 #[derive(Debug, Default)]
 pub struct Outbox {
     messages: Vec<OutgoingMessage>,
@@ -78,7 +79,8 @@ pub struct Outbox {
 }
 
 impl OutgoingMessage {
-    /// What is shown of a conversation that begins with the message; `None` if it does not begin one.
+    /// The provisional transcript of a conversation that starts with this message; `None` if the message is not its
+    /// first.
     pub fn provisional_transcript(&self) -> Option<Transcript> {
         (self.from == Route::New).then(|| {
             let mut begun = Transcript::new(self.intent.conversation_id);
@@ -90,7 +92,7 @@ impl OutgoingMessage {
 }
 
 impl Outbox {
-    /// Takes a message and gives what is to be sent.
+    /// Adds a message and returns the request to send.
     pub fn enqueue(
         &mut self,
         from: Route,
@@ -139,20 +141,20 @@ impl Outbox {
         sending
     }
 
-    /// Takes up what an earlier page of this browser had not brought to its end.
+    /// Adds a message that an earlier page of this browser had not finished sending.
     pub fn restore(&mut self, sending: OutgoingMessage) {
         if self.find(sending.intent.user_message_id).is_none() {
             self.messages.push(sending);
         }
     }
 
-    /// What is shown at a place that is a conversation which begins with a message on its way.
-    pub fn provisional_transcript(&self, place: Route) -> Option<Transcript> {
-        self.message_for(place.conversation_id()?)?
+    /// The provisional transcript of a route whose conversation starts with a message being sent.
+    pub fn provisional_transcript(&self, route: Route) -> Option<Transcript> {
+        self.message_for(route.conversation_id()?)?
             .provisional_transcript()
     }
 
-    /// The conversation that a message is on its way to.
+    /// The conversation of a message being sent.
     pub fn conversation_id(&self, message: MessageId) -> Option<ConversationId> {
         let mut sending = self.messages.iter().map(|sending| &sending.intent);
         sending
@@ -167,7 +169,7 @@ impl Outbox {
             .find(|sending| sending.intent.conversation_id == id)
     }
 
-    /// What is on its way in a conversation.
+    /// The sending state of a conversation.
     pub fn pending_send(&self, id: ConversationId) -> PendingSend {
         match self.message_for(id) {
             None => PendingSend::Nothing,
@@ -176,7 +178,7 @@ impl Outbox {
         }
     }
 
-    /// The server could not be reached for a message: how often that was so.
+    /// Holds a message because the server was unreachable. Returns its number of failed attempts.
     pub fn hold(&mut self, message: MessageId) -> Option<u32> {
         let sending = self.find(message)?;
         sending.held = true;
@@ -184,7 +186,7 @@ impl Outbox {
         Some(sending.tries)
     }
 
-    /// A held message is tried again: what is to be sent, just as it was the first time.
+    /// Retries a held message: returns the same request as the first time.
     pub fn retry(&mut self, message: MessageId) -> Option<SendMessage> {
         let sending = self.find(message).filter(|sending| sending.held)?;
         sending.held = false;
@@ -200,18 +202,18 @@ impl Outbox {
             .collect()
     }
 
-    /// The person wants a message back that waits for the connection.
+    /// Takes back a message that waits for the connection.
     pub fn withdraw(&mut self, id: ConversationId) -> Option<OutgoingMessage> {
         let message = self
             .message_for(id)
             .filter(|sending| sending.held)?
             .intent
             .user_message_id;
-        // An earlier try may have got through.
+        // An earlier attempt may have been delivered.
         self.mark_failed(message, true)
     }
 
-    /// The person wants no answer to the message that is on its way: true if there is one.
+    /// Marks the message being sent as not wanted any more. Returns it, if there is one.
     pub fn stop(&mut self, id: ConversationId) -> Option<&OutgoingMessage> {
         let sending = self
             .messages
@@ -221,14 +223,14 @@ impl Outbox {
         Some(sending)
     }
 
-    /// The server has a message: the run to stop, if the person wanted that already.
+    /// Records that a message's run has started. Returns the run to stop, if the person asked for that already.
     pub fn mark_started(&mut self, started: &StartedRun) -> Option<MessageId> {
         let sent = self.find(started.user_message_id)?;
         sent.known = true;
         sent.stop.then_some(started.assistant_message_id)
     }
 
-    /// What the server has of a conversation's messages, by their intents.
+    /// The intents of a conversation's messages that the server has acknowledged.
     pub fn known_intents(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
         let known = self.messages.iter().filter(|sending| sending.known);
         known
@@ -237,26 +239,28 @@ impl Outbox {
             .map(|intent| intent.intent_id)
     }
 
-    /// A snapshot is here that the server gave when it had these: they are in it, or further back, or on another branch.
+    /// Forgets intents the server knew when it made the received snapshot: they are in it, or further back, or on
+    /// another branch.
     pub fn forget_intents(&mut self, known: &[IntentId]) {
         self.messages
             .retain(|sending| !known.contains(&sending.intent.intent_id));
     }
 
-    /// A message is not to be sent any more. With `perhaps`, it may have got through all the same.
-    pub fn mark_failed(&mut self, message: MessageId, perhaps: bool) -> Option<OutgoingMessage> {
+    /// Removes a message that is not to be sent any more. With `may_be_delivered`, the server may have received it all the
+    /// same.
+    pub fn mark_failed(&mut self, message: MessageId, may_be_delivered: bool) -> Option<OutgoingMessage> {
         let index = self
             .messages
             .iter()
             .position(|sending| sending.intent.user_message_id == message)?;
         let sending = self.messages.remove(index);
-        if perhaps {
+        if may_be_delivered {
             self.returned.push(sending.clone());
         }
         Some(sending)
     }
 
-    /// Looks what became of a conversation's messages.
+    /// Matches a conversation's messages with its transcript.
     pub fn reconcile(&mut self, transcript: &Transcript) -> OutboxUpdate {
         let id = transcript.conversation_id;
         let mut settled = OutboxUpdate::default();

@@ -186,7 +186,7 @@ fn settles_messages_the_server_already_has() {
     outbox.mark_started(&started);
     let known = known(&outbox);
     assert_eq!(known, [old.intent_id]);
-    // A snapshot that was asked for then does not show it: it is further back, or on another branch.
+    // A snapshot that was requested then does not show it: it is further back, or on another branch.
     outbox.forget_intents(&known);
     assert_eq!(outbox.pending_send(old.conversation_id), PendingSend::Nothing);
     assert_eq!(outbox.pending_send(new.conversation_id), PendingSend::Requested);

@@ -1,51 +1,50 @@
 //! The conversations that this browser holds: pure state, no signals, no requests.
 //!
-//! A conversation stays on the shelf when the person goes elsewhere and keeps applying events, so that
-//! coming back shows it as if one had never left. While a snapshot is on its way its events wait in a buffer;
-//! the snapshot says what it includes, the reducer skips that, so nothing is missed and nothing doubled,
-//! whichever comes first.
+//! A conversation that was left stays in the cache and keeps applying events, so that it is up to date when the person
+//! returns. While a snapshot is being loaded, the conversation's events are buffered. The reducer skips those that the
+//! snapshot includes, so no event is missed or applied twice, whichever comes first.
 
 use crate::protocol::{
     ConversationId, Event, MessageId, OlderMessages, Position, Transcript,
     transcript::{self, TranscriptUpdate},
 };
 
-/// Beyond this many, the one that was looked at longest ago is dropped.
+/// Beyond this limit, the least recently viewed conversation is dropped.
 const MAX_TRANSCRIPTS: usize = 20;
-/// So many messages stay here of a conversation that nobody looks at: about as many as the server gives at a time.
+/// The number of messages kept of a conversation that is not viewed: about one page of the server.
 const MAX_IDLE_MESSAGES: usize = 20;
-/// A snapshot that its own events do not fit to is asked for again this often.
+/// The attempts to load a snapshot whose events contradict it.
 const MAX_SNAPSHOT_ATTEMPTS: u8 = 3;
 
 #[derive(Debug)]
 struct Entry {
     transcript: Transcript,
-    /// `false` until a snapshot has come: there is nothing to show yet.
+    /// `false` until a snapshot has arrived: there is nothing to show yet.
     is_ready: bool,
-    /// While a snapshot is asked for: the events that came meanwhile.
+    /// The events received while a snapshot is being loaded.
     buffer: Option<Vec<Event>>,
-    /// How far the stream had come when it was asked for.
+    /// The position of the stream when the snapshot was requested.
     requested_at: Position,
-    /// The last snapshot could not be had: what is shown is old, and events do not fit to it.
+    /// The last snapshot could not be loaded: the transcript is stale, and events do not apply to it.
     is_behind: bool,
     attempts: u8,
 }
 
-/// What an event, or a snapshot, did.
+/// The effect of an event or a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheOutcome {
     /// Nothing to show.
     Unchanged,
     Touched(TranscriptUpdate),
-    /// All of the conversation is new.
+    /// The conversation was replaced as a whole.
     Replaced,
-    /// Its snapshot has to be asked for.
+    /// A snapshot has to be requested.
     NeedsSnapshot,
-    /// Snapshots and events don't fit together; given up.
+    /// Snapshots and events contradict each other; given up.
     Broken,
 }
 
-/// The conversations, the one looked at last at the end.
+/// The cached conversations, the most recently viewed last.
 #[derive(Debug, Default)]
 pub struct TranscriptCache {
     entries: Vec<Entry>,
@@ -62,7 +61,7 @@ impl Entry {
 }
 
 impl TranscriptCache {
-    /// Puts a conversation here that is complete: from the page, or just begun.
+    /// Adds a complete conversation: from the page's snapshot, or a new one.
     pub fn insert(&mut self, transcript: Transcript) {
         let id = transcript.conversation_id;
         self.entries
@@ -77,7 +76,7 @@ impl TranscriptCache {
         });
     }
 
-    /// The person looks at a conversation: true if its snapshot has to be asked for.
+    /// Marks a conversation as viewed. Returns true if its snapshot has to be requested.
     pub fn open(&mut self, id: ConversationId) -> bool {
         if let Some(index) = self.index(id) {
             let entry = self.entries.remove(index);
@@ -102,18 +101,18 @@ impl TranscriptCache {
         true
     }
 
-    /// Whether the conversation can be shown.
+    /// The transcript, if it can be shown.
     pub fn get(&self, id: ConversationId) -> Option<&Transcript> {
         let entry = &self.entries[self.index(id)?];
         entry.is_ready.then_some(&entry.transcript)
     }
 
-    /// Whether what is shown is known to be old.
+    /// Returns true if the transcript is known to be stale.
     pub fn is_behind(&self, id: ConversationId) -> bool {
         self.index(id).is_some_and(|index| self.entries[index].is_behind)
     }
 
-    /// Something is known to be missing in a conversation that is here: true if its snapshot has to be asked for.
+    /// Marks a cached conversation as incomplete. Returns true if its snapshot has to be requested.
     pub fn request_reload(&mut self, id: ConversationId) -> bool {
         let Some(index) = self.index(id) else {
             return false;
@@ -149,14 +148,14 @@ impl TranscriptCache {
         }
     }
 
-    /// A snapshot arrived.
+    /// Applies a snapshot.
     pub fn apply_snapshot(&mut self, snapshot: Transcript) -> CacheOutcome {
         let Some(index) = self.index(snapshot.conversation_id) else {
             return CacheOutcome::Unchanged;
         };
         let entry = &mut self.entries[index];
         if snapshot.as_of < entry.requested_at {
-            // The answer to an earlier question, from before everything was loaded anew.
+            // The response to a request from before everything was loaded again.
             return CacheOutcome::Unchanged;
         }
         let Some(buffer) = entry.buffer.take() else {
@@ -179,22 +178,22 @@ impl TranscriptCache {
         CacheOutcome::Replaced
     }
 
-    /// The first message that is shown of a conversation: a new snapshot goes back that far.
+    /// The first message that is shown of a conversation: a new snapshot must reach back that far.
     pub fn first_shown(&self, id: ConversationId) -> Option<MessageId> {
         self.get(id)?.shown_branch().first().map(|first| first.id)
     }
 
-    /// A page of older messages arrived.
+    /// Adds a page of older messages.
     pub fn prepend(&mut self, id: ConversationId, older: OlderMessages) -> CacheOutcome {
         let Some(index) = self.index(id) else {
             return CacheOutcome::Unchanged;
         };
-        // A snapshot that is on its way may not go back as far; then this is asked for again.
+        // A pending snapshot may not reach back as far; then it is requested again.
         self.entries[index].transcript.prepend(older);
         CacheOutcome::Replaced
     }
 
-    /// Nobody looks at a conversation any more: keeps the newest of its messages. True if there were more.
+    /// Keeps only the newest messages of a conversation that was left. Returns true if there were more.
     pub fn trim(&mut self, id: ConversationId) -> bool {
         let Some(index) = self.index(id) else {
             return false;
@@ -207,12 +206,13 @@ impl TranscriptCache {
         long
     }
 
-    /// The snapshot could not be had. What is shown stays; opening it again asks again.
+    /// Records that the snapshot could not be loaded. The transcript stays; opening it again requests the snapshot
+    /// again.
     pub fn fail_snapshot(&mut self, id: ConversationId) {
         let Some(index) = self.index(id) else { return };
         let entry = &mut self.entries[index];
         if entry.is_ready {
-            // The events that came meanwhile are in the next snapshot.
+            // The next snapshot includes the buffered events.
             entry.buffer = None;
             entry.is_behind = true;
         } else {
@@ -220,7 +220,7 @@ impl TranscriptCache {
         }
     }
 
-    /// Drops the idle conversations beyond the limit, and gives their ids. `keep` is on the screen.
+    /// Drops the idle conversations beyond the limit and returns their ids. `keep` is on the screen.
     pub fn evict(&mut self, keep: Option<ConversationId>) -> Vec<ConversationId> {
         let mut dropped = Vec::new();
         let mut index = 0;
@@ -238,7 +238,7 @@ impl TranscriptCache {
         dropped
     }
 
-    /// Drops all but `keep`, and gives their ids: the log no longer tells how they went on.
+    /// Drops all but `keep` and returns their ids, because the log no longer has the events that follow them.
     pub fn retain_only(&mut self, keep: Option<ConversationId>) -> Vec<ConversationId> {
         let (kept, dropped): (Vec<_>, Vec<_>) = std::mem::take(&mut self.entries)
             .into_iter()

@@ -10,17 +10,17 @@ fn applies_events_buffered_during_a_load_once() {
     let whole = story.after(story.events.len());
     for snapshot_at in 0..=story.events.len() {
         for opened_at in 0..=snapshot_at {
-            let mut shelf = TranscriptCache::default();
-            assert!(shelf.open(story.conversation_id));
-            // The events between are in both: in the snapshot, and in the buffer.
+            let mut cache = TranscriptCache::default();
+            assert!(cache.open(story.conversation_id));
+            // The events in between are in both: in the snapshot, and in the buffer.
             for event in &story.events[opened_at..] {
-                assert_eq!(shelf.apply(event), CacheOutcome::Unchanged);
+                assert_eq!(cache.apply(event), CacheOutcome::Unchanged);
             }
             assert_eq!(
-                shelf.apply_snapshot(story.after(snapshot_at)),
+                cache.apply_snapshot(story.after(snapshot_at)),
                 CacheOutcome::Replaced
             );
-            assert_eq!(shelf.get(story.conversation_id), Some(&whole));
+            assert_eq!(cache.get(story.conversation_id), Some(&whole));
         }
     }
 }
@@ -28,55 +28,55 @@ fn applies_events_buffered_during_a_load_once() {
 #[test]
 fn background_conversation_keeps_applying_events() {
     let (here, there) = (Story::new("Here", &["a", "b"]), Story::new("There", &["c", "d"]));
-    let mut shelf = TranscriptCache::default();
-    shelf.insert(here.after(2));
-    shelf.insert(there.after(2));
+    let mut cache = TranscriptCache::default();
+    cache.insert(here.after(2));
+    cache.insert(there.after(2));
     for event in here.events[2..].iter().chain(&there.events[2..]) {
-        shelf.apply(event);
+        cache.apply(event);
     }
     assert_eq!(
-        shelf.get(here.conversation_id),
+        cache.get(here.conversation_id),
         Some(&here.after(here.events.len()))
     );
-    assert!(!shelf.open(here.conversation_id), "nothing has to be asked for");
+    assert!(!cache.open(here.conversation_id), "nothing has to be asked for");
 }
 
 #[test]
 fn missing_event_reloads_and_keeps_old_state() {
     let story = Story::new("Hello", &["one ", "two ", "three"]);
-    let mut shelf = TranscriptCache::default();
-    shelf.insert(story.after(4));
-    assert_eq!(shelf.apply(&story.events[5]), CacheOutcome::NeedsSnapshot);
-    assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
-    assert!(!shelf.open(story.conversation_id), "it is being loaded already");
-    shelf.apply(&story.events[6]);
-    assert_eq!(shelf.apply_snapshot(story.after(5)), CacheOutcome::Replaced);
-    assert_eq!(shelf.get(story.conversation_id), Some(&story.after(7)));
+    let mut cache = TranscriptCache::default();
+    cache.insert(story.after(4));
+    assert_eq!(cache.apply(&story.events[5]), CacheOutcome::NeedsSnapshot);
+    assert_eq!(cache.get(story.conversation_id), Some(&story.after(4)));
+    assert!(!cache.open(story.conversation_id), "it is being loaded already");
+    cache.apply(&story.events[6]);
+    assert_eq!(cache.apply_snapshot(story.after(5)), CacheOutcome::Replaced);
+    assert_eq!(cache.get(story.conversation_id), Some(&story.after(7)));
 }
 
 #[test]
 fn failed_snapshot_keeps_the_old_state() {
     let story = Story::new("Hello", &["one ", "two ", "three"]);
-    let mut shelf = TranscriptCache::default();
-    shelf.insert(story.after(4));
-    assert_eq!(shelf.apply(&story.events[5]), CacheOutcome::NeedsSnapshot);
-    shelf.fail_snapshot(story.conversation_id);
-    assert!(shelf.is_behind(story.conversation_id));
-    assert_eq!(shelf.apply(&story.events[6]), CacheOutcome::Unchanged);
-    assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
-    assert!(shelf.open(story.conversation_id), "it has to be asked for again");
-    assert_eq!(shelf.apply_snapshot(story.after(7)), CacheOutcome::Replaced);
-    assert_eq!(shelf.get(story.conversation_id), Some(&story.after(7)));
-    assert!(!shelf.is_behind(story.conversation_id));
+    let mut cache = TranscriptCache::default();
+    cache.insert(story.after(4));
+    assert_eq!(cache.apply(&story.events[5]), CacheOutcome::NeedsSnapshot);
+    cache.fail_snapshot(story.conversation_id);
+    assert!(cache.is_behind(story.conversation_id));
+    assert_eq!(cache.apply(&story.events[6]), CacheOutcome::Unchanged);
+    assert_eq!(cache.get(story.conversation_id), Some(&story.after(4)));
+    assert!(cache.open(story.conversation_id), "it has to be asked for again");
+    assert_eq!(cache.apply_snapshot(story.after(7)), CacheOutcome::Replaced);
+    assert_eq!(cache.get(story.conversation_id), Some(&story.after(7)));
+    assert!(!cache.is_behind(story.conversation_id));
 }
 
 #[test]
 fn gives_up_on_inconsistent_snapshots() {
     let story = Story::new("Hello", &["one ", "two "]);
-    let mut shelf = TranscriptCache::default();
-    shelf.open(story.conversation_id);
-    shelf.apply(&story.events[4]);
-    let outcomes: Vec<_> = (0..3).map(|_| shelf.apply_snapshot(story.after(1))).collect();
+    let mut cache = TranscriptCache::default();
+    cache.open(story.conversation_id);
+    cache.apply(&story.events[4]);
+    let outcomes: Vec<_> = (0..3).map(|_| cache.apply_snapshot(story.after(1))).collect();
     assert_eq!(
         outcomes,
         [
@@ -85,54 +85,54 @@ fn gives_up_on_inconsistent_snapshots() {
             CacheOutcome::Broken
         ]
     );
-    assert!(shelf.open(story.conversation_id), "looking again tries again");
+    assert!(cache.open(story.conversation_id), "looking again tries again");
 }
 
 #[test]
 fn ignores_an_unrequested_snapshot() {
     let story = Story::new("Hello", &["one"]);
-    let mut shelf = TranscriptCache::default();
-    assert_eq!(shelf.apply_snapshot(story.after(3)), CacheOutcome::Unchanged);
-    shelf.insert(story.after(4));
-    assert_eq!(shelf.apply_snapshot(story.after(1)), CacheOutcome::Unchanged);
-    assert_eq!(shelf.get(story.conversation_id), Some(&story.after(4)));
+    let mut cache = TranscriptCache::default();
+    assert_eq!(cache.apply_snapshot(story.after(3)), CacheOutcome::Unchanged);
+    cache.insert(story.after(4));
+    assert_eq!(cache.apply_snapshot(story.after(1)), CacheOutcome::Unchanged);
+    assert_eq!(cache.get(story.conversation_id), Some(&story.after(4)));
 }
 
 #[test]
 fn ignores_the_snapshot_of_an_earlier_request() {
     let story = Story::new("Hello", &["one"]);
     let id = story.conversation_id;
-    let mut shelf = TranscriptCache::default();
-    assert!(shelf.open(id));
-    // Everything is loaded anew; what was asked for is forgotten, and asked for again.
-    shelf.retain_only(None);
-    shelf.cursor = Position(4);
-    assert!(shelf.open(id));
-    assert_eq!(shelf.apply_snapshot(story.after(2)), CacheOutcome::Unchanged);
-    assert_eq!(shelf.get(id), None);
-    assert_eq!(shelf.apply_snapshot(story.after(4)), CacheOutcome::Replaced);
-    assert_eq!(shelf.get(id), Some(&story.after(4)));
+    let mut cache = TranscriptCache::default();
+    assert!(cache.open(id));
+    // Everything is loaded again; the pending request is forgotten and repeated.
+    cache.retain_only(None);
+    cache.cursor = Position(4);
+    assert!(cache.open(id));
+    assert_eq!(cache.apply_snapshot(story.after(2)), CacheOutcome::Unchanged);
+    assert_eq!(cache.get(id), None);
+    assert_eq!(cache.apply_snapshot(story.after(4)), CacheOutcome::Replaced);
+    assert_eq!(cache.get(id), Some(&story.after(4)));
 }
 
 #[test]
 fn evicts_least_recently_viewed_idle_transcripts() {
-    let mut shelf = TranscriptCache::default();
+    let mut cache = TranscriptCache::default();
     let working = Story::new("Working", &["on it"]);
-    shelf.insert(working.after(4));
+    cache.insert(working.after(4));
     let ids: Vec<_> = (0..MAX_TRANSCRIPTS + 2).map(|_| ConversationId::new()).collect();
     for id in &ids {
-        shelf.insert(Transcript::new(*id));
+        cache.insert(Transcript::new(*id));
     }
-    shelf.open(ids[1]);
-    assert_eq!(shelf.evict(Some(ids[0])), [ids[2], ids[3], ids[4]]);
-    assert!(shelf.get(working.conversation_id).is_some());
+    cache.open(ids[1]);
+    assert_eq!(cache.evict(Some(ids[0])), [ids[2], ids[3], ids[4]]);
+    assert!(cache.get(working.conversation_id).is_some());
 }
 
 #[test]
 fn shows_a_remote_deletion() {
     let story = Story::new("Hello", &["one"]);
-    let mut shelf = TranscriptCache::default();
-    shelf.insert(story.after(5));
+    let mut cache = TranscriptCache::default();
+    cache.insert(story.after(5));
     let event = Event {
         position: Position(99),
         conversation_id: story.conversation_id,
@@ -140,10 +140,10 @@ fn shows_a_remote_deletion() {
         body: EventBody::ConversationDeleted,
     };
     assert_eq!(
-        shelf.apply(&event),
+        cache.apply(&event),
         CacheOutcome::Touched(TranscriptUpdate::Messages)
     );
-    assert!(shelf.get(story.conversation_id).unwrap().deleted);
+    assert!(cache.get(story.conversation_id).unwrap().deleted);
     let late = Event {
         position: Position(100),
         message_id: Some(MessageId::new()),
@@ -155,13 +155,13 @@ fn shows_a_remote_deletion() {
         ..event
     };
     assert_eq!(
-        shelf.apply(&late),
+        cache.apply(&late),
         CacheOutcome::NeedsSnapshot,
         "the server then says that it is not there"
     );
 }
 
-/// A conversation of so many messages, each after the one before.
+/// A conversation of `count` messages, each after the one before.
 fn long_transcript(count: usize) -> Transcript {
     let mut transcript = Transcript::new(ConversationId::new());
     for number in 0..count {
@@ -199,18 +199,18 @@ fn page_before(whole: &Transcript, count: usize, length: usize) -> OlderMessages
 fn trims_an_unviewed_transcript_and_reloads_it() {
     let whole = long_transcript(MAX_IDLE_MESSAGES + 10);
     let id = whole.conversation_id;
-    let mut shelf = TranscriptCache::default();
-    shelf.insert(whole.clone());
-    assert_eq!(shelf.first_shown(id), Some(whole.messages[0].id));
-    assert!(shelf.trim(id));
-    assert_eq!(shelf.get(id).unwrap().messages, whole.messages[10..]);
-    assert_eq!(shelf.first_shown(id), Some(whole.messages[10].id));
-    assert!(!shelf.trim(id), "it is short already");
+    let mut cache = TranscriptCache::default();
+    cache.insert(whole.clone());
+    assert_eq!(cache.first_shown(id), Some(whole.messages[0].id));
+    assert!(cache.trim(id));
+    assert_eq!(cache.get(id).unwrap().messages, whole.messages[10..]);
+    assert_eq!(cache.first_shown(id), Some(whole.messages[10].id));
+    assert!(!cache.trim(id), "it is short already");
     assert_eq!(
-        shelf.prepend(id, page_before(&whole, MAX_IDLE_MESSAGES, 10)),
+        cache.prepend(id, page_before(&whole, MAX_IDLE_MESSAGES, 10)),
         CacheOutcome::Replaced
     );
-    assert_eq!(shelf.get(id), Some(&whole));
+    assert_eq!(cache.get(id), Some(&whole));
 }
 
 #[test]
@@ -219,15 +219,15 @@ fn older_page_and_snapshot_can_overlap() {
     let id = whole.conversation_id;
     let mut newest = whole.clone();
     newest.truncate_to_newest(10);
-    let mut shelf = TranscriptCache::default();
-    shelf.insert(newest.clone());
-    assert!(shelf.request_reload(id));
+    let mut cache = TranscriptCache::default();
+    cache.insert(newest.clone());
+    assert!(cache.request_reload(id));
     assert_eq!(
-        shelf.prepend(id, page_before(&whole, 10, 10)),
+        cache.prepend(id, page_before(&whole, 10, 10)),
         CacheOutcome::Replaced
     );
-    assert_eq!(shelf.get(id).unwrap().messages, whole.messages[10..]);
-    assert!(!shelf.trim(id), "not while a snapshot is on its way");
-    assert_eq!(shelf.apply_snapshot(newest.clone()), CacheOutcome::Replaced);
-    assert_eq!(shelf.get(id), Some(&newest));
+    assert_eq!(cache.get(id).unwrap().messages, whole.messages[10..]);
+    assert!(!cache.trim(id), "not while a snapshot is on its way");
+    assert_eq!(cache.apply_snapshot(newest.clone()), CacheOutcome::Replaced);
+    assert_eq!(cache.get(id), Some(&newest));
 }

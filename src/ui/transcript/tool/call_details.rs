@@ -1,4 +1,4 @@
-//! What an opened card shows: what the tool was asked, and what came of it.
+//! The content of an open card: the arguments of the tool and its result.
 
 use leptos::prelude::*;
 
@@ -11,10 +11,10 @@ use crate::{
     },
 };
 
-/// How much of an output is shown at first, in bytes.
+/// The length of an output that is shown at first, in bytes.
 const MAX_INITIAL_BYTES: usize = 4000;
 
-/// Arguments that are code, by what tools call them, with the language that it is most likely in.
+/// Common names of arguments that are code, with their most likely language.
 const CODE_ARGUMENTS: [(&str, &str); 7] = [
     ("query", "query"),
     ("expression", "js"),
@@ -25,11 +25,11 @@ const CODE_ARGUMENTS: [(&str, &str); 7] = [
     ("diff", "diff"),
 ];
 
-/// What was asked and what came of it.
+/// The arguments and the result.
 #[component]
 pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
     let (input, output) = (call.clone(), call);
-    let asked = Memo::new(move |_| input.with(argument_sections));
+    let arguments = Memo::new(move |_| input.with(argument_sections));
     let given = Memo::new(move |_| output.with(|call| call.output.clone()));
     let part = |(name, text, language): (String, String, String)| {
         view! {
@@ -41,7 +41,7 @@ pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView
         .erase()
     };
     view! {
-        {move || asked.get().into_iter().map(part).collect::<Vec<_>>()}
+        {move || arguments.get().into_iter().map(part).collect::<Vec<_>>()}
         {move || given.get().map(|given| view! {
             <section class="tool-part">
                 <h3>"Result"</h3>
@@ -51,7 +51,7 @@ pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView
     }
 }
 
-/// The arguments: what is code as such, each with its name and its language, and the others as JSON.
+/// The arguments: code as code blocks with name and language, the others as JSON.
 fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
     let arguments = call.arguments();
     let mut code = Vec::new();
@@ -66,7 +66,7 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
             _ => others.push(["\"", name, "\":", value.as_str()].concat()),
         }
     }
-    // A name with something in it that JSON would have to escape.
+    // A name with a character that JSON would have to escape.
     let is_odd = arguments.iter().any(|(name, _)| name.contains(['"', '\\', '\n']));
     if code.is_empty() || is_odd {
         code.clear();
@@ -80,13 +80,13 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
     code.into_iter().chain(others).collect()
 }
 
-/// The language of a piece of code, as far as another argument or the code itself says so.
+/// The language of a piece of code, as far as another argument or the code itself shows it.
 fn language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String> {
-    let said = arguments
+    let named = arguments
         .iter()
         .find(|(name, _)| name == "language" || name == "lang");
-    if let Some(Ok(said)) = said.map(|(_, said)| json::parse::<String>(said.as_str().as_bytes())) {
-        return Some(said);
+    if let Some(Ok(named)) = named.map(|(_, named)| json::parse::<String>(named.as_str().as_bytes())) {
+        return Some(named);
     }
     let first = code.split_whitespace().next()?;
     let sql = ["select", "with", "insert", "update", "delete", "create"];
@@ -95,7 +95,7 @@ fn language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String>
         .then(|| "sql".into())
 }
 
-/// `sql_query`, `query`: with a capital letter, and spaces.
+/// The title of an argument such as `sql_query`: with a capital letter, and spaces.
 fn argument_title(name: &str) -> String {
     let mut title = name.replace('_', " ");
     if let Some(first) = title.get_mut(..1) {
@@ -104,7 +104,7 @@ fn argument_title(name: &str) -> String {
     title
 }
 
-/// A table as a table, JSON in colours, anything else as it is.
+/// The result: a table as a table, JSON highlighted, other text as it is.
 fn result_view(given: String, prefix: String) -> AnyView {
     if is_table(&given) {
         return table_view(given, prefix);
@@ -113,7 +113,8 @@ fn result_view(given: String, prefix: String) -> AnyView {
     text_view(given, if is_json { "json".into() } else { String::new() })
 }
 
-/// Whether a text is a Markdown table and nothing else: in anything longer, what looks like one may be part of a page or a log.
+/// Returns true if a text is a Markdown table and nothing else: in a longer text, a table may be part of a page or a
+/// log.
 fn is_table(text: &str) -> bool {
     let mut lines = text.trim().lines().map(str::trim);
     let is_row = |line: &str| line.len() > 1 && line.starts_with('|');
@@ -121,7 +122,7 @@ fn is_table(text: &str) -> bool {
     lines.next().is_some_and(is_row) && lines.next().is_some_and(is_rule) && lines.all(is_row)
 }
 
-/// A table, its first rows at first.
+/// A table with its first rows.
 fn table_view(given: String, prefix: String) -> AnyView {
     let beginning = preview_end(&given);
     let all = RwSignal::new(beginning == given.len());
@@ -137,7 +138,7 @@ fn table_view(given: String, prefix: String) -> AnyView {
     .erase()
 }
 
-/// Where the first rows end: whole ones, and at least one below the head and its rule.
+/// The end of the first rows: whole ones, and at least one below the head and its rule.
 fn preview_end(table: &str) -> usize {
     if table.len() <= MAX_INITIAL_BYTES {
         return table.len();
@@ -161,7 +162,7 @@ fn show_all(all: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// A text in which every character counts, its beginning at first.
+/// A verbatim text, with its beginning at first.
 fn text_view(text: String, language: String) -> AnyView {
     let all = RwSignal::new(text.len() <= MAX_INITIAL_BYTES);
     let beginning = text.floor_char_boundary(MAX_INITIAL_BYTES);
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
     use crate::protocol::{RawJson, RequestedCall, ToolStatus};
 
-    /// The sections that arguments are shown in.
+    /// The titles and texts of the argument sections.
     fn sections(input: &str) -> Vec<(String, String, String)> {
         let call = RequestedCall {
             node: 0,

@@ -1,4 +1,4 @@
-//! The files that a tool gave: images to look at, sounds to hear, the rest to save.
+//! The files of a tool's result: images and sounds inline, others as downloads.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::{
     ui::{components::icons, runtime::erase::Erase},
 };
 
-/// All of them, if there are any.
+/// All files, if there are any.
 pub fn file_list(files: Vec<Attachment>) -> Option<AnyView> {
     if files.is_empty() {
         return None;
@@ -51,7 +51,7 @@ fn file(file: Attachment) -> AnyView {
     view! { <li>{shown}</li> }.erase()
 }
 
-/// How long a file is, for people.
+/// A file size for people.
 fn format_size(bytes: usize) -> String {
     let (number, unit) = match bytes {
         0..1000 => (bytes, " bytes"),

@@ -1,5 +1,5 @@
-//! A tool call's card: what is done and with what, in one line; what was asked and what came of it, when it is opened
-//! ([`opened`]); the files that it gave ([`files`]).
+//! The card of a tool call: the tool and its main argument in one line; arguments and result when it is opened
+//! ([`call_details`]); its files ([`files`]).
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use crate::{
 mod call_details;
 mod files;
 
-/// The longest part of an error that a card shows unopened, in bytes.
-const FAILURE: usize = 400;
+/// The maximum length of an error in a closed card, in bytes.
+const MAX_ERROR_BYTES: usize = 400;
 
 /// The run that a call belongs to.
 #[derive(Clone)]
@@ -92,7 +92,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
         let run = of.run.clone();
         Memo::new(move |_| status.get() == ToolStatus::Waiting && run.with(|run| !run.status.is_terminal()))
     };
-    let asked = {
+    let approval = {
         let (call, of) = (call.clone(), of.clone());
         move || {
             asks.get()
@@ -103,19 +103,19 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
         let call = call.clone();
         move || {
             (status.get() == ToolStatus::Failed).then(|| {
-                let told = call
+                let error = call
                     .with_untracked(|call| call.output.clone())
                     .unwrap_or_default();
-                view! { <p class="tool-error">{failure(&told)}</p> }
+                view! { <p class="tool-error">{failure(&error)}</p> }
             })
         }
     };
-    // As with thoughts: what streams in while it is folded is drawn when it is opened.
+    // As with thinking: content that streams in while the card is closed is rendered when it is opened.
     let seen =
         Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get() || asks.get());
     view! {
         <div class="tool" data-lazy="tool">
-            // Nobody allows what they can't see.
+            // The person must see what they approve.
             <details class="fold" open=move || asks.get() on:toggle=toggled>
                 <summary>
                     {icon}
@@ -130,12 +130,12 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
             {failed}
             {move || payload.get().map(|payload| payload_card(of.conversation_id, payload))}
             {move || file_list(given.get())}
-            {asked}
+            {approval}
         </div>
     }
 }
 
-/// What kind of thing a tool does. Those that are not Parlor's own are plugged in.
+/// The icon for a tool's kind. External tools have a plug.
 fn tool_icon(tool: &str) -> AnyView {
     match tool {
         "web_search" => icons::search(),
@@ -148,7 +148,7 @@ fn tool_icon(tool: &str) -> AnyView {
     }
 }
 
-/// How a call stands: a sign, and a word for those who don't see it.
+/// The icon of a call's status, with text for screen readers.
 fn status_icon(status: ToolStatus) -> AnyView {
     let (sign, word) = match status {
         ToolStatus::Running | ToolStatus::Allowed => return view! { <Dots/> }.erase(),
@@ -157,7 +157,7 @@ fn status_icon(status: ToolStatus) -> AnyView {
         ToolStatus::Failed => (icons::alert(), "Failed: "),
         ToolStatus::Denied => (icons::close(), "Not allowed: "),
         ToolStatus::Stopped => (icons::stop(), "Stopped: "),
-        ToolStatus::Unknown => (icons::alert(), "Broken off: "),
+        ToolStatus::Unknown => (icons::alert(), "Interrupted: "),
     };
     view! {
         {sign}
@@ -166,7 +166,7 @@ fn status_icon(status: ToolStatus) -> AnyView {
     .erase()
 }
 
-/// How far a tool is.
+/// The progress of a tool.
 fn progress_bar(
     ToolProgress {
         message, progress, ..
@@ -181,7 +181,7 @@ fn progress_bar(
     .erase()
 }
 
-/// What the person is asked.
+/// The approval prompt.
 fn approval_prompt(of: &CallContext, index: usize) -> AnyView {
     let live = use_live();
     let message_id = of.message_id;
@@ -200,14 +200,19 @@ fn approval_prompt(of: &CallContext, index: usize) -> AnyView {
     .erase()
 }
 
-/// The beginning of an error, which is written for the model. The opened card has the whole.
-fn failure(told: &str) -> String {
-    let end = told.floor_char_boundary(FAILURE);
-    let rest = if end < told.len() { "…" } else { "" };
-    ["It failed. The assistant was told: ", &told[..end], rest].concat()
+/// The beginning of an error, which is written for the model. The open card has the whole text.
+fn failure(error: &str) -> String {
+    let end = error.floor_char_boundary(MAX_ERROR_BYTES);
+    let rest = if end < error.len() { "…" } else { "" };
+    [
+        "It failed. The error that the assistant got: ",
+        &error[..end],
+        rest,
+    ]
+    .concat()
 }
 
-/// How long it took.
+/// The duration of the call.
 fn duration_text(call: &ToolCall) -> Option<String> {
     let took = call.ended_at?.0.checked_sub(call.started_at?.0)?;
     u64::try_from(took).ok().map(clock::format_duration)
