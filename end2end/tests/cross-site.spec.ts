@@ -48,7 +48,7 @@ async function outgoing(upstream: Upstream): Promise<string[]> {
   return requests.map(({ path }) => path);
 }
 
-test('pages of other sites change, ask and read nothing', async ({ page, upstream, browserLog }) => {
+test('other sites cannot change, query or read anything', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/./);
   test.slow();
   const { parlor, conversation_id, head, urls, body } = await furnished(upstream);
@@ -78,7 +78,7 @@ test('pages of other sites change, ask and read nothing', async ({ page, upstrea
   await parlor.dispose();
 });
 
-test('pages of other sites lead to a search by a click only', async ({ page, upstream, browserLog }) => {
+test('other sites open a search only by a click', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)/);
   const { parlor } = await furnished(upstream);
   const search = `${parlor.url}/literature?q=tides`;
@@ -109,7 +109,7 @@ test('pages of other sites lead to a search by a click only', async ({ page, ups
   await parlor.dispose();
 });
 
-test('a name that resolves to this machine is refused', async ({ page, upstream, browserLog }) => {
+test('a foreign name for this machine is refused', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)|Cross-Origin-Opener-Policy header has been ignored/);
   const { parlor, urls } = await furnished(upstream);
   const port = new URL(parlor.url).port;

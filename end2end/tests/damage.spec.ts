@@ -25,7 +25,7 @@ test('damaged messages are shown as damaged', async ({ browserLog, chat, page, p
   await expect(chat.entries).toHaveCount(0);
 });
 
-test('a damaged change is said once and passed', async ({ browserLog, chat, line, page, parlor, upstream }) => {
+test('a damaged event is reported once and skipped', async ({ browserLog, chat, line, page, parlor, upstream }) => {
   browserLog.allowLostConnections();
   await upstream.script({ steps: [{ text: 'Of course.' }] });
   await chat.open(line.url);

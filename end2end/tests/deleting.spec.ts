@@ -19,7 +19,7 @@ async function wholeLog(url: string): Promise<string> {
   return JSON.stringify(events);
 }
 
-test('deleted in one tab while it is answered: gone for whoever looks, whoever is cut off, and whoever comes', async ({ browserLog, chat, line, newTab, page, parlor, upstream }) => {
+test('deleting a running conversation removes it from every tab', async ({ browserLog, chat, line, newTab, page, parlor, upstream }) => {
   browserLog.allowLostConnections();
   browserLog.allow(/status of 404/);
   await upstream.script({ when: { user_contains: secret }, steps: [{ think: secret }, { text: `It is ${secret}` }, { gate: 'more' }, { text: ` and ${secret}.` }] });
@@ -67,7 +67,7 @@ test('deleted in one tab while it is answered: gone for whoever looks, whoever i
   }).toPass();
 });
 
-test('deleted in two tabs at once: once, and no error', async ({ chat, newTab, parlor, upstream }) => {
+test('deleting in two tabs at once causes no error', async ({ chat, newTab, parlor, upstream }) => {
   await upstream.script({ when: { user_contains: 'Going' }, steps: [{ text: 'On and on' }, { gate: 'never' }] });
   await chat.open();
   const path = await chat.begin('Going on');
@@ -85,7 +85,7 @@ test('deleted in two tabs at once: once, and no error', async ({ chat, newTab, p
   expect((await wholeLog(parlor.url)).match(/"conversation_deleted"/g)).toHaveLength(1);
 });
 
-test('what is being written where another tab deletes the conversation is there in the new chat', async ({ chat, newTab }) => {
+test('a draft moves to a new chat when its conversation is deleted', async ({ chat, newTab }) => {
   await chat.open();
   const path = await chat.begin('Hello');
   await chat.done();

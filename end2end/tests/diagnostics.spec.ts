@@ -23,7 +23,7 @@ async function answered(chat: Chat, upstream: Upstream, question = 'What time is
   await chat.done();
 }
 
-test('what was sent, what came back and what it took is there to be read', async ({ chat, page, upstream }) => {
+test('shows request, response and timing', async ({ chat, page, upstream }) => {
   await answered(chat, upstream);
   await button(chat).click();
   await expect(fact(chat, 'Model')).toHaveText('openai/echo');
@@ -52,7 +52,7 @@ test('what was sent, what came back and what it took is there to be read', async
   await screenshots(page, 'diagnostics');
 });
 
-test('it is copied as JSON, without the key', async ({ chat, context, page, upstream }) => {
+test('copies JSON without the key', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await answered(chat, upstream, 'What does sk-test say?');
   await button(chat).click();
@@ -65,7 +65,7 @@ test('it is copied as JSON, without the key', async ({ chat, context, page, upst
   expect(copied).not.toContain('sk-test');
 });
 
-test('the keyboard opens and closes it, stays in it, and is back where it was', async ({ chat, page, upstream }) => {
+test('the keyboard opens it, stays inside and returns', async ({ chat, page, upstream }) => {
   await answered(chat, upstream);
   await chat.tabTo(button(chat), 'Shift+Tab');
   await page.keyboard.press('Enter');
@@ -81,7 +81,7 @@ test('the keyboard opens and closes it, stays in it, and is back where it was', 
   await expect(button(chat)).toBeFocused();
 });
 
-test('while the answer is being made there is what there is, and more later', async ({ chat, upstream }) => {
+test('shows partial data while the answer is running', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'rest' }, { text: ' two.' }] });
   await chat.open();
   await chat.begin('Count');
@@ -99,7 +99,7 @@ test('while the answer is being made there is what there is, and more later', as
   await expect(button(chat), 'the new one, in the place of the one that was pressed').toBeFocused();
 });
 
-test('what can’t be had says so, and can be tried again', async ({ browserLog, chat, page, upstream }) => {
+test('a failed load says so and can be retried', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allowLostConnections();
   await answered(chat, upstream);
   await page.route('**/rpc/diagnostics*', (route) => route.abort());
@@ -110,7 +110,7 @@ test('what can’t be had says so, and can be tried again', async ({ browserLog,
   await expect(fact(chat, 'State')).toHaveText('complete');
 });
 
-test('going elsewhere closes it', async ({ chat, page, upstream }) => {
+test('navigation closes it', async ({ chat, page, upstream }) => {
   await answered(chat, upstream);
   await button(chat).click();
   await expect(fact(chat, 'State')).toBeVisible();
@@ -120,7 +120,7 @@ test('going elsewhere closes it', async ({ chat, page, upstream }) => {
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const [kind, viewport] of [['desk', { width: 1280, height: 720 }], ['phone', { width: 390, height: 844 }]] as const) {
-    test(`nothing stands in anybody’s way: ${colorScheme}, ${kind}`, async ({ chat, page, upstream }) => {
+    test(`is accessible: ${colorScheme}, ${kind}`, async ({ chat, page, upstream }) => {
       test.slow();
       await page.emulateMedia({ colorScheme });
       await answered(chat, upstream);

@@ -4,7 +4,7 @@ import { expect, test } from '../support/literature.ts';
 import { storms, tides } from '../support/pubmed.ts';
 import { screenshots } from '../support/screenshots.ts';
 
-test('a proposed query is accepted in the full chat, which says where it leads', async ({ literature, page, upstream }) => {
+test('accepts a proposed query in the full chat', async ({ literature, page, upstream }) => {
   await upstream.script({
     when: { user_contains: 'better query' },
     steps: [{ text: 'Try this.\nQUERY_SUGGESTION: {"query": "tides[ti] AND moon", "explanation": "It is narrower."}\n' }],
@@ -32,7 +32,7 @@ test('a proposed query is accepted in the full chat, which says where it leads',
   expect(messages.some(({ role, content }) => role === 'assistant' && content.includes('QUERY_SUGGESTION: {'))).toBe(true);
 });
 
-test('what the assistant finds is saved and opened here from the panel', async ({ chat, literature, page, upstream }) => {
+test('saves and opens the assistant’s articles from the panel', async ({ chat, literature, page, upstream }) => {
   await upstream.script({
     when: { user_contains: 'Find' },
     steps: [{ tool_call: { id: 'c', name: 'search_pubmed', arguments: '{"query":"tides"}' } }],
@@ -63,7 +63,7 @@ test('what the assistant finds is saved and opened here from the panel', async (
   await expect(literature.entry(tides.title)).toBeVisible();
 });
 
-test('a PubMed that hangs delays neither a save nor what was typed', async ({ literature, page, upstream }) => {
+test('a hanging PubMed delays neither saving nor sending', async ({ literature, page, upstream }) => {
   await literature.open();
   await literature.search('tides');
   for (const program of ['esummary', 'efetch']) await upstream.hang(`/eutils/${program}.fcgi`);
@@ -74,7 +74,7 @@ test('a PubMed that hangs delays neither a save nor what was typed', async ({ li
   await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
 });
 
-test('a mistyped article address does not block the tray, which offers what fits', async ({ literature, page, browserLog }) => {
+test('an unknown article address does not block the tray', async ({ literature, page, browserLog }) => {
   browserLog.allow(/status of 404/);
   await literature.open('/literature/articles/11x');
   await expect(page.getByText('There is no article with the PMID 11x.')).toBeVisible();
@@ -92,7 +92,7 @@ test('a mistyped article address does not block the tray, which offers what fits
 test.describe('without PubMed', () => {
   test.use({ settings: '[tools.pubmed]\nenabled = false\n' });
 
-  test('the page says so and hides what needs it', async ({ literature, page }) => {
+  test('says so and hides what needs it', async ({ literature, page }) => {
     await literature.open();
     await expect(page.getByText('PubMed can’t be searched here')).toBeVisible();
     await expect(page.getByText('tools.pubmed.enabled')).toBeVisible();

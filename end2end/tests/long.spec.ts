@@ -35,7 +35,7 @@ async function holdOlder(page: Page) {
 test.beforeEach(({ upstream }) => upstream.script({ steps: [{ text: ANSWER }, { finish: 'stop' }] }));
 
 for (const anchoring of ['with', 'without'] as const) {
-  test(`older messages come as one scrolls up, and what is read stays in its place, ${anchoring} the browser’s help`, async ({ chat, page, parlor }) => {
+  test(`scrolling up loads older messages in place, ${anchoring} scroll anchoring`, async ({ chat, page, parlor }) => {
     const path = await longConversation(parlor);
     await chat.open(path);
     await expect(chat.questions.last()).toContainText(`Question ${TURNS}.`);
@@ -66,7 +66,7 @@ for (const anchoring of ['with', 'without'] as const) {
   });
 }
 
-test('older messages that cannot be had say so, and come when asked again or when the connection is back', async ({ browserLog, chat, context, page, parlor }) => {
+test('failed older messages say so and can be retried', async ({ browserLog, chat, context, page, parlor }) => {
   const path = await longConversation(parlor);
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
@@ -90,7 +90,7 @@ test('older messages that cannot be had say so, and come when asked again or whe
   await expect(trouble).toBeEmpty();
 });
 
-test('what went wrong long ago is no news when it comes into sight', async ({ chat, page, parlor, upstream }) => {
+test('old errors are not announced when they are loaded', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ when: { user_contains: 'Question 25.' }, steps: [{ status: { code: 400, body: { error: { message: 'That was odd' } } } }] });
   await chat.open(await longConversation(parlor));
   await page.getByRole('region', { name: 'Messages' }).evaluate((scroller) => (scroller.scrollTop = 0));
@@ -98,7 +98,7 @@ test('what went wrong long ago is no news when it comes into sight', async ({ ch
   await expect(chat.messages.getByRole('alert').filter({ hasText: 'odd' })).toHaveCount(0);
 });
 
-test('a conversation that one comes back to shows its end, as when it was opened', async ({ chat, page, parlor }) => {
+test('a reopened conversation shows its end', async ({ chat, page, parlor }) => {
   const path = await longConversation(parlor);
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
@@ -114,7 +114,7 @@ test('a conversation that one comes back to shows its end, as when it was opened
   await expect(chat.questions).toHaveCount(20);
 });
 
-test('another answer can be chosen though its branch was never here', async ({ chat, page, parlor, upstream }) => {
+test('selects an answer on a branch not loaded yet', async ({ chat, page, parlor, upstream }) => {
   // What was said last goes first.
   await upstream.script({ when: { user_contains: 'Twice' }, steps: [{ text: 'The second.' }, { finish: 'stop' }] });
   await upstream.script({ when: { user_contains: 'Twice' }, steps: [{ text: 'The first.' }, { finish: 'stop' }], times: 1 });
@@ -135,7 +135,7 @@ test('another answer can be chosen though its branch was never here', async ({ c
   await expect(chat.answers.last()).toContainText('The first.');
 });
 
-test('a snapshot that is loaded again is tried until it can be had, and goes back as far as what is shown', async ({ browserLog, chat, newTab, page, parlor }) => {
+test('retries a snapshot reload and keeps the shown range', async ({ browserLog, chat, newTab, page, parlor }) => {
   const path = await longConversation(parlor);
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });

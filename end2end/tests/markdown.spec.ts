@@ -42,7 +42,7 @@ Raw <b>tags</b> and <img src=x onerror="document.title='owned'">
 [^1]: What the note says.
 `;
 
-test('all of Markdown is what it should be', async ({ chat, context, page, upstream }) => {
+test('renders all of Markdown', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await upstream.script({ steps: [{ text: EVERYTHING }] });
   await chat.open();
@@ -114,7 +114,7 @@ test('all of Markdown is what it should be', async ({ chat, context, page, upstr
   });
 });
 
-test('what a person writes is shown as they wrote it', async ({ chat }) => {
+test('shows user messages as typed', async ({ chat }) => {
   await chat.open();
   await chat.message.fill('# Not a heading\n\n<b>not bold</b> **neither**');
   await chat.message.press('Enter');
@@ -123,7 +123,7 @@ test('what a person writes is shown as they wrote it', async ({ chat }) => {
   await expect(chat.questions.getByRole('strong')).toHaveCount(0);
 });
 
-test('links that would run a script do not', async ({ chat, upstream }) => {
+test('script links do not run', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: '[one](javascript:alert(1)) ![two](data:text/html,x) [three](https://example.com)' }] });
   await chat.open();
   await chat.say('Show');
@@ -134,7 +134,7 @@ test('links that would run a script do not', async ({ chat, upstream }) => {
   }
 });
 
-test('the answer that was watched is the one that is loaded', async ({ chat, upstream }) => {
+test('a streamed answer equals the reloaded one', async ({ chat, upstream }) => {
   await upstream.script({ steps: inPieces(EVERYTHING, 3) });
   await chat.open();
   await chat.say('Show');
@@ -147,7 +147,7 @@ test('the answer that was watched is the one that is loaded', async ({ chat, ups
   expect(await answer.innerText()).toBe(text);
 });
 
-test('what is unfinished never shows its marks', async ({ chat, page, parlor, upstream }) => {
+test('unfinished Markdown never shows its markers', async ({ chat, page, parlor, upstream }) => {
   const pieces = [
     'One **bo', 'ld*', '* two *ital', 'ic* three ~~str', 'uck~', '~ four `co', 'de` five [a li', 'nk](https://exa', 'mple.com) six ',
     '![pic', 'ture](https://example.com/x', '.png) seven.[^', '1]\n\n#', '# Head', 'ing\n\n-', ' first **b', 'old**\n  -', ' nested\n- [', 'x] done\n\n',
@@ -178,7 +178,7 @@ test('what is unfinished never shows its marks', async ({ chat, page, parlor, up
   expect(seen.filter((text) => marks.test(text))).toEqual([]);
 });
 
-test('text that is selected stays selected while the answer goes on', async ({ chat, page, upstream }) => {
+test('selected text stays selected while the answer grows', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'The first paragraph.\n\nThe **second' }, { gate: 'rest' }, { text: '** one.\n\n- and\n- more' }] });
   await chat.open();
   await chat.say('Show');
@@ -208,7 +208,7 @@ async function keepWhatIsSeen(page: Page): Promise<void> {
   });
 }
 
-test('a bare address is a link, without the full stop after it', async ({ chat, upstream }) => {
+test('a bare address is a link without its full stop', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'See https://example.com/a_(b)' }, { gate: 'rest' }, { text: '. Or www.example.com.' }] });
   await chat.open();
   await chat.say('Where?');
@@ -219,7 +219,7 @@ test('a bare address is a link, without the full stop after it', async ({ chat, 
   await expect(chat.answers.getByText('See https://example.com/a_(b). Or www.example.com.', { exact: true })).toBeVisible();
 });
 
-test('a paragraph that is longer than a text node of the parser is taken over as any other', async ({ chat, upstream }) => {
+test('hydrates a paragraph longer than a parser’s text node', async ({ chat, upstream }) => {
   const long = Array.from({ length: 10_000 }, (_, n) => `word${n} `).join('');
   await upstream.script({ steps: [{ text: `${long}and an end.` }] });
   await chat.open();

@@ -11,7 +11,7 @@ async function openSaved(literature: Literature): Promise<void> {
   await literature.entry(tides.title).click();
 }
 
-test('a note that is being written is lost by nothing', async ({ literature, newTab, page }) => {
+test('an unsaved note survives navigation and reloads', async ({ literature, newTab, page }) => {
   await openSaved(literature);
   const note = page.getByRole('textbox', { name: 'Your note' });
   await note.fill('Half a thought');
@@ -31,7 +31,7 @@ test('a note that is being written is lost by nothing', async ({ literature, new
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
 
-test('what is written while a note is being saved goes on, and what is saved is no draft', async ({ literature, newTab, page }) => {
+test('typing during a save is kept as the draft', async ({ literature, newTab, page }) => {
   await openSaved(literature);
   const note = page.getByRole('textbox', { name: 'Your note' });
   const save = page.getByRole('button', { name: 'Save the note' });
@@ -70,7 +70,7 @@ test('what is written while a note is being saved goes on, and what is saved is 
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
 
-test('a note knows what it was begun from, whenever it is gone on with', async ({ literature, newTab, page }) => {
+test('a draft keeps the version it was based on', async ({ literature, newTab, page }) => {
   await openSaved(literature);
   const note = page.getByRole('textbox', { name: 'Your note' });
   await note.fill('Half a thought');
@@ -91,7 +91,7 @@ test('a note knows what it was begun from, whenever it is gone on with', async (
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
 
-test('a note that this tab has not heard of is not replaced', async ({ browserLog, literature, newTab, page }) => {
+test('a newer note from another tab is not overwritten', async ({ browserLog, literature, newTab, page }) => {
   browserLog.allowLostConnections();
   browserLog.allow(/status of 409/);
   await openSaved(literature);

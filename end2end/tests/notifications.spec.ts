@@ -46,7 +46,7 @@ const shown = (page: Page) => page.evaluate(() => (window as any).recorded.shown
 const asked = (page: Page) => page.evaluate(() => (window as any).recorded.asked as number);
 const bell = (page: Page): Locator => page.getByRole('button', { name: 'Notify me when a long answer is finished' });
 
-test('nobody is asked before they press the switch, which is remembered', async ({ chat, context, page }) => {
+test('asks for permission only when switched on', async ({ chat, context, page }) => {
   await record(context, 'default');
   await chat.open();
   await chat.begin('Hello');
@@ -72,7 +72,7 @@ test('nobody is asked before they press the switch, which is remembered', async 
   expect(await asked(page), 'the permission is there').toBe(0);
 });
 
-test('a browser that blocks notifications is named, and what helps', async ({ chat, context, page }) => {
+test('explains blocked notifications', async ({ chat, context, page }) => {
   await record(context, 'default', 'denied');
   await chat.open();
   for (let n = 0; n < 2; n++) {
@@ -85,7 +85,7 @@ test('a browser that blocks notifications is named, and what helps', async ({ ch
   expect(await asked(page), 'once').toBe(1);
 });
 
-test('of all tabs one tells that an answer has ended that none of them shows', async ({ chat, context, newTab, page, upstream }) => {
+test('one tab announces an answer that no tab shows', async ({ chat, context, newTab, page, upstream }) => {
   await record(context, 'granted');
   await upstream.script({ when: { user_contains: 'plan' }, steps: [{ text: '## **Three** steps\n\nFirst' }, { gate: 'end' }, { text: ', rest.' }] });
   const other = await newTab();
@@ -117,7 +117,7 @@ test('of all tabs one tells that an answer has ended that none of them shows', a
   await expect(told.answers).toContainText('First, rest.');
 });
 
-test('what somebody sees, what was stopped, and what nobody wants to hear of is not told', async ({ chat, context, page, upstream }) => {
+test('announces no visible, stopped or muted answers', async ({ chat, context, page, upstream }) => {
   await record(context, 'granted');
   for (const name of ['unwanted', 'seen', 'final']) await upstream.script({ when: { user_contains: name }, steps: [{ text: 'Well' }, { gate: name }] });
   await upstream.script({ when: { user_contains: 'stopped' }, steps: [{ text: 'Well' }, { gate: 'never' }] });
@@ -146,10 +146,10 @@ test('what somebody sees, what was stopped, and what nobody wants to hear of is 
   expect(await shown(page)).toEqual([{ title: 'final', body: 'Well' }]);
 });
 
-test.describe('an answer that is not long', () => {
+test.describe('a short answer', () => {
   test.use({ settings: '[timeouts]\nlong_answer_seconds = 3600' });
 
-  test('is not told', async ({ chat, context, page, upstream }) => {
+  test('is not announced', async ({ chat, context, page, upstream }) => {
     await record(context, 'granted');
     await upstream.script({ steps: [{ text: 'Well' }, { gate: 'end' }] });
     await page.clock.install();

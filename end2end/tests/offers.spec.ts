@@ -39,7 +39,7 @@ async function newVersion(chat: Chat, upstream: Upstream): Promise<void> {
   await chat.done();
 }
 
-test('a document stands in its place in the text, live and after a reload alike, and opens by itself', async ({ browserLog, chat, page, parlor, upstream }) => {
+test('a document opens by itself and survives a reload', async ({ browserLog, chat, page, parlor, upstream }) => {
   // The page asks for its events again while there is nobody to answer.
   browserLog.allowLostConnections();
   const path = await letter(chat, upstream);
@@ -59,7 +59,7 @@ test('a document stands in its place in the text, live and after a reload alike,
   await expect(region.getByText('Dear Ann,')).toBeVisible();
 });
 
-test('a new version is accepted once, for every tab, through a reload, and the model knows', async ({ chat, page, newTab, upstream }) => {
+test('an accepted version is accepted in every tab', async ({ chat, page, newTab, upstream }) => {
   const path = await letter(chat, upstream);
   await newVersion(chat, upstream);
   const region = page.getByRole('complementary', { name: 'Text document: Letter (2)' });
@@ -110,7 +110,7 @@ test('a new version is rejected', async ({ chat, page, upstream }) => {
 test.describe('on a phone, in the dark', () => {
   test.use({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
 
-  test('a proposal takes the whole screen and is answered there', async ({ chat, page, upstream }) => {
+  test('a proposal fills the screen and can be answered', async ({ chat, page, upstream }) => {
     await letter(chat, upstream);
     await newVersion(chat, upstream);
     await chat.answers.last().locator('.payload').getByRole('button').click();
@@ -122,7 +122,7 @@ test.describe('on a phone, in the dark', () => {
     await expectAccessible(page);
   });
 
-  test('actions have room', async ({ chat, page, upstream }) => {
+  test('action buttons fit', async ({ chat, page, upstream }) => {
     await suggests(chat, upstream);
     await expectAccessible(page);
     await screenshots(page, 'actions-phone');
@@ -152,7 +152,7 @@ async function suggests(chat: Chat, upstream: Upstream): Promise<string> {
 
 const buttons = (chat: Chat) => chat.page.getByRole('group', { name: 'Actions' }).getByRole('button');
 
-test('an action of the server comes back as a turn that says so, and is spent', async ({ chat, page, newTab, upstream }) => {
+test('a server action starts one turn and is spent', async ({ chat, page, newTab, upstream }) => {
   const path = await suggests(chat, upstream);
   await expect(chat.answers).not.toContainText('SUGGESTED');
   await expectAccessible(page);
@@ -178,7 +178,7 @@ test('an action of the server comes back as a turn that says so, and is spent', 
   await expect(buttons(other)).toHaveCount(0);
 });
 
-test('an action of the page is done at once, and offered no more in any tab', async ({ chat, page, context, newTab, upstream }) => {
+test('a page action runs at once and is spent everywhere', async ({ chat, page, context, newTab, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const path = await suggests(chat, upstream);
   const other = await newTab();
@@ -202,7 +202,7 @@ test('an action of the page is done at once, and offered no more in any tab', as
   await expect(chat.questions).toHaveCount(1);
 });
 
-test('what can not be undone is asked about first', async ({ chat, page, upstream }) => {
+test('asks before an action that cannot be undone', async ({ chat, page, upstream }) => {
   await suggests(chat, upstream);
   const dialog = page.getByRole('dialog', { name: 'Delete all drafts' });
   await buttons(chat).nth(2).click();
@@ -221,7 +221,7 @@ test('what can not be undone is asked about first', async ({ chat, page, upstrea
   await chat.done();
 });
 
-test('what is chosen is told to the model as chosen', async ({ chat, upstream }) => {
+test('the model learns that a value was chosen', async ({ chat, upstream }) => {
   await suggests(chat, upstream);
   await chat.page.getByRole('group', { name: 'Suggestions' }).getByRole('button').click();
   await expect(chat.questions.last()).toContainText('Please go on');
@@ -230,7 +230,7 @@ test('what is chosen is told to the model as chosen', async ({ chat, upstream })
   expect(told).toContain('"Please go on": chosen from your suggestions');
 });
 
-test('an action opens what was made before', async ({ chat, page, upstream }) => {
+test('an action opens an earlier payload', async ({ chat, page, upstream }) => {
   await letter(chat, upstream);
   await page.getByRole('button', { name: 'Close the panel' }).click();
   const payload_id = await chat.answers.locator('.payload').getAttribute('data-payload');

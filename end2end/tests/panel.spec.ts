@@ -38,7 +38,7 @@ async function answered(chat: Chat, upstream: Upstream): Promise<void> {
   await chat.reload();
 }
 
-test('it opens by itself for what arrives, without taking the focus, and not after a reload', async ({ chat, page, upstream }) => {
+test('opens for a new payload without taking the focus', async ({ chat, page, upstream }) => {
   await searches(upstream, 'tea');
   await chat.open();
   await chat.begin('What about tea?');
@@ -60,7 +60,7 @@ test('it opens by itself for what arrives, without taking the focus, and not aft
   await expect(card(chat)).toBeVisible();
 });
 
-test('the card opens and closes it, and the focus goes there and back', async ({ chat, page, upstream }) => {
+test('the card opens and closes it with the focus', async ({ chat, page, upstream }) => {
   await answered(chat, upstream);
   await chat.tabTo(card(chat), 'Shift+Tab');
   await page.keyboard.press('Enter');
@@ -82,7 +82,7 @@ test('the card opens and closes it, and the focus goes there and back', async ({
   await expect(panel(page)).toHaveCount(0);
 });
 
-test('Escape closes it wherever one is, unless something else is left with it', async ({ chat, page, upstream }) => {
+test('Escape closes it unless another layer is open', async ({ chat, page, upstream }) => {
   await answered(chat, upstream);
   await card(chat).click();
   await chat.press('Delete', 'What about tea?');
@@ -96,7 +96,7 @@ test('Escape closes it wherever one is, unless something else is left with it', 
   await expect(chat.message).toBeFocused();
 });
 
-test('going elsewhere and deleting the conversation close it', async ({ chat, page, upstream }) => {
+test('navigation and deletion close it', async ({ chat, page, upstream }) => {
   await answered(chat, upstream);
   await card(chat).click();
   await expect(panel(page)).toBeVisible();
@@ -115,7 +115,7 @@ test('going elsewhere and deleting the conversation close it', async ({ chat, pa
   await expect(chat.title).toHaveText('New chat');
 });
 
-test('what arrives elsewhere does not open it, and who is at work in it is not disturbed', async ({ chat, page, upstream }) => {
+test('new payloads do not disturb work in it', async ({ chat, page, upstream }) => {
   await answered(chat, upstream);
   await searches(upstream, 'milk');
   await chat.say('What about milk?');
@@ -145,7 +145,7 @@ test('what arrives elsewhere does not open it, and who is at work in it is not d
   await expect(panel(page)).toHaveCount(0);
 });
 
-test('its edge makes it wider and narrower, and the width stays', async ({ chat, page, upstream }) => {
+test('dragging its edge changes the width permanently', async ({ chat, page, upstream }) => {
   await answered(chat, upstream);
   await card(chat).click();
   const edge = page.getByRole('separator', { name: 'Width of the panel' });
@@ -179,7 +179,7 @@ test('its edge makes it wider and narrower, and the width stays', async ({ chat,
   await expect.poll(width).toBe(480);
 });
 
-test('what cannot be loaded says so and is loaded again', async ({ browserLog, chat, page, upstream }) => {
+test('a failed load says so and is retried', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allow(/net::ERR_|Failed to fetch|status of 404|WebAssembly/);
   await answered(chat, upstream);
   await test.step('the payload', async () => {
@@ -203,7 +203,7 @@ test('what cannot be loaded says so and is loaded again', async ({ browserLog, c
   });
 });
 
-test('articles have their abstracts and lead to PubMed', async ({ chat, page, upstream }) => {
+test('articles show abstracts and link to PubMed', async ({ chat, page, upstream }) => {
   const article = (uid: string, title: string) => ({
     uid, title, source: 'J Water', pubdate: '2024 Jan', authors: [{ name: 'Doe J' }, { name: 'Roe R' }],
     articleids: [{ idtype: 'doi', value: `10.1000/${uid}` }],
@@ -230,7 +230,7 @@ test('articles have their abstracts and lead to PubMed', async ({ chat, page, up
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test('it takes the whole screen when it is asked for, and only then', async ({ chat, page, upstream }) => {
+  test('covers the screen only when opened', async ({ chat, page, upstream }) => {
     await searches(upstream, 'tea');
     await chat.open();
     await chat.say('What about tea?');
@@ -318,7 +318,7 @@ async function looksWell(page: Page, kind: string): Promise<void> {
 }
 
 for (const [kind, { says, check }] of Object.entries(written)) {
-  test(`what the model writes is shown: a ${kind}`, async ({ chat, page, upstream }) => {
+  test(`shows a payload of the model: ${kind}`, async ({ chat, page, upstream }) => {
     test.slow();
     await chat.open();
     let id = '';
@@ -335,7 +335,7 @@ for (const [kind, { says, check }] of Object.entries(written)) {
 }
 
 /** Data of a type that nobody knows. Nothing that Parlor has makes such data; a later version may have stored them. */
-test('what nobody knows is shown as a tree', async ({ chat, page, upstream }) => {
+test('shows an unknown payload as a tree', async ({ chat, page, upstream }) => {
   test.slow();
   const body = { tree: { name: null, text: '2 fields', missing: '7 more', branches: [
     { name: 'title', text: 'A thing', branches: [], missing: '' },

@@ -3,7 +3,7 @@ import { Parlor } from '../support/parlor.ts';
 import { Proxy } from '../support/proxy.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a refused message says which name to allow', async ({ chat, parlor, browserLog }) => {
+test('a refused message names the host to allow', async ({ chat, parlor, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)/);
   const proxy = await Proxy.start();
   proxy.target = parlor.url;

@@ -36,10 +36,10 @@ async function stored(url: string, id: string): Promise<string> {
   return parts.filter(({ type }) => type === 'text').map(({ text }) => text).join('');
 }
 
-test.describe('where the log is short', () => {
+test.describe('with a short log', () => {
   test.use({ settings: '[log]\nkeep_events = 5\ntrim_seconds = 0.1' });
 
-  test('a page that was away for longer than the log reaches back is as if it had never been', async ({ chat, page, parlor, line, upstream }) => {
+  test('a page away longer than the log recovers unnoticed', async ({ chat, page, parlor, line, upstream }) => {
     const long = Array.from({ length: 60 }, (_, n) => `Line ${n} of it.`).join('\n\n');
     await upstream.script({ when: { user_contains: 'first' }, steps: [{ text: long }] });
     await upstream.script({ when: { user_contains: 'second' }, steps: [{ text: 'It' }, { gate: 'second' }, { text: ' is so.' }] });
@@ -103,7 +103,7 @@ test.describe('where the log is short', () => {
   });
 });
 
-test('what older data do not have stays on the screen, and says so', async ({ browserLog, chat, newTab, page, parlor, upstream }) => {
+test('messages missing from restored data stay, marked incomplete', async ({ browserLog, chat, newTab, page, parlor, upstream }) => {
   browserLog.allow(/status of 404/);
   await upstream.script({ steps: [{ text: 'Of course, **and** more.' }] });
   await chat.open();

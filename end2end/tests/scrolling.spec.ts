@@ -9,7 +9,7 @@ function left(page: Page): Promise<number> {
   return page.getByRole('region', { name: 'Messages' }).evaluate((scroller) => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop);
 }
 
-test('the end stays in sight while the box for the message grows', async ({ chat, page, upstream }) => {
+test('the end stays visible while the composer grows', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: LONG }] });
   await chat.open();
   await chat.say('Go on');
@@ -21,7 +21,7 @@ test('the end stays in sight while the box for the message grows', async ({ chat
   await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
 });
 
-test('who scrolls up, even a little, is left there', async ({ chat, page, upstream }) => {
+test('scrolling up stops following the answer', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: LONG }, { gate: 'more' }, { text: LONG }, { gate: 'rest' }] });
   await chat.open();
   await chat.say('Go on');
@@ -40,7 +40,7 @@ test('who scrolls up, even a little, is left there', async ({ chat, page, upstre
   await expect(scroller).toBeFocused();
 });
 
-test('who has scrolled before the page was taken over is left there', async ({ chat, page, parlor, upstream }) => {
+test('scrolling before hydration keeps its position', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: LONG }] });
   const events = await (await EventStream.chat(parlor.url, { message: 'Go on' })).rest();
   let arrived = () => {};

@@ -14,7 +14,7 @@ test.beforeEach(({ browserLog }) => {
   browserLog.allowLostConnections();
 });
 
-test('of the hidden tabs all but one close their streams; each catches up once when it is seen', async ({ chat, newTab, upstream }) => {
+test('hidden tabs share one stream and catch up when shown', async ({ chat, newTab, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }] });
   const first = new Requests(chat.page);
   await chat.open();
@@ -41,7 +41,7 @@ test('of the hidden tabs all but one close their streams; each catches up once w
   expect(first.made('/rpc/events'), 'the first has the one that it began with').toBe(1);
 });
 
-test('a tab that is opened in the background holds no stream until it is seen', async ({ chat, newTab, parlor }) => {
+test('a background tab opens no stream until shown', async ({ chat, newTab, parlor }) => {
   await chat.open();
   await hide(chat.page);
   const other = await newTab();
@@ -56,7 +56,7 @@ test('a tab that is opened in the background holds no stream until it is seen', 
   expect(requests.made('/rpc/events')).toBe(1);
 });
 
-test('a page that the browser froze in mid-answer shows all of it when it wakes', async ({ chat, newTab, page, upstream }) => {
+test('a frozen page shows the whole answer on waking', async ({ chat, newTab, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', **two**' }, { gate: 'three' }, { text: ', three.' }] });
   await chat.open();
   await chat.begin('Count');
@@ -76,7 +76,7 @@ test('a page that the browser froze in mid-answer shows all of it when it wakes'
   expect(await chat.messages.innerText()).toBe(live);
 });
 
-test('a page that was frozen while the server was started again shows what became of the answer', async ({ chat, page, parlor, upstream }) => {
+test('a frozen page shows the outcome after a restart', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'never' }] });
   await chat.open();
   await chat.begin('Count');
@@ -113,7 +113,7 @@ async function goneDead({ chat, page, line, upstream }: { chat: Chat; page: Page
   await upstream.reached('three');
 }
 
-test('a connection that has gone dead without a word is noticed by its silence', async ({ chat, page, line, upstream }) => {
+test('a silent connection is replaced', async ({ chat, page, line, upstream }) => {
   await goneDead({ chat, page, line, upstream });
   const streams = new Requests(page);
   await page.clock.fastForward(30_000);
@@ -129,7 +129,7 @@ for (const [what, wake] of [
   ['is looked at', (page: Page) => show(page)],
   ['has a network again', (page: Page) => page.evaluate(() => void window.dispatchEvent(new Event('online')))],
 ] as const) {
-  test(`a page that slept with the whole machine follows again as soon as it ${what}`, async ({ chat, page, line, upstream }) => {
+  test(`reconnects after machine sleep once it ${what}`, async ({ chat, page, line, upstream }) => {
     await goneDead({ chat, page, line, upstream });
     // The page's timers stand still while the clock on the wall goes on for an hour.
     await page.clock.pauseAt(new Date(Date.now() + 1000));

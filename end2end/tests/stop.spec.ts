@@ -81,7 +81,7 @@ test('Multiple conversations streaming in background', async ({ chat, upstream }
   await expect(chat.stop, 'only the one on the screen was stopped').toBeVisible();
 });
 
-test('stopped in two tabs at once: one outcome, no error', async ({ chat, newTab, upstream }) => {
+test('stopping in two tabs at once has one outcome', async ({ chat, newTab, upstream }) => {
   await upstream.script({ steps: endless('On and on') });
   await chat.open();
   const path = await chat.begin('Go');
@@ -108,7 +108,7 @@ for (const [when, steps, begun] of [
   ['in the middle of a block of code', [{ text: '```rust\n' }, ...going('let a = 1;')], 'let a = 1;'],
 ] as const) {
   for (const where of ['this', 'another'] as const) {
-    test(`stopped ${when}, in ${where} tab: at once, all that had come is kept and nothing is added`, async ({ chat, newTab, parlor, upstream }) => {
+    test(`stopping ${when} in ${where} tab keeps exactly the received text`, async ({ chat, newTab, parlor, upstream }) => {
       await upstream.script({ steps: [...steps] });
       const events = await EventStream.chat(parlor.url, { message: 'Go' });
       const { conversation_id, message_id } = await events.until('run_started');
@@ -140,7 +140,7 @@ for (const [when, steps, begun] of [
   }
 }
 
-test('Stop pressed twice, in this tab and in another, as the answer ends: one end in each', async ({ chat, newTab, parlor, upstream }) => {
+test('repeated stops at the end produce one end', async ({ chat, newTab, parlor, upstream }) => {
   await chat.open();
   const path = await chat.begin('Hello');
   await chat.done();

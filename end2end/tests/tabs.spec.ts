@@ -20,7 +20,7 @@ function longestWait(tab: Chat): Promise<number> {
   });
 }
 
-test('ten tabs and eight answers at once: nothing waits, and every tab shows all of it', async ({ chat, context, newTab, parlor, upstream }) => {
+test('ten tabs and eight answers delay no request', async ({ chat, context, newTab, parlor, upstream }) => {
   test.setTimeout(180_000);
   const names = Array.from({ length: 8 }, (_, n) => `Run ${n + 1}.`);
   await upstream.script({ when: { user_contains: 'Run' }, steps: [{ text: 'It begins' }, { gate: 'end' }, { text: ' and ends.' }] });
@@ -83,7 +83,7 @@ test('ten tabs and eight answers at once: nothing waits, and every tab shows all
   await expect.poll(() => requests.open('/rpc/events'), 'one of those that nobody sees').toBe(1);
 });
 
-test('ten tabs that are leafed through do not get in each other’s way', async ({ chat, context, newTab }) => {
+test('switching through ten tabs delays nothing', async ({ chat, context, newTab }) => {
   test.setTimeout(120_000);
   const tabs: Chat[] = [];
   for (let n = 0; n < 10; n++) {

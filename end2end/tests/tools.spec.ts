@@ -5,7 +5,7 @@ const asksForTheTime = (time_zone: string) => ({
   tool_call: { id: 'call_1', name: 'current_time', arguments: JSON.stringify({ time_zone }) },
 });
 
-test('a tool call has its card in its place, live and after a reload alike', async ({ chat, upstream }) => {
+test('a tool card looks the same live and reloaded', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'Let me see.' }, asksForTheTime('Asia/Tokyo')] });
   await upstream.script({
     when: { tool_gave: 'UTC+09:00' },
@@ -34,7 +34,7 @@ test('a tool call has its card in its place, live and after a reload alike', asy
   expect(await all()).toBe(live);
 });
 
-test('the trace says what goes on, and in the end how long it took and what was used', async ({ chat, upstream }) => {
+test('the trace shows activity, then duration and tools', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ think: 'Where is the clock?' }, asksForTheTime('Asia/Tokyo')] });
   await upstream.script({
     when: { tool_gave: 'UTC+09:00' },
@@ -69,7 +69,7 @@ test('the trace says what goes on, and in the end how long it took and what was 
   expect(await all()).toBe(live);
 });
 
-test('a tool that fails says so in its card, and the answer goes on', async ({ chat, upstream }) => {
+test('a failed tool says so and the answer continues', async ({ chat, upstream }) => {
   await upstream.script({ steps: [asksForTheTime('Mars/Olympus')] });
   await upstream.script({ when: { tool_gave: 'no time zone' }, steps: [{ text: 'There is no such place.' }] });
   await chat.open();
@@ -81,7 +81,7 @@ test('a tool that fails says so in its card, and the answer goes on', async ({ c
   await expect(chat.answers.getByText('There is no such place.')).toBeVisible();
 });
 
-test('what the model suggests is said with a click, and only once', async ({ chat, upstream }) => {
+test('a suggested value is sent with one click, once', async ({ chat, upstream }) => {
   const values = JSON.stringify([
     { label: 'Yes', value: 'Yes, please go on' },
     { label: 'No', value: 'No, thanks' },
@@ -111,7 +111,7 @@ test('what the model suggests is said with a click, and only once', async ({ cha
 test.describe('sources', () => {
   test.use({ settings: desk('never') });
 
-  test('are a list behind a globe, of what a tool really had', async ({ chat, upstream }) => {
+  test('lists only sources that a tool returned', async ({ chat, upstream }) => {
     const sources = [
       { title: 'Made up', url: 'https://made.up/' },
       { title: 'A page', url: 'https://example.org/a' },

@@ -11,7 +11,7 @@ const BATCH = Math.ceil(strings.length / 3);
 /** So many stand in the thinking, which is Markdown like the text: each string in it is a Rust test (`ui::hydration_tests::xss`). */
 const THOUGHTS = 300;
 
-test('no string of the collections runs or loads anything', async ({ chat, context, page, parlor, request, upstream }) => {
+test('no string of the collections executes or loads anything', async ({ chat, context, page, parlor, request, upstream }) => {
   test.slow();
   const trouble: string[] = [];
   context.on('dialog', (dialog) => {
