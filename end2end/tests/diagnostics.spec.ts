@@ -119,7 +119,7 @@ test('navigation closes it', async ({ chat, page, upstream }) => {
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  for (const [kind, viewport] of [['desk', { width: 1280, height: 720 }], ['phone', { width: 390, height: 844 }]] as const) {
+  for (const [kind, viewport] of [['desktop', { width: 1280, height: 720 }], ['phone', { width: 390, height: 844 }]] as const) {
     test(`is accessible: ${colorScheme}, ${kind}`, async ({ chat, page, upstream }) => {
       test.slow();
       await page.emulateMedia({ colorScheme });

@@ -159,7 +159,7 @@ test.describe('with an unreachable endpoint', () => {
 test.describe('a model with a long name', () => {
   const name = 'somebody/a-model-with-a-name-as-long-as-some-of-them-really-have:free';
 
-  for (const [place, viewport] of Object.entries({ phone: { width: 390, height: 844 }, desk: { width: 1280, height: 800 } })) {
+  for (const [place, viewport] of Object.entries({ phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } })) {
     test(`leaves room for the buttons: ${place}`, async ({ chat, page, parlor, upstream }) => {
       await page.setViewportSize(viewport);
       await upstream.listModels(name, 'small');
@@ -168,7 +168,7 @@ test.describe('a model with a long name', () => {
       await chat.open();
       await chat.say('A table');
       await chat.done();
-      if (place === 'desk') await expect(page.locator('#panel')).toBeVisible();
+      if (place === 'desktop') await expect(page.locator('#panel')).toBeVisible();
       await expect(page.getByRole('button', { name: /^Context window/ })).toBeVisible();
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       expect(wide).toBe(0);
