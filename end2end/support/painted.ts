@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test';
 
 /**
- * Waits until what has happened so far is painted: whatever the page does about it by itself, or should not do, is done by
- * then. For what is to stay as it is, of which there is nothing to wait for.
+ * Waits until all events so far are painted. By then the page has done everything that it does, or should not do, by
+ * itself. For assertions that something stays unchanged.
  */
 export async function painted(page: Page): Promise<void> {
   await page.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));

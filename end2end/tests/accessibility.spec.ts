@@ -3,7 +3,7 @@ import { expectAccessible } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-// Looking at a whole page with axe takes a second or more, and these do it often.
+// An axe run takes a second or more, and these tests have many.
 test.slow();
 
 const RICH =

@@ -1,4 +1,4 @@
-// Answers that are not whole, and answers in shapes that are not OpenAI's.
+// Incomplete answers, and answers in other formats than OpenAI's.
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 

@@ -5,7 +5,7 @@ import { expect, test } from '../support/test.ts';
 test.describe('the context gauge', () => {
   test('shows the window’s usage and grows in every tab', async ({ chat, page, parlor, upstream }) => {
     await upstream.describeModels({ id: 'small', max_model_len: 4000 });
-    await parlor.restart(); // A list is taken for true for a while.
+    await parlor.restart(); // A list is cached for a while.
     await upstream.script({ steps: [{ text: 'Fine.' }, 'done'] });
     await chat.open();
     const gauge = page.getByRole('button', { name: /^Context window/ });
@@ -176,7 +176,7 @@ test.describe('a forced search', () => {
     await chat.begin('Hello');
     await chat.done();
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
-    // The server has the message, but answers that it failed before the page hears of it.
+    // The server stores the message, but reports a failure before the page receives the event.
     let arrived = () => {};
     const held = new Promise<void>((resolve) => (arrived = resolve));
     await page.route('**/rpc/send_message', async (route) => {

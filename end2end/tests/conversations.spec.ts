@@ -1,7 +1,7 @@
 import { EventStream } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
-/** Has a conversation over HTTP, to its end. */
+/** Runs a conversation over HTTP to its end. */
 async function converse(url: string, message: string): Promise<string> {
   const events = await (await EventStream.chat(url, { message })).rest();
   expect(events.at(-1)?.type).toBe('complete');
@@ -193,7 +193,7 @@ test('a long list is loaded page by page', async ({ chat, parlor }) => {
 test('rapid clicks in the list open the last one', async ({ chat, page, parlor }) => {
   const names = ['Ant', 'Bee', 'Cat', 'Dog', 'Elk'];
   for (const name of names) await converse(parlor.url, name);
-  // What is asked for first is answered last.
+  // The first request is answered last.
   const held: (() => Promise<void>)[] = [];
   await page.route('**/rpc/conversation?*', (route) => {
     if (held.push(() => route.continue()) === names.length) for (const answer of held.toReversed()) void answer();

@@ -1,6 +1,6 @@
 /**
- * Pages of other sites in the same browser: whatever they try, nothing changes, nobody else is asked, and nothing can be read.
- * `localhost` is another site than 127.0.0.1, another port only another origin, and the third name one that resolves to loopback.
+ * Pages of other sites in the same browser cannot change anything, cause no request to other servers, and read nothing.
+ * `localhost` is another site than 127.0.0.1, another port only another origin; the third name resolves to loopback.
  */
 import { randomUUID } from 'node:crypto';
 import { request as http } from 'node:http';
@@ -18,7 +18,7 @@ test.use({ launchOptions: { ...launch, args: [...launch.args!, `--host-resolver-
 
 const query = 'query=tides&sort=date&page=1&pmid=11&address=%2Fliterature%3Fq%3Dtides&q=tides&article=11&after=0';
 
-/** A Parlor with a conversation, at a PubMed. */
+/** A Parlor with a conversation and a PubMed. */
 async function furnished(upstream: Upstream) {
   await placeArticles(upstream);
   await upstream.script({ steps: [{ text: 'Said.' }] });
@@ -33,7 +33,7 @@ async function furnished(upstream: Upstream) {
   const paths = [...functions(), ...contract().map(fill), '/rpc/events', '/send', '/literature', `/c/${conversation_id}`, '/v1/models', '/healthz'];
   const urls = paths.map((path) => `${parlor.url}${path}?${ids}&${query}`);
   const named = { intent_id: randomUUID(), conversation_id, message_id, user_message_id: randomUUID(), text: 'Forged', model: null, verdict: 'accepted', payload_id: '1', parameters: { temperature: '1' } };
-  // What any function takes: those that it does not know are passed over.
+  // Arguments of all functions: unknown ones are ignored.
   const body = {
     ...named, intent: named, message: 'Forged', title: 'Forged', pmid: '11', note: 'Forged', saved_at: null, name: 'Forged', days: null,
     text: 'Forged', through: user_message_id, stream: { id: randomUUID(), name: 'Forged', query: 'forged', instructions: '' },
@@ -42,7 +42,7 @@ async function furnished(upstream: Upstream) {
   return { parlor, conversation_id, head, urls, body: JSON.stringify(body) };
 }
 
-/** What the servers behind Parlor were asked so far. */
+/** The requests to the servers behind Parlor so far. */
 async function outgoing(upstream: Upstream): Promise<string[]> {
   const requests: { path: string }[] = await (await fetch(`${upstream.url}/control/requests`)).json();
   return requests.map(({ path }) => path);
@@ -53,12 +53,12 @@ test('other sites cannot change, query or read anything', async ({ page, upstrea
   test.slow();
   const { parlor, conversation_id, head, urls, body } = await furnished(upstream);
   expect(urls.length, 'all functions and addresses').toBeGreaterThan(55);
-  // One that asks others, one that changes something, one that streams, the contract, the form, and a page.
+  // One that queries other servers, one that changes something, one that streams, the public API, the form, and a page.
   const names = ['/rpc/search_articles', '/rpc/rename_conversation', '/rpc/events', '/api/conversations', '/send', '/literature'];
   const thorough = names.map((name) => urls.find((url) => url.startsWith(`${parlor.url}${name}?`))!);
   expect(thorough).not.toContain(undefined);
   const log = await EventStream.everything(parlor.url, head);
-  // Whatever Parlor asks by itself has been asked.
+  // Parlor's own requests are done.
   await expect.poll(async () => (await outgoing(upstream)).length).toBeGreaterThan(0);
   const before = await outgoing(upstream);
   const stranger = await Stranger.start();
@@ -67,7 +67,7 @@ test('other sites cannot change, query or read anything', async ({ page, upstrea
     expect(await page.evaluate(attack, { urls, thorough, body }), host).toEqual([]);
   }
   expect(await outgoing(upstream)).toEqual(before);
-  // The next thing that happens is what the person does.
+  // The next event is the user's action.
   const renamed = await fetch(`${parlor.url}/api/conversations/${conversation_id}`, {
     method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"title":"By the person"}',
   });
@@ -115,7 +115,7 @@ test('a foreign name for this machine is refused', async ({ page, upstream, brow
   const port = new URL(parlor.url).port;
   await page.goto(`http://${rebound}:${port}/`);
   await expect(page.getByRole('alert')).toContainText(`"${rebound}:${port}" to the setting server.allowed_hosts`);
-  // As a page of that name would ask, which was loaded from elsewhere before the name came to lead here.
+  // Like a page of that name loaded from another server before the name was rebound to this one.
   const asked = (url: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const headers = { host: `${rebound}:${port}`, 'sec-fetch-site': 'same-origin' };

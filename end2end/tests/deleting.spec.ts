@@ -1,4 +1,4 @@
-/** A conversation that is deleted is gone: for whoever looks at it, for whoever was away, in the log, and in the files. */
+/** A deleted conversation disappears from open tabs, from reconnecting ones, from the log and from the files. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EventStream } from '../support/events.ts';
@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 
 const secret = 'Rumpelstilzchen';
 
-/** All that happened, as a client is told that begins at the log's beginning. */
+/** All events of the log from its beginning. */
 async function wholeLog(url: string): Promise<string> {
   const last = await (await EventStream.chat(url, { message: 'The last' })).rest();
   const log = await EventStream.everything(url);
@@ -43,7 +43,7 @@ test('deleting a running conversation removes it from every tab', async ({ brows
   await expect(watching.entries).toHaveCount(0);
   const rest = await program.rest();
   expect(JSON.stringify(rest), 'the program hears no more of it, and no error').not.toMatch(new RegExp(`${secret}|"error"`));
-  // What the model still says, nobody hears.
+  // Further output of the model is dropped.
   await upstream.open('more');
   await expect(cutOff.answers, 'nobody could tell it').toContainText(secret);
   line.mend();
@@ -57,7 +57,7 @@ test('deleting a running conversation removes it from every tab', async ({ brows
   for (const address of [path, `/api/messages/${message_id}`]) expect((await page.request.get(address)).status()).toBe(404);
 
   expect(await wholeLog(parlor.url)).not.toContain(secret);
-  // A stop that runs out of time leaves it to the next one to empty SQLite's own log.
+  // A shutdown that runs out of time leaves the checkpoint of the WAL to the next one.
   await expect(async () => {
     await parlor.restart();
     await parlor.stop();
@@ -75,7 +75,7 @@ test('deleting in two tabs at once causes no error', async ({ chat, newTab, parl
   const other = await newTab();
   await other.open(path);
   for (const tab of [chat, other]) await tab.press('Delete', 'Going on');
-  // The question may be out of date by the time it is answered.
+  // The dialog may be outdated when it is confirmed.
   await Promise.all([chat, other].map((tab) => tab.dialog.getByRole('button', { name: 'Delete' }).click({ timeout: 5000 })));
   for (const tab of [chat, other]) {
     await expect(tab.entries).toHaveCount(0);

@@ -1,4 +1,4 @@
-/** How an answer was made: a dialog at each answer. */
+/** The diagnostics dialog of an answer. */
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
 import { screenshots } from '../support/screenshots.ts';
@@ -13,7 +13,7 @@ const fact = (chat: Chat, name: string) => dialog(chat).getByRole('term').filter
 
 const VALUES = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
 
-/** A finished answer that used a tool. */
+/** Produces a finished answer with a tool call. */
 async function answered(chat: Chat, upstream: Upstream, question = 'What time is it in Tokyo?'): Promise<void> {
   const tool_call = { id: 'call_1', name: 'current_time', arguments: '{"time_zone":"Asia/Tokyo"}' };
   await upstream.script({ steps: [{ think: 'They want the time.' }, { text: 'Let me see.' }, { tool_call }] });
@@ -72,7 +72,7 @@ test('the keyboard opens it, stays inside and returns', async ({ chat, page, ups
   await expect(fact(chat, 'Model')).toBeVisible();
   for (let presses = 0; presses < 12; presses++) {
     await page.keyboard.press('Tab');
-    // Between its last and its first element the focus is the browser's.
+    // Between the last and the first element the focus is in the browser's own interface.
     const is_within = await page.evaluate(() => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null);
     expect(is_within).toBe(true);
   }
@@ -90,7 +90,7 @@ test('shows partial data while the answer is running', async ({ chat, upstream }
   await expect(fact(chat, 'State')).toHaveText('running');
   await expect(section(chat, 'Messages')).toContainText('1 message');
   await upstream.open('rest');
-  // The dialog is over the page: only what is behind it changes.
+  // The dialog covers the page; only the page behind it changes.
   await expect(chat.answers.locator('.message-foot .model')).toBeAttached();
   await dialog(chat).getByRole('button', { name: 'Refresh' }).click();
   await expect(fact(chat, 'State')).toHaveText('complete');

@@ -40,7 +40,7 @@ test('hydrates after a first message with </title>', async ({ chat, page }) => {
 
 test('tool input is unchanged after a reload', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  // As JSON this is shorter than what is shown of it at first; with each `<` as `\u003c` it would be longer.
+  // As JSON this is shorter than its initial excerpt; with each `<` as `\u003c` it would be longer.
   const content = `${'<li>item</li>'.repeat(250)}${'x'.repeat(15)}`;
   const input = JSON.stringify({ expression: '1 + 1', content });
   await upstream.script({ when: { tool_gave: '2' }, steps: [{ text: 'Done' }] });
@@ -65,7 +65,7 @@ test('hydrates texts of characters that parsers drop', async ({ chat, parlor }) 
   await expect(chat.questions).toHaveCount(2);
 });
 
-/** Damages the page's HTML on its way, as an extension or a proxy might. */
+/** Damages the page's HTML in transit, like an extension or a proxy. */
 async function damage(page: Page, how: (html: string) => string): Promise<{ times: number }> {
   const count = { times: 0 };
   await page.route(/\/(c\/[^?]*)?$/, async (route) => {
@@ -91,12 +91,12 @@ test.describe('a page that cannot start', () => {
     await expect(notice).toBeVisible();
     expect(new URL(page.url()).pathname).toBe(path);
     await expect(chat.questions).toContainText('First');
-    // What does nothing here is not shown.
+    // Controls without a function are hidden.
     await expect(page.getByRole('button', { name: 'Copy' })).toHaveCount(0);
     expect(loaded.times).toBe(1);
     await chat.message.fill('Second');
     await chat.send.click();
-    // Where a redirect leads is not damaged: that page starts.
+    // The target of a redirect is not damaged, so that page starts.
     await chat.ready();
     await expect(page).toHaveURL(path);
     await expect(notice).toBeHidden();
@@ -196,7 +196,7 @@ test.describe('with answers that repeat themselves', () => {
   test('very long answers are rendered in pieces', async ({ chat, context, page, parlor, request, upstream }) => {
     test.slow();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    // More than a page is sent at once; the largest ones are opened by the benchmark.
+    // More than one page; the benchmark opens the largest ones.
     const length = 2 * 1024 * 1024;
     const shapes: [string, string][] = [['prose', 'word '], ['code', 'let a = 1;\n']];
     for (const [name, piece] of shapes) {

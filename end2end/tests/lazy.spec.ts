@@ -1,4 +1,4 @@
-/** Views that have their code in a file of its own; what is said where there is nothing is one of them. */
+/** Views with their own code files; the notice for unknown addresses is one of them. */
 import type { Page, Response } from '@playwright/test';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
@@ -11,7 +11,7 @@ const isPart = (response: Response) => response.url().endsWith('/split_not_found
 
 test.beforeEach(({ browserLog }) => browserLog.allow(/status of 404/));
 
-/** Goes to where there is nothing, without loading the page anew. */
+/** Navigates to an unknown address without reloading the page. */
 async function goAstray(page: Page): Promise<void> {
   await page.evaluate((path) => {
     const link = Object.assign(document.createElement('a'), { href: path });
@@ -50,7 +50,7 @@ test('hydrates a page whose lazy view was server-rendered', async ({ chat, page 
 
 test('a failed view says so and the rest works', async ({ browserLog, chat, page }) => {
   browserLog.allow(/net::ERR_|Failed to fetch|WebAssembly/);
-  // A newer server doesn't have it.
+  // A newer server does not have the file.
   await page.route(parts, (route) => route.fulfill({ status: 404 }));
   await chat.open();
   await goAstray(page);
@@ -92,7 +92,7 @@ test('shows plain text until the Markdown code loads', async ({ browserLog, chat
   await expect(chat.answers).toContainText('It is **bold** now.');
   await expect(chat.answers.getByRole('strong')).toHaveCount(0);
   await screenshots(page, 'unread');
-  // It is tried again by itself.
+  // It is retried automatically.
   await page.unroute(reader);
   await expect(chat.answers.getByRole('strong')).toHaveText('bold', { timeout: 20_000 });
   await expect(chat.answers).toContainText('It is bold now.');
@@ -121,7 +121,7 @@ test('a conversation page loads the Markdown code directly', async ({ chat, page
   await chat.reload();
   const [first, reads] = [asked.indexOf('parlor.js'), asked.indexOf('split_markdown.wasm')];
   expect(first).toBeGreaterThan(-1);
-  // Before anything of it has run.
+  // Before any of its code has run.
   expect(reads).toBeGreaterThan(-1);
   expect(reads).toBeLessThan(asked.indexOf('__wasm_split.js'));
   expect(asked.filter((file) => file === 'split_markdown.wasm')).toHaveLength(1);

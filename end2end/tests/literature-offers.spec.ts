@@ -1,4 +1,4 @@
-/** Between the chat and the page Literature: what is proposed, found and saved; and a PubMed that hangs or is switched off. */
+/** Interaction of the chat and the page Literature; a PubMed that hangs or is switched off. */
 import { expectAccessible } from '../support/accessibility.ts';
 import { expect, test } from '../support/literature.ts';
 import { storms, tides } from '../support/pubmed.ts';
@@ -23,7 +23,7 @@ test('accepts a proposed query in the full chat', async ({ literature, page, ups
   await expect(page).toHaveURL(/\/literature\?q=tides%5Bti%5D\+AND\+moon/);
   await expect(literature.query).toHaveValue('tides[ti] AND moon');
   await expect(literature.tray.getByText('Try this.')).toBeVisible();
-  // The model sees its own proposal on whatever page.
+  // The model sees its own proposal on every page.
   await literature.tray.getByRole('link', { name: 'Open in full chat' }).click();
   await expect(page).toHaveURL(/\/c\//);
   await literature.ask('And what did you propose?');
@@ -47,7 +47,7 @@ test('saves and opens the assistant’s articles from the panel', async ({ chat,
   await expect(panel.getByRole('button', { name: `Save “${tides.title}”` })).toHaveAttribute('aria-pressed', 'true');
   await expectAccessible(page);
   await screenshots(page, 'literature-panel-articles');
-  // A click with a key is the browser's: it opens a tab, and this one stays as it is.
+  // A click with a modifier key opens a tab; this one is unchanged.
   const link = panel.getByRole('link', { name: `Open here: “${storms.title}”` });
   const [another] = await Promise.all([page.context().waitForEvent('page'), link.click({ modifiers: ['ControlOrMeta'] })]);
   await expect(another).toHaveURL(/\/literature\/articles\/12/);

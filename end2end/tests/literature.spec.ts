@@ -217,7 +217,7 @@ test('the panel overlays the page beside the tray', async ({ literature, page, u
   await edge.focus();
   await page.keyboard.press('End');
   const tray = (await literature.tray.boundingBox())!;
-  // Something of the page is to be seen beside it.
+  // A part of the page stays visible beside it.
   await expect.poll(width).toBe(tray.x - 32);
   await expect(edge).toHaveAttribute('aria-valuemax', String(tray.x - 32));
   await expect(edge).toHaveAttribute('aria-valuenow', String(tray.x - 32));
@@ -274,7 +274,7 @@ test.describe('on a phone', () => {
   test('a reload does not open the tray over the page', async ({ literature, page }) => {
     await literature.open('/literature?q=tides');
     await expect(literature.tray).toBeVisible();
-    // The page follows what happens as soon as the browser has taken it over, and what was open is open then.
+    // The page opens its event stream after hydration, with the restored panels.
     const takenOver = page.waitForRequest('**/rpc/events?*');
     await page.reload();
     await takenOver;

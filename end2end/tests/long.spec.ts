@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 const TURNS = 35;
 const ANSWER = 'One paragraph.\n\nAnother one.\n\nAnd a third.';
 
-/** A conversation of 70 messages, made as any client does. Gives its path. */
+/** Creates a conversation of 70 messages over HTTP and returns its path. */
 async function longConversation(parlor: Parlor): Promise<string> {
   let conversation_id: string | undefined;
   for (let turn = 1; turn <= TURNS; turn++) {
@@ -17,10 +17,10 @@ async function longConversation(parlor: Parlor): Promise<string> {
   return `/c/${conversation_id}`;
 }
 
-/** How far below the upper edge of the window something is. */
+/** The distance of an element from the upper edge of the window. */
 const top = (target: Locator) => target.evaluate((element) => element.getBoundingClientRect().top);
 
-/** Lets older messages come only when the test says so. */
+/** Holds back older messages until the test releases them. */
 async function holdOlder(page: Page) {
   let release = () => {};
   const asked: string[] = [];
@@ -45,7 +45,7 @@ for (const anchoring of ['with', 'without'] as const) {
     const older = await holdOlder(page);
     for (const first of [26, 16, 6]) {
       const reading = chat.questions.filter({ hasText: `Question ${first}.` });
-      // Some way from the very beginning, as one reads upwards.
+      // At some distance from the top, as when reading upwards.
       await scroller.evaluate((scroller) => (scroller.scrollTop = 90));
       await expect(page.getByText('Loading older messages…')).toBeVisible();
       const before = await top(reading);
@@ -58,7 +58,7 @@ for (const anchoring of ['with', 'without'] as const) {
     expect(texts).toEqual(Array.from({ length: TURNS }, (_, turn) => `Question ${turn + 1}.`));
     await expect(page.getByRole('link', { name: 'Show older messages' })).toHaveCount(0);
     expect(older.asked).toHaveLength(3);
-    // Going on is as ever.
+    // The conversation can be continued as usual.
     await page.getByRole('button', { name: 'Jump to latest' }).click();
     await chat.say('And now?');
     await chat.done();
@@ -109,13 +109,13 @@ test('a reopened conversation shows its end', async ({ chat, page, parlor }) => 
   await chat.entry('Question 1.').click();
   await expect(chat.questions).toHaveCount(10);
   await expect(chat.questions.last()).toBeInViewport();
-  // What it had let go of comes again.
+  // The discarded part is loaded again.
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
   await expect(chat.questions).toHaveCount(20);
 });
 
 test('selects an answer on a branch not loaded yet', async ({ chat, page, parlor, upstream }) => {
-  // What was said last goes first.
+  // The latest message is shown first.
   await upstream.script({ when: { user_contains: 'Twice' }, steps: [{ text: 'The second.' }, { finish: 'stop' }] });
   await upstream.script({ when: { user_contains: 'Twice' }, steps: [{ text: 'The first.' }, { finish: 'stop' }], times: 1 });
   const path = await longConversation(parlor);
@@ -141,7 +141,7 @@ test('retries a snapshot reload and keeps the shown range', async ({ browserLog,
   const scroller = page.getByRole('region', { name: 'Messages' });
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
   await expect(chat.questions).toHaveCount(20);
-  // In another tab the last question is answered once more, then the first answer is chosen again: a branch that is not here.
+  // Another tab regenerates the last answer, then selects the first answer again: a branch not loaded here.
   const other = await newTab();
   await other.open(path);
   await other.answers.last().getByRole('button', { name: 'Regenerate' }).click();

@@ -160,8 +160,8 @@ test('unfinished Markdown never shows its markers', async ({ chat, page, parlor,
   await chat.say('Show');
   let [sent, had] = ['', ''];
   for (const [index, text] of pieces.entries()) {
-    // The page has had it, and has drawn what it makes of it. White space comes with what follows it, and so does what may
-    // yet turn out not to be for the person.
+    // The page has received and rendered it. White space is shown with the following text, and so is text that may
+    // still turn out to be control text.
     sent += text;
     had += (await log.until('text_delta')).text;
     expect(sent.slice(0, had.length)).toBe(had);
@@ -189,13 +189,13 @@ test('selected text stays selected while the answer grows', async ({ chat, page,
   expect(await page.evaluate(() => getSelection()?.toString().trim())).toBe('The first paragraph.');
 });
 
-/** A text in pieces of so many characters, at the pace of a fast model. */
+/** Splits a text into chunks of a given length, at the pace of a fast model. */
 function inPieces(text: string, length: number): Record<string, unknown>[] {
   const pieces = text.match(new RegExp(`[^]{1,${length}}`, 'gu')) ?? [];
   return pieces.flatMap((piece) => [{ text: piece }, { pause: 4 }]);
 }
 
-/** Keeps every text that the answer ever shows, in `seen`. */
+/** Records every text that the answer shows in `seen`. */
 async function keepWhatIsSeen(page: Page): Promise<void> {
   await page.evaluate(() => {
     const seen: string[] = [];

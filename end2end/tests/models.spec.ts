@@ -3,7 +3,7 @@ import { expect, test } from '../support/test.ts';
 
 test('lists the endpoint’s models', async ({ chat, page, parlor, upstream }) => {
   await upstream.listModels('small', 'large', 'vendor/odd:free');
-  await parlor.restart(); // A list is taken for true for a while.
+  await parlor.restart(); // A list is cached for a while.
   await chat.open();
   await expect(chat.model.getByRole('option')).toHaveText(['small', 'large', 'vendor/odd:free']);
   await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
@@ -89,7 +89,7 @@ test('a refused key names endpoint, cause and setting', async ({ chat, page, ups
 
 test('Retry uses another model after an unknown one', async ({ chat, parlor, upstream }) => {
   await upstream.listModels('ghost', 'echo');
-  await parlor.restart(); // A list is taken for true for a while.
+  await parlor.restart(); // A list is cached for a while.
   await chat.open();
   await chat.say('Hello');
   const problem = chat.problem;
@@ -176,7 +176,7 @@ test.describe('a model with a long name', () => {
       for (const button of await page.locator('.composer-bar button:visible').all()) {
         const { x, width } = (await button.boundingBox())!;
         expect(x + width, (await button.getAttribute('aria-label')) ?? '').toBeLessThanOrEqual(box.x + box.width);
-        // Nothing lies over it.
+        // Nothing covers it.
         await button.click({ trial: true });
       }
     });

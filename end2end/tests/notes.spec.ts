@@ -1,4 +1,4 @@
-/** What a person writes about an article that they have saved. */
+/** Notes on saved articles. */
 import { Literature, expect, test } from '../support/literature.ts';
 import { tides } from '../support/pubmed.ts';
 
@@ -54,7 +54,7 @@ test('typing during a save is kept as the draft', async ({ literature, newTab, p
   await page.reload();
   await expect(note).toHaveValue('One, two');
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
-  // Whoever leaves before the answer comes has saved it all the same.
+  // Leaving before the response does not undo the save.
   await saved('Three');
   await page.getByRole('link', { name: 'Back to the list' }).click();
   await expect(note).toHaveCount(0);
@@ -81,7 +81,7 @@ test('a draft keeps the version it was based on', async ({ literature, newTab, p
   await other.page.getByRole('button', { name: 'Save the note' }).click();
   await other.page.getByRole('textbox', { name: 'Your note' }).fill('Half a thought');
   await expect(other.page.getByText('The note is saved.')).toBeVisible();
-  // The other tab has heard of it as well, and keeps what it goes on from.
+  // The other tab has received the event and updated the base of its draft.
   const begunFrom = () => other.page.evaluate(() => JSON.parse(localStorage.getItem('parlor-note:11') ?? '{}').of);
   await expect.poll(begunFrom).toBe('Another.');
   await literature.entry(tides.title).click();
@@ -109,7 +109,7 @@ test('a newer note from another tab is not overwritten', async ({ browserLog, li
   await expect(page.getByText('This note was changed elsewhere meanwhile')).toBeVisible();
   await expect(page.getByText('Meanwhile it was changed elsewhere to: “Theirs”')).toBeVisible();
   await expect(note).toHaveValue('Mine');
-  // Now the person knows.
+  // The user has seen the conflict, so the second save overwrites.
   await save.click();
   await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Mine');
 });

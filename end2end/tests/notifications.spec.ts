@@ -1,20 +1,20 @@
-/** Notifications of long answers, for those who want them. */
+/** Optional notifications of long answers. */
 import type { BrowserContext, Locator, Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { hide, show } from '../support/presence.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-// Every answer is a long one.
+// Every answer counts as long.
 test.use({ settings: '[timeouts]\nlong_answer_seconds = 0.001' });
 
 type Shown = { title: string; body: string; press: () => void };
 type Recorded = { asked: number; shown: Shown[]; permission: NotificationPermission; answer: NotificationPermission };
 
-/** Puts a recorder in the place of the system's notifications. `answer` is what a person says who is asked. */
+/** Replaces the system's notifications by a recorder. `answer` is the user's answer to the permission prompt. */
 async function record(context: BrowserContext, permission: NotificationPermission, answer: NotificationPermission = 'granted') {
   const begin = ([permission, answer]: NotificationPermission[]) => {
-    // Frames of other origins have no store.
+    // Frames of other origins have no storage.
     if (location.protocol !== 'http:') return;
     const kept = sessionStorage.getItem('permission') as NotificationPermission | null;
     const recorded: Recorded = { asked: 0, shown: [], permission: kept ?? permission!, answer: answer! };
@@ -102,7 +102,7 @@ test('one tab announces an answer that no tab shows', async ({ chat, context, ne
   const all = async () => [...(await shown(page)), ...(await shown(other.page))];
   await expect.poll(all).toEqual([{ title: 'Make a plan', body: 'Three steps' }]);
 
-  // Another one, in the background of all tabs; of the first, nobody is told again.
+  // Another answer, in the background of all tabs; the first is not announced again.
   await upstream.script({ when: { user_contains: 'fail' }, steps: [{ status: { code: 400, body: {} } }] });
   await hide(page);
   await chat.message.fill('Please fail');
@@ -138,7 +138,7 @@ test('announces no visible, stopped or muted answers', async ({ chat, context, p
   await conversation('stopped');
   await chat.stop.click();
   await expect(chat.answers).toContainText('Stopped');
-  // What is told of last comes last: all before it would have been there.
+  // This announcement is the last one, so earlier ones would have arrived.
   await conversation('final');
   await hide(page);
   await upstream.open('final');

@@ -1,4 +1,4 @@
-/** What the model offers besides text: documents with versions to accept or to reject, and actions. */
+/** Documents with versions to accept or reject, and suggested actions. */
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
@@ -9,7 +9,7 @@ import type { Upstream } from '../support/upstream.ts';
 const panel = (page: Page) => page.locator('#panel');
 const document = (text: string, id?: string) => `DOCUMENT: ${JSON.stringify({ id, title: 'Letter', text })}`;
 
-/** Begins a conversation where the list may be out of sight. */
+/** Starts a conversation where the list may be hidden. */
 async function begin(chat: Chat, text: string): Promise<string> {
   await chat.open();
   await chat.say(text);
@@ -17,7 +17,7 @@ async function begin(chat: Chat, text: string): Promise<string> {
   return chat.path;
 }
 
-/** The next question has the model write a letter; another one, `Bob`, a new version of it. */
+/** Scripts a letter for the next question, and a new version of it for `Bob`. */
 async function letter(chat: Chat, upstream: Upstream): Promise<string> {
   await upstream.script({ steps: [{ text: 'As you like.' }] });
   await upstream.script({
@@ -40,7 +40,7 @@ async function newVersion(chat: Chat, upstream: Upstream): Promise<void> {
 }
 
 test('a document opens by itself and survives a reload', async ({ browserLog, chat, page, parlor, upstream }) => {
-  // The page asks for its events again while there is nobody to answer.
+  // The page reconnects its event stream while the server is down.
   browserLog.allowLostConnections();
   const path = await letter(chat, upstream);
   const region = page.getByRole('complementary', { name: 'Text document: Letter' });
@@ -136,7 +136,7 @@ const actions = [
   { label: 'Format the disk', action: 'format_disk', handler: 'client' },
 ];
 
-/** A conversation whose answer suggests actions and a value. */
+/** Starts a conversation whose answer suggests actions and a value. */
 async function suggests(chat: Chat, upstream: Upstream): Promise<string> {
   await upstream.script({ steps: [{ text: 'Done.' }] });
   const values = JSON.stringify([{ label: 'Go on', value: 'Please go on' }]);

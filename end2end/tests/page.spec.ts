@@ -62,7 +62,7 @@ test('one of the hidden tabs keeps its stream', async ({ chat, newTab, parlor, u
   await expect(chat.page, 'the first one').toHaveTitle('(1) Parlor');
   await expect(other.page).toHaveTitle('Parlor');
 
-  // The one that follows is looked at: the other has its turn.
+  // The following tab becomes visible, so the other hidden tab takes over.
   await show(chat.page);
   await expect(async () => {
     await other.page.clock.fastForward(300);

@@ -1,4 +1,4 @@
-/** The panel beside the conversation, with what tools make. */
+/** The payload panel beside the conversation. */
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
@@ -7,7 +7,7 @@ import { screenshots } from '../support/screenshots.ts';
 import { test as base, expect } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
 
-/** A Parlor whose tools ask the scripted server. */
+/** A Parlor whose tools query the scripted server. */
 const test = base.extend({
   settings: async ({ upstream }, use) =>
     use(`[tools.web_search]\nprovider = "searxng"\nurl = "${upstream.url}/searxng"\n[tools.pubmed]\nbase_url = "${upstream.url}/eutils"\n`),
@@ -18,7 +18,7 @@ const results = [
   { title: 'A second page', url: 'https://second.example/', content: '<script>alert(1)</script>' },
 ];
 
-/** The next question has the model search the web, and then wait at the gate `rest`. */
+/** Scripts a web search for the next question, then a wait at the gate `rest`. */
 async function searches(upstream: Upstream, query: string): Promise<void> {
   await upstream.page('/searxng/search', { query, results });
   await upstream.script({ when: { user_contains: query }, steps: [{ tool_call: { id: `call_${query}`, name: 'web_search', arguments: JSON.stringify({ query }) } }] });
@@ -28,7 +28,7 @@ async function searches(upstream: Upstream, query: string): Promise<void> {
 const panel = (page: Page) => page.locator('#panel');
 const card = (chat: Chat, word: 'Open' | 'Close' = 'Open') => chat.answers.getByRole('button', { name: `${word}: Web search results: ` });
 
-/** A finished answer with a payload, its panel closed. */
+/** Produces a finished answer with a payload and closes its panel. */
 async function answered(chat: Chat, upstream: Upstream): Promise<void> {
   await searches(upstream, 'tea');
   await upstream.open('rest');
@@ -123,7 +123,7 @@ test('new payloads do not disturb work in it', async ({ chat, page, upstream }) 
   await upstream.open('rest');
   await chat.done();
   await page.getByRole('complementary').getByRole('link', { name: 'A first page' }).focus();
-  // A gate of its own holds the question back until the focus is in the panel.
+  // A separate gate holds the answer back until the focus is in the panel.
   await upstream.page('/searxng/search', { query: 'sugar', results });
   await upstream.script({ when: { user_contains: 'sugar' }, steps: [{ gate: 'ask' }, { tool_call: { id: 'call_sugar', name: 'web_search', arguments: '{"query":"sugar"}' } }] });
   await upstream.script({ when: { tool_gave: 'sugar' }, steps: [{ text: 'Sweet.' }] });
@@ -245,7 +245,7 @@ test.describe('on a phone', () => {
     await expect(page.getByRole('link', { name: 'A first page' })).toBeVisible();
     expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
     await expect(page.getByRole('separator')).toHaveCount(0);
-    // What is behind it can't be reached.
+    // The page behind it cannot be reached.
     await expect(page.locator('.stage')).toHaveAttribute('inert', '');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Close the panel' }).click();
@@ -254,7 +254,7 @@ test.describe('on a phone', () => {
   });
 });
 
-/** What the model writes, one answer after the other, and how the panel shows the last of it. */
+/** Model outputs, answer by answer, and the check of the panel after the last one. */
 const written: Record<string, { says: ((payload: string) => string)[]; check: (page: Page) => Promise<void> }> = {
   table: {
     says: [() => `TABLE: ${JSON.stringify({
@@ -334,7 +334,7 @@ for (const [kind, { says, check }] of Object.entries(written)) {
   });
 }
 
-/** Data of a type that nobody knows. Nothing that Parlor has makes such data; a later version may have stored them. */
+/** Data of an unknown type, as stored by a later version. */
 test('shows an unknown payload as a tree', async ({ chat, page, upstream }) => {
   test.slow();
   const body = { tree: { name: null, text: '2 fields', missing: '7 more', branches: [

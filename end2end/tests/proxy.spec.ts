@@ -1,4 +1,4 @@
-/** The page behind a proxy with a name of its own. */
+/** The page behind a proxy with its own host name. */
 import { Parlor } from '../support/parlor.ts';
 import { Proxy } from '../support/proxy.ts';
 import { expect, test } from '../support/test.ts';

@@ -1,4 +1,4 @@
-/** A page that the log cannot bring up to date: it begins anew from snapshots, and nobody notices. */
+/** A page that the log cannot bring up to date reloads snapshots unnoticed. */
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { EventStream, textOf } from '../support/events.ts';
@@ -7,11 +7,11 @@ import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
-/** Watches the conversation from now on; gives what a person could have noticed. */
+/** Watches the conversation from now on; returns the visible changes. */
 async function watch(page: Page): Promise<() => Promise<{ fewest: number; replaced: boolean; removed: string[] }>> {
   await page.evaluate(() => {
     const count = () => document.querySelectorAll('[role=log] article').length;
@@ -29,7 +29,7 @@ async function watch(page: Page): Promise<() => Promise<{ fewest: number; replac
   return () => page.evaluate(() => (window as any).seen);
 }
 
-/** The text of an answer as the server has it. */
+/** The text of an answer on the server. */
 async function stored(url: string, id: string): Promise<string> {
   const { message } = await (await fetch(`${url}/api/messages/${id}`)).json();
   const parts = message.nodes.flatMap((node: any) => node.parts) as { type: string; text: string }[];
@@ -49,7 +49,7 @@ test.describe('with a short log', () => {
     await chat.done();
     await chat.say('second');
     await expect(chat.answers.last()).toContainText('It');
-    // In the middle of reading, and of writing.
+    // While scrolled up, with a draft.
     const scroller = page.getByRole('region', { name: 'Messages' });
     await chat.message.fill('half a thought');
     await scroller.hover();
@@ -60,7 +60,7 @@ test.describe('with a short log', () => {
 
     const retry = page.waitForRequest('**/rpc/events?*');
     line.cut();
-    // What the page has last heard of.
+    // The page's last position.
     const cursor = Number(new URL((await retry).url()).searchParams.get('after'));
     await expect(page.getByText('Reconnecting…')).toBeVisible();
     await upstream.open('second');
@@ -133,13 +133,13 @@ test('messages missing from restored data stay, marked incomplete', async ({ bro
   await screenshots(page, 'lost');
   await expectAccessible(page);
 
-  // One can go on from what the server has.
+  // The conversation can be continued from the server's state.
   await chat.say('Again');
   await chat.done();
   await expect(chat.questions).toHaveText([/Before/, /After/, /Again/]);
   await expect(lost.getByRole('article')).toHaveCount(2);
 
-  // A conversation that the data don't have at all: it begins anew below what was said in it.
+  // A conversation missing from the data starts over below its old messages.
   const lostThere = other.page.getByRole('region', { name: 'Not on the server' });
   await expect(lostThere.getByRole('article')).toHaveText([/Elsewhere/, /Of course, and more\./]);
   await expect(other.title).toHaveText('Elsewhere');
@@ -148,7 +148,7 @@ test('messages missing from restored data stay, marked incomplete', async ({ bro
   await expect(other.questions).toHaveText([/Elsewhere/, /half a thought/]);
   await other.done();
 
-  // What is on the server is what is left.
+  // Only the server's state is left.
   await chat.reload();
   await expect(lost).toHaveCount(0);
   await expect(chat.questions).toHaveText([/Before/, /Again/]);

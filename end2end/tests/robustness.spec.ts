@@ -4,7 +4,7 @@ import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
@@ -90,7 +90,7 @@ test('the next page sends a waiting message', async ({ browserLog, chat, newTab,
   const { path } = chat;
   const again = await newTab();
   await page.close();
-  // The server has never heard of the conversation.
+  // The server does not know the conversation.
   browserLog.allow(/status of 404/);
   await parlor.start();
   await again.page.goto(path);
@@ -158,7 +158,7 @@ test('a delivered message ends the reconnect backoff', async ({ chat, page, parl
   await chat.done();
   await parlor.kill();
   await expect(page.getByText('Reconnecting…')).toBeVisible();
-  // Many tries later the page waits for up to 15 seconds before the next; from here on only what a person does counts.
+  // After many retries the page waits up to 15 seconds; from here on only user actions count.
   for (let tries = 0; tries < 8; tries++) await page.clock.fastForward(15_000);
   await page.clock.pauseAt(new Date(Date.now() + 24 * 60 * 60 * 1000));
   await parlor.start();
@@ -189,7 +189,7 @@ test('shown content stays until it can be reloaded', async ({ chat, page, parlor
   await expect(chat.answers.getByText('Well', { exact: true })).toBeVisible();
   let refused = 0;
   await page.route('**/rpc/conversation?*', (route) => (refused++ < 2 ? route.abort('connectionreset') : route.continue()));
-  // The log does not reach back to where the page is.
+  // The log does not reach back to the page's position.
   await page.route('**/rpc/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }), { times: 1 });
   await parlor.restart();
   await expect.poll(() => refused, 'it is tried again').toBeGreaterThan(1);
@@ -202,7 +202,7 @@ test('shown content stays until it can be reloaded', async ({ chat, page, parlor
 
 test('a lost response does not duplicate the message', async ({ chat, page, parlor }) => {
   await chat.open();
-  // It arrives, but the browser never learns that it did.
+  // The request arrives, but its response does not.
   await page.route('**/rpc/send_message', async (route) => {
     await route.fetch();
     await route.abort('connectionreset');

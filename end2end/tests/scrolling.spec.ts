@@ -4,7 +4,7 @@ import { expect, test } from '../support/test.ts';
 
 const LONG = Array.from({ length: 60 }, (_, n) => `A paragraph of the long answer, number ${n}.\n\n`).join('');
 
-/** How far the end of the conversation is below what is seen. */
+/** The distance of the conversation's end below the visible part. */
 function left(page: Page): Promise<number> {
   return page.getByRole('region', { name: 'Messages' }).evaluate((scroller) => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop);
 }

@@ -33,7 +33,7 @@ test('a draft that starts like the sent message is kept', async ({ browserLog, c
   await chat.open();
   const path = await chat.begin('Hello');
   await chat.done();
-  // The server has the message, but answers that it failed.
+  // The server stores the message, but the response reports a failure.
   await page.route('**/rpc/send_message', async (route) => {
     await route.fetch();
     await chat.message.fill('High five');

@@ -1,4 +1,4 @@
-/** The settings page: instructions, what is remembered, API tokens. */
+/** The settings page: instructions, memories, API tokens. */
 import { expectAccessible } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { Settings } from '../support/settings.ts';
@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
 import type { Chat } from '../support/chat.ts';
 
-/** Has the model remember things, each in a conversation of its own. */
+/** Makes the model remember texts, each in its own conversation. */
 async function remember(chat: Chat, upstream: Upstream, texts: string[]): Promise<void> {
   await upstream.script({ when: { tool_gave: 'remembered' }, steps: [{ text: 'Noted.' }] });
   for (const [index, text] of texts.entries()) {

@@ -1,4 +1,4 @@
-/** Tabs that nobody sees, that the browser froze, or that slept with the whole machine. */
+/** Tabs that are hidden, frozen by the browser, or suspended with the machine. */
 import type { Page } from '@playwright/test';
 import type { Chat } from '../support/chat.ts';
 import { takeClock } from '../support/clock.ts';
@@ -10,7 +10,7 @@ import { expect, test } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
@@ -87,7 +87,7 @@ test('a frozen page shows the outcome after a restart', async ({ chat, page, par
   await upstream.open('two');
   expect(await log.until('text_delta')).toMatchObject({ text: ', two' });
   log.close();
-  // Nobody is told of the end.
+  // The end is not delivered.
   await parlor.kill();
   await parlor.start();
   await wake();
@@ -101,7 +101,7 @@ test('a frozen page shows the outcome after a restart', async ({ chat, page, par
 
 const count = [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }];
 
-/** The page shows "One"; then its connection is gone without a word, and the answer goes on. */
+/** Shows "One", then drops the connection silently while the answer continues. */
 async function goneDead({ chat, page, line, upstream }: { chat: Chat; page: Page; line: Line; upstream: Upstream }): Promise<void> {
   await upstream.script({ steps: count });
   await takeClock(page);
@@ -131,7 +131,7 @@ for (const [what, wake] of [
 ] as const) {
   test(`reconnects after machine sleep once it ${what}`, async ({ chat, page, line, upstream }) => {
     await goneDead({ chat, page, line, upstream });
-    // The page's timers stand still while the clock on the wall goes on for an hour.
+    // The page's timers stop while the system time advances by an hour.
     await page.clock.pauseAt(new Date(Date.now() + 1000));
     await page.clock.setSystemTime(new Date(Date.now() + 3_600_000));
     line.mend();

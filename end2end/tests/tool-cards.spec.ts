@@ -5,7 +5,7 @@ import { painted } from '../support/painted.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-// Nothing outside of this machine is asked.
+// No requests leave this machine.
 test.use({ settings: `${desk('never')}\n[tools.pubmed]\nbase_url = "http://127.0.0.1:1/eutils"` });
 
 const asks = (name: string, input: unknown) => ({
@@ -82,7 +82,7 @@ test('input is highlighted and copied unchanged', async ({ chat, page, context, 
 });
 
 test('shows images, plays sounds, downloads other files', async ({ browserLog, chat, page, upstream }) => {
-  // In a tab of its own it may not run scripts, those of the tests included.
+  // In its own tab no scripts may run, including those of the tests.
   browserLog.allow(/Blocked script execution in '[^']*\/rpc\/attachments\//);
   await upstream.script(asksFor('desk_draw', 'a landscape'));
   await upstream.script(done);

@@ -47,7 +47,7 @@ test('the trace shows activity, then duration and tools', async ({ chat, upstrea
   await expect(trace.locator('summary')).toHaveText('Thinking');
   await upstream.open('again');
   await expect(trace.locator('summary')).toHaveText('ThinkingNow I know.');
-  // The trace is above the card: what comes below the card is said there.
+  // The trace above the card shows the activity below it.
   await expect(chat.answers.locator('.activity')).toHaveText('Thinking…');
   await upstream.open('rest');
   await chat.done();

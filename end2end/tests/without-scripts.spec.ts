@@ -83,7 +83,7 @@ test('a rejected message is kept, with the reason', async ({ browserLog, chat, p
   const { conversation_id } = events[0]!;
   await page.goto(`/c/${conversation_id}`);
   await chat.message.fill('Second <b>&amp;</b>\nline');
-  // Meanwhile somebody else is being answered there.
+  // Meanwhile another run is active there.
   await upstream.script({ steps: [{ text: 'Busy' }, { gate: 'rest' }] });
   const busy = await EventStream.chat(parlor.url, { message: 'Me first', conversation_id });
   await busy.until('text_delta');
@@ -113,7 +113,7 @@ test.describe('with a limit', () => {
   });
 });
 
-/** What can be pressed or filled in on a page, and has no effect without scripts: by its name. */
+/** The names of controls that have no effect without scripts. */
 const dead = (page: Page) =>
   page.locator('a, button, input, select, textarea, summary, [role=button], [tabindex="0"]').evaluateAll((elements) => {
     const works = (element: Element) => {
@@ -126,7 +126,7 @@ const dead = (page: Page) =>
         const { form, name } = element as HTMLInputElement;
         return form !== null && name !== '' && form.querySelector('[type=submit]') !== null;
       }
-      // What is larger than its place is scrolled with the keys.
+      // Overflowing blocks are scrolled with the keys.
       const { overflowX, overflowY } = getComputedStyle(element);
       return element.matches('details > summary:first-child') || /auto|scroll/.test(`${overflowX} ${overflowY}`);
     };
@@ -135,7 +135,7 @@ const dead = (page: Page) =>
   });
 
 test.describe('with tools', () => {
-  // Nothing is searched.
+  // There is no search yet.
   test.use({ settings: '[tools.web_search]\nprovider = "searxng"\nurl = "http://127.0.0.1:1"' });
 
   test('the page has no dead controls', async ({ browserLog, chat, page, parlor, upstream }) => {
