@@ -75,8 +75,8 @@ export class Upstream {
   }
 
   /** All completion requests of Parlor, without message metadata. */
-  async asked(): Promise<Asked[]> {
-    const requests: { path: string; body: Asked }[] = await this.#control('GET', 'requests');
+  async asked(): Promise<ModelRequest[]> {
+    const requests: { path: string; body: ModelRequest }[] = await this.#control('GET', 'requests');
     const asked = requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => body);
     for (const { messages } of asked) {
       for (const message of messages) {
@@ -105,4 +105,4 @@ export type Script = {
   times?: number;
 };
 
-export type Asked = { model: string; messages: { role: string; content: string }[]; temperature?: number; tool_choice?: { function: { name: string } } };
+export type ModelRequest = { model: string; messages: { role: string; content: string }[]; temperature?: number; tool_choice?: { function: { name: string } } };

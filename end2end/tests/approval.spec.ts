@@ -1,13 +1,13 @@
-import { asksFor, desk } from '../support/desk.ts';
+import { callTool, mcpSettings } from '../support/mcp.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.describe('a tool that needs approval', () => {
-  test.use({ settings: desk('ask') });
+  test.use({ settings: mcpSettings('ask') });
 
   test.beforeEach(async ({ upstream }) => {
     await upstream.script({ steps: [{ text: 'As you like.' }] });
-    await upstream.script(asksFor('desk_echo', 'first'));
+    await upstream.script(callTool('desk_echo', 'first'));
     await upstream.script({ when: { tool_gave: '' }, steps: [{ text: 'So be it.' }] });
   });
 
@@ -64,10 +64,10 @@ test.describe('a tool that needs approval', () => {
 });
 
 test.describe('a tool that never ends', () => {
-  test.use({ settings: desk('never') });
+  test.use({ settings: mcpSettings('never') });
 
   test('is ended by a stop in any tab', async ({ chat, upstream, newTab }) => {
-    await upstream.script(asksFor('desk_wait', 'for ever'));
+    await upstream.script(callTool('desk_wait', 'for ever'));
     await chat.open();
     const path = await chat.begin('Try it');
     await expect(chat.answers.locator('.tool summary')).toContainText('for ever');

@@ -2,7 +2,7 @@ import { EventStream } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
 /** Runs a conversation over HTTP to its end. */
-async function converse(url: string, message: string): Promise<string> {
+async function runConversation(url: string, message: string): Promise<string> {
   const events = await (await EventStream.chat(url, { message })).rest();
   expect(events.at(-1)?.type).toBe('complete');
   return `/c/${events[0]!.conversation_id}`;
@@ -17,7 +17,7 @@ test('a new chat is stored with its first message', async ({ chat, parlor }) => 
   await expect(chat.list.getByText('Your conversations will be listed here.')).toBeVisible();
   await expect(chat.entries).toHaveCount(0);
 
-  const path = await converse(parlor.url, 'The first');
+  const path = await runConversation(parlor.url, 'The first');
   const log = await EventStream.everything(parlor.url);
   expect(await log.next(), 'the log begins with it').toMatchObject({ position: 1, conversation_id: path.slice('/c/'.length) });
   log.close();
@@ -98,14 +98,14 @@ test('a conversation can be deleted while it is running', async ({ chat, parlor,
   await chat.dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(chat.entries).toHaveCount(0);
   const log = await EventStream.everything(parlor.url);
-  await converse(parlor.url, 'Something else');
+  await runConversation(parlor.url, 'Something else');
   expect(await log.until('conversation_created'), 'nothing else is left in the log').toMatchObject({ title: 'Something else' });
   await expect(chat.titles).toHaveText(['Something else']);
   log.close();
 });
 
 test('links, back and forward work', async ({ chat, page, parlor }) => {
-  const [one, two] = [await converse(parlor.url, 'One'), await converse(parlor.url, 'Two')];
+  const [one, two] = [await runConversation(parlor.url, 'One'), await runConversation(parlor.url, 'Two')];
   await chat.open(one);
   await expect(chat.answers).toContainText('One');
   await chat.entry('Two').click();
@@ -138,8 +138,8 @@ test('two tabs can show two conversations', async ({ chat, newTab }) => {
 });
 
 test('each page keeps its own draft', async ({ chat, parlor }) => {
-  await converse(parlor.url, 'One');
-  await converse(parlor.url, 'Two');
+  await runConversation(parlor.url, 'One');
+  await runConversation(parlor.url, 'Two');
   await chat.open();
   await chat.entry('One').click();
   await expect(chat.title).toHaveText('One');
@@ -151,7 +151,7 @@ test('each page keeps its own draft', async ({ chat, parlor }) => {
 });
 
 test('the list shows the newest activity first', async ({ chat, parlor }) => {
-  for (const name of ['Ant', 'Bee', 'Cat']) await converse(parlor.url, name);
+  for (const name of ['Ant', 'Bee', 'Cat']) await runConversation(parlor.url, name);
   await chat.open();
   await expect(chat.titles).toHaveText(['Cat', 'Bee', 'Ant']);
   await chat.entry('Ant').click();
@@ -170,7 +170,7 @@ for (const [when, days, heading] of [
   ['some days ago', 5, 'Previous 7 days'],
 ] as const) {
   test(`activity ${when} is listed under “${heading}”`, async ({ chat, page, parlor }) => {
-    await converse(parlor.url, 'Hello');
+    await runConversation(parlor.url, 'Hello');
     await page.clock.setFixedTime(Date.now() + days * 24 * 60 * 60 * 1000);
     await chat.open();
     const group = chat.list.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
@@ -181,7 +181,7 @@ for (const [when, days, heading] of [
 
 test('a long list is loaded page by page', async ({ chat, parlor }) => {
   const names = Array.from({ length: 45 }, (_, index) => `Chat number ${index + 1}`);
-  for (const name of names) await converse(parlor.url, name);
+  for (const name of names) await runConversation(parlor.url, name);
   await chat.open();
   await expect(chat.entries).toHaveCount(40);
   await expect(chat.titles.first()).toHaveText('Chat number 45');
@@ -192,7 +192,7 @@ test('a long list is loaded page by page', async ({ chat, parlor }) => {
 
 test('rapid clicks in the list open the last one', async ({ chat, page, parlor }) => {
   const names = ['Ant', 'Bee', 'Cat', 'Dog', 'Elk'];
-  for (const name of names) await converse(parlor.url, name);
+  for (const name of names) await runConversation(parlor.url, name);
   // The first request is answered last.
   const held: (() => Promise<void>)[] = [];
   await page.route('**/rpc/conversation?*', (route) => {

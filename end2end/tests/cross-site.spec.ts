@@ -7,7 +7,7 @@ import { request as http } from 'node:http';
 import config from '../playwright.config.ts';
 import { EventStream } from '../support/events.ts';
 import { placeArticles, pubmed } from '../support/pubmed.ts';
-import { attack, contract, functions, Stranger } from '../support/stranger.ts';
+import { attack, contract, functions, OtherSite } from '../support/other-site.ts';
 import { expect, test } from '../support/test.ts';
 import { Parlor } from '../support/parlor.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -19,7 +19,7 @@ test.use({ launchOptions: { ...launch, args: [...launch.args!, `--host-resolver-
 const query = 'query=tides&sort=date&page=1&pmid=11&address=%2Fliterature%3Fq%3Dtides&q=tides&article=11&after=0';
 
 /** A Parlor with a conversation and a PubMed. */
-async function furnished(upstream: Upstream) {
+async function startWithConversation(upstream: Upstream) {
   await placeArticles(upstream);
   await upstream.script({ steps: [{ text: 'Said.' }] });
   const model = { OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'sk-test' };
@@ -43,7 +43,7 @@ async function furnished(upstream: Upstream) {
 }
 
 /** The requests to the servers behind Parlor so far. */
-async function outgoing(upstream: Upstream): Promise<string[]> {
+async function outgoingRequests(upstream: Upstream): Promise<string[]> {
   const requests: { path: string }[] = await (await fetch(`${upstream.url}/control/requests`)).json();
   return requests.map(({ path }) => path);
 }
@@ -51,7 +51,7 @@ async function outgoing(upstream: Upstream): Promise<string[]> {
 test('other sites cannot change, query or read anything', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/./);
   test.slow();
-  const { parlor, conversation_id, head, urls, body } = await furnished(upstream);
+  const { parlor, conversation_id, head, urls, body } = await startWithConversation(upstream);
   expect(urls.length, 'all functions and addresses').toBeGreaterThan(55);
   // One that queries other servers, one that changes something, one that streams, the public API, the form, and a page.
   const names = ['/rpc/search_articles', '/rpc/rename_conversation', '/rpc/events', '/api/conversations', '/send', '/literature'];
@@ -59,14 +59,14 @@ test('other sites cannot change, query or read anything', async ({ page, upstrea
   expect(thorough).not.toContain(undefined);
   const log = await EventStream.everything(parlor.url, head);
   // Parlor's own requests are done.
-  await expect.poll(async () => (await outgoing(upstream)).length).toBeGreaterThan(0);
-  const before = await outgoing(upstream);
-  const stranger = await Stranger.start();
+  await expect.poll(async () => (await outgoingRequests(upstream)).length).toBeGreaterThan(0);
+  const before = await outgoingRequests(upstream);
+  const otherSite = await OtherSite.start();
   for (const host of ['localhost', '127.0.0.1']) {
-    await page.goto(stranger.at(host));
+    await page.goto(otherSite.at(host));
     expect(await page.evaluate(attack, { urls, thorough, body }), host).toEqual([]);
   }
-  expect(await outgoing(upstream)).toEqual(before);
+  expect(await outgoingRequests(upstream)).toEqual(before);
   // The next event is the user's action.
   const renamed = await fetch(`${parlor.url}/api/conversations/${conversation_id}`, {
     method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"title":"By the person"}',
@@ -74,30 +74,30 @@ test('other sites cannot change, query or read anything', async ({ page, upstrea
   expect(renamed.status).toBe(200);
   expect(await log.next()).toMatchObject({ type: 'conversation_renamed', title: 'By the person' });
   log.close();
-  await stranger.close();
+  await otherSite.close();
   await parlor.dispose();
 });
 
 test('other sites open a search only by a click', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)/);
-  const { parlor } = await furnished(upstream);
+  const { parlor } = await startWithConversation(upstream);
   const search = `${parlor.url}/literature?q=tides`;
-  const stranger = await Stranger.start();
-  const asked = async () => (await outgoing(upstream)).filter((path) => path.startsWith('/eutils'));
+  const otherSite = await OtherSite.start();
+  const asked = async () => (await outgoingRequests(upstream)).filter((path) => path.startsWith('/eutils'));
 
-  await page.goto(stranger.leadingTo(search));
+  await page.goto(otherSite.navigatingTo(search));
   await expect(page.getByRole('heading', { name: 'Open this search?' })).toBeVisible();
   for (const path of ['/rpc/search_articles?query=tides&sort=date&page=1', '/api/models']) {
-    await page.goto(stranger.leadingTo(parlor.url + path));
+    await page.goto(otherSite.navigatingTo(parlor.url + path));
     await page.waitForURL(parlor.url + path);
     await expect(page.locator('body')).toContainText('another site');
   }
   expect(await asked()).toEqual([]);
-  await page.goto(stranger.leadingTo(search));
+  await page.goto(otherSite.navigatingTo(search));
   await page.getByRole('link', { name: 'Open it' }).click();
   await expect(page.getByText('Tides of the moon').first()).toBeVisible();
 
-  await page.goto(stranger.at('localhost'));
+  await page.goto(otherSite.at('localhost'));
   await page.evaluate((address) => {
     document.body.innerHTML = '<a>Tides</a>';
     document.querySelector('a')!.href = address;
@@ -105,13 +105,13 @@ test('other sites open a search only by a click', async ({ page, upstream, brows
   await page.getByRole('link', { name: 'Tides' }).click();
   await expect(page.getByText('Tides of the moon').first(), 'a link that a person follows').toBeVisible();
   await page.close();
-  await stranger.close();
+  await otherSite.close();
   await parlor.dispose();
 });
 
 test('a foreign name for this machine is refused', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)|Cross-Origin-Opener-Policy header has been ignored/);
-  const { parlor, urls } = await furnished(upstream);
+  const { parlor, urls } = await startWithConversation(upstream);
   const port = new URL(parlor.url).port;
   await page.goto(`http://${rebound}:${port}/`);
   await expect(page.getByRole('alert')).toContainText(`"${rebound}:${port}" to the setting server.allowed_hosts`);

@@ -7,7 +7,7 @@ import { expect, test } from '../support/test.ts';
 const secret = 'Rumpelstilzchen';
 
 /** All events of the log from its beginning. */
-async function wholeLog(url: string): Promise<string> {
+async function readLog(url: string): Promise<string> {
   const last = await (await EventStream.chat(url, { message: 'The last' })).rest();
   const log = await EventStream.everything(url);
   const events = [];
@@ -56,7 +56,7 @@ test('deleting a running conversation removes it from every tab', async ({ brows
   }
   for (const address of [path, `/api/messages/${message_id}`]) expect((await page.request.get(address)).status()).toBe(404);
 
-  expect(await wholeLog(parlor.url)).not.toContain(secret);
+  expect(await readLog(parlor.url)).not.toContain(secret);
   // A shutdown that runs out of time leaves the checkpoint of the WAL to the next one.
   await expect(async () => {
     await parlor.restart();
@@ -82,7 +82,7 @@ test('deleting in two tabs at once causes no error', async ({ chat, newTab, parl
     await expect(tab.title).toHaveText(/New chat|Not found/);
     await expect(tab.page.locator('.toast')).toHaveCount(0);
   }
-  expect((await wholeLog(parlor.url)).match(/"conversation_deleted"/g)).toHaveLength(1);
+  expect((await readLog(parlor.url)).match(/"conversation_deleted"/g)).toHaveLength(1);
 });
 
 test('a draft moves to a new chat when its conversation is deleted', async ({ chat, newTab }) => {

@@ -14,7 +14,7 @@ const fact = (chat: Chat, name: string) => dialog(chat).getByRole('term').filter
 const VALUES = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
 
 /** Produces a finished answer with a tool call. */
-async function answered(chat: Chat, upstream: Upstream, question = 'What time is it in Tokyo?'): Promise<void> {
+async function finishAnswer(chat: Chat, upstream: Upstream, question = 'What time is it in Tokyo?'): Promise<void> {
   const tool_call = { id: 'call_1', name: 'current_time', arguments: '{"time_zone":"Asia/Tokyo"}' };
   await upstream.script({ steps: [{ think: 'They want the time.' }, { text: 'Let me see.' }, { tool_call }] });
   await upstream.script({ when: { tool_gave: 'UTC+09:00' }, steps: [{ text: 'It is late.\n' }, { text: VALUES }] });
@@ -24,7 +24,7 @@ async function answered(chat: Chat, upstream: Upstream, question = 'What time is
 }
 
 test('shows request, response and timing', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await button(chat).click();
   await expect(fact(chat, 'Model')).toHaveText('openai/echo');
   await expect(fact(chat, 'State')).toHaveText('complete');
@@ -54,7 +54,7 @@ test('shows request, response and timing', async ({ chat, page, upstream }) => {
 
 test('copies JSON without the key', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await answered(chat, upstream, 'What does sk-test say?');
+  await finishAnswer(chat, upstream, 'What does sk-test say?');
   await button(chat).click();
   await dialog(chat).getByRole('button', { name: 'Copy as JSON' }).click();
   await expect(dialog(chat).getByRole('button', { name: 'Copied' })).toBeVisible();
@@ -66,7 +66,7 @@ test('copies JSON without the key', async ({ chat, context, page, upstream }) =>
 });
 
 test('the keyboard opens it, stays inside and returns', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await chat.tabTo(button(chat), 'Shift+Tab');
   await page.keyboard.press('Enter');
   await expect(fact(chat, 'Model')).toBeVisible();
@@ -101,7 +101,7 @@ test('shows partial data while the answer is running', async ({ chat, upstream }
 
 test('a failed load says so and can be retried', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allowLostConnections();
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await page.route('**/rpc/diagnostics*', (route) => route.abort());
   await button(chat).click();
   await expect(dialog(chat).getByRole('alert')).toContainText('could not be reached');
@@ -111,7 +111,7 @@ test('a failed load says so and can be retried', async ({ browserLog, chat, page
 });
 
 test('navigation closes it', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await button(chat).click();
   await expect(fact(chat, 'State')).toBeVisible();
   await page.goBack();
@@ -123,7 +123,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test(`is accessible: ${colorScheme}, ${kind}`, async ({ chat, page, upstream }) => {
       test.slow();
       await page.emulateMedia({ colorScheme });
-      await answered(chat, upstream);
+      await finishAnswer(chat, upstream);
       await page.setViewportSize(viewport);
       await button(chat).click();
       await expect(fact(chat, 'Model')).toBeVisible();

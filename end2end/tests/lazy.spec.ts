@@ -12,7 +12,7 @@ const isPart = (response: Response) => response.url().endsWith('/split_not_found
 test.beforeEach(({ browserLog }) => browserLog.allow(/status of 404/));
 
 /** Navigates to an unknown address without reloading the page. */
-async function goAstray(page: Page): Promise<void> {
+async function openUnknownAddress(page: Page): Promise<void> {
   await page.evaluate((path) => {
     const link = Object.assign(document.createElement('a'), { href: path });
     document.body.append(link);
@@ -26,7 +26,7 @@ test('a rare view is loaded once, when first shown', async ({ chat, page }) => {
   await chat.open();
   await expect(chat.send).toBeVisible();
   expect(loaded).toEqual([]);
-  const [part] = await Promise.all([page.waitForResponse(isPart), goAstray(page)]);
+  const [part] = await Promise.all([page.waitForResponse(isPart), openUnknownAddress(page)]);
   await expect(notice(page)).toBeVisible();
   expect(part.headers()).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
@@ -53,7 +53,7 @@ test('a failed view says so and the rest works', async ({ browserLog, chat, page
   // A newer server does not have the file.
   await page.route(parts, (route) => route.fulfill({ status: 404 }));
   await chat.open();
-  await goAstray(page);
+  await openUnknownAddress(page);
   const failure = page.getByRole('alert').filter({ hasText: 'could not be loaded' });
   await expect(failure).toBeVisible();
   await page.unroute(parts);

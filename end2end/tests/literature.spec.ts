@@ -1,7 +1,7 @@
 /** The page Literature, and the tray beside it. */
 import { expectAccessible } from '../support/accessibility.ts';
 import { Literature, expect, test } from '../support/literature.ts';
-import { painted } from '../support/painted.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { placeArticles, storms, tides } from '../support/pubmed.ts';
 import { screenshots } from '../support/screenshots.ts';
 
@@ -275,10 +275,10 @@ test.describe('on a phone', () => {
     await literature.open('/literature?q=tides');
     await expect(literature.tray).toBeVisible();
     // The page opens its event stream after hydration, with the restored panels.
-    const takenOver = page.waitForRequest('**/rpc/events?*');
+    const hydrated = page.waitForRequest('**/rpc/events?*');
     await page.reload();
-    await takenOver;
-    await painted(page);
+    await hydrated;
+    await waitForPaint(page);
     await expect(literature.tray).toHaveCount(0);
     await expect(page.locator('.stage')).not.toHaveAttribute('inert');
     await expect(literature.entries).toHaveCount(2);

@@ -135,7 +135,7 @@ test('script links do not run', async ({ chat, upstream }) => {
 });
 
 test('a streamed answer equals the reloaded one', async ({ chat, upstream }) => {
-  await upstream.script({ steps: inPieces(EVERYTHING, 3) });
+  await upstream.script({ steps: inChunks(EVERYTHING, 3) });
   await chat.open();
   await chat.say('Show');
   await chat.done();
@@ -156,7 +156,7 @@ test('unfinished Markdown never shows its markers', async ({ chat, page, parlor,
   await upstream.script({ steps: pieces.flatMap((text, index) => [{ text }, { gate: `piece ${index}` }]) });
   const log = await EventStream.everything(parlor.url);
   await chat.open();
-  await keepWhatIsSeen(page);
+  await recordShownTexts(page);
   await chat.say('Show');
   let [sent, had] = ['', ''];
   for (const [index, text] of pieces.entries()) {
@@ -190,13 +190,13 @@ test('selected text stays selected while the answer grows', async ({ chat, page,
 });
 
 /** Splits a text into chunks of a given length, at the pace of a fast model. */
-function inPieces(text: string, length: number): Record<string, unknown>[] {
+function inChunks(text: string, length: number): Record<string, unknown>[] {
   const pieces = text.match(new RegExp(`[^]{1,${length}}`, 'gu')) ?? [];
   return pieces.flatMap((piece) => [{ text: piece }, { pause: 4 }]);
 }
 
 /** Records every text that the answer shows in `seen`. */
-async function keepWhatIsSeen(page: Page): Promise<void> {
+async function recordShownTexts(page: Page): Promise<void> {
   await page.evaluate(() => {
     const seen: string[] = [];
     Object.assign(globalThis, { seen });

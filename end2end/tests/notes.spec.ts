@@ -82,8 +82,8 @@ test('a draft keeps the version it was based on', async ({ literature, newTab, p
   await other.page.getByRole('textbox', { name: 'Your note' }).fill('Half a thought');
   await expect(other.page.getByText('The note is saved.')).toBeVisible();
   // The other tab has received the event and updated the base of its draft.
-  const begunFrom = () => other.page.evaluate(() => JSON.parse(localStorage.getItem('parlor-note:11') ?? '{}').of);
-  await expect.poll(begunFrom).toBe('Another.');
+  const draftBase = () => other.page.evaluate(() => JSON.parse(localStorage.getItem('parlor-note:11') ?? '{}').of);
+  await expect.poll(draftBase).toBe('Another.');
   await literature.entry(tides.title).click();
   await expect(note).toHaveValue('Half a thought');
   await page.reload();

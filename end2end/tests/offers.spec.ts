@@ -18,7 +18,7 @@ async function begin(chat: Chat, text: string): Promise<string> {
 }
 
 /** Scripts a letter for the next question, and a new version of it for `Bob`. */
-async function letter(chat: Chat, upstream: Upstream): Promise<string> {
+async function writeLetter(chat: Chat, upstream: Upstream): Promise<string> {
   await upstream.script({ steps: [{ text: 'As you like.' }] });
   await upstream.script({
     when: { user_contains: 'Write' },
@@ -42,7 +42,7 @@ async function newVersion(chat: Chat, upstream: Upstream): Promise<void> {
 test('a document opens by itself and survives a reload', async ({ browserLog, chat, page, parlor, upstream }) => {
   // The page reconnects its event stream while the server is down.
   browserLog.allowLostConnections();
-  const path = await letter(chat, upstream);
+  const path = await writeLetter(chat, upstream);
   const region = page.getByRole('complementary', { name: 'Text document: Letter' });
   await expect(region.getByText('Dear Ann,')).toBeVisible();
   await expect(region.getByRole('group', { name: 'Accept this?' })).toHaveCount(0);
@@ -60,7 +60,7 @@ test('a document opens by itself and survives a reload', async ({ browserLog, ch
 });
 
 test('an accepted version is accepted in every tab', async ({ chat, page, newTab, upstream }) => {
-  const path = await letter(chat, upstream);
+  const path = await writeLetter(chat, upstream);
   await newVersion(chat, upstream);
   const region = page.getByRole('complementary', { name: 'Text document: Letter (2)' });
   await expect(region.getByText('Dear Bob,')).toBeVisible();
@@ -100,7 +100,7 @@ test('an accepted version is accepted in every tab', async ({ chat, page, newTab
 });
 
 test('a new version is rejected', async ({ chat, page, upstream }) => {
-  await letter(chat, upstream);
+  await writeLetter(chat, upstream);
   await newVersion(chat, upstream);
   await panel(page).getByRole('button', { name: 'Reject' }).click();
   await expect(chat.answers.last().locator('.payload')).toContainText('Rejected');
@@ -111,7 +111,7 @@ test.describe('on a phone, in the dark', () => {
   test.use({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
 
   test('a proposal fills the screen and can be answered', async ({ chat, page, upstream }) => {
-    await letter(chat, upstream);
+    await writeLetter(chat, upstream);
     await newVersion(chat, upstream);
     await chat.answers.last().locator('.payload').getByRole('button').click();
     await expect(page.getByRole('dialog').getByText('Dear Bob,')).toBeVisible();
@@ -123,7 +123,7 @@ test.describe('on a phone, in the dark', () => {
   });
 
   test('action buttons fit', async ({ chat, page, upstream }) => {
-    await suggests(chat, upstream);
+    await suggestActions(chat, upstream);
     await expectAccessible(page);
     await screenshots(page, 'actions-phone');
   });
@@ -137,7 +137,7 @@ const actions = [
 ];
 
 /** Starts a conversation whose answer suggests actions and a value. */
-async function suggests(chat: Chat, upstream: Upstream): Promise<string> {
+async function suggestActions(chat: Chat, upstream: Upstream): Promise<string> {
   await upstream.script({ steps: [{ text: 'Done.' }] });
   const values = JSON.stringify([{ label: 'Go on', value: 'Please go on' }]);
   await upstream.script({
@@ -153,7 +153,7 @@ async function suggests(chat: Chat, upstream: Upstream): Promise<string> {
 const buttons = (chat: Chat) => chat.page.getByRole('group', { name: 'Actions' }).getByRole('button');
 
 test('a server action starts one turn and is spent', async ({ chat, page, newTab, upstream }) => {
-  const path = await suggests(chat, upstream);
+  const path = await suggestActions(chat, upstream);
   await expect(chat.answers).not.toContainText('SUGGESTED');
   await expectAccessible(page);
   await screenshots(page, 'actions');
@@ -180,7 +180,7 @@ test('a server action starts one turn and is spent', async ({ chat, page, newTab
 
 test('a page action runs at once and is spent everywhere', async ({ chat, page, context, newTab, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const path = await suggests(chat, upstream);
+  const path = await suggestActions(chat, upstream);
   const other = await newTab();
   await other.open(path);
   await page.bringToFront();
@@ -203,7 +203,7 @@ test('a page action runs at once and is spent everywhere', async ({ chat, page, 
 });
 
 test('asks before an action that cannot be undone', async ({ chat, page, upstream }) => {
-  await suggests(chat, upstream);
+  await suggestActions(chat, upstream);
   const dialog = page.getByRole('dialog', { name: 'Delete all drafts' });
   await buttons(chat).nth(2).click();
   await expect(dialog).toContainText('Delete all drafts');
@@ -222,7 +222,7 @@ test('asks before an action that cannot be undone', async ({ chat, page, upstrea
 });
 
 test('the model learns that a value was chosen', async ({ chat, upstream }) => {
-  await suggests(chat, upstream);
+  await suggestActions(chat, upstream);
   await chat.page.getByRole('group', { name: 'Suggestions' }).getByRole('button').click();
   await expect(chat.questions.last()).toContainText('Please go on');
   await chat.done();
@@ -231,7 +231,7 @@ test('the model learns that a value was chosen', async ({ chat, upstream }) => {
 });
 
 test('an action opens an earlier payload', async ({ chat, page, upstream }) => {
-  await letter(chat, upstream);
+  await writeLetter(chat, upstream);
   await page.getByRole('button', { name: 'Close the panel' }).click();
   const payload_id = await chat.answers.locator('.payload').getAttribute('data-payload');
   const open = [

@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
-import { painted } from '../support/painted.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { test as base, expect } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -19,7 +19,7 @@ const results = [
 ];
 
 /** Scripts a web search for the next question, then a wait at the gate `rest`. */
-async function searches(upstream: Upstream, query: string): Promise<void> {
+async function scriptSearch(upstream: Upstream, query: string): Promise<void> {
   await upstream.page('/searxng/search', { query, results });
   await upstream.script({ when: { user_contains: query }, steps: [{ tool_call: { id: `call_${query}`, name: 'web_search', arguments: JSON.stringify({ query }) } }] });
   await upstream.script({ when: { tool_gave: query }, steps: [{ gate: 'rest' }, { text: `That is all about ${query}.` }] });
@@ -29,8 +29,8 @@ const panel = (page: Page) => page.locator('#panel');
 const card = (chat: Chat, word: 'Open' | 'Close' = 'Open') => chat.answers.getByRole('button', { name: `${word}: Web search results: ` });
 
 /** Produces a finished answer with a payload and closes its panel. */
-async function answered(chat: Chat, upstream: Upstream): Promise<void> {
-  await searches(upstream, 'tea');
+async function finishAnswer(chat: Chat, upstream: Upstream): Promise<void> {
+  await scriptSearch(upstream, 'tea');
   await upstream.open('rest');
   await chat.open();
   await chat.begin('What about tea?');
@@ -39,7 +39,7 @@ async function answered(chat: Chat, upstream: Upstream): Promise<void> {
 }
 
 test('opens for a new payload without taking the focus', async ({ chat, page, upstream }) => {
-  await searches(upstream, 'tea');
+  await scriptSearch(upstream, 'tea');
   await chat.open();
   await chat.begin('What about tea?');
   const region = page.getByRole('complementary', { name: 'Web search results: tea (2)' });
@@ -61,7 +61,7 @@ test('opens for a new payload without taking the focus', async ({ chat, page, up
 });
 
 test('the card opens and closes it with the focus', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await chat.tabTo(card(chat), 'Shift+Tab');
   await page.keyboard.press('Enter');
   await expect(panel(page)).toBeFocused();
@@ -83,7 +83,7 @@ test('the card opens and closes it with the focus', async ({ chat, page, upstrea
 });
 
 test('Escape closes it unless another layer is open', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await card(chat).click();
   await chat.press('Delete', 'What about tea?');
   await expect(chat.dialog).toBeVisible();
@@ -97,7 +97,7 @@ test('Escape closes it unless another layer is open', async ({ chat, page, upstr
 });
 
 test('navigation and deletion close it', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await card(chat).click();
   await expect(panel(page)).toBeVisible();
   await chat.newChat.click();
@@ -116,8 +116,8 @@ test('navigation and deletion close it', async ({ chat, page, upstream }) => {
 });
 
 test('new payloads do not disturb work in it', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
-  await searches(upstream, 'milk');
+  await finishAnswer(chat, upstream);
+  await scriptSearch(upstream, 'milk');
   await chat.say('What about milk?');
   await expect(page.getByRole('complementary', { name: 'Web search results: milk (2)' })).toBeVisible();
   await upstream.open('rest');
@@ -146,7 +146,7 @@ test('new payloads do not disturb work in it', async ({ chat, page, upstream }) 
 });
 
 test('dragging its edge changes the width permanently', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await card(chat).click();
   const edge = page.getByRole('separator', { name: 'Width of the panel' });
   const width = async () => Math.round((await panel(page).boundingBox())?.width ?? 0);
@@ -158,7 +158,7 @@ test('dragging its edge changes the width permanently', async ({ chat, page, ups
   await page.keyboard.press('Home');
   await expect.poll(width).toBe(320);
   await page.keyboard.press('ArrowRight');
-  await painted(page);
+  await waitForPaint(page);
   expect(await width(), 'there is nothing narrower').toBe(320);
   await page.keyboard.press('End');
   await expect.poll(width).toBe(Number(await edge.getAttribute('aria-valuemax')));
@@ -170,7 +170,7 @@ test('dragging its edge changes the width permanently', async ({ chat, page, ups
   await expect.poll(width).toBe(400);
   await page.mouse.up();
   await page.mouse.move(700, 300);
-  await painted(page);
+  await waitForPaint(page);
   expect(await width(), 'it was let go').toBe(400);
   await chat.reload();
   await card(chat).click();
@@ -181,7 +181,7 @@ test('dragging its edge changes the width permanently', async ({ chat, page, ups
 
 test('a failed load says so and is retried', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allow(/net::ERR_|Failed to fetch|status of 404|WebAssembly/);
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await test.step('the payload', async () => {
     await page.route('**/rpc/payload?*', (route) => route.abort());
     await card(chat).click();
@@ -231,7 +231,7 @@ test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
   test('covers the screen only when opened', async ({ chat, page, upstream }) => {
-    await searches(upstream, 'tea');
+    await scriptSearch(upstream, 'tea');
     await chat.open();
     await chat.say('What about tea?');
     await expect(card(chat)).toBeVisible();
@@ -309,7 +309,7 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
   },
 };
 
-async function looksWell(page: Page, kind: string): Promise<void> {
+async function checkAppearance(page: Page, kind: string): Promise<void> {
   await screenshots(page, `panel-${kind.replaceAll(' ', '-')}`);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -330,7 +330,7 @@ for (const [kind, { says, check }] of Object.entries(written)) {
     }
     await expect(panel(page)).toBeVisible();
     await check(page);
-    await looksWell(page, kind);
+    await checkAppearance(page, kind);
   });
 }
 
@@ -344,12 +344,12 @@ test('shows an unknown payload as a tree', async ({ chat, page, upstream }) => {
       { name: null, text: '1 field', missing: '', branches: [{ name: 'deep', text: '1 item', missing: '', branches: [{ name: null, text: 'within', branches: [], missing: '' }] }] },
     ] },
   ] } };
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await page.route('**/rpc/payload?*', (route) => route.fulfill({ json: { summary: 'A line', body } }));
   await card(chat).click();
   await expect(panel(page).getByText('A thing')).toBeVisible();
   await expect(panel(page).getByText('within')).toBeHidden();
   await panel(page).getByText('deep:').click();
   await expect(panel(page).getByText('within')).toBeVisible();
-  await looksWell(page, 'tree');
+  await checkAppearance(page, 'tree');
 });

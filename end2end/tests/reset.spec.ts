@@ -30,7 +30,7 @@ async function watch(page: Page): Promise<() => Promise<{ fewest: number; replac
 }
 
 /** The text of an answer on the server. */
-async function stored(url: string, id: string): Promise<string> {
+async function storedText(url: string, id: string): Promise<string> {
   const { message } = await (await fetch(`${url}/api/messages/${id}`)).json();
   const parts = message.nodes.flatMap((node: any) => node.parts) as { type: string; text: string }[];
   return parts.filter(({ type }) => type === 'text').map(({ text }) => text).join('');
@@ -92,7 +92,7 @@ test.describe('with a short log', () => {
     await expect(chat.answers.last().locator('.prose'), 'it goes on live').toHaveText('And so');
     await upstream.open('end');
     await chat.done();
-    const whole = await stored(parlor.url, expected_assistant_message_id);
+    const whole = await storedText(parlor.url, expected_assistant_message_id);
     expect(whole).toBe(textOf(await third.rest()));
     await expect(chat.answers.last().locator('.prose')).toHaveText(whole);
     expect(await seen()).toEqual({ fewest: 4, replaced: false, removed: [] });

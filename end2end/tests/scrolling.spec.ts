@@ -5,7 +5,7 @@ import { expect, test } from '../support/test.ts';
 const LONG = Array.from({ length: 60 }, (_, n) => `A paragraph of the long answer, number ${n}.\n\n`).join('');
 
 /** The distance of the conversation's end below the visible part. */
-function left(page: Page): Promise<number> {
+function distanceToEnd(page: Page): Promise<number> {
   return page.getByRole('region', { name: 'Messages' }).evaluate((scroller) => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop);
 }
 
@@ -14,11 +14,11 @@ test('the end stays visible while the composer grows', async ({ chat, page, upst
   await chat.open();
   await chat.say('Go on');
   await chat.done();
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   await chat.message.fill('One\n'.repeat(9));
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   await page.setViewportSize({ width: 1280, height: 400 });
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
 });
 
 test('scrolling up stops following the answer', async ({ chat, page, upstream }) => {
@@ -26,17 +26,17 @@ test('scrolling up stops following the answer', async ({ chat, page, upstream })
   await chat.open();
   await chat.say('Go on');
   await expect(chat.answers).toContainText('A paragraph');
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   const scroller = page.getByRole('region', { name: 'Messages' });
   await scroller.evaluate((scroller) => scroller.scrollBy(0, -20));
   await expect(page.getByRole('button', { name: 'Jump to latest' })).toBeVisible();
   const top = await scroller.evaluate((scroller) => scroller.scrollTop);
   await upstream.open('more');
   await upstream.reached('rest');
-  await expect.poll(() => left(page)).toBeGreaterThan(500);
+  await expect.poll(() => distanceToEnd(page)).toBeGreaterThan(500);
   expect(await scroller.evaluate((scroller) => scroller.scrollTop)).toBe(top);
   await page.getByRole('button', { name: 'Jump to latest' }).click();
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   await expect(scroller).toBeFocused();
 });
 
@@ -51,7 +51,7 @@ test('scrolling before hydration keeps its position', async ({ chat, page, parlo
   });
   await page.goto(`/c/${events[0]!.conversation_id}`, { waitUntil: 'commit' });
   const scroller = page.getByRole('region', { name: 'Messages' });
-  await expect.poll(() => left(page), 'the end is what one sees first').toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page), 'the end is what one sees first').toBeLessThanOrEqual(1);
   await scroller.evaluate((scroller) => (scroller.scrollTop = 100));
   arrived();
   await chat.ready();

@@ -102,7 +102,7 @@ test('a frozen page shows the outcome after a restart', async ({ chat, page, par
 const count = [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }];
 
 /** Shows "One", then drops the connection silently while the answer continues. */
-async function goneDead({ chat, page, line, upstream }: { chat: Chat; page: Page; line: Line; upstream: Upstream }): Promise<void> {
+async function dropConnectionSilently({ chat, page, line, upstream }: { chat: Chat; page: Page; line: Line; upstream: Upstream }): Promise<void> {
   await upstream.script({ steps: count });
   await takeClock(page);
   await chat.open(line.url);
@@ -114,7 +114,7 @@ async function goneDead({ chat, page, line, upstream }: { chat: Chat; page: Page
 }
 
 test('a silent connection is replaced', async ({ chat, page, line, upstream }) => {
-  await goneDead({ chat, page, line, upstream });
+  await dropConnectionSilently({ chat, page, line, upstream });
   const streams = new Requests(page);
   await page.clock.fastForward(30_000);
   expect(streams.made('/rpc/events'), 'it may still be a pause').toBe(0);
@@ -130,7 +130,7 @@ for (const [what, wake] of [
   ['has a network again', (page: Page) => page.evaluate(() => void window.dispatchEvent(new Event('online')))],
 ] as const) {
   test(`reconnects after machine sleep once it ${what}`, async ({ chat, page, line, upstream }) => {
-    await goneDead({ chat, page, line, upstream });
+    await dropConnectionSilently({ chat, page, line, upstream });
     // The page's timers stop while the system time advances by an hour.
     await page.clock.pauseAt(new Date(Date.now() + 1000));
     await page.clock.setSystemTime(new Date(Date.now() + 3_600_000));

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { expectAccessible } from '../support/accessibility.ts';
-import { asksFor, desk } from '../support/desk.ts';
-import { painted } from '../support/painted.ts';
+import { callTool, mcpSettings } from '../support/mcp.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 // No requests leave this machine.
-test.use({ settings: `${desk('never')}\n[tools.pubmed]\nbase_url = "http://127.0.0.1:1/eutils"` });
+test.use({ settings: `${mcpSettings('never')}\n[tools.pubmed]\nbase_url = "http://127.0.0.1:1/eutils"` });
 
 const asks = (name: string, input: unknown) => ({
   steps: [{ text: 'Let me see.' }, { tool_call: { id: 'call_1', name, arguments: JSON.stringify(input) } }],
@@ -16,7 +16,7 @@ const done = { when: { tool_gave: '' }, steps: [{ text: 'That is all.' }] };
 
 test('a card shows the progress of its tool', async ({ chat, page, upstream }, testInfo) => {
   const file = testInfo.outputPath('go-on');
-  await upstream.script(asksFor('desk_hold', file));
+  await upstream.script(callTool('desk_hold', file));
   await upstream.script(done);
   await chat.open();
   await chat.begin('Read it all');
@@ -84,7 +84,7 @@ test('input is highlighted and copied unchanged', async ({ chat, page, context, 
 test('shows images, plays sounds, downloads other files', async ({ browserLog, chat, page, upstream }) => {
   // In its own tab no scripts may run, including those of the tests.
   browserLog.allow(/Blocked script execution in '[^']*\/rpc\/attachments\//);
-  await upstream.script(asksFor('desk_draw', 'a landscape'));
+  await upstream.script(callTool('desk_draw', 'a landscape'));
   await upstream.script(done);
   await chat.open();
   await chat.begin('Draw a landscape');
@@ -110,7 +110,7 @@ test('shows images, plays sounds, downloads other files', async ({ browserLog, c
 });
 
 test('a file of the wrong type is never shown', async ({ chat, page, upstream }) => {
-  await upstream.script(asksFor('desk_forge', 'Trust me.'));
+  await upstream.script(callTool('desk_forge', 'Trust me.'));
   await upstream.script(done);
   await chat.open();
   await chat.begin('Draw a landscape');
@@ -150,7 +150,7 @@ test('finished code is highlighted and keeps the selection', async ({ chat, page
   await upstream.open('close');
   await expect(chat.answers).toContainText('That is it.');
   await expect(blocks.nth(2).locator('.hl-keyword'), 'what ended after it has colours').toHaveText('let');
-  await painted(page);
+  await waitForPaint(page);
   expect(await selected()).toContain('fn main()');
   await expect(code.locator('[class^=hl-]')).toHaveCount(0);
   await page.evaluate(() => getSelection()?.empty());

@@ -1,4 +1,4 @@
-import { asksFor, desk } from '../support/desk.ts';
+import { callTool, mcpSettings } from '../support/mcp.ts';
 import { expect, test } from '../support/test.ts';
 
 const asksForTheTime = (time_zone: string) => ({
@@ -109,14 +109,14 @@ test('a suggested value is sent with one click, once', async ({ chat, upstream }
 });
 
 test.describe('sources', () => {
-  test.use({ settings: desk('never') });
+  test.use({ settings: mcpSettings('never') });
 
   test('lists only sources that a tool returned', async ({ chat, upstream }) => {
     const sources = [
       { title: 'Made up', url: 'https://made.up/' },
       { title: 'A page', url: 'https://example.org/a' },
     ];
-    await upstream.script(asksFor('desk_echo', 'See https://example.org/a'));
+    await upstream.script(callTool('desk_echo', 'See https://example.org/a'));
     await upstream.script({
       when: { tool_gave: 'example.org' },
       steps: [{ text: 'It is so [2], `not` so [1] [7].\n\n<!-- META' }, { text: `DATA:\n${JSON.stringify({ sources })}\n-->` }],

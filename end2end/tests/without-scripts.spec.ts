@@ -114,7 +114,7 @@ test.describe('with a limit', () => {
 });
 
 /** The names of controls that have no effect without scripts. */
-const dead = (page: Page) =>
+const deadControls = (page: Page) =>
   page.locator('a, button, input, select, textarea, summary, [role=button], [tabindex="0"]').evaluateAll((elements) => {
     const works = (element: Element) => {
       if (element instanceof HTMLAnchorElement) return element.href !== '';
@@ -146,7 +146,7 @@ test.describe('with tools', () => {
     for (const path of ['/', `/c/${events[0]!.conversation_id}`, '/literature', '/literature/saved', '/settings', '/nowhere']) {
       await page.goto(path);
       await expect(page.getByRole('link', { name: 'New chat' }).first()).toBeVisible();
-      expect(await dead(page), path).toEqual([]);
+      expect(await deadControls(page), path).toEqual([]);
     }
     await page.goto(`/c/${events[0]!.conversation_id}`);
     await expect(chat.send).toBeVisible();

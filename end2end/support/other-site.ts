@@ -4,20 +4,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Another site: an empty page at every address, on two names of this machine and on one that resolves to it. */
-export class Stranger {
+export class OtherSite {
   private constructor(
     private readonly server: Server,
     private readonly port: number,
   ) {}
 
-  static async start(): Promise<Stranger> {
+  static async start(): Promise<OtherSite> {
     const server = createServer((request, response) => {
       const to = new URL(request.url ?? '/', 'http://localhost').searchParams.get('to');
       const script = to ? `<script>onload = () => setTimeout(() => location.assign(${JSON.stringify(to)}))</script>` : '';
-      response.writeHead(200, { 'content-type': 'text/html' }).end(`<!DOCTYPE html><title>Stranger</title><body>${script}</body>`);
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<!DOCTYPE html><title>Another site</title><body>${script}</body>`);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Stranger(server, (server.address() as AddressInfo).port);
+    return new OtherSite(server, (server.address() as AddressInfo).port);
   }
 
   at(host: string): string {
@@ -25,7 +25,7 @@ export class Stranger {
   }
 
   /** A page whose script navigates elsewhere. (Code that a test evaluates counts as a user activation.) */
-  leadingTo(address: string): string {
+  navigatingTo(address: string): string {
     return `${this.at('localhost')}?to=${encodeURIComponent(address)}`;
   }
 

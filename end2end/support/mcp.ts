@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../target', import.meta.url));
 
 /** Settings with an MCP server: `desk_echo` returns its text, `desk_wait` never ends. Both with the given approval setting. */
-export const desk = (approval: 'ask' | 'never'): string => `
+export const mcpSettings = (approval: 'ask' | 'never'): string => `
 [[mcp]]
 name = "desk"
 command = "${target}/debug/mcp-server"
@@ -11,6 +11,6 @@ approval = "${approval}"
 `;
 
 /** An answer that calls one of its tools. */
-export const asksFor = (name: string, text: string) => ({
+export const callTool = (name: string, text: string) => ({
   steps: [{ text: 'Let me try.' }, { tool_call: { id: 'call_1', name, arguments: JSON.stringify({ text }) } }],
 });
