@@ -206,12 +206,12 @@ test.describe('on a phone', () => {
     await chat.open();
     await menu.click();
     await chat.newChat.click();
-    await expect(chat.list, 'one is there already').toBeHidden();
+    await expect(chat.list, 'the page is already open').toBeHidden();
     await chat.say('First');
     await chat.done();
     await menu.click();
     await chat.entry('First').click();
-    await expect(chat.list, 'one is there already').toBeHidden();
+    await expect(chat.list, 'the page is already open').toBeHidden();
     await menu.click();
     await chat.press('Delete', 'First');
     await expect(chat.dialog).toBeVisible();

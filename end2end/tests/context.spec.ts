@@ -131,7 +131,7 @@ test.describe('a forced search', () => {
 
     await search.click();
     await chat.newChat.click();
-    await expect(search, 'it was meant for the other conversation').toHaveAttribute('aria-pressed', 'false');
+    await expect(search, 'the request applied to the other conversation').toHaveAttribute('aria-pressed', 'false');
     await page.goBack();
     await expect(search).toHaveAttribute('aria-pressed', 'true');
   });

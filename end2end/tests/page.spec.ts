@@ -43,7 +43,7 @@ test('the tab title counts running and unseen conversations', async ({ chat, pag
   await expect(page).toHaveTitle('(2) Two · Parlor');
   await upstream.open('rest');
   await chat.done();
-  await expect(page, 'nobody has seen the end of the first').toHaveTitle('(1) Two · Parlor');
+  await expect(page, 'the first end is unseen').toHaveTitle('(1) Two · Parlor');
   await chat.entry('One').click();
   await expect(page).toHaveTitle('One · Parlor');
 });

@@ -159,7 +159,7 @@ test('dragging its edge changes the width permanently', async ({ chat, page, ups
   await expect.poll(width).toBe(320);
   await page.keyboard.press('ArrowRight');
   await waitForPaint(page);
-  expect(await width(), 'there is nothing narrower').toBe(320);
+  expect(await width(), 'the minimum width').toBe(320);
   await page.keyboard.press('End');
   await expect.poll(width).toBe(Number(await edge.getAttribute('aria-valuemax')));
 
@@ -171,7 +171,7 @@ test('dragging its edge changes the width permanently', async ({ chat, page, ups
   await page.mouse.up();
   await page.mouse.move(700, 300);
   await waitForPaint(page);
-  expect(await width(), 'it was let go').toBe(400);
+  expect(await width(), 'the pointer was released').toBe(400);
   await chat.reload();
   await card(chat).click();
   await expect.poll(width).toBe(400);
@@ -266,7 +266,7 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
       const rows = panel(page).getByRole('row');
       await expect(rows).toHaveCount(101);
       const sideways = await panel(page).locator('.panel-body').evaluate((body) => body.scrollWidth - body.clientWidth);
-      expect(sideways, 'it scrolls inside of itself').toBe(0);
+      expect(sideways, 'it scrolls inside its box').toBe(0);
       await panel(page).getByRole('button', { name: 'Show all 120' }).click();
       await expect(rows).toHaveCount(121);
       await expect(panel(page).getByText('Not shown here: 3 more columns')).toBeVisible();

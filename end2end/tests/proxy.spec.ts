@@ -11,7 +11,7 @@ test('a refused message names the host to allow', async ({ chat, parlor, browser
   await chat.message.fill('Hello');
   await chat.message.press('Enter');
   await expect(chat.page.getByText(`add "${proxy.host}" to the setting server.allowed_hosts`)).toBeVisible();
-  await expect(chat.message, 'nothing is lost').toHaveValue('Hello');
+  await expect(chat.message, 'the text is kept').toHaveValue('Hello');
   await proxy.close();
 });
 

@@ -192,7 +192,7 @@ test('shown content stays until it can be reloaded', async ({ chat, page, parlor
   // The log does not reach back to the page's position.
   await page.route('**/rpc/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }), { times: 1 });
   await parlor.restart();
-  await expect.poll(() => refused, 'it is tried again').toBeGreaterThan(1);
+  await expect.poll(() => refused, 'the request is retried').toBeGreaterThan(1);
   await expect(page.getByText('Reconnecting…')).toBeVisible();
   await expect(chat.answers.getByText('Well', { exact: true })).toBeVisible();
   await expect(page.getByText('Reconnecting…')).toHaveCount(0);

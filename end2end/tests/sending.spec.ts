@@ -17,7 +17,7 @@ test('a message sent while loading uses the conversation’s model', async ({ ch
   await expect(chat.stop).toBeVisible();
   await chat.message.fill('Third');
   await chat.message.press('Enter');
-  await expect(chat.message, 'one at a time').toHaveValue('Third');
+  await expect(chat.message, 'sends one message at a time').toHaveValue('Third');
   await expect(page.getByText('Stop it, or send this when it is done.')).toBeVisible();
   await expect.poll(() => upstream.asked()).toHaveLength(2);
   loaded();

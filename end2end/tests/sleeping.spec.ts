@@ -49,7 +49,7 @@ test('a background tab opens no stream until shown', async ({ chat, newTab, parl
   const requests = new Requests(other.page);
   await other.open();
   await (await EventStream.chat(parlor.url, { message: 'Meanwhile' })).rest();
-  await expect(chat.titles, 'the one that follows').toHaveText(['Meanwhile']);
+  await expect(chat.titles, 'the following tab').toHaveText(['Meanwhile']);
   expect(requests.made('/rpc/events')).toBe(0);
   await show(other.page);
   await expect(other.titles).toHaveText(['Meanwhile']);

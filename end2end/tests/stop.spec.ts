@@ -78,7 +78,7 @@ test('Multiple conversations streaming in background', async ({ chat, upstream }
   await expect(chat.answers).toContainText('Stopped');
   await expect(chat.list.getByRole('listitem').filter({ hasText: 'red' })).toContainText('is answering');
   await chat.entry('red').click();
-  await expect(chat.stop, 'only the one on the screen was stopped').toBeVisible();
+  await expect(chat.stop, 'only the visible one was stopped').toBeVisible();
 });
 
 test('stopping in two tabs at once has one outcome', async ({ chat, newTab, upstream }) => {

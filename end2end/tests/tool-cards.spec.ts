@@ -142,7 +142,7 @@ test('finished code is highlighted and keeps the selection', async ({ chat, page
   const blocks = chat.answers.locator('pre code');
   const code = blocks.nth(1);
   await expect(code).toContainText('greets');
-  await expect(blocks.first().locator('.hl-keyword'), 'what colours it is there').toHaveText('let');
+  await expect(blocks.first().locator('.hl-keyword'), 'the highlighter is loaded').toHaveText('let');
   await expect(code.locator('[class^=hl-]')).toHaveCount(0);
   const selected = () => page.evaluate(() => getSelection()?.toString());
   await code.evaluate((code) => getSelection()?.selectAllChildren(code));
@@ -222,7 +222,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width: 390, height: 844 });
       await expectAccessible(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(overflow, 'nothing is wider than a telephone').toBeLessThanOrEqual(0);
+      expect(overflow, 'no horizontal overflow on a phone').toBeLessThanOrEqual(0);
     });
   });
 }

@@ -132,7 +132,7 @@ test.describe('sources', () => {
       const prose = chat.answers.locator('.prose').last();
       await expect(prose).toHaveText('It is so [2], not so [1] [7].');
       const cited = prose.getByRole('link');
-      await expect(cited, 'only what is a source').toHaveText(['[2]']);
+      await expect(cited, 'only sources of tools').toHaveText(['[2]']);
       await expect(cited).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('rel', 'noopener noreferrer nofollow');
