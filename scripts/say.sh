@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced: how the scripts speak, and how they ask for what is missing.
+# Sourced. Messages of the scripts, and the installation of missing packages.
 
 say() { printf 'parlor: %s\n' "$*" >&2; }
 
@@ -8,10 +8,10 @@ give_up() {
     exit 1
 }
 
-# Installs packages where that is safe (Debian's package manager, as root). Where it isn't, leaves in $how_else what the
-# closing message should add.
+# Installs packages where that is safe (Debian's package manager, as root). Elsewhere it sets $how_else to advice for the
+# final message.
 how_else=""
-apt_install() { # what they are for, packages…
+apt_install() { # purpose, packages…
     local purpose=$1
     shift
     command -v apt-get >/dev/null || return 1

@@ -1,24 +1,24 @@
 # shellcheck shell=bash
-# Sourced by the scripts beside this one. Leaves a `cargo` on PATH that builds both halves of Parlor, the server and
-# the WASM, with one compiler, so that what they share on this machine (macros, build scripts) is compiled once.
+# Sourced by the other scripts. Puts a `cargo` on PATH that builds both halves of Parlor, the server and the WASM,
+# with one compiler, so that shared parts (macros, build scripts) are compiled once.
 #
 # In this order:
-#   1. the Rust on PATH, if it is new enough and has the WASM target;
+#   1. the Rust on PATH, if it is recent enough and has the WASM target;
 #   2. a private WASM library built earlier by 4;
-#   3. rustup: adds the target, or a toolchain of its own beside yours if yours is too old;
-#   4. a distribution's packaged Rust with its library sources (installed on Debian when root), for machines where
-#      rustup's server can't be reached: the WASM standard library is built from those sources, into the cache.
+#   3. rustup: adds the target, or a second toolchain if yours is too old;
+#   4. a distribution's packaged Rust with its library sources (installed on Debian when root), for machines
+#      without access to rustup's server: the WASM standard library is built from those sources, into the cache.
 # PARLOR_RUST=distribution skips 1 and 3.
 
 parlor_cache="${XDG_CACHE_HOME:-$HOME/.cache}/parlor"
 wasm=wasm32-unknown-unknown
 oldest_minor=94   # sqlx 0.9 needs Rust 1.94
-pinned_rust=1.96.0 # what rustup is asked for when the Rust on PATH is too old
+pinned_rust=1.96.0 # installed with rustup if the Rust on PATH is too old
 
 # shellcheck source=scripts/say.sh
 source "$(dirname "${BASH_SOURCE[0]}")/say.sh"
 
-# Runs "$2…" for at most $1 seconds, where there is a way to limit it.
+# Runs "$2…" for at most $1 seconds, if `timeout` is available.
 limited() {
     if command -v timeout >/dev/null; then timeout "$@"; else "${@:2}"; fi
 }
@@ -35,7 +35,7 @@ has_wasm() { # rustc
     compgen -G "$("$1" --print target-libdir --target $wasm 2>/dev/null)/libcore-*.rlib" >/dev/null
 }
 
-# The distribution's compiler has its own name in PATH only if no rustup stands before it.
+# The distribution's compiler is found under its own name only if no rustup precedes it on PATH.
 distribution_rustc=/usr/bin/rustc
 
 private_sysroot() { printf '%s/rust-%s-wasm32' "$parlor_cache" "$("$distribution_rustc" --version | cut -d' ' -f2)"; }
@@ -47,15 +47,15 @@ use_distribution() {
     for tool in rustc cargo rustdoc rustfmt cargo-fmt cargo-clippy clippy-driver; do
         [[ -x /usr/bin/$tool ]] && ln -sf "/usr/bin/$tool" "$links/$tool"
     done
-    # rustc looks for a linker of this name on PATH; its distribution packages leave it out.
+    # rustc looks for a linker of this name on PATH; the distribution's packages lack it.
     lld=$(find_lld) && ln -sf "$lld" "$links/rust-lld"
     export PATH="$links:$PATH" RUSTC="$links/rustc"
-    # Flags for this target only; cargo ignores them if RUSTFLAGS is set for all.
+    # Flags for this target only; cargo ignores them if RUSTFLAGS is set.
     unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
     export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="--sysroot $(private_sysroot)"
 }
 
-# The newest; its packages carry a version in the name.
+# The newest version; the package names contain it.
 find_lld() {
     compgen -G '/usr/bin/lld-[0-9]*' | sort -V | tail -1 | grep . || command -v lld
 }
@@ -72,7 +72,7 @@ with_rustup() {
     elif RUSTUP_TOOLCHAIN=$pinned_rust RUSTUP_AUTO_INSTALL=0 has_wasm rustc; then
         export RUSTUP_TOOLCHAIN=$pinned_rust
     else
-        say "Rust: installing $pinned_rust with rustup (what is there is older than 1.$oldest_minor)"
+        say "Rust: installing $pinned_rust with rustup (the installed one is older than 1.$oldest_minor)"
         RUST_BACKTRACE=0 limited 900 rustup toolchain install $pinned_rust --profile minimal --component rustfmt,clippy \
             --target $wasm --no-self-update >&2 || return 1
         export RUSTUP_TOOLCHAIN=$pinned_rust
@@ -92,8 +92,8 @@ with_distribution() {
 
 library_sources() { ls -d "$("$distribution_rustc" --print sysroot)/lib/rustlib/src/rust/library" 2>/dev/null; }
 
-# An empty crate, built together with the standard library (a feature that a stable compiler has only when told that
-# it is the one that builds itself), leaves that library behind.
+# Builds the standard library as a by-product of an empty crate (a feature that a stable compiler offers only in its
+# bootstrap mode).
 build_wasm_library() {
     local work sysroot
     sysroot=$(private_sysroot)
@@ -102,7 +102,7 @@ build_wasm_library() {
     mkdir -p "$work/src" "$sysroot/lib/rustlib/$wasm/lib"
     printf '[package]\nname = "empty"\nversion = "0.0.0"\nedition = "2024"\n' >"$work/Cargo.toml"
     printf '#![no_std]\n' >"$work/src/lib.rs"
-    # One chain: `set -e` is off in a function that is called from a condition.
+    # One chain: `set -e` has no effect in a function called from a condition.
     (
         unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS CARGO_TARGET_DIR CARGO_BUILD_TARGET
         cd "$work" &&
@@ -117,7 +117,7 @@ build_wasm_library() {
     return $status
 }
 
-# A rustup that was just installed is often not on PATH yet.
+# A newly installed rustup is often not on PATH yet.
 [[ -d $HOME/.cargo/bin ]] && ! command -v rustup >/dev/null && export PATH="$PATH:$HOME/.cargo/bin"
 
 if [[ ${PARLOR_RUST:-} != distribution ]] && new_enough rustc && has_wasm rustc; then

@@ -1,10 +1,10 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 
-/** No violation that axe can see in the page as it is now. */
+/** Expects no axe violations in the current page. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // What is still fading in has the contrast of a moment: it is taken to its end. (Waiting for it could take
-  // for ever: an animation that scrolling drives never finishes.)
+  // A running fade-in has a temporary contrast, so animations are finished. (Waiting could take
+  // for ever: a scroll-driven animation never finishes.)
   await page.evaluate(() => {
     for (const animation of document.getAnimations()) {
       if (animation.effect?.getComputedTiming().endTime !== Infinity) animation.finish();

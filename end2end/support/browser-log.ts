@@ -1,17 +1,17 @@
 import { expect, type BrowserContext } from '@playwright/test';
 
 /**
- * What the pages of a test complained about. Hydration that doesn't match what the server rendered shows only here, so
- * nothing may: a test fails at its end on any warning, error or uncaught exception that it didn't allow beforehand.
+ * Console output and errors of a test's pages. Hydration mismatches show only here, so
+ * a test fails at its end on any warning, error or uncaught exception that it did not allow beforehand.
  */
 export class BrowserLog {
   readonly #complaints: string[] = [];
   readonly #allowed: RegExp[] = [];
 
-  /** With `faults`, the browser half may panic; else nothing that is allowed lets it. */
+  /** With `faults`, the browser half may panic; otherwise no allowance covers a panic. */
   constructor(readonly faults = false) {}
 
-  /** Listens to all pages of the context, later ones as well. */
+  /** Listens to all pages of the context, including later ones. */
   watch(context: BrowserContext): void {
     context.on('console', (message) => {
       if (message.type() !== 'error' && message.type() !== 'warning') return;
@@ -20,12 +20,12 @@ export class BrowserLog {
     context.on('weberror', (error) => this.#complaints.push(`uncaught: ${error.error().stack ?? error.error().message}`));
   }
 
-  /** For a test that kills the server or cuts the line: browsers log each connection that they lose or can't make. */
+  /** For a test that kills the server or cuts the connection: browsers log each lost or failed connection. */
   allowLostConnections(): void {
     this.allow(/net::ERR_|Failed to fetch/);
   }
 
-  /** For a test that provokes another complaint. */
+  /** For a test that provokes another message. */
   allow(pattern: RegExp): void {
     this.#allowed.push(pattern);
   }

@@ -1,25 +1,25 @@
 import { expect, type Locator, type Page } from '@playwright/test';
 
-/** Parlor in one tab, by the names that a person or a screen reader knows its parts by. */
+/** The page in one tab; elements are found by their accessible names. */
 export class Chat {
   readonly message: Locator;
   readonly send: Locator;
   readonly stop: Locator;
   readonly model: Locator;
-  /** The conversation's title, above it. */
+  /** The title above the conversation. */
   readonly title: Locator;
   readonly messages: Locator;
   readonly questions: Locator;
   readonly answers: Locator;
-  /** What went wrong with an answer. */
+  /** The error of an answer. */
   readonly problem: Locator;
   readonly list: Locator;
-  /** The list's entries, newest first. */
+  /** The entries of the list, newest first. */
   readonly entries: Locator;
-  /** Their titles, without what else is said of them. */
+  /** The titles of the entries only. */
   readonly titles: Locator;
   readonly newChat: Locator;
-  /** The question before something is deleted. */
+  /** The confirmation of a deletion. */
   readonly dialog: Locator;
 
   constructor(readonly page: Page) {
@@ -39,7 +39,7 @@ export class Chat {
     this.dialog = page.getByRole('dialog', { name: 'Delete this conversation?' });
   }
 
-  /** Opens an address and waits until the page answers to a person. */
+  /** Opens an address and waits until the page is interactive. */
   async open(path = '/'): Promise<void> {
     await this.page.goto(path);
     await this.ready();
@@ -50,7 +50,7 @@ export class Chat {
     await this.ready();
   }
 
-  /** The focus comes to the message when the browser has taken the page over, not before. */
+  /** Waits for hydration, which focuses the message. */
   async ready(): Promise<void> {
     await expect(this.message).toBeFocused();
   }
@@ -62,7 +62,7 @@ export class Chat {
     await expect(this.questions.last()).toContainText(text.trim());
   }
 
-  /** Begins a conversation and returns its path. */
+  /** Starts a conversation and returns its path. */
   async begin(text: string): Promise<string> {
     await this.newChat.click();
     await expect(this.title).toHaveText('New chat');
@@ -75,7 +75,7 @@ export class Chat {
     return new URL(this.page.url()).pathname;
   }
 
-  /** The answer is whole: nothing is being said any more. */
+  /** Waits until no answer is running. */
   async done(): Promise<void> {
     await expect(this.send).toBeVisible();
     await expect(this.answers.last().getByRole('button', { name: 'Regenerate' })).toBeVisible();
@@ -85,13 +85,13 @@ export class Chat {
     return this.list.getByRole('link', { name: title });
   }
 
-  /** A button at an entry of the list; they come with the pointer. */
+  /** Presses a button of a list entry, which appears on hover. */
   async press(action: 'Rename' | 'Delete', title: string): Promise<void> {
     await this.entry(title).hover();
     await this.list.getByRole('button', { name: `${action} “${title}”` }).click();
   }
 
-  /** Opens a title as a field, and waits until all of it is selected: what is typed then takes its place. */
+  /** Opens a title for editing and waits until it is selected, so that typing replaces it. */
   async beginRenaming(title: string): Promise<void> {
     await this.press('Rename', title);
     await expect
@@ -104,12 +104,12 @@ export class Chat {
       .toBe(title);
   }
 
-  /** A short note, which goes by itself. */
+  /** A toast, which disappears by itself. */
   toast(text: string): Locator {
     return this.page.getByRole('status').getByText(text, { exact: true });
   }
 
-  /** Walks with Tab until something has the focus, as somebody without a pointer does. */
+  /** Presses Tab until the element has the focus. */
   async tabTo(target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
     const focused = () => target.evaluate((element) => element === document.activeElement);
     for (let presses = 0; presses < 50; presses++) {

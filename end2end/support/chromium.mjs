@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 
 /**
- * The system's Chromium, if it has one; otherwise Playwright uses its own.
+ * The system's Chromium, if installed; otherwise Playwright uses its own.
  *
  * @returns {string | undefined}
  */

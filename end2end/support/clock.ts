@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test';
 
 /**
- * A clock that a test moves by hand: `page.clock.fastForward(20_000)`. Time goes on by itself too.
+ * A clock that a test can move: `page.clock.fastForward(20_000)`. It also runs by itself.
  *
- * Playwright numbers its timers from 10¹² on, which no browser does: the page, for which they are 32 bits, could not
- * call one off.
+ * Playwright numbers its timers from 10¹² on, unlike browsers. The page stores them in 32 bits and could not
+ * cancel one.
  */
 export async function takeClock(page: Page): Promise<void> {
   await page.clock.install();

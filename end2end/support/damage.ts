@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Parlor } from './parlor.ts';
 
-/** Makes what is stored with these words unreadable, as a bad disk might: the bytes before them, in a row of JSON. */
+/** Damages the stored row that contains these words, like a bad disk: the bytes before them, in a row of JSON. */
 export async function damage(parlor: Parlor, marker: string): Promise<void> {
   await parlor.stop();
   const file = join(parlor.data, 'parlor.db');

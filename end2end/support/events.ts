@@ -1,4 +1,4 @@
-/** Parlor's event streams as any client reads them (docs/http.md). */
+/** A client of Parlor's event streams (docs/http.md). */
 
 export type ParlorEvent = { type: string; position: number; conversation_id: string; [field: string]: any };
 
@@ -20,7 +20,7 @@ export class EventStream {
     });
   }
 
-  /** Everything that happens, after a position of the log; 0 is its beginning. */
+  /** Streams the log after a position; 0 is its beginning. */
   static everything(url: string, after = 0): Promise<EventStream> {
     return this.#open(`${url}/api/events?after=${after}`, {});
   }
@@ -32,19 +32,19 @@ export class EventStream {
     return new EventStream(response, aborter);
   }
 
-  /** The next event; `undefined` at the end. */
+  /** Returns the next event; `undefined` at the end. */
   async next(): Promise<ParlorEvent | undefined> {
     const { value } = await this.#reader.next();
     return value ?? undefined;
   }
 
-  /** The next event of a type. Others are passed over. */
+  /** Returns the next event of a type and skips others. */
   async until(type: string): Promise<ParlorEvent> {
     for (let event; (event = await this.next()); ) if (event.type === type) return event;
     throw new Error(`the stream ended before ${type}`);
   }
 
-  /** All events to the end. */
+  /** Returns all events to the end. */
   async rest(): Promise<ParlorEvent[]> {
     const events = [];
     for (let event; (event = await this.next()); ) events.push(event);
@@ -64,14 +64,14 @@ async function* read(response: Response): AsyncGenerator<ParlorEvent> {
     const frames = text.split('\n\n');
     text = frames.pop()!;
     for (const frame of frames) {
-      // U+2028 ends a line for a regular expression, and none in a stream.
+      // U+2028 ends a line for a regular expression, but not in an event stream.
       const data = frame.split('\n').find((line) => line.startsWith('data:'));
       if (data) yield JSON.parse(data.slice('data:'.length));
     }
   }
 }
 
-/** What the deltas of a type add up to. */
+/** Joins the deltas of a type. */
 export function textOf(events: ParlorEvent[], type: 'text_delta' | 'thinking' = 'text_delta'): string {
   return events
     .filter((event) => event.type === type)

@@ -1,6 +1,6 @@
 import { createServer, connect, type Server, type Socket } from 'node:net';
 
-/** A way to a server that can go dead without a word, as a network does that a laptop has left. */
+/** A connection to a server that can fail silently, like the network of a laptop that was moved. */
 export class Line {
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
@@ -28,18 +28,18 @@ export class Line {
     return line;
   }
 
-  /** From now on nothing comes through, and nobody is told: connections stand, also new ones. */
+  /** Drops all data silently from now on; connections, also new ones, stay open. */
   silence(): void {
     this.#state = 'silent';
     for (const connection of this.#connections) connection.dead = true;
   }
 
-  /** New connections work again. Those of before stay dead: who writes on one learns that nobody knows it any more. */
+  /** New connections work again. Older ones stay dead: a write on one fails with a reset. */
   mend(): void {
     this.#state = 'open';
   }
 
-  /** All connections are cut, and new ones too. */
+  /** Closes all connections, including new ones. */
   cut(): void {
     this.#state = 'cut';
     this.#end();

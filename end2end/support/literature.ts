@@ -2,14 +2,14 @@ import type { Locator, Page } from '@playwright/test';
 import { placeArticles, pubmed } from './pubmed.ts';
 import { test as base, expect } from './test.ts';
 
-/** The page *Literature* in one tab, by the names that a person knows its parts by. */
+/** The page *Literature* in one tab; elements are found by their accessible names. */
 export class Literature {
   readonly query: Locator;
   readonly entries: Locator;
   readonly filter: Locator;
   readonly streams: Locator;
   readonly dialog: Locator;
-  /** The chat beside it. */
+  /** The chat tray. */
   readonly tray: Locator;
   readonly openTray: Locator;
   readonly message: Locator;
@@ -27,7 +27,7 @@ export class Literature {
     this.answers = page.getByRole('article', { name: 'Answer' });
   }
 
-  /** Opens an address and waits until the page answers to a person: then what is pressed has an effect. */
+  /** Opens an address and waits until the page is interactive. */
   async open(path = '/literature'): Promise<void> {
     await this.page.goto(path);
     await this.ready();
@@ -68,7 +68,7 @@ export class Literature {
   }
 }
 
-/** `test` where PubMed has some articles, and a model an answer about them. */
+/** `test` with a PubMed that has some articles and a model with an answer about them. */
 export const test = base.extend<{ literature: Literature }>({
   settings: async ({ upstream }, use) => use(pubmed(upstream)),
   literature: async ({ page, upstream }, use) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Program, cleanEnvironment } from './program.ts';
 
-/** The real server, with a data folder of its own. It keeps folder and address when it is started again. */
+/** The real server with its own data folder. It keeps folder and address across restarts. */
 export class Parlor {
   #program!: Program;
   #output = '';
@@ -15,7 +15,7 @@ export class Parlor {
   ) {}
 
   /**
-   * `environment` says where models are; a variable that is undefined there is not set. `settings` is what stands in the
+   * `environment` has the addresses of models; an undefined variable is unset. `settings` is the content of the
    * settings file.
    */
   static async start(environment: NodeJS.ProcessEnv, settings = ''): Promise<Parlor> {
@@ -27,35 +27,35 @@ export class Parlor {
     return parlor;
   }
 
-  /** The folder with everything that it keeps. */
+  /** The data folder. */
   get data(): string {
     return join(this.folder, 'data');
   }
 
-  /** Copies its data, of a Parlor that is stopped. */
+  /** Copies the data of a stopped Parlor. */
   backUp(): Promise<void> {
     return cp(this.data, join(this.folder, 'backup'), { recursive: true });
   }
 
-  /** Puts the copy in the place of its data. */
+  /** Replaces the data with the copy. */
   async restore(): Promise<void> {
     await rm(this.data, { recursive: true });
     await cp(join(this.folder, 'backup'), this.data, { recursive: true });
   }
 
-  /** Starts it again after `kill` or `stop`. */
+  /** Restarts it after `kill` or `stop`. */
   async start(): Promise<void> {
     const address = this.url ? new URL(this.url).host : '127.0.0.1:0';
     const args = ['serve', '--addr', address, '--data', this.data];
     [this.#program, this.url] = await Program.start('parlor', args, this.environment);
   }
 
-  /** Ends it without giving it the time to do anything, as a power cut would. */
+  /** Kills it without a grace period, like a power cut. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     return this.#end(signal);
   }
 
-  /** Asks it to end. */
+  /** Requests a shutdown. */
   stop(): Promise<void> {
     return this.#end('SIGTERM');
   }
@@ -65,7 +65,7 @@ export class Parlor {
     await this.start();
   }
 
-  /** Everything that it has printed, over all its starts. */
+  /** Everything printed since the first start. */
   get output(): string {
     return this.#output + this.#program.output;
   }

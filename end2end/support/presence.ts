@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
 
-/** Has a page believe that nobody sees it. */
+/** Makes a page believe that it is hidden. */
 export function hide(page: Page): Promise<void> {
   return page.evaluate(tell, true);
 }
 
-/** Has a page believe that somebody sees it. */
+/** Makes a page believe that it is visible. */
 export function show(page: Page): Promise<void> {
   return page.evaluate(tell, false);
 }
@@ -16,8 +16,8 @@ function tell(hidden: boolean): void {
 }
 
 /**
- * Stops everything that runs in a page, as the browser does with one that has long been hidden; gives what wakes it.
- * (A headless browser is asked in vain to freeze a page; a debugger that holds it does the same.)
+ * Freezes a page, as browsers do after it has long been hidden; returns a function that resumes it.
+ * (A headless browser ignores a request to freeze a page; pausing it in the debugger has the same effect.)
  */
 export async function freeze(page: Page): Promise<() => Promise<void>> {
   const session = await page.context().newCDPSession(page);

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 
 const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../target', import.meta.url));
 
-/** One of the programs of this repository, as a process of its own. */
+/** A program of this repository in its own process. */
 export class Program {
-  /** All that it has printed, for the report of a failed test. */
+  /** All output, for the report of a failed test. */
   output = '';
   private constructor(
     readonly name: string,
@@ -14,7 +14,7 @@ export class Program {
     private readonly exited: Promise<string>,
   ) {}
 
-  /** Starts `target/debug/<name>` and waits for the line that says at which address it is ready. */
+  /** Starts `target/debug/<name>` and waits for the line with its address. */
   static async start(name: string, args: string[], env: NodeJS.ProcessEnv): Promise<[Program, string]> {
     const path = `${target}/debug/${name}`;
     if (!existsSync(path)) throw new Error(`${path} is missing: make test builds it`);
@@ -44,14 +44,14 @@ export class Program {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the exit. */
   async end(signal: NodeJS.Signals): Promise<void> {
     if (this.running) this.child.kill(signal);
     await this.exited;
   }
 }
 
-/** This process's environment without what would configure Parlor. */
+/** This process's environment without variables that configure Parlor. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OPENAI|PARLOR|LEPTOS)_/.test(name)));
 }

@@ -1,11 +1,11 @@
 import { createServer, request, type Server } from 'node:http';
 
 /**
- * A proxy in front of a server, as people put one there: it asks for a password (if there is one), and passes everything on,
- * that password included, under the server's own name unless `keepHost` is set.
+ * A reverse proxy: it requires a password (if set) and forwards everything,
+ * including the password, with the server's own host name unless `keepHost` is set.
  */
 export class Proxy {
-  /** The server behind it; may be set later. */
+  /** The upstream server; may be set later. */
   target = '';
   url = '';
 

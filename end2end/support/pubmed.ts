@@ -1,6 +1,6 @@
 import type { Upstream } from './upstream.ts';
 
-/** Settings with which Parlor takes the scripted server for PubMed. */
+/** Settings that make Parlor use the scripted server as PubMed. */
 export function pubmed(upstream: Upstream): string {
   return `[tools.pubmed]\nbase_url = "${upstream.url}/eutils"\n`;
 }
@@ -8,7 +8,7 @@ export function pubmed(upstream: Upstream): string {
 export const tides = { pmid: '11', title: 'Tides of the moon', journal: 'J Water', text: 'The moon moves the sea.' };
 export const storms = { pmid: '12', title: 'Storms at sea', journal: 'J Wind', text: 'The wind moves it too.' };
 
-/** Whatever is searched for, these articles are found, of so many. */
+/** Makes every search find these articles, out of a total count. */
 export async function placeArticles(upstream: Upstream, total = 2, articles = [tides, storms]): Promise<void> {
   const ids = articles.map(({ pmid }) => pmid);
   await upstream.page('/eutils/esearch.fcgi', { esearchresult: { count: `${total}`, idlist: ids } });

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page, Request } from '@playwright/test';
 
-/** What pages ask of the server. */
+/** The requests of pages to the server. */
 export class Requests {
   readonly #made: Request[] = [];
   readonly #underway = new Set<Request>();
@@ -15,12 +15,12 @@ export class Requests {
     of.on('requestfailed', over);
   }
 
-  /** How often something was asked for. */
+  /** The number of requests so far. */
   made(path: string): number {
     return this.#made.filter(is(path)).length;
   }
 
-  /** How many such requests are being answered now. */
+  /** The number of open requests. */
   open(path: string): number {
     return [...this.#underway].filter(is(path)).length;
   }

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
 /**
- * Pictures to look at: light, dark, and on a phone. Does nothing unless `PARLOR_SCREENSHOTS` names a folder:
+ * Takes screenshots: light, dark and phone. Does nothing unless `PARLOR_SCREENSHOTS` names a folder:
  * `PARLOR_SCREENSHOTS=/tmp/shots make test-e2e`.
  */
 export async function screenshots(page: Page, name: string): Promise<void> {

@@ -6,12 +6,12 @@ export class Settings {
   readonly back: Locator;
   readonly instructions: Locator;
   readonly save: Locator;
-  /** What is said of what stands in the box. */
+  /** The state of the text in the box. */
   readonly note: Locator;
   readonly memories: Locator;
   readonly tokens: Locator;
   readonly search: Locator;
-  /** A token that was just made. */
+  /** A newly created token. */
   readonly made: Locator;
 
   constructor(readonly page: Page) {
@@ -26,7 +26,7 @@ export class Settings {
     this.made = page.getByRole('group', { name: 'Your new token' });
   }
 
-  /** Opens the page by its address and waits until it answers to a person: then it follows what happens. */
+  /** Opens the page by its address and waits until it is hydrated and follows the event stream. */
   async open(): Promise<void> {
     await Promise.all([this.page.waitForRequest('**/rpc/events?*'), this.page.goto('/settings')]);
   }
@@ -35,7 +35,7 @@ export class Settings {
     await Promise.all([this.page.waitForRequest('**/rpc/events?*'), this.page.reload()]);
   }
 
-  /** Makes a token and returns it. */
+  /** Creates a token and returns it. */
   async makeToken(name: string, span = 'It does not expire'): Promise<string> {
     await this.page.getByRole('textbox', { name: 'Name' }).fill(name);
     await this.page.getByRole('combobox', { name: 'How long it lasts' }).selectOption(span);

@@ -1,6 +1,6 @@
 /**
- * `test` for this folder's specs. Each test gets a scripted model server and a real Parlor of its own, and `page` is at
- * home there: `page.goto('/')`. Wait for what you expect to see, never for a time.
+ * `test` for this folder's specs. Each test gets its own scripted model server and its own real Parlor, whose address is the
+ * base of `page`: `page.goto('/')`. Wait for an expected state, never for a time.
  */
 import { test as base, expect } from '@playwright/test';
 import { BrowserLog } from './browser-log.ts';
@@ -10,20 +10,20 @@ import { Line } from './line.ts';
 import { Upstream } from './upstream.ts';
 
 type Fixtures = {
-  /** Variables for Parlor beside or instead of the usual: `test.use({ environment: { OPENAI_BASE_URL: undefined } })`. */
+  /** Variables for Parlor, merged with the defaults: `test.use({ environment: { OPENAI_BASE_URL: undefined } })`. */
   environment: NodeJS.ProcessEnv;
   /** Parlor's settings file: `test.use({ settings: '[log]\nkeep_events = 5' })`. */
   settings: string;
-  /** The test makes the browser half panic: `test.use({ faults: true })`. In no other test it may. */
+  /** Allows the browser half to panic: `test.use({ faults: true })`. */
   faults: boolean;
   upstream: Upstream;
   parlor: Parlor;
-  /** A way to Parlor that can break, for those who ask for it: `chat.open(line.url)`. */
+  /** A breakable connection to Parlor: `chat.open(line.url)`. */
   line: Line;
   browserLog: BrowserLog;
-  /** `page`, as somebody sees it who uses Parlor. */
+  /** The page object of `page`. */
   chat: Chat;
-  /** The same in one more tab. */
+  /** Opens another tab. */
   newTab: () => Promise<Chat>;
 };
 
@@ -63,7 +63,7 @@ export const test = base.extend<Fixtures>({
     async ({ browser, context, faults }, use) => {
       const log = new BrowserLog(faults);
       log.watch(context);
-      // A test may make more of them.
+      // A test may create more of them.
       const newContext = browser.newContext.bind(browser);
       browser.newContext = async (options) => {
         const another = await newContext(options);

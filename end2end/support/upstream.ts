@@ -1,6 +1,6 @@
 import { Program, cleanEnvironment } from './program.ts';
 
-/** The scripted model server (tests/upstream): says what a test tells it to, over the real protocol. */
+/** The scripted model server (tests/upstream): plays a test's scripts over the real protocol. */
 export class Upstream {
   #program!: Program;
   url = '';
@@ -13,70 +13,70 @@ export class Upstream {
     return upstream;
   }
 
-  /** Starts it again after `kill`, at the same address. It has forgotten its scripts. */
+  /** Restarts it after `kill`, at the same address and without scripts. */
   async start(): Promise<void> {
     const port = this.url ? new URL(this.url).port : '0';
     [this.#program, this.url] = await Program.start('upstream', ['--port', port], cleanEnvironment());
   }
 
-  /** Ends it in the middle of whatever it says. */
+  /** Kills it in the middle of an answer. */
   kill(): Promise<void> {
     return this.#program.end('SIGKILL');
   }
 
-  /** What `OPENAI_BASE_URL` should be. */
+  /** The value for `OPENAI_BASE_URL`. */
   get baseUrl(): string {
     return `${this.url}/v1`;
   }
 
   /**
-   * What the model will answer, e.g. `script({ when: { user_contains: 'greet' }, steps: [{ text: 'Hello' }, { gate: 'rest' },
-   * { text: ' world' }, { finish: 'stop' }] })`. tests/upstream/src/script.rs has all the words.
+   * Adds a script, e.g. `script({ when: { user_contains: 'greet' }, steps: [{ text: 'Hello' }, { gate: 'rest' },
+   * { text: ' world' }, { finish: 'stop' }] })`. tests/upstream/src/script.rs documents all steps.
    */
   script(script: Script): Promise<void> {
     return this.#control('POST', 'scripts', script);
   }
 
-  /** Waits until an answer stands at the gate: all before it has been sent, nothing after it. */
+  /** Waits until an answer has reached the gate: everything before it has been sent, nothing after it. */
   reached(gate: string): Promise<void> {
     return this.#control('GET', `gates/${encodeURIComponent(gate)}`);
   }
 
-  /** Lets what stands at the gate go on. */
+  /** Opens the gate. */
   open(gate: string): Promise<void> {
     return this.#control('POST', `gates/${encodeURIComponent(gate)}`);
   }
 
-  /** What `/v1/models` lists from now on, the newest first. */
+  /** Sets the models of `/v1/models`, newest first. */
   listModels(...models: string[]): Promise<void> {
     const data = models.map((id, index) => ({ id, created: 1000 - index }));
     return this.#control('POST', 'models', { body: { data } });
   }
 
-  /** The same, with what else such a list says of a model. */
+  /** The same, with the other fields of such a list. */
   describeModels(...data: ({ id: string } & Record<string, unknown>)[]): Promise<void> {
     return this.#control('POST', 'models', { body: { data } });
   }
 
-  /** Refuses every other key from now on. Parlor's is `sk-test` unless a test says otherwise. */
+  /** Rejects every other key from now on. Parlor's default is `sk-test`. */
   requireKey(key: string): Promise<void> {
     return this.#control('POST', 'key', key);
   }
 
-  /** What stands at an address of this server from now on, as JSON unless it is a text. */
+  /** Sets the content of an address of this server, as JSON unless it is a string. */
   page(path: string, body: unknown): Promise<void> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return this.#control('POST', 'pages', { path, body: { text } });
   }
 
-  /** From now on the address takes requests and never answers. */
+  /** Makes an address accept requests and never respond. */
   hang(path: string): Promise<void> {
     return this.#control('POST', 'pages', { path, body: 'never' });
   }
 
-  /** Every request for an answer that Parlor has sent, without what it tells about each message. */
-  async asked(): Promise<Asked[]> {
-    const requests: { path: string; body: Asked }[] = await this.#control('GET', 'requests');
+  /** All completion requests of Parlor, without message metadata. */
+  async asked(): Promise<ModelRequest[]> {
+    const requests: { path: string; body: ModelRequest }[] = await this.#control('GET', 'requests');
     const asked = requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => body);
     for (const { messages } of asked) {
       for (const message of messages) {
@@ -101,8 +101,8 @@ export class Upstream {
 export type Script = {
   when?: { user_contains?: string; model?: string; tool_gave?: string };
   steps: (string | Record<string, unknown>)[];
-  /** How often it is played; always, if nothing is said. */
+  /** The number of times it is played; default: unlimited. */
   times?: number;
 };
 
-export type Asked = { model: string; messages: { role: string; content: string }[]; temperature?: number; tool_choice?: { function: { name: string } } };
+export type ModelRequest = { model: string; messages: { role: string; content: string }[]; temperature?: number; tool_choice?: { function: { name: string } } };

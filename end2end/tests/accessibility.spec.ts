@@ -3,7 +3,7 @@ import { expectAccessible } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-// Looking at a whole page with axe takes a second or more, and these do it often.
+// An axe run takes a second or more, and these tests have many.
 test.slow();
 
 const RICH =
@@ -15,13 +15,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(`in ${colorScheme}`, () => {
     test.use({ colorScheme });
 
-    test('nothing stands in anybody’s way: a new chat', async ({ chat, page }) => {
+    test('a new chat is accessible', async ({ chat, page }) => {
       await chat.open();
       await expectAccessible(page);
       await screenshots(page, 'home');
     });
 
-    test('nothing stands in anybody’s way: an answer being made, and made', async ({ chat, page, upstream }) => {
+    test('running and finished answers are accessible', async ({ chat, page, upstream }) => {
       await upstream.script({ steps: [{ gate: 'start' }, { think: 'A thought' }, { gate: 'thought' }, { text: RICH }, { gate: 'rest' }] });
       await chat.open();
       await chat.say('Show');
@@ -40,7 +40,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await screenshots(page, 'answer');
     });
 
-    test('nothing stands in anybody’s way: stopping, renaming, deleting, an error', async ({ chat, page, upstream }) => {
+    test('stopping, renaming, deleting and errors are accessible', async ({ chat, page, upstream }) => {
       await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }], times: 1 });
       await chat.open();
       await chat.begin('Hello');
@@ -65,7 +65,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('dark and light can be chosen, and the choice stays', async ({ chat, page }) => {
+test('the chosen colour scheme is kept', async ({ chat, page }) => {
   await chat.open();
   const background = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
   const light = await background();
@@ -80,7 +80,7 @@ test('dark and light can be chosen, and the choice stays', async ({ chat, page }
   expect(await background()).toBe(dark);
 });
 
-test('everything can be done with the keyboard alone', async ({ chat, page, upstream }) => {
+test('everything works with the keyboard alone', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }] });
   const { keyboard } = page;
   await chat.open();
@@ -138,7 +138,7 @@ test('everything can be done with the keyboard alone', async ({ chat, page, upst
   });
 });
 
-test('Enter that belongs to an input method sends nothing', async ({ chat }) => {
+test('Enter of an input method sends nothing', async ({ chat }) => {
   await chat.open();
   await chat.message.fill('にほん');
   await chat.message.dispatchEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true });
@@ -148,10 +148,10 @@ test('Enter that belongs to an input method sends nothing', async ({ chat }) => 
   await expect(chat.questions).toContainText('にほん');
 });
 
-test.describe('with a finger', () => {
+test.describe('with touch input', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
 
-  test('every conversation can be renamed and deleted, and nothing is written too small', async ({ chat, page, parlor }) => {
+  test('conversations can be managed and text is large enough', async ({ chat, page, parlor }) => {
     for (const message of ['One', 'Two']) await (await EventStream.chat(parlor.url, { message })).rest();
     await page.goto('/');
     await expect(chat.model).toHaveCSS('font-size', '16px');
@@ -171,7 +171,7 @@ test.describe('with a finger', () => {
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test('the list is a drawer', async ({ chat, page, upstream }) => {
+  test('the conversation list is a drawer', async ({ chat, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine' }] });
     const menu = page.getByRole('button', { name: 'Conversations' });
     await chat.open();
@@ -201,17 +201,17 @@ test.describe('on a phone', () => {
     await expect(chat.answers).toContainText('Fine');
   });
 
-  test('the drawer goes wherever one goes, and stays behind a question', async ({ chat, page }) => {
+  test('the drawer closes on navigation, not behind a dialog', async ({ chat, page }) => {
     const menu = page.getByRole('button', { name: 'Conversations' });
     await chat.open();
     await menu.click();
     await chat.newChat.click();
-    await expect(chat.list, 'one is there already').toBeHidden();
+    await expect(chat.list, 'the page is already open').toBeHidden();
     await chat.say('First');
     await chat.done();
     await menu.click();
     await chat.entry('First').click();
-    await expect(chat.list, 'one is there already').toBeHidden();
+    await expect(chat.list, 'the page is already open').toBeHidden();
     await menu.click();
     await chat.press('Delete', 'First');
     await expect(chat.dialog).toBeVisible();

@@ -1,11 +1,11 @@
-// Answers that are not whole, and answers in shapes that are not OpenAI's.
+// Incomplete answers, and answers in other formats than OpenAI's.
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }], ...more })}\n\n`;
 
-test('an answer at its longest length says so and goes on', async ({ chat, upstream }) => {
+test('an answer at the length limit can be continued', async ({ chat, upstream }) => {
   await upstream.script({ when: { user_contains: 'cut off' }, steps: [{ text: ' and the end.' }] });
   await upstream.script({ when: { user_contains: 'tell' }, times: 1, steps: [{ text: 'The beginning' }, { finish: 'length' }] });
   await chat.open();
@@ -23,7 +23,7 @@ test('an answer at its longest length says so and goes on', async ({ chat, upstr
   await expect(chat.answers.getByRole('button', { name: 'Continue' })).toHaveCount(0);
 });
 
-test('thoughts without an answer are told as such', async ({ chat, upstream }) => {
+test('thinking without an answer is reported', async ({ chat, upstream }) => {
   await upstream.script({ when: { user_contains: 'think' }, steps: [{ think: 'Hm.' }, { finish: 'stop' }] });
   await chat.open();
   await chat.begin('think');
@@ -34,7 +34,7 @@ test('thoughts without an answer are told as such', async ({ chat, upstream }) =
   await expect(told.getByRole('button', { name: 'Retry' })).toBeVisible();
 });
 
-test('thinking whose beginning was not marked moves out of the answer', async ({ chat, upstream }) => {
+test('thinking without an opening tag leaves the answer', async ({ chat, upstream }) => {
   await upstream.script({
     when: { user_contains: 'greet' },
     steps: [{ text: 'They want a greeting.' }, { gate: 'end' }, { text: '\n</think>\n\nGood day.' }],
@@ -50,7 +50,7 @@ test('thinking whose beginning was not marked moves out of the answer', async ({
   await expect(chat.answers.locator('.prose')).toHaveText('Good day.');
 });
 
-test('citations of a server become sources, and an image is told of', async ({ chat, upstream }) => {
+test('citations become sources and images are noted', async ({ chat, upstream }) => {
   const citations = ['https://a.example/1', 'https://b.example/2', 'https://c.example/3'];
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
   const raw = chunk({ content: 'Whales sing[3].' }, null, { citations }) + chunk({ content: '', images: [image] }) + chunk({}, 'stop', { citations });

@@ -1,17 +1,17 @@
-import { asksFor, desk } from '../support/desk.ts';
+import { callTool, mcpSettings } from '../support/mcp.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-test.describe('a tool that has to be allowed', () => {
-  test.use({ settings: desk('ask') });
+test.describe('a tool that needs approval', () => {
+  test.use({ settings: mcpSettings('ask') });
 
   test.beforeEach(async ({ upstream }) => {
     await upstream.script({ steps: [{ text: 'As you like.' }] });
-    await upstream.script(asksFor('desk_echo', 'first'));
+    await upstream.script(callTool('desk_echo', 'first'));
     await upstream.script({ when: { tool_gave: '' }, steps: [{ text: 'So be it.' }] });
   });
 
-  test('waits for the person through a reload and a restart, and is answered from any tab, once', async ({
+  test('waits through a restart and is answered once', async ({
     chat,
     parlor,
     newTab,
@@ -38,7 +38,7 @@ test.describe('a tool that has to be allowed', () => {
     }
   });
 
-  test('is not run when it is denied, and the model is told', async ({ chat, upstream }) => {
+  test('does not run when denied, and the model is told', async ({ chat, upstream }) => {
     await chat.open();
     await chat.begin('Try it');
     await chat.answers.getByRole('button', { name: 'Deny' }).click();
@@ -48,7 +48,7 @@ test.describe('a tool that has to be allowed', () => {
     expect(told.content).toContain('did not allow');
   });
 
-  test('is allowed once for all in its conversation, and not in others', async ({ chat }) => {
+  test('can be always allowed for one conversation only', async ({ chat }) => {
     await chat.open();
     await chat.begin('Try it');
     await chat.answers.getByRole('button', { name: 'Always in this conversation' }).click();
@@ -64,10 +64,10 @@ test.describe('a tool that has to be allowed', () => {
 });
 
 test.describe('a tool that never ends', () => {
-  test.use({ settings: desk('never') });
+  test.use({ settings: mcpSettings('never') });
 
-  test('is ended by a stop, from another tab too', async ({ chat, upstream, newTab }) => {
-    await upstream.script(asksFor('desk_wait', 'for ever'));
+  test('is ended by a stop in any tab', async ({ chat, upstream, newTab }) => {
+    await upstream.script(callTool('desk_wait', 'for ever'));
     await chat.open();
     const path = await chat.begin('Try it');
     await expect(chat.answers.locator('.tool summary')).toContainText('for ever');

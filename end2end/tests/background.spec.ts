@@ -1,13 +1,13 @@
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
 const news = 'has something new';
 
-test('what ended while nobody looked has a dot in every tab, also after a restart, until it is opened', async ({ chat, newTab, parlor, upstream }) => {
+test('an unseen end has a dot until it is opened', async ({ chat, newTab, parlor, upstream }) => {
   await upstream.script({ when: { user_contains: 'slow' }, steps: [{ text: 'Thinking it over' }, { gate: 'over' }, { text: ': done.' }] });
   await chat.open();
   await chat.begin('slow question');
@@ -38,7 +38,7 @@ test('what ended while nobody looked has a dot in every tab, also after a restar
   await expect(entry).not.toContainText(news);
 });
 
-test('what is on the screen as it ends is no news, and neither is what was stopped', async ({ chat, upstream }) => {
+test('visible and stopped answers get no dot', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'Here' }, { gate: 'end' }, { text: ' it is.' }] });
   await chat.open();
   await chat.begin('watched');

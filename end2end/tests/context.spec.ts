@@ -2,10 +2,10 @@ import { expectAccessible } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-test.describe('the gauge', () => {
-  test('says how full the model’s window is, to everybody, and grows with the conversation', async ({ chat, page, parlor, upstream }) => {
+test.describe('the context gauge', () => {
+  test('shows the window’s usage and grows in every tab', async ({ chat, page, parlor, upstream }) => {
     await upstream.describeModels({ id: 'small', max_model_len: 4000 });
-    await parlor.restart(); // A list is taken for true for a while.
+    await parlor.restart(); // A list is cached for a while.
     await upstream.script({ steps: [{ text: 'Fine.' }, 'done'] });
     await chat.open();
     const gauge = page.getByRole('button', { name: /^Context window/ });
@@ -33,7 +33,7 @@ test.describe('the gauge', () => {
     await expect(gauge).toHaveAccessibleName(shown!);
   });
 
-  test('says of a window that nobody knows that it is unknown', async ({ chat, page, upstream }) => {
+  test('says that an unknown window is unknown', async ({ chat, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     await chat.say('Hello');
@@ -44,8 +44,8 @@ test.describe('the gauge', () => {
   });
 });
 
-test.describe('how the model answers', () => {
-  test('is set for a conversation, seen in every tab, and kept', async ({ chat, newTab, page, upstream }) => {
+test.describe('the model parameters', () => {
+  test('are set per conversation, in every tab, and kept', async ({ chat, newTab, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     const path = await chat.begin('Hello');
@@ -87,7 +87,7 @@ test.describe('how the model answers', () => {
     expect(asked[1]).toMatchObject({ temperature: 0.3, reasoning_effort: 'high', max_completion_tokens: 700 });
   });
 
-  test('can be set before a conversation begins, for that one alone', async ({ chat, page, upstream }) => {
+  test('can be set for a new conversation alone', async ({ chat, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     const button = page.getByRole('button', { name: /^How the model answers/ });
@@ -110,7 +110,7 @@ test.describe('how the model answers', () => {
 test.describe('a forced search', () => {
   test.use({ settings: "[tools.web_search]\nprovider = 'searxng'\nurl = 'http://127.0.0.1:9'" });
 
-  test('is asked for with a button, for the next message alone', async ({ chat, page, upstream }) => {
+  test('applies to the next message only', async ({ chat, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
@@ -131,12 +131,12 @@ test.describe('a forced search', () => {
 
     await search.click();
     await chat.newChat.click();
-    await expect(search, 'it was meant for the other conversation').toHaveAttribute('aria-pressed', 'false');
+    await expect(search, 'the request applied to the other conversation').toHaveAttribute('aria-pressed', 'false');
     await page.goBack();
     await expect(search).toHaveAttribute('aria-pressed', 'true');
   });
 
-  test('comes back with a message that is taken back', async ({ browserLog, chat, page, parlor, upstream }) => {
+  test('returns with a withdrawn message', async ({ browserLog, chat, page, parlor, upstream }) => {
     browserLog.allow(/net::ERR_/);
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
@@ -155,7 +155,7 @@ test.describe('a forced search', () => {
     expect((await upstream.asked()).map(({ tool_choice }) => tool_choice?.function.name)).toEqual(['web_search']);
   });
 
-  test('stays asked for if what was pressed is refused', async ({ browserLog, chat, page, upstream }) => {
+  test('stays selected if a pressed suggestion is refused', async ({ browserLog, chat, page, upstream }) => {
     browserLog.allow(/status of 409/);
     const actions = JSON.stringify([{ label: 'Save it', action: 'save', handler: 'server' }]);
     await upstream.script({ steps: [{ text: `Fine.\n\nSUGGESTED_ACTIONS: ${actions}` }] });
@@ -170,13 +170,13 @@ test.describe('a forced search', () => {
     await expect(search).toHaveAttribute('aria-pressed', 'true');
   });
 
-  test('is wanted no more once the message turns out to be sent', async ({ browserLog, chat, page }) => {
+  test('is cleared once the message proves sent', async ({ browserLog, chat, page }) => {
     browserLog.allow(/status of 500/);
     await chat.open();
     await chat.begin('Hello');
     await chat.done();
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
-    // The server has the message, but answers that it failed before the page hears of it.
+    // The server stores the message, but reports a failure before the page receives the event.
     let arrived = () => {};
     const held = new Promise<void>((resolve) => (arrived = resolve));
     await page.route('**/rpc/send_message', async (route) => {
@@ -194,7 +194,7 @@ test.describe('a forced search', () => {
     await expect(search).toHaveAttribute('aria-pressed', 'false');
   });
 
-  test('goes with a suggestion that is pressed', async ({ chat, page, upstream }) => {
+  test('applies to a pressed suggestion', async ({ chat, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
@@ -206,7 +206,7 @@ test.describe('a forced search', () => {
   });
 });
 
-test('where nothing searches the web there is no button for it', async ({ chat, page }) => {
+test('has no search button without a search engine', async ({ chat, page }) => {
   await chat.open();
   await expect(page.getByRole('button', { name: /^Search the web/ })).toHaveCount(0);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
-test('an answer that a crash interrupted goes on in the same text, code block and all', async ({ chat, parlor, upstream }) => {
+test('an interrupted answer continues in the same text', async ({ chat, parlor, upstream }) => {
   const code = 'fn main() {\n    prin';
   await upstream.script({ when: { user_contains: 'cut off' }, steps: [{ think: 'Where was I?' }, { text: 'tln!("hi");\n}\n```\n\nThat is all.' }] });
   await upstream.script({ when: { user_contains: 'program' }, times: 1, steps: [{ text: `Here:\n\n\`\`\`rust\n${code}` }, { gate: 'never' }] });
@@ -27,7 +27,7 @@ test('an answer that a crash interrupted goes on in the same text, code block an
   expect(await chat.answers.locator('.prose').allInnerTexts()).toEqual(live);
 });
 
-test('a stopped answer can be continued, and no other button offers it later', async ({ chat, upstream }) => {
+test('only the last stopped answer can be continued', async ({ chat, upstream }) => {
   await upstream.script({ when: { user_contains: 'cut off' }, steps: [{ text: ' end.' }] });
   await upstream.script({ when: { user_contains: 'tell' }, times: 1, steps: [{ text: 'The beginning and the' }, { gate: 'never' }] });
   await chat.open();

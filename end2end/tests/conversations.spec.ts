@@ -1,14 +1,14 @@
 import { EventStream } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
-/** Has a conversation over HTTP, to its end. */
-async function converse(url: string, message: string): Promise<string> {
+/** Runs a conversation over HTTP to its end. */
+async function runConversation(url: string, message: string): Promise<string> {
   const events = await (await EventStream.chat(url, { message })).rest();
   expect(events.at(-1)?.type).toBe('complete');
   return `/c/${events[0]!.conversation_id}`;
 }
 
-test('a new chat is nobody’s business until its first message is sent', async ({ chat, parlor }) => {
+test('a new chat is stored with its first message', async ({ chat, parlor }) => {
   await chat.open();
   await chat.newChat.click();
   await chat.message.fill('Not sent yet');
@@ -17,13 +17,13 @@ test('a new chat is nobody’s business until its first message is sent', async 
   await expect(chat.list.getByText('Your conversations will be listed here.')).toBeVisible();
   await expect(chat.entries).toHaveCount(0);
 
-  const path = await converse(parlor.url, 'The first');
+  const path = await runConversation(parlor.url, 'The first');
   const log = await EventStream.everything(parlor.url);
   expect(await log.next(), 'the log begins with it').toMatchObject({ position: 1, conversation_id: path.slice('/c/'.length) });
   log.close();
 });
 
-test('a title is the first 30 characters of the first message, cut at a word', async ({ chat, page }) => {
+test('a title is the first message’s first 30 characters', async ({ chat, page }) => {
   await chat.open();
   await chat.say('What is the unemployment rate in Denmark, and how was it ten years ago?');
   const title = 'What is the unemployment rate…';
@@ -37,7 +37,7 @@ test('a title is the first 30 characters of the first message, cut at a word', a
   await expect(chat.title).toHaveText(title);
 });
 
-test('a conversation can be renamed, in all tabs at once', async ({ chat, newTab }) => {
+test('renaming a conversation changes all tabs', async ({ chat, newTab }) => {
   await chat.open();
   const path = await chat.begin('Plans');
   await chat.done();
@@ -64,7 +64,7 @@ test('a conversation can be renamed, in all tabs at once', async ({ chat, newTab
   await expect(chat.title).toHaveText('Plans for <b>summer</b>');
 });
 
-test('deleting asks first, and then the conversation is gone everywhere', async ({ browserLog, chat, newTab, page }) => {
+test('deleting asks first, then removes the conversation everywhere', async ({ browserLog, chat, newTab, page }) => {
   await chat.open();
   const path = await chat.begin('Secrets');
   await chat.done();
@@ -89,7 +89,7 @@ test('deleting asks first, and then the conversation is gone everywhere', async 
   expect((await page.goto(path))?.status()).toBe(404);
 });
 
-test('a conversation can be deleted while it is answered', async ({ chat, parlor, upstream }) => {
+test('a conversation can be deleted while it is running', async ({ chat, parlor, upstream }) => {
   await upstream.script({ when: { user_contains: 'Go on' }, steps: [{ text: 'On and on' }, { gate: 'never' }] });
   await chat.open();
   await chat.begin('Go on');
@@ -98,14 +98,14 @@ test('a conversation can be deleted while it is answered', async ({ chat, parlor
   await chat.dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(chat.entries).toHaveCount(0);
   const log = await EventStream.everything(parlor.url);
-  await converse(parlor.url, 'Something else');
+  await runConversation(parlor.url, 'Something else');
   expect(await log.until('conversation_created'), 'nothing else is left in the log').toMatchObject({ title: 'Something else' });
   await expect(chat.titles).toHaveText(['Something else']);
   log.close();
 });
 
-test('addresses name conversations: links, back and forward work', async ({ chat, page, parlor }) => {
-  const [one, two] = [await converse(parlor.url, 'One'), await converse(parlor.url, 'Two')];
+test('links, back and forward work', async ({ chat, page, parlor }) => {
+  const [one, two] = [await runConversation(parlor.url, 'One'), await runConversation(parlor.url, 'Two')];
   await chat.open(one);
   await expect(chat.answers).toContainText('One');
   await chat.entry('Two').click();
@@ -124,7 +124,7 @@ test('addresses name conversations: links, back and forward work', async ({ chat
   await expect(page).toHaveURL(two);
 });
 
-test('two tabs are in two conversations', async ({ chat, newTab }) => {
+test('two tabs can show two conversations', async ({ chat, newTab }) => {
   const other = await newTab();
   await chat.open();
   await other.open();
@@ -137,9 +137,9 @@ test('two tabs are in two conversations', async ({ chat, newTab }) => {
   for (const tab of [chat, other]) await expect(tab.titles).toHaveText(['Right', 'Left']);
 });
 
-test('each place keeps its own draft', async ({ chat, parlor }) => {
-  await converse(parlor.url, 'One');
-  await converse(parlor.url, 'Two');
+test('each page keeps its own draft', async ({ chat, parlor }) => {
+  await runConversation(parlor.url, 'One');
+  await runConversation(parlor.url, 'Two');
   await chat.open();
   await chat.entry('One').click();
   await expect(chat.title).toHaveText('One');
@@ -151,7 +151,7 @@ test('each place keeps its own draft', async ({ chat, parlor }) => {
 });
 
 test('the list shows the newest activity first', async ({ chat, parlor }) => {
-  for (const name of ['Ant', 'Bee', 'Cat']) await converse(parlor.url, name);
+  for (const name of ['Ant', 'Bee', 'Cat']) await runConversation(parlor.url, name);
   await chat.open();
   await expect(chat.titles).toHaveText(['Cat', 'Bee', 'Ant']);
   await chat.entry('Ant').click();
@@ -169,8 +169,8 @@ for (const [when, days, heading] of [
   ['yesterday', 1, 'Yesterday'],
   ['some days ago', 5, 'Previous 7 days'],
 ] as const) {
-  test(`what happened ${when} is listed under “${heading}”`, async ({ chat, page, parlor }) => {
-    await converse(parlor.url, 'Hello');
+  test(`activity ${when} is listed under “${heading}”`, async ({ chat, page, parlor }) => {
+    await runConversation(parlor.url, 'Hello');
     await page.clock.setFixedTime(Date.now() + days * 24 * 60 * 60 * 1000);
     await chat.open();
     const group = chat.list.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
@@ -181,7 +181,7 @@ for (const [when, days, heading] of [
 
 test('a long list is loaded page by page', async ({ chat, parlor }) => {
   const names = Array.from({ length: 45 }, (_, index) => `Chat number ${index + 1}`);
-  for (const name of names) await converse(parlor.url, name);
+  for (const name of names) await runConversation(parlor.url, name);
   await chat.open();
   await expect(chat.entries).toHaveCount(40);
   await expect(chat.titles.first()).toHaveText('Chat number 45');
@@ -190,10 +190,10 @@ test('a long list is loaded page by page', async ({ chat, parlor }) => {
   await expect(chat.list.getByRole('button', { name: 'Show older' })).toHaveCount(0);
 });
 
-test('fast clicks through the list end on the one that was clicked last', async ({ chat, page, parlor }) => {
+test('rapid clicks in the list open the last one', async ({ chat, page, parlor }) => {
   const names = ['Ant', 'Bee', 'Cat', 'Dog', 'Elk'];
-  for (const name of names) await converse(parlor.url, name);
-  // What is asked for first is answered last.
+  for (const name of names) await runConversation(parlor.url, name);
+  // The first request is answered last.
   const held: (() => Promise<void>)[] = [];
   await page.route('**/rpc/conversation?*', (route) => {
     if (held.push(() => route.continue()) === names.length) for (const answer of held.toReversed()) void answer();
@@ -226,7 +226,7 @@ test('everything survives a restart', async ({ browserLog, chat, parlor }) => {
   await expect(chat.answers.last()).toContainText('And a third');
 });
 
-test('an address that names no conversation gets a kind page', async ({ browserLog, chat, page }) => {
+test('an unknown conversation gets a helpful page', async ({ browserLog, chat, page }) => {
   browserLog.allow(/status of 404/);
   const response = await page.goto('/c/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11');
   expect(response?.status()).toBe(404);
@@ -235,7 +235,7 @@ test('an address that names no conversation gets a kind page', async ({ browserL
   await expect(chat.title).toHaveText('New chat');
 });
 
-test('a conversation that begins after its page was opened is shown there', async ({ browserLog, chat, page, parlor }) => {
+test('a conversation created after opening its page appears', async ({ browserLog, chat, page, parlor }) => {
   browserLog.allow(/status of 404/);
   const conversation_id = '0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11';
   await page.goto(`/c/${conversation_id}`);
@@ -245,7 +245,7 @@ test('a conversation that begins after its page was opened is shown there', asyn
   await expect(chat.answers).toContainText('Here it is');
 });
 
-test('an address that names nothing gets one too', async ({ browserLog, page }) => {
+test('an unknown address gets a helpful page', async ({ browserLog, page }) => {
   browserLog.allow(/status of 404/);
   for (const path of ['/c/what', '/nothing/here']) {
     expect((await page.goto(path))?.status(), path).toBe(404);
@@ -253,7 +253,7 @@ test('an address that names nothing gets one too', async ({ browserLog, page }) 
   }
 });
 
-test('what is written from right to left stands so wherever it is shown', async ({ chat }) => {
+test('right-to-left text is shown right to left everywhere', async ({ chat }) => {
   const arabic = 'ما هي عاصمة فرنسا؟ أجب بجملة واحدة قصيرة من فضلك';
   const direction = (element: Element) => getComputedStyle(element).direction;
   await chat.open();

@@ -1,13 +1,13 @@
 /**
- * Pages of other sites in the same browser: whatever they try, nothing changes, nobody else is asked, and nothing can be read.
- * `localhost` is another site than 127.0.0.1, another port only another origin, and the third name one that resolves to loopback.
+ * Pages of other sites in the same browser cannot change anything, cause no request to other servers, and read nothing.
+ * `localhost` is another site than 127.0.0.1, another port only another origin; the third name resolves to loopback.
  */
 import { randomUUID } from 'node:crypto';
 import { request as http } from 'node:http';
 import config from '../playwright.config.ts';
 import { EventStream } from '../support/events.ts';
 import { placeArticles, pubmed } from '../support/pubmed.ts';
-import { attack, contract, functions, Stranger } from '../support/stranger.ts';
+import { attack, contract, functions, OtherSite } from '../support/other-site.ts';
 import { expect, test } from '../support/test.ts';
 import { Parlor } from '../support/parlor.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -18,8 +18,8 @@ test.use({ launchOptions: { ...launch, args: [...launch.args!, `--host-resolver-
 
 const query = 'query=tides&sort=date&page=1&pmid=11&address=%2Fliterature%3Fq%3Dtides&q=tides&article=11&after=0';
 
-/** A Parlor with a conversation, at a PubMed. */
-async function furnished(upstream: Upstream) {
+/** A Parlor with a conversation and a PubMed. */
+async function startWithConversation(upstream: Upstream) {
   await placeArticles(upstream);
   await upstream.script({ steps: [{ text: 'Said.' }] });
   const model = { OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'sk-test' };
@@ -33,7 +33,7 @@ async function furnished(upstream: Upstream) {
   const paths = [...functions(), ...contract().map(fill), '/rpc/events', '/send', '/literature', `/c/${conversation_id}`, '/v1/models', '/healthz'];
   const urls = paths.map((path) => `${parlor.url}${path}?${ids}&${query}`);
   const named = { intent_id: randomUUID(), conversation_id, message_id, user_message_id: randomUUID(), text: 'Forged', model: null, verdict: 'accepted', payload_id: '1', parameters: { temperature: '1' } };
-  // What any function takes: those that it does not know are passed over.
+  // Arguments of all functions: unknown ones are ignored.
   const body = {
     ...named, intent: named, message: 'Forged', title: 'Forged', pmid: '11', note: 'Forged', saved_at: null, name: 'Forged', days: null,
     text: 'Forged', through: user_message_id, stream: { id: randomUUID(), name: 'Forged', query: 'forged', instructions: '' },
@@ -42,62 +42,62 @@ async function furnished(upstream: Upstream) {
   return { parlor, conversation_id, head, urls, body: JSON.stringify(body) };
 }
 
-/** What the servers behind Parlor were asked so far. */
-async function outgoing(upstream: Upstream): Promise<string[]> {
+/** The requests to the servers behind Parlor so far. */
+async function outgoingRequests(upstream: Upstream): Promise<string[]> {
   const requests: { path: string }[] = await (await fetch(`${upstream.url}/control/requests`)).json();
   return requests.map(({ path }) => path);
 }
 
-test('pages of other sites change, ask and read nothing', async ({ page, upstream, browserLog }) => {
+test('other sites cannot change, query or read anything', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/./);
   test.slow();
-  const { parlor, conversation_id, head, urls, body } = await furnished(upstream);
+  const { parlor, conversation_id, head, urls, body } = await startWithConversation(upstream);
   expect(urls.length, 'all functions and addresses').toBeGreaterThan(55);
-  // One that asks others, one that changes something, one that streams, the contract, the form, and a page.
+  // One that queries other servers, one that changes something, one that streams, the public API, the form, and a page.
   const names = ['/rpc/search_articles', '/rpc/rename_conversation', '/rpc/events', '/api/conversations', '/send', '/literature'];
   const thorough = names.map((name) => urls.find((url) => url.startsWith(`${parlor.url}${name}?`))!);
   expect(thorough).not.toContain(undefined);
   const log = await EventStream.everything(parlor.url, head);
-  // Whatever Parlor asks by itself has been asked.
-  await expect.poll(async () => (await outgoing(upstream)).length).toBeGreaterThan(0);
-  const before = await outgoing(upstream);
-  const stranger = await Stranger.start();
+  // Parlor's own requests are done.
+  await expect.poll(async () => (await outgoingRequests(upstream)).length).toBeGreaterThan(0);
+  const before = await outgoingRequests(upstream);
+  const otherSite = await OtherSite.start();
   for (const host of ['localhost', '127.0.0.1']) {
-    await page.goto(stranger.at(host));
+    await page.goto(otherSite.at(host));
     expect(await page.evaluate(attack, { urls, thorough, body }), host).toEqual([]);
   }
-  expect(await outgoing(upstream)).toEqual(before);
-  // The next thing that happens is what the person does.
+  expect(await outgoingRequests(upstream)).toEqual(before);
+  // The next event is the user's action.
   const renamed = await fetch(`${parlor.url}/api/conversations/${conversation_id}`, {
     method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"title":"By the person"}',
   });
   expect(renamed.status).toBe(200);
   expect(await log.next()).toMatchObject({ type: 'conversation_renamed', title: 'By the person' });
   log.close();
-  await stranger.close();
+  await otherSite.close();
   await parlor.dispose();
 });
 
-test('pages of other sites lead to a search by a click only', async ({ page, upstream, browserLog }) => {
+test('other sites open a search only by a click', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)/);
-  const { parlor } = await furnished(upstream);
+  const { parlor } = await startWithConversation(upstream);
   const search = `${parlor.url}/literature?q=tides`;
-  const stranger = await Stranger.start();
-  const asked = async () => (await outgoing(upstream)).filter((path) => path.startsWith('/eutils'));
+  const otherSite = await OtherSite.start();
+  const asked = async () => (await outgoingRequests(upstream)).filter((path) => path.startsWith('/eutils'));
 
-  await page.goto(stranger.leadingTo(search));
+  await page.goto(otherSite.navigatingTo(search));
   await expect(page.getByRole('heading', { name: 'Open this search?' })).toBeVisible();
   for (const path of ['/rpc/search_articles?query=tides&sort=date&page=1', '/api/models']) {
-    await page.goto(stranger.leadingTo(parlor.url + path));
+    await page.goto(otherSite.navigatingTo(parlor.url + path));
     await page.waitForURL(parlor.url + path);
     await expect(page.locator('body')).toContainText('another site');
   }
   expect(await asked()).toEqual([]);
-  await page.goto(stranger.leadingTo(search));
+  await page.goto(otherSite.navigatingTo(search));
   await page.getByRole('link', { name: 'Open it' }).click();
   await expect(page.getByText('Tides of the moon').first()).toBeVisible();
 
-  await page.goto(stranger.at('localhost'));
+  await page.goto(otherSite.at('localhost'));
   await page.evaluate((address) => {
     document.body.innerHTML = '<a>Tides</a>';
     document.querySelector('a')!.href = address;
@@ -105,17 +105,17 @@ test('pages of other sites lead to a search by a click only', async ({ page, ups
   await page.getByRole('link', { name: 'Tides' }).click();
   await expect(page.getByText('Tides of the moon').first(), 'a link that a person follows').toBeVisible();
   await page.close();
-  await stranger.close();
+  await otherSite.close();
   await parlor.dispose();
 });
 
-test('a name that resolves to this machine is refused', async ({ page, upstream, browserLog }) => {
+test('a foreign name for this machine is refused', async ({ page, upstream, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)|Cross-Origin-Opener-Policy header has been ignored/);
-  const { parlor, urls } = await furnished(upstream);
+  const { parlor, urls } = await startWithConversation(upstream);
   const port = new URL(parlor.url).port;
   await page.goto(`http://${rebound}:${port}/`);
   await expect(page.getByRole('alert')).toContainText(`"${rebound}:${port}" to the setting server.allowed_hosts`);
-  // As a page of that name would ask, which was loaded from elsewhere before the name came to lead here.
+  // Like a page of that name loaded from another server before the name was rebound to this one.
   const asked = (url: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const headers = { host: `${rebound}:${port}`, 'sec-fetch-site': 'same-origin' };

@@ -1,4 +1,4 @@
-/** What is stored and can't be read costs only itself: it is said to be damaged, and everything else works. */
+/** Damaged rows are shown as damaged, and everything else works. */
 import { damage } from '../support/damage.ts';
 import { EventStream } from '../support/events.ts';
 import { Requests } from '../support/requests.ts';
@@ -11,7 +11,7 @@ test('damaged messages are shown as damaged', async ({ browserLog, chat, page, p
   await chat.open();
   await chat.begin('The first question');
   await chat.done();
-  // The title has the same words, but is no JSON.
+  // The title has the same words, but is not JSON.
   await damage(parlor, '"text":"The first question"');
   await damage(parlor, '"text":"A broken answer."');
   await chat.reload();
@@ -25,7 +25,7 @@ test('damaged messages are shown as damaged', async ({ browserLog, chat, page, p
   await expect(chat.entries).toHaveCount(0);
 });
 
-test('a damaged change is said once and passed', async ({ browserLog, chat, line, page, parlor, upstream }) => {
+test('a damaged event is reported once and skipped', async ({ browserLog, chat, line, page, parlor, upstream }) => {
   browserLog.allowLostConnections();
   await upstream.script({ steps: [{ text: 'Of course.' }] });
   await chat.open(line.url);

@@ -1,4 +1,4 @@
-/** A conversation that is deleted is gone: for whoever looks at it, for whoever was away, in the log, and in the files. */
+/** A deleted conversation disappears from open tabs, from reconnecting ones, from the log and from the files. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EventStream } from '../support/events.ts';
@@ -6,8 +6,8 @@ import { expect, test } from '../support/test.ts';
 
 const secret = 'Rumpelstilzchen';
 
-/** All that happened, as a client is told that begins at the log's beginning. */
-async function wholeLog(url: string): Promise<string> {
+/** All events of the log from its beginning. */
+async function readLog(url: string): Promise<string> {
   const last = await (await EventStream.chat(url, { message: 'The last' })).rest();
   const log = await EventStream.everything(url);
   const events = [];
@@ -19,7 +19,7 @@ async function wholeLog(url: string): Promise<string> {
   return JSON.stringify(events);
 }
 
-test('deleted in one tab while it is answered: gone for whoever looks, whoever is cut off, and whoever comes', async ({ browserLog, chat, line, newTab, page, parlor, upstream }) => {
+test('deleting a running conversation removes it from every tab', async ({ browserLog, chat, line, newTab, page, parlor, upstream }) => {
   browserLog.allowLostConnections();
   browserLog.allow(/status of 404/);
   await upstream.script({ when: { user_contains: secret }, steps: [{ think: secret }, { text: `It is ${secret}` }, { gate: 'more' }, { text: ` and ${secret}.` }] });
@@ -43,7 +43,7 @@ test('deleted in one tab while it is answered: gone for whoever looks, whoever i
   await expect(watching.entries).toHaveCount(0);
   const rest = await program.rest();
   expect(JSON.stringify(rest), 'the program hears no more of it, and no error').not.toMatch(new RegExp(`${secret}|"error"`));
-  // What the model still says, nobody hears.
+  // Further output of the model is dropped.
   await upstream.open('more');
   await expect(cutOff.answers, 'nobody could tell it').toContainText(secret);
   line.mend();
@@ -56,8 +56,8 @@ test('deleted in one tab while it is answered: gone for whoever looks, whoever i
   }
   for (const address of [path, `/api/messages/${message_id}`]) expect((await page.request.get(address)).status()).toBe(404);
 
-  expect(await wholeLog(parlor.url)).not.toContain(secret);
-  // A stop that runs out of time leaves it to the next one to empty SQLite's own log.
+  expect(await readLog(parlor.url)).not.toContain(secret);
+  // A shutdown that runs out of time leaves the checkpoint of the WAL to the next one.
   await expect(async () => {
     await parlor.restart();
     await parlor.stop();
@@ -67,7 +67,7 @@ test('deleted in one tab while it is answered: gone for whoever looks, whoever i
   }).toPass();
 });
 
-test('deleted in two tabs at once: once, and no error', async ({ chat, newTab, parlor, upstream }) => {
+test('deleting in two tabs at once causes no error', async ({ chat, newTab, parlor, upstream }) => {
   await upstream.script({ when: { user_contains: 'Going' }, steps: [{ text: 'On and on' }, { gate: 'never' }] });
   await chat.open();
   const path = await chat.begin('Going on');
@@ -75,17 +75,17 @@ test('deleted in two tabs at once: once, and no error', async ({ chat, newTab, p
   const other = await newTab();
   await other.open(path);
   for (const tab of [chat, other]) await tab.press('Delete', 'Going on');
-  // The question may be out of date by the time it is answered.
+  // The dialog may be outdated when it is confirmed.
   await Promise.all([chat, other].map((tab) => tab.dialog.getByRole('button', { name: 'Delete' }).click({ timeout: 5000 })));
   for (const tab of [chat, other]) {
     await expect(tab.entries).toHaveCount(0);
     await expect(tab.title).toHaveText(/New chat|Not found/);
     await expect(tab.page.locator('.toast')).toHaveCount(0);
   }
-  expect((await wholeLog(parlor.url)).match(/"conversation_deleted"/g)).toHaveLength(1);
+  expect((await readLog(parlor.url)).match(/"conversation_deleted"/g)).toHaveLength(1);
 });
 
-test('what is being written where another tab deletes the conversation is there in the new chat', async ({ chat, newTab }) => {
+test('a draft moves to a new chat when its conversation is deleted', async ({ chat, newTab }) => {
   await chat.open();
   const path = await chat.begin('Hello');
   await chat.done();

@@ -1,4 +1,4 @@
-/** How an answer was made: a dialog at each answer. */
+/** The diagnostics dialog of an answer. */
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
 import { screenshots } from '../support/screenshots.ts';
@@ -13,8 +13,8 @@ const fact = (chat: Chat, name: string) => dialog(chat).getByRole('term').filter
 
 const VALUES = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
 
-/** A finished answer that used a tool. */
-async function answered(chat: Chat, upstream: Upstream, question = 'What time is it in Tokyo?'): Promise<void> {
+/** Produces a finished answer with a tool call. */
+async function finishAnswer(chat: Chat, upstream: Upstream, question = 'What time is it in Tokyo?'): Promise<void> {
   const tool_call = { id: 'call_1', name: 'current_time', arguments: '{"time_zone":"Asia/Tokyo"}' };
   await upstream.script({ steps: [{ think: 'They want the time.' }, { text: 'Let me see.' }, { tool_call }] });
   await upstream.script({ when: { tool_gave: 'UTC+09:00' }, steps: [{ text: 'It is late.\n' }, { text: VALUES }] });
@@ -23,8 +23,8 @@ async function answered(chat: Chat, upstream: Upstream, question = 'What time is
   await chat.done();
 }
 
-test('what was sent, what came back and what it took is there to be read', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+test('shows request, response and timing', async ({ chat, page, upstream }) => {
+  await finishAnswer(chat, upstream);
   await button(chat).click();
   await expect(fact(chat, 'Model')).toHaveText('openai/echo');
   await expect(fact(chat, 'State')).toHaveText('complete');
@@ -52,9 +52,9 @@ test('what was sent, what came back and what it took is there to be read', async
   await screenshots(page, 'diagnostics');
 });
 
-test('it is copied as JSON, without the key', async ({ chat, context, page, upstream }) => {
+test('copies JSON without the key', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await answered(chat, upstream, 'What does sk-test say?');
+  await finishAnswer(chat, upstream, 'What does sk-test say?');
   await button(chat).click();
   await dialog(chat).getByRole('button', { name: 'Copy as JSON' }).click();
   await expect(dialog(chat).getByRole('button', { name: 'Copied' })).toBeVisible();
@@ -65,14 +65,14 @@ test('it is copied as JSON, without the key', async ({ chat, context, page, upst
   expect(copied).not.toContain('sk-test');
 });
 
-test('the keyboard opens and closes it, stays in it, and is back where it was', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+test('the keyboard opens it, stays inside and returns', async ({ chat, page, upstream }) => {
+  await finishAnswer(chat, upstream);
   await chat.tabTo(button(chat), 'Shift+Tab');
   await page.keyboard.press('Enter');
   await expect(fact(chat, 'Model')).toBeVisible();
   for (let presses = 0; presses < 12; presses++) {
     await page.keyboard.press('Tab');
-    // Between its last and its first element the focus is the browser's.
+    // Between the last and the first element the focus is in the browser's own interface.
     const is_within = await page.evaluate(() => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null);
     expect(is_within).toBe(true);
   }
@@ -81,7 +81,7 @@ test('the keyboard opens and closes it, stays in it, and is back where it was', 
   await expect(button(chat)).toBeFocused();
 });
 
-test('while the answer is being made there is what there is, and more later', async ({ chat, upstream }) => {
+test('shows partial data while the answer is running', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'rest' }, { text: ' two.' }] });
   await chat.open();
   await chat.begin('Count');
@@ -90,7 +90,7 @@ test('while the answer is being made there is what there is, and more later', as
   await expect(fact(chat, 'State')).toHaveText('running');
   await expect(section(chat, 'Messages')).toContainText('1 message');
   await upstream.open('rest');
-  // The dialog is over the page: only what is behind it changes.
+  // The dialog covers the page; only the page behind it changes.
   await expect(chat.answers.locator('.message-foot .model')).toBeAttached();
   await dialog(chat).getByRole('button', { name: 'Refresh' }).click();
   await expect(fact(chat, 'State')).toHaveText('complete');
@@ -99,9 +99,9 @@ test('while the answer is being made there is what there is, and more later', as
   await expect(button(chat), 'the new one, in the place of the one that was pressed').toBeFocused();
 });
 
-test('what can’t be had says so, and can be tried again', async ({ browserLog, chat, page, upstream }) => {
+test('a failed load says so and can be retried', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allowLostConnections();
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await page.route('**/rpc/diagnostics*', (route) => route.abort());
   await button(chat).click();
   await expect(dialog(chat).getByRole('alert')).toContainText('could not be reached');
@@ -110,8 +110,8 @@ test('what can’t be had says so, and can be tried again', async ({ browserLog,
   await expect(fact(chat, 'State')).toHaveText('complete');
 });
 
-test('going elsewhere closes it', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+test('navigation closes it', async ({ chat, page, upstream }) => {
+  await finishAnswer(chat, upstream);
   await button(chat).click();
   await expect(fact(chat, 'State')).toBeVisible();
   await page.goBack();
@@ -119,11 +119,11 @@ test('going elsewhere closes it', async ({ chat, page, upstream }) => {
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  for (const [kind, viewport] of [['desk', { width: 1280, height: 720 }], ['phone', { width: 390, height: 844 }]] as const) {
-    test(`nothing stands in anybody’s way: ${colorScheme}, ${kind}`, async ({ chat, page, upstream }) => {
+  for (const [kind, viewport] of [['desktop', { width: 1280, height: 720 }], ['phone', { width: 390, height: 844 }]] as const) {
+    test(`is accessible: ${colorScheme}, ${kind}`, async ({ chat, page, upstream }) => {
       test.slow();
       await page.emulateMedia({ colorScheme });
-      await answered(chat, upstream);
+      await finishAnswer(chat, upstream);
       await page.setViewportSize(viewport);
       await button(chat).click();
       await expect(fact(chat, 'Model')).toBeVisible();

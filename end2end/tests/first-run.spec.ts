@@ -10,7 +10,7 @@ test.use({
   },
 });
 
-test('without any model, the page says that there is only a script, and how to connect a model', async ({ chat, page }) => {
+test('without a model, explains the tour and the setup', async ({ chat, page }) => {
   await chat.open();
   await expect(page.getByRole('heading', { name: 'You are talking to the tour' })).toBeVisible();
   await expect(page.getByText('It is a script that comes with Parlor, not a model.')).toBeVisible();
@@ -20,7 +20,7 @@ test('without any model, the page says that there is only a script, and how to c
   await expectAccessible(page);
 });
 
-test('the tour thinks, then says openly that it is a script', async ({ chat, page, upstream }) => {
+test('the tour thinks, then says that it is scripted', async ({ chat, page, upstream }) => {
   await chat.open();
   await page.getByRole('button', { name: 'Show me what Parlor can do' }).click();
   const answer = chat.answers.first();
@@ -42,7 +42,7 @@ test('the tour shows every kind of Markdown', async ({ chat }) => {
   await chat.done();
 });
 
-test('the tour tells how to connect a real model', async ({ chat }) => {
+test('the tour explains how to connect a real model', async ({ chat }) => {
   await chat.open();
   await chat.say('How do I connect a real model?');
   const answer = chat.answers.first();

@@ -3,7 +3,7 @@ import { expect, test } from '../support/test.ts';
 
 const NOTES = `Text.[^1]\n\n${'A paragraph.\n\n'.repeat(60)}[^1]: The note.`;
 
-test('the skip link leads to the message, and nowhere else', async ({ chat, page }) => {
+test('the skip link leads to the composer', async ({ chat, page }) => {
   await chat.open();
   const entries = await page.evaluate(() => history.length);
   const skip = page.getByRole('link', { name: 'Skip to the message box' });
@@ -14,7 +14,7 @@ test('the skip link leads to the message, and nowhere else', async ({ chat, page
   expect(await page.evaluate(() => history.length)).toBe(entries);
 });
 
-test('a footnote takes the focus along, there and back, and Back still leaves the conversation', async ({ chat, page, upstream }) => {
+test('a footnote moves the focus there and back', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: NOTES }] });
   await chat.open();
   const path = await chat.begin('Notes');
@@ -73,7 +73,7 @@ test('the focus is never lost', async ({ chat, page, upstream }) => {
   });
 });
 
-test('the focus does not go with a note that goes', async ({ chat, page, upstream }) => {
+test('a focused notification stays until it is dismissed', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }] });
   await takeClock(page);
   await chat.open();
@@ -89,7 +89,7 @@ test('the focus does not go with a note that goes', async ({ chat, page, upstrea
   await expect(chat.message).toBeFocused();
 });
 
-test('what begins and ends is said; what is old is no alarm', async ({ chat, page, upstream }) => {
+test('announces starts and ends, not old messages', async ({ chat, page, upstream }) => {
   await upstream.script({ when: { user_contains: 'two' }, steps: [{ text: 'Well' }, { gate: 'never' }] });
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'rest' }], times: 1 });
   const said = page.getByRole('main').getByRole('status');
@@ -111,7 +111,7 @@ test('what begins and ends is said; what is old is no alarm', async ({ chat, pag
   await expect(page.getByRole('main').getByRole('alert')).toHaveCount(0);
 });
 
-test('only what can be scrolled is a stop for Tab, and every table has its own place', async ({ chat, upstream }) => {
+test('only scrollable blocks are in the Tab order', async ({ chat, upstream }) => {
   const table = '| a | b |\n|---|---|\n| 1 | 2 |\n\n';
   await upstream.script({ steps: [{ text: `${table}${table}\`\`\`\nshort\n\`\`\`\n\n\`\`\`\n${'long '.repeat(100)}\n\`\`\`\n` }] });
   await chat.open();

@@ -1,7 +1,7 @@
 import { EventStream, textOf } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
-test('what comes in over HTTP is in an open page at once', async ({ chat, parlor, upstream }) => {
+test('an open page shows API requests at once', async ({ chat, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'From' }, { gate: 'rest' }, { text: ' afar.' }] });
   await chat.open();
   const stream = await EventStream.chat(parlor.url, { message: 'Sent by a program' });
@@ -18,7 +18,7 @@ test('what comes in over HTTP is in an open page at once', async ({ chat, parlor
   await expect(chat.questions).toHaveText([/Sent by a program/, /And once more/]);
 });
 
-test('what is done in the page is in the log for any client', async ({ chat, parlor, upstream }) => {
+test('actions on the page appear in the event log', async ({ chat, parlor, upstream }) => {
   await upstream.script({ steps: [{ think: 'Hm.' }, { text: 'From here.' }] });
   const log = await EventStream.everything(parlor.url);
   await chat.open();
@@ -38,7 +38,7 @@ test('what is done in the page is in the log for any client', async ({ chat, par
   log.close();
 });
 
-test('a run that a program started can be stopped in the page', async ({ chat, parlor, upstream }) => {
+test('the page can stop a run started over HTTP', async ({ chat, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'Going on' }, { gate: 'never' }] });
   const stream = await EventStream.chat(parlor.url, { message: 'Go on' });
   const { conversation_id } = await stream.until('user_message_saved');
@@ -51,7 +51,7 @@ test('a run that a program started can be stopped in the page', async ({ chat, p
   await expect(chat.answers.getByText('Stopped', { exact: true })).toBeVisible();
 });
 
-test('while the page is being answered, a program has to wait', async ({ chat, parlor, upstream }) => {
+test('the API refuses a second run of a conversation', async ({ chat, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'Busy' }, { gate: 'rest' }] });
   await chat.open();
   const path = await chat.begin('Go on');

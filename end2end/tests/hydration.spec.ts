@@ -9,7 +9,7 @@ async function conversation(url: string, message: string): Promise<string> {
   return `/c/${events[0]!.conversation_id}`;
 }
 
-test('titles are text in the head of the page', async ({ chat, page, parlor, request }) => {
+test('titles are escaped in the page head', async ({ chat, page, parlor, request }) => {
   const title = 'Why does </title><meta http-equiv=refresh content="0;url=https://evil.example/"> & &amp; end it?';
   const path = await conversation(parlor.url, 'Hello');
   await request.patch(`/api${path.replace('/c/', '/conversations/')}`, { data: { title }, headers: { origin: parlor.url } });
@@ -28,7 +28,7 @@ test('titles are text in the head of the page', async ({ chat, page, parlor, req
   await expect(page).toHaveTitle(`${title} · Parlor`);
 });
 
-test('first messages that end the title are answered after a reload', async ({ chat, page }) => {
+test('hydrates after a first message with </title>', async ({ chat, page }) => {
   await chat.open();
   await chat.begin('Why does </title> end the title?');
   await chat.done();
@@ -38,9 +38,9 @@ test('first messages that end the title are answered after a reload', async ({ c
   await chat.done();
 });
 
-test('kept tool input is the same after a reload', async ({ chat, context, page, upstream }) => {
+test('tool input is unchanged after a reload', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  // As JSON this is shorter than what is shown of it at first; with each `<` as `\u003c` it would be longer.
+  // As JSON this is shorter than its initial excerpt; with each `<` as `\u003c` it would be longer.
   const content = `${'<li>item</li>'.repeat(250)}${'x'.repeat(15)}`;
   const input = JSON.stringify({ expression: '1 + 1', content });
   await upstream.script({ when: { tool_gave: '2' }, steps: [{ text: 'Done' }] });
@@ -57,7 +57,7 @@ test('kept tool input is the same after a reload', async ({ chat, context, page,
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(content);
 });
 
-test('texts of characters that parsers drop are taken over', async ({ chat, parlor }) => {
+test('hydrates texts of characters that parsers drop', async ({ chat, parlor }) => {
   const path = await conversation(parlor.url, '\u0000');
   await chat.open(path);
   await chat.say('\u0001 \u2028 &#0; ]]> <!-- \r\n');
@@ -65,7 +65,7 @@ test('texts of characters that parsers drop are taken over', async ({ chat, parl
   await expect(chat.questions).toHaveCount(2);
 });
 
-/** Damages the page's HTML on its way, as an extension or a proxy might. */
+/** Damages the page's HTML in transit, like an extension or a proxy. */
 async function damage(page: Page, how: (html: string) => string): Promise<{ times: number }> {
   const count = { times: 0 };
   await page.route(/\/(c\/[^?]*)?$/, async (route) => {
@@ -83,7 +83,7 @@ const withStrayText = (html: string): string => html.replace('<main ', 'stray<ma
 test.describe('a page that cannot start', () => {
   test.use({ faults: true });
 
-  test('becomes the plain page, in which one can read and send', async ({ chat, page, parlor }) => {
+  test('becomes a plain page for reading and sending', async ({ chat, page, parlor }) => {
     const path = await conversation(parlor.url, 'First');
     const loaded = await damage(page, withStrayText);
     await page.goto(path);
@@ -91,12 +91,12 @@ test.describe('a page that cannot start', () => {
     await expect(notice).toBeVisible();
     expect(new URL(page.url()).pathname).toBe(path);
     await expect(chat.questions).toContainText('First');
-    // What does nothing here is not shown.
+    // Controls without a function are hidden.
     await expect(page.getByRole('button', { name: 'Copy' })).toHaveCount(0);
     expect(loaded.times).toBe(1);
     await chat.message.fill('Second');
     await chat.send.click();
-    // Where a redirect leads is not damaged: that page starts.
+    // The target of a redirect is not damaged, so that page starts.
     await chat.ready();
     await expect(page).toHaveURL(path);
     await expect(notice).toBeHidden();
@@ -104,7 +104,7 @@ test.describe('a page that cannot start', () => {
     await expect(chat.message).toHaveValue('');
   });
 
-  test('keeps what was written before', async ({ chat, page, parlor }) => {
+  test('keeps the unsent text', async ({ chat, page, parlor }) => {
     const path = await conversation(parlor.url, 'First');
     let start = () => {};
     const written = new Promise<void>((resolve) => (start = resolve));
@@ -126,7 +126,7 @@ test.describe('a page that cannot start', () => {
     await expect(chat.message).toHaveValue('A whole thought');
   });
 
-  test('becomes the plain page when its data are damaged', async ({ page, parlor }) => {
+  test('becomes the plain page when its data is damaged', async ({ page, parlor }) => {
     const path = await conversation(parlor.url, 'First');
     const loaded = await damage(page, (html) => html.replace(/(__RESOLVED_RESOURCES\[\d+\] = ")./, '$1}'));
     await page.goto(path);
@@ -134,7 +134,7 @@ test.describe('a page that cannot start', () => {
     expect(loaded.times).toBe(1);
   });
 
-  test('becomes the plain page whatever its start fails with', async ({ browserLog, page, parlor }) => {
+  test('becomes the plain page after any start error', async ({ browserLog, page, parlor }) => {
     browserLog.allow(/Cannot read properties of null|was preloaded/);
     const path = await conversation(parlor.url, 'First');
     await page.route(/\/parlor[^/]*\.js$/, (route) =>
@@ -146,7 +146,7 @@ test.describe('a page that cannot start', () => {
     await expect(page.getByRole('alert').filter({ hasText: 'This page could not start' })).toBeVisible();
   });
 
-  test('stops only with its own faults, whatever browsers call them', async ({ chat, page }) => {
+  test('stops only on engine errors, under any browser’s name', async ({ chat, page }) => {
     await chat.open();
     const notice = page.getByRole('alert').filter({ hasText: 'This page has stopped working' });
     const raise = (name: string, message: string) =>
@@ -162,7 +162,7 @@ test.describe('a page that cannot start', () => {
     await expect(notice).toBeVisible();
   });
 
-  test('says so when it stops later', async ({ chat, page }) => {
+  test('says so when it fails later', async ({ chat, page }) => {
     await chat.open();
     await page.evaluate(() => {
       // A module that traps: (module (func (export "f") unreachable)).
@@ -178,7 +178,7 @@ test.describe('a page that cannot start', () => {
   });
 });
 
-test('pages whose code cannot be loaded stay readable', async ({ browserLog, chat, page, parlor }) => {
+test('pages without their code stay readable', async ({ browserLog, chat, page, parlor }) => {
   browserLog.allowLostConnections();
   const path = await conversation(parlor.url, 'First');
   await page.route(/\/parlor[^/]*\.wasm$/, (route) => route.abort());
@@ -193,10 +193,10 @@ test('pages whose code cannot be loaded stay readable', async ({ browserLog, cha
 test.describe('with answers that repeat themselves', () => {
   test.use({ environment: { PARLOR_CONFIG: fileURLToPath(new URL('../support/repeating.toml', import.meta.url)) } });
 
-  test('very long answers are sent and shown in pieces', async ({ chat, context, page, parlor, request, upstream }) => {
+  test('very long answers are rendered in pieces', async ({ chat, context, page, parlor, request, upstream }) => {
     test.slow();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    // More than a page is sent at once; the largest ones are opened by the benchmark.
+    // More than one page; the benchmark opens the largest ones.
     const length = 2 * 1024 * 1024;
     const shapes: [string, string][] = [['prose', 'word '], ['code', 'let a = 1;\n']];
     for (const [name, piece] of shapes) {

@@ -1,4 +1,4 @@
-/** Views that have their code in a file of its own; what is said where there is nothing is one of them. */
+/** Views with their own code files; the notice for unknown addresses is one of them. */
 import type { Page, Response } from '@playwright/test';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
@@ -11,8 +11,8 @@ const isPart = (response: Response) => response.url().endsWith('/split_not_found
 
 test.beforeEach(({ browserLog }) => browserLog.allow(/status of 404/));
 
-/** Goes to where there is nothing, without loading the page anew. */
-async function goAstray(page: Page): Promise<void> {
+/** Navigates to an unknown address without reloading the page. */
+async function openUnknownAddress(page: Page): Promise<void> {
   await page.evaluate((path) => {
     const link = Object.assign(document.createElement('a'), { href: path });
     document.body.append(link);
@@ -20,13 +20,13 @@ async function goAstray(page: Page): Promise<void> {
   }, missing);
 }
 
-test('what is seldom shown is loaded when it is first shown, once', async ({ chat, page }) => {
+test('a rare view is loaded once, when first shown', async ({ chat, page }) => {
   const loaded: string[] = [];
   page.on('request', (request) => loaded.push(...(request.url().includes('/split_not_found') ? [request.url()] : [])));
   await chat.open();
   await expect(chat.send).toBeVisible();
   expect(loaded).toEqual([]);
-  const [part] = await Promise.all([page.waitForResponse(isPart), goAstray(page)]);
+  const [part] = await Promise.all([page.waitForResponse(isPart), openUnknownAddress(page)]);
   await expect(notice(page)).toBeVisible();
   expect(part.headers()).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
@@ -40,7 +40,7 @@ test('what is seldom shown is loaded when it is first shown, once', async ({ cha
   expect(loaded).toHaveLength(1);
 });
 
-test('where the server has rendered it, the page is taken over with it', async ({ chat, page }) => {
+test('hydrates a page whose lazy view was server-rendered', async ({ chat, page }) => {
   const [part] = await Promise.all([page.waitForResponse(isPart), page.goto(missing)]);
   expect(part.ok()).toBe(true);
   await page.getByRole('link', { name: 'Start a new chat' }).click();
@@ -48,12 +48,12 @@ test('where the server has rendered it, the page is taken over with it', async (
   await expect(notice(page)).toHaveCount(0);
 });
 
-test('what cannot be loaded is said in its place, and all else works', async ({ browserLog, chat, page }) => {
+test('a failed view says so and the rest works', async ({ browserLog, chat, page }) => {
   browserLog.allow(/net::ERR_|Failed to fetch|WebAssembly/);
-  // A newer server doesn't have it.
+  // A newer server does not have the file.
   await page.route(parts, (route) => route.fulfill({ status: 404 }));
   await chat.open();
-  await goAstray(page);
+  await openUnknownAddress(page);
   const failure = page.getByRole('alert').filter({ hasText: 'could not be loaded' });
   await expect(failure).toBeVisible();
   await page.unroute(parts);
@@ -69,7 +69,7 @@ test('what cannot be loaded is said in its place, and all else works', async ({ 
   await chat.done();
 });
 
-test('a page whose part cannot be loaded stays as the server rendered it until it can', async ({ browserLog, chat, page }) => {
+test('keeps server-rendered HTML until its code loads', async ({ browserLog, chat, page }) => {
   browserLog.allowLostConnections();
   await page.route(parts, (route) => route.abort());
   await Promise.all([page.waitForEvent('requestfailed'), page.goto(missing)]);
@@ -80,7 +80,7 @@ test('a page whose part cannot be loaded stays as the server rendered it until i
   await expect(chat.title).toHaveText('New chat');
 });
 
-test('until what reads Markdown is here, an answer is shown as it was written', async ({ browserLog, chat, page, upstream }) => {
+test('shows plain text until the Markdown code loads', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allowLostConnections();
   await upstream.script({ steps: [{ text: 'It is **bold' }, { gate: 'rest' }, { text: '** now.' }] });
   await page.route(reader, (route) => route.abort());
@@ -92,13 +92,13 @@ test('until what reads Markdown is here, an answer is shown as it was written', 
   await expect(chat.answers).toContainText('It is **bold** now.');
   await expect(chat.answers.getByRole('strong')).toHaveCount(0);
   await screenshots(page, 'unread');
-  // It is tried again by itself.
+  // It is retried automatically.
   await page.unroute(reader);
   await expect(chat.answers.getByRole('strong')).toHaveText('bold', { timeout: 20_000 });
   await expect(chat.answers).toContainText('It is bold now.');
 });
 
-test('what nobody waits for comes by itself once it can be had', async ({ browserLog, chat, page }) => {
+test('loads the composer’s extra code once the network allows', async ({ browserLog, chat, page }) => {
   browserLog.allowLostConnections();
   const extras = '**/split_composer.wasm';
   await page.route(extras, (route) => route.abort());
@@ -112,7 +112,7 @@ test('what nobody waits for comes by itself once it can be had', async ({ browse
   await expect(gauge).toBeVisible();
 });
 
-test('a conversation has it loaded along with the page', async ({ chat, page }) => {
+test('a conversation page loads the Markdown code directly', async ({ chat, page }) => {
   await chat.open();
   await chat.say('Hello');
   await chat.done();
@@ -121,7 +121,7 @@ test('a conversation has it loaded along with the page', async ({ chat, page }) 
   await chat.reload();
   const [first, reads] = [asked.indexOf('parlor.js'), asked.indexOf('split_markdown.wasm')];
   expect(first).toBeGreaterThan(-1);
-  // Before anything of it has run.
+  // Before any of its code has run.
   expect(reads).toBeGreaterThan(-1);
   expect(reads).toBeLessThan(asked.indexOf('__wasm_split.js'));
   expect(asked.filter((file) => file === 'split_markdown.wasm')).toHaveLength(1);

@@ -1,10 +1,10 @@
-/** Between the chat and the page Literature: what is proposed, found and saved; and a PubMed that hangs or is switched off. */
+/** Interaction of the chat and the page Literature; a PubMed that hangs or is switched off. */
 import { expectAccessible } from '../support/accessibility.ts';
 import { expect, test } from '../support/literature.ts';
 import { storms, tides } from '../support/pubmed.ts';
 import { screenshots } from '../support/screenshots.ts';
 
-test('a proposed query is accepted in the full chat, which says where it leads', async ({ literature, page, upstream }) => {
+test('accepts a proposed query in the full chat', async ({ literature, page, upstream }) => {
   await upstream.script({
     when: { user_contains: 'better query' },
     steps: [{ text: 'Try this.\nQUERY_SUGGESTION: {"query": "tides[ti] AND moon", "explanation": "It is narrower."}\n' }],
@@ -23,7 +23,7 @@ test('a proposed query is accepted in the full chat, which says where it leads',
   await expect(page).toHaveURL(/\/literature\?q=tides%5Bti%5D\+AND\+moon/);
   await expect(literature.query).toHaveValue('tides[ti] AND moon');
   await expect(literature.tray.getByText('Try this.')).toBeVisible();
-  // The model sees its own proposal on whatever page.
+  // The model sees its own proposal on every page.
   await literature.tray.getByRole('link', { name: 'Open in full chat' }).click();
   await expect(page).toHaveURL(/\/c\//);
   await literature.ask('And what did you propose?');
@@ -32,7 +32,7 @@ test('a proposed query is accepted in the full chat, which says where it leads',
   expect(messages.some(({ role, content }) => role === 'assistant' && content.includes('QUERY_SUGGESTION: {'))).toBe(true);
 });
 
-test('what the assistant finds is saved and opened here from the panel', async ({ chat, literature, page, upstream }) => {
+test('saves and opens the assistant’s articles from the panel', async ({ chat, literature, page, upstream }) => {
   await upstream.script({
     when: { user_contains: 'Find' },
     steps: [{ tool_call: { id: 'c', name: 'search_pubmed', arguments: '{"query":"tides"}' } }],
@@ -47,7 +47,7 @@ test('what the assistant finds is saved and opened here from the panel', async (
   await expect(panel.getByRole('button', { name: `Save “${tides.title}”` })).toHaveAttribute('aria-pressed', 'true');
   await expectAccessible(page);
   await screenshots(page, 'literature-panel-articles');
-  // A click with a key is the browser's: it opens a tab, and this one stays as it is.
+  // A click with a modifier key opens a tab; this one is unchanged.
   const link = panel.getByRole('link', { name: `Open here: “${storms.title}”` });
   const [another] = await Promise.all([page.context().waitForEvent('page'), link.click({ modifiers: ['ControlOrMeta'] })]);
   await expect(another).toHaveURL(/\/literature\/articles\/12/);
@@ -63,7 +63,7 @@ test('what the assistant finds is saved and opened here from the panel', async (
   await expect(literature.entry(tides.title)).toBeVisible();
 });
 
-test('a PubMed that hangs delays neither a save nor what was typed', async ({ literature, page, upstream }) => {
+test('a hanging PubMed delays neither saving nor sending', async ({ literature, page, upstream }) => {
   await literature.open();
   await literature.search('tides');
   for (const program of ['esummary', 'efetch']) await upstream.hang(`/eutils/${program}.fcgi`);
@@ -74,7 +74,7 @@ test('a PubMed that hangs delays neither a save nor what was typed', async ({ li
   await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
 });
 
-test('a mistyped article address does not block the tray, which offers what fits', async ({ literature, page, browserLog }) => {
+test('an unknown article address does not block the tray', async ({ literature, page, browserLog }) => {
   browserLog.allow(/status of 404/);
   await literature.open('/literature/articles/11x');
   await expect(page.getByText('There is no article with the PMID 11x.')).toBeVisible();
@@ -92,7 +92,7 @@ test('a mistyped article address does not block the tray, which offers what fits
 test.describe('without PubMed', () => {
   test.use({ settings: '[tools.pubmed]\nenabled = false\n' });
 
-  test('the page says so and hides what needs it', async ({ literature, page }) => {
+  test('says so and hides what needs it', async ({ literature, page }) => {
     await literature.open();
     await expect(page.getByText('PubMed can’t be searched here')).toBeVisible();
     await expect(page.getByText('tools.pubmed.enabled')).toBeVisible();

@@ -1,11 +1,11 @@
 /** The page Literature, and the tray beside it. */
 import { expectAccessible } from '../support/accessibility.ts';
 import { Literature, expect, test } from '../support/literature.ts';
-import { painted } from '../support/painted.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { placeArticles, storms, tides } from '../support/pubmed.ts';
 import { screenshots } from '../support/screenshots.ts';
 
-test('one searches, opens an article, asks about it in the tray and has it saved, and every tab knows', async ({
+test('searches, asks about an article and saves it everywhere', async ({
   literature,
   page,
   newTab,
@@ -49,7 +49,7 @@ test('one searches, opens an article, asks about it in the tray and has it saved
   await screenshots(page, 'literature-saved');
 });
 
-test('what is saved can be found, removed, put back and noted', async ({ literature, page }) => {
+test('saved articles can be found, removed, restored and annotated', async ({ literature, page }) => {
   await literature.open();
   await literature.search('sea');
   for (const { title } of [tides, storms]) {
@@ -77,7 +77,7 @@ test('what is saved can be found, removed, put back and noted', async ({ literat
   await expect(literature.entries.getByText('Windy.')).toBeVisible();
 });
 
-test('a query is kept as a stream, which brings its instructions, and is run, changed and deleted', async ({
+test('a research stream is saved, run, changed and deleted', async ({
   literature,
   page,
   upstream,
@@ -115,7 +115,7 @@ test('a query is kept as a stream, which brings its instructions, and is run, ch
   await expect(literature.query).toHaveValue('tides');
 });
 
-test('the server renders all of it, and an address can be loaded again', async ({ literature, page, browser, browserLog, parlor }) => {
+test('the server renders every view at its address', async ({ literature, page, browser, browserLog, parlor }) => {
   browserLog.allow(/status of 404/);
   const context = await browser.newContext({ javaScriptEnabled: false });
   const plain = new Literature(await context.newPage());
@@ -142,7 +142,7 @@ test('the server renders all of it, and an address can be loaded again', async (
   await expect(page.getByText('There is no article with the PMID 99.')).toBeVisible();
 });
 
-test('it says when nothing is found, when PubMed does not answer, and what one can do', async ({
+test('explains empty results and PubMed failures', async ({
   literature,
   page,
   browserLog,
@@ -169,7 +169,7 @@ test('it says when nothing is found, when PubMed does not answer, and what one c
   await expect(page).toHaveURL(/page=2/);
 });
 
-test('a query that the assistant suggests is accepted into the box, and a button of it opens an article', async ({
+test('a suggested query fills the search box', async ({
   literature,
   page,
   upstream,
@@ -205,7 +205,7 @@ test('a query that the assistant suggests is accepted into the box, and a button
   await expect(page).toHaveURL(/\/literature\/articles\/12/);
 });
 
-test('beside the tray the panel lies over the page, and is as wide as its edge says', async ({ literature, page, upstream }) => {
+test('the panel overlays the page beside the tray', async ({ literature, page, upstream }) => {
   const letter = JSON.stringify({ title: 'Letter', text: 'Dear Ann' });
   await upstream.script({ when: { user_contains: 'Write' }, steps: [{ text: `Here:\n\nDOCUMENT: ${letter}\n\nGood?` }] });
   await literature.open();
@@ -217,7 +217,7 @@ test('beside the tray the panel lies over the page, and is as wide as its edge s
   await edge.focus();
   await page.keyboard.press('End');
   const tray = (await literature.tray.boundingBox())!;
-  // Something of the page is to be seen beside it.
+  // A part of the page stays visible beside it.
   await expect.poll(width).toBe(tray.x - 32);
   await expect(edge).toHaveAttribute('aria-valuemax', String(tray.x - 32));
   await expect(edge).toHaveAttribute('aria-valuenow', String(tray.x - 32));
@@ -226,7 +226,7 @@ test('beside the tray the panel lies over the page, and is as wide as its edge s
   await screenshots(page, 'panel-beside-tray');
 });
 
-test('the tray is the same chat: it opens with a key, is remembered, and goes on in the full one', async ({
+test('the tray is the same chat as the full page', async ({
   literature,
   chat,
   page,
@@ -258,7 +258,7 @@ test('the tray is the same chat: it opens with a key, is remembered, and goes on
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test('the tray takes the whole screen, and nothing behind it can be reached', async ({ literature, page }) => {
+  test('the tray covers the screen and traps the focus', async ({ literature, page }) => {
     await literature.open('/literature?q=tides');
     await expect(page.getByRole('dialog', { name: 'Chat' })).toBeVisible();
     await expect(page.locator('.stage')).toHaveAttribute('inert');
@@ -271,14 +271,14 @@ test.describe('on a phone', () => {
     await expectAccessible(page);
   });
 
-  test('a page that is loaded again is not hidden by the chat that was open', async ({ literature, page }) => {
+  test('a reload does not open the tray over the page', async ({ literature, page }) => {
     await literature.open('/literature?q=tides');
     await expect(literature.tray).toBeVisible();
-    // The page follows what happens as soon as the browser has taken it over, and what was open is open then.
-    const takenOver = page.waitForRequest('**/rpc/events?*');
+    // The page opens its event stream after hydration, with the restored panels.
+    const hydrated = page.waitForRequest('**/rpc/events?*');
     await page.reload();
-    await takenOver;
-    await painted(page);
+    await hydrated;
+    await waitForPaint(page);
     await expect(literature.tray).toHaveCount(0);
     await expect(page.locator('.stage')).not.toHaveAttribute('inert');
     await expect(literature.entries).toHaveCount(2);
@@ -286,10 +286,10 @@ test.describe('on a phone', () => {
     await expect(literature.message).toBeFocused();
     await page.setViewportSize({ width: 1280, height: 844 });
     await page.reload();
-    await expect(literature.tray, 'where there is room for it, it is open again').toBeVisible();
+    await expect(literature.tray, 'a wide window restores the tray').toBeVisible();
   });
 
-  test('what goes on in the full chat can be used there', async ({ literature, chat, page }) => {
+  test('a tray conversation continues in the full chat', async ({ literature, chat, page }) => {
     await literature.open('/literature?q=tides');
     await literature.ask('What is this about?');
     await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
@@ -300,7 +300,7 @@ test.describe('on a phone', () => {
     await chat.done();
   });
 
-  test('what is accepted in the tray is seen on the page', async ({ literature, page, upstream }) => {
+  test('a query accepted in the tray shows on the page', async ({ literature, page, upstream }) => {
     await upstream.script({
       when: { user_contains: 'better query' },
       steps: [{ text: 'Try this.\nQUERY_SUGGESTION: {"query": "tides[ti]", "explanation": "It is narrower."}\n' }],

@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 const TURNS = 35;
 const ANSWER = 'One paragraph.\n\nAnother one.\n\nAnd a third.';
 
-/** A conversation of 70 messages, made as any client does. Gives its path. */
+/** Creates a conversation of 70 messages over HTTP and returns its path. */
 async function longConversation(parlor: Parlor): Promise<string> {
   let conversation_id: string | undefined;
   for (let turn = 1; turn <= TURNS; turn++) {
@@ -17,10 +17,10 @@ async function longConversation(parlor: Parlor): Promise<string> {
   return `/c/${conversation_id}`;
 }
 
-/** How far below the upper edge of the window something is. */
+/** The distance of an element from the upper edge of the window. */
 const top = (target: Locator) => target.evaluate((element) => element.getBoundingClientRect().top);
 
-/** Lets older messages come only when the test says so. */
+/** Holds back older messages until the test releases them. */
 async function holdOlder(page: Page) {
   let release = () => {};
   const asked: string[] = [];
@@ -35,7 +35,7 @@ async function holdOlder(page: Page) {
 test.beforeEach(({ upstream }) => upstream.script({ steps: [{ text: ANSWER }, { finish: 'stop' }] }));
 
 for (const anchoring of ['with', 'without'] as const) {
-  test(`older messages come as one scrolls up, and what is read stays in its place, ${anchoring} the browser’s help`, async ({ chat, page, parlor }) => {
+  test(`scrolling up loads older messages in place, ${anchoring} scroll anchoring`, async ({ chat, page, parlor }) => {
     const path = await longConversation(parlor);
     await chat.open(path);
     await expect(chat.questions.last()).toContainText(`Question ${TURNS}.`);
@@ -45,7 +45,7 @@ for (const anchoring of ['with', 'without'] as const) {
     const older = await holdOlder(page);
     for (const first of [26, 16, 6]) {
       const reading = chat.questions.filter({ hasText: `Question ${first}.` });
-      // Some way from the very beginning, as one reads upwards.
+      // At some distance from the top, as when reading upwards.
       await scroller.evaluate((scroller) => (scroller.scrollTop = 90));
       await expect(page.getByText('Loading older messages…')).toBeVisible();
       const before = await top(reading);
@@ -58,7 +58,7 @@ for (const anchoring of ['with', 'without'] as const) {
     expect(texts).toEqual(Array.from({ length: TURNS }, (_, turn) => `Question ${turn + 1}.`));
     await expect(page.getByRole('link', { name: 'Show older messages' })).toHaveCount(0);
     expect(older.asked).toHaveLength(3);
-    // Going on is as ever.
+    // The conversation can be continued as usual.
     await page.getByRole('button', { name: 'Jump to latest' }).click();
     await chat.say('And now?');
     await chat.done();
@@ -66,7 +66,7 @@ for (const anchoring of ['with', 'without'] as const) {
   });
 }
 
-test('older messages that cannot be had say so, and come when asked again or when the connection is back', async ({ browserLog, chat, context, page, parlor }) => {
+test('failed older messages say so and can be retried', async ({ browserLog, chat, context, page, parlor }) => {
   const path = await longConversation(parlor);
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
@@ -75,7 +75,7 @@ test('older messages that cannot be had say so, and come when asked again or whe
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
   const trouble = chat.messages.getByRole('alert');
   await expect(trouble).toHaveText('Older messages could not be loaded. The disk is full.');
-  await expect(trouble, 'at the very beginning there is room for it').toBeInViewport();
+  await expect(trouble, 'the error fits at the top').toBeInViewport();
   await expect(chat.questions).toHaveCount(10);
   await page.getByRole('link', { name: 'Try again' }).click();
   await expect(chat.questions).toHaveCount(20);
@@ -90,7 +90,7 @@ test('older messages that cannot be had say so, and come when asked again or whe
   await expect(trouble).toBeEmpty();
 });
 
-test('what went wrong long ago is no news when it comes into sight', async ({ chat, page, parlor, upstream }) => {
+test('old errors are not announced when they are loaded', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ when: { user_contains: 'Question 25.' }, steps: [{ status: { code: 400, body: { error: { message: 'That was odd' } } } }] });
   await chat.open(await longConversation(parlor));
   await page.getByRole('region', { name: 'Messages' }).evaluate((scroller) => (scroller.scrollTop = 0));
@@ -98,7 +98,7 @@ test('what went wrong long ago is no news when it comes into sight', async ({ ch
   await expect(chat.messages.getByRole('alert').filter({ hasText: 'odd' })).toHaveCount(0);
 });
 
-test('a conversation that one comes back to shows its end, as when it was opened', async ({ chat, page, parlor }) => {
+test('a reopened conversation shows its end', async ({ chat, page, parlor }) => {
   const path = await longConversation(parlor);
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
@@ -109,13 +109,13 @@ test('a conversation that one comes back to shows its end, as when it was opened
   await chat.entry('Question 1.').click();
   await expect(chat.questions).toHaveCount(10);
   await expect(chat.questions.last()).toBeInViewport();
-  // What it had let go of comes again.
+  // The discarded part is loaded again.
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
   await expect(chat.questions).toHaveCount(20);
 });
 
-test('another answer can be chosen though its branch was never here', async ({ chat, page, parlor, upstream }) => {
-  // What was said last goes first.
+test('selects an answer on a branch not loaded yet', async ({ chat, page, parlor, upstream }) => {
+  // The latest message is shown first.
   await upstream.script({ when: { user_contains: 'Twice' }, steps: [{ text: 'The second.' }, { finish: 'stop' }] });
   await upstream.script({ when: { user_contains: 'Twice' }, steps: [{ text: 'The first.' }, { finish: 'stop' }], times: 1 });
   const path = await longConversation(parlor);
@@ -135,13 +135,13 @@ test('another answer can be chosen though its branch was never here', async ({ c
   await expect(chat.answers.last()).toContainText('The first.');
 });
 
-test('a snapshot that is loaded again is tried until it can be had, and goes back as far as what is shown', async ({ browserLog, chat, newTab, page, parlor }) => {
+test('retries a snapshot reload and keeps the shown range', async ({ browserLog, chat, newTab, page, parlor }) => {
   const path = await longConversation(parlor);
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
   await expect(chat.questions).toHaveCount(20);
-  // In another tab the last question is answered once more, then the first answer is chosen again: a branch that is not here.
+  // Another tab regenerates the last answer, then selects the first answer again: a branch not loaded here.
   const other = await newTab();
   await other.open(path);
   await other.answers.last().getByRole('button', { name: 'Regenerate' }).click();

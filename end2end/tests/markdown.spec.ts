@@ -42,7 +42,7 @@ Raw <b>tags</b> and <img src=x onerror="document.title='owned'">
 [^1]: What the note says.
 `;
 
-test('all of Markdown is what it should be', async ({ chat, context, page, upstream }) => {
+test('renders all of Markdown', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await upstream.script({ steps: [{ text: EVERYTHING }] });
   await chat.open();
@@ -114,7 +114,7 @@ test('all of Markdown is what it should be', async ({ chat, context, page, upstr
   });
 });
 
-test('what a person writes is shown as they wrote it', async ({ chat }) => {
+test('shows user messages as typed', async ({ chat }) => {
   await chat.open();
   await chat.message.fill('# Not a heading\n\n<b>not bold</b> **neither**');
   await chat.message.press('Enter');
@@ -123,7 +123,7 @@ test('what a person writes is shown as they wrote it', async ({ chat }) => {
   await expect(chat.questions.getByRole('strong')).toHaveCount(0);
 });
 
-test('links that would run a script do not', async ({ chat, upstream }) => {
+test('script links do not run', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: '[one](javascript:alert(1)) ![two](data:text/html,x) [three](https://example.com)' }] });
   await chat.open();
   await chat.say('Show');
@@ -134,8 +134,8 @@ test('links that would run a script do not', async ({ chat, upstream }) => {
   }
 });
 
-test('the answer that was watched is the one that is loaded', async ({ chat, upstream }) => {
-  await upstream.script({ steps: inPieces(EVERYTHING, 3) });
+test('a streamed answer equals the reloaded one', async ({ chat, upstream }) => {
+  await upstream.script({ steps: inChunks(EVERYTHING, 3) });
   await chat.open();
   await chat.say('Show');
   await chat.done();
@@ -147,7 +147,7 @@ test('the answer that was watched is the one that is loaded', async ({ chat, ups
   expect(await answer.innerText()).toBe(text);
 });
 
-test('what is unfinished never shows its marks', async ({ chat, page, parlor, upstream }) => {
+test('unfinished Markdown never shows its markers', async ({ chat, page, parlor, upstream }) => {
   const pieces = [
     'One **bo', 'ld*', '* two *ital', 'ic* three ~~str', 'uck~', '~ four `co', 'de` five [a li', 'nk](https://exa', 'mple.com) six ',
     '![pic', 'ture](https://example.com/x', '.png) seven.[^', '1]\n\n#', '# Head', 'ing\n\n-', ' first **b', 'old**\n  -', ' nested\n- [', 'x] done\n\n',
@@ -156,12 +156,12 @@ test('what is unfinished never shows its marks', async ({ chat, page, parlor, up
   await upstream.script({ steps: pieces.flatMap((text, index) => [{ text }, { gate: `piece ${index}` }]) });
   const log = await EventStream.everything(parlor.url);
   await chat.open();
-  await keepWhatIsSeen(page);
+  await recordShownTexts(page);
   await chat.say('Show');
   let [sent, had] = ['', ''];
   for (const [index, text] of pieces.entries()) {
-    // The page has had it, and has drawn what it makes of it. White space comes with what follows it, and so does what may
-    // yet turn out not to be for the person.
+    // The page has received and rendered it. White space is shown with the following text, and so is text that may
+    // still turn out to be control text.
     sent += text;
     had += (await log.until('text_delta')).text;
     expect(sent.slice(0, had.length)).toBe(had);
@@ -178,7 +178,7 @@ test('what is unfinished never shows its marks', async ({ chat, page, parlor, up
   expect(seen.filter((text) => marks.test(text))).toEqual([]);
 });
 
-test('text that is selected stays selected while the answer goes on', async ({ chat, page, upstream }) => {
+test('selected text stays selected while the answer grows', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'The first paragraph.\n\nThe **second' }, { gate: 'rest' }, { text: '** one.\n\n- and\n- more' }] });
   await chat.open();
   await chat.say('Show');
@@ -189,14 +189,14 @@ test('text that is selected stays selected while the answer goes on', async ({ c
   expect(await page.evaluate(() => getSelection()?.toString().trim())).toBe('The first paragraph.');
 });
 
-/** A text in pieces of so many characters, at the pace of a fast model. */
-function inPieces(text: string, length: number): Record<string, unknown>[] {
+/** Splits a text into chunks of a given length, at the pace of a fast model. */
+function inChunks(text: string, length: number): Record<string, unknown>[] {
   const pieces = text.match(new RegExp(`[^]{1,${length}}`, 'gu')) ?? [];
   return pieces.flatMap((piece) => [{ text: piece }, { pause: 4 }]);
 }
 
-/** Keeps every text that the answer ever shows, in `seen`. */
-async function keepWhatIsSeen(page: Page): Promise<void> {
+/** Records every text that the answer shows in `seen`. */
+async function recordShownTexts(page: Page): Promise<void> {
   await page.evaluate(() => {
     const seen: string[] = [];
     Object.assign(globalThis, { seen });
@@ -208,7 +208,7 @@ async function keepWhatIsSeen(page: Page): Promise<void> {
   });
 }
 
-test('a bare address is a link, without the full stop after it', async ({ chat, upstream }) => {
+test('a bare address is a link without its full stop', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'See https://example.com/a_(b)' }, { gate: 'rest' }, { text: '. Or www.example.com.' }] });
   await chat.open();
   await chat.say('Where?');
@@ -219,7 +219,7 @@ test('a bare address is a link, without the full stop after it', async ({ chat, 
   await expect(chat.answers.getByText('See https://example.com/a_(b). Or www.example.com.', { exact: true })).toBeVisible();
 });
 
-test('a paragraph that is longer than a text node of the parser is taken over as any other', async ({ chat, upstream }) => {
+test('hydrates a paragraph longer than a parser’s text node', async ({ chat, upstream }) => {
   const long = Array.from({ length: 10_000 }, (_, n) => `word${n} `).join('');
   await upstream.script({ steps: [{ text: `${long}and an end.` }] });
   await chat.open();

@@ -1,15 +1,15 @@
 import { expectAccessible } from '../support/accessibility.ts';
 import { expect, test } from '../support/test.ts';
 
-test('the models are those that the endpoint lists', async ({ chat, page, parlor, upstream }) => {
+test('lists the endpoint’s models', async ({ chat, page, parlor, upstream }) => {
   await upstream.listModels('small', 'large', 'vendor/odd:free');
-  await parlor.restart(); // A list is taken for true for a while.
+  await parlor.restart(); // A list is cached for a while.
   await chat.open();
   await expect(chat.model.getByRole('option')).toHaveText(['small', 'large', 'vendor/odd:free']);
   await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
 });
 
-test('each conversation remembers its model, and that is the one that is asked', async ({ chat, page, upstream }) => {
+test('each conversation remembers and uses its model', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Fine' }] });
   await chat.open();
   await chat.model.selectOption('words');
@@ -43,7 +43,7 @@ test('each conversation remembers its model, and that is the one that is asked',
   ]);
 });
 
-test('the model gets the whole conversation, without its own thinking', async ({ chat, upstream }) => {
+test('the model gets the conversation without its thinking', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ think: 'Nobody else sees this.' }, { text: 'An answer' }] });
   await chat.open();
   await chat.say('A question');
@@ -59,7 +59,7 @@ test('the model gets the whole conversation, without its own thinking', async ({
 });
 
 for (const thinking of ['reasoning_content', 'reasoning', 'parts', 'tags']) {
-  test(`thinking that is spelled as ${thinking} is shown as thinking`, async ({ chat, upstream }) => {
+  test(`recognizes thinking sent as ${thinking}`, async ({ chat, upstream }) => {
     await upstream.script({ thinking, steps: [{ think: 'Considering it.' }, { gate: 'thought' }, { text: 'Yes.' }] });
     await chat.open();
     await chat.say('Well?');
@@ -72,7 +72,7 @@ for (const thinking of ['reasoning_content', 'reasoning', 'parts', 'tags']) {
   });
 }
 
-test('a refused key: which endpoint, why, which setting, and Retry', async ({ chat, page, upstream }) => {
+test('a refused key names endpoint, cause and setting', async ({ chat, page, upstream }) => {
   await chat.open();
   await upstream.requireKey('sk-another');
   await chat.say('Hello');
@@ -87,9 +87,9 @@ test('a refused key: which endpoint, why, which setting, and Retry', async ({ ch
   await expect(problem).toHaveCount(0);
 });
 
-test('an unknown model: another one is chosen, and Retry asks that', async ({ chat, parlor, upstream }) => {
+test('Retry uses another model after an unknown one', async ({ chat, parlor, upstream }) => {
   await upstream.listModels('ghost', 'echo');
-  await parlor.restart(); // A list is taken for true for a while.
+  await parlor.restart(); // A list is cached for a while.
   await chat.open();
   await chat.say('Hello');
   const problem = chat.problem;
@@ -101,7 +101,7 @@ test('an unknown model: another one is chosen, and Retry asks that', async ({ ch
   expect((await upstream.asked()).map(({ model }) => model)).toEqual(['ghost', 'echo']);
 });
 
-test('an endpoint that is down: the conversation says so, and Retry works when it is back', async ({ chat, upstream }) => {
+test('Retry works when an unreachable endpoint returns', async ({ chat, upstream }) => {
   await chat.open();
   await upstream.kill();
   await chat.say('Hello');
@@ -117,7 +117,7 @@ test('an endpoint that is down: the conversation says so, and Retry works when i
   await expect(problem).toHaveCount(0);
 });
 
-test('an endpoint that goes down in mid-answer: what had come is kept', async ({ chat, upstream }) => {
+test('an endpoint failure keeps the partial answer', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'The first half' }, { gate: 'cut' }, { cut: null }] });
   await chat.open();
   await chat.say('Hello');
@@ -132,17 +132,17 @@ test('an endpoint that goes down in mid-answer: what had come is kept', async ({
   await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
 });
 
-test('a request that the model server cannot take is explained in its own words', async ({ chat, upstream }) => {
+test('shows the model server’s own error message', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ status: { code: 400, body: { error: { message: 'That was too <b>odd</b>' } } } }] });
   await chat.open();
   await chat.say('Hello');
   await expect(chat.problem).toContainText(/refused the request \(400.*\): That was too <b>odd<\/b>\./);
 });
 
-test.describe('with nothing at the address of the endpoint', () => {
+test.describe('with an unreachable endpoint', () => {
   test.use({ environment: { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' } });
 
-  test('the composer says which models could not be listed, and why', async ({ chat, page }) => {
+  test('the composer names endpoints that cannot list models', async ({ chat, page }) => {
     await chat.open();
     await expect(page.getByText('No model is connected')).toBeVisible();
     await expect(page.getByRole('heading', { name: 'There is no model to talk to yet' }), 'before anybody has written').toBeVisible();
@@ -159,8 +159,8 @@ test.describe('with nothing at the address of the endpoint', () => {
 test.describe('a model with a long name', () => {
   const name = 'somebody/a-model-with-a-name-as-long-as-some-of-them-really-have:free';
 
-  for (const [place, viewport] of Object.entries({ phone: { width: 390, height: 844 }, desk: { width: 1280, height: 800 } })) {
-    test(`leaves room for all that can be pressed: ${place}`, async ({ chat, page, parlor, upstream }) => {
+  for (const [place, viewport] of Object.entries({ phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } })) {
+    test(`leaves room for the buttons: ${place}`, async ({ chat, page, parlor, upstream }) => {
       await page.setViewportSize(viewport);
       await upstream.listModels(name, 'small');
       await upstream.script({ steps: [{ text: 'Here.\nTABLE: {"columns": ["A"], "rows": [["1"], ["2"]]}\n' }] });
@@ -168,7 +168,7 @@ test.describe('a model with a long name', () => {
       await chat.open();
       await chat.say('A table');
       await chat.done();
-      if (place === 'desk') await expect(page.locator('#panel')).toBeVisible();
+      if (place === 'desktop') await expect(page.locator('#panel')).toBeVisible();
       await expect(page.getByRole('button', { name: /^Context window/ })).toBeVisible();
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       expect(wide).toBe(0);
@@ -176,7 +176,7 @@ test.describe('a model with a long name', () => {
       for (const button of await page.locator('.composer-bar button:visible').all()) {
         const { x, width } = (await button.boundingBox())!;
         expect(x + width, (await button.getAttribute('aria-label')) ?? '').toBeLessThanOrEqual(box.x + box.width);
-        // Nothing lies over it.
+        // Nothing covers it.
         await button.click({ trial: true });
       }
     });

@@ -1,4 +1,4 @@
-/** What a person writes about an article that they have saved. */
+/** Notes on saved articles. */
 import { Literature, expect, test } from '../support/literature.ts';
 import { tides } from '../support/pubmed.ts';
 
@@ -11,7 +11,7 @@ async function openSaved(literature: Literature): Promise<void> {
   await literature.entry(tides.title).click();
 }
 
-test('a note that is being written is lost by nothing', async ({ literature, newTab, page }) => {
+test('an unsaved note survives navigation and reloads', async ({ literature, newTab, page }) => {
   await openSaved(literature);
   const note = page.getByRole('textbox', { name: 'Your note' });
   await note.fill('Half a thought');
@@ -31,7 +31,7 @@ test('a note that is being written is lost by nothing', async ({ literature, new
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
 
-test('what is written while a note is being saved goes on, and what is saved is no draft', async ({ literature, newTab, page }) => {
+test('typing during a save is kept as the draft', async ({ literature, newTab, page }) => {
   await openSaved(literature);
   const note = page.getByRole('textbox', { name: 'Your note' });
   const save = page.getByRole('button', { name: 'Save the note' });
@@ -54,7 +54,7 @@ test('what is written while a note is being saved goes on, and what is saved is 
   await page.reload();
   await expect(note).toHaveValue('One, two');
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
-  // Whoever leaves before the answer comes has saved it all the same.
+  // Leaving before the response does not undo the save.
   await saved('Three');
   await page.getByRole('link', { name: 'Back to the list' }).click();
   await expect(note).toHaveCount(0);
@@ -70,7 +70,7 @@ test('what is written while a note is being saved goes on, and what is saved is 
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
 
-test('a note knows what it was begun from, whenever it is gone on with', async ({ literature, newTab, page }) => {
+test('a draft keeps the version it was based on', async ({ literature, newTab, page }) => {
   await openSaved(literature);
   const note = page.getByRole('textbox', { name: 'Your note' });
   await note.fill('Half a thought');
@@ -81,9 +81,9 @@ test('a note knows what it was begun from, whenever it is gone on with', async (
   await other.page.getByRole('button', { name: 'Save the note' }).click();
   await other.page.getByRole('textbox', { name: 'Your note' }).fill('Half a thought');
   await expect(other.page.getByText('The note is saved.')).toBeVisible();
-  // The other tab has heard of it as well, and keeps what it goes on from.
-  const begunFrom = () => other.page.evaluate(() => JSON.parse(localStorage.getItem('parlor-note:11') ?? '{}').of);
-  await expect.poll(begunFrom).toBe('Another.');
+  // The other tab has received the event and updated the base of its draft.
+  const draftBase = () => other.page.evaluate(() => JSON.parse(localStorage.getItem('parlor-note:11') ?? '{}').of);
+  await expect.poll(draftBase).toBe('Another.');
   await literature.entry(tides.title).click();
   await expect(note).toHaveValue('Half a thought');
   await page.reload();
@@ -91,7 +91,7 @@ test('a note knows what it was begun from, whenever it is gone on with', async (
   await expect(page.getByText('Meanwhile')).toHaveCount(0);
 });
 
-test('a note that this tab has not heard of is not replaced', async ({ browserLog, literature, newTab, page }) => {
+test('a newer note from another tab is not overwritten', async ({ browserLog, literature, newTab, page }) => {
   browserLog.allowLostConnections();
   browserLog.allow(/status of 409/);
   await openSaved(literature);
@@ -109,7 +109,7 @@ test('a note that this tab has not heard of is not replaced', async ({ browserLo
   await expect(page.getByText('This note was changed elsewhere meanwhile')).toBeVisible();
   await expect(page.getByText('The note was changed elsewhere to: “Theirs”')).toBeVisible();
   await expect(note).toHaveValue('Mine');
-  // Now the person knows.
+  // The user has seen the conflict, so the second save overwrites.
   await save.click();
   await expect(other.page.getByRole('textbox', { name: 'Your note' })).toHaveValue('Mine');
 });

@@ -1,20 +1,20 @@
-/** Notifications of long answers, for those who want them. */
+/** Optional notifications of long answers. */
 import type { BrowserContext, Locator, Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { hide, show } from '../support/presence.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-// Every answer is a long one.
+// Every answer counts as long.
 test.use({ settings: '[timeouts]\nlong_answer_seconds = 0.001' });
 
 type Shown = { title: string; body: string; press: () => void };
 type Recorded = { asked: number; shown: Shown[]; permission: NotificationPermission; answer: NotificationPermission };
 
-/** Puts a recorder in the place of the system's notifications. `answer` is what a person says who is asked. */
+/** Replaces the system's notifications by a recorder. `answer` is the user's answer to the permission prompt. */
 async function record(context: BrowserContext, permission: NotificationPermission, answer: NotificationPermission = 'granted') {
   const begin = ([permission, answer]: NotificationPermission[]) => {
-    // Frames of other origins have no store.
+    // Frames of other origins have no storage.
     if (location.protocol !== 'http:') return;
     const kept = sessionStorage.getItem('permission') as NotificationPermission | null;
     const recorded: Recorded = { asked: 0, shown: [], permission: kept ?? permission!, answer: answer! };
@@ -46,13 +46,13 @@ const shown = (page: Page) => page.evaluate(() => (window as any).recorded.shown
 const asked = (page: Page) => page.evaluate(() => (window as any).recorded.asked as number);
 const bell = (page: Page): Locator => page.getByRole('button', { name: 'Notify me when a long answer is finished' });
 
-test('nobody is asked before they press the switch, which is remembered', async ({ chat, context, page }) => {
+test('asks for permission only when switched on', async ({ chat, context, page }) => {
   await record(context, 'default');
   await chat.open();
   await chat.begin('Hello');
   await chat.done();
   await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
-  expect(await asked(page), 'not by itself').toBe(0);
+  expect(await asked(page), 'no prompt without a click').toBe(0);
   await screenshots(page, 'notify-off');
   await chat.tabTo(bell(page), 'Shift+Tab');
   await page.keyboard.press('Enter');
@@ -69,10 +69,10 @@ test('nobody is asked before they press the switch, which is remembered', async 
   await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
   await bell(page).click();
   await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
-  expect(await asked(page), 'the permission is there').toBe(0);
+  expect(await asked(page), 'permission was granted before').toBe(0);
 });
 
-test('a browser that blocks notifications is named, and what helps', async ({ chat, context, page }) => {
+test('explains blocked notifications', async ({ chat, context, page }) => {
   await record(context, 'default', 'denied');
   await chat.open();
   for (let n = 0; n < 2; n++) {
@@ -85,7 +85,7 @@ test('a browser that blocks notifications is named, and what helps', async ({ ch
   expect(await asked(page), 'once').toBe(1);
 });
 
-test('of all tabs one tells that an answer has ended that none of them shows', async ({ chat, context, newTab, page, upstream }) => {
+test('one tab announces an answer that no tab shows', async ({ chat, context, newTab, page, upstream }) => {
   await record(context, 'granted');
   await upstream.script({ when: { user_contains: 'plan' }, steps: [{ text: '## **Three** steps\n\nFirst' }, { gate: 'end' }, { text: ', rest.' }] });
   const other = await newTab();
@@ -102,7 +102,7 @@ test('of all tabs one tells that an answer has ended that none of them shows', a
   const all = async () => [...(await shown(page)), ...(await shown(other.page))];
   await expect.poll(all).toEqual([{ title: 'Make a plan', body: 'Three steps' }]);
 
-  // Another one, in the background of all tabs; of the first, nobody is told again.
+  // Another answer, in the background of all tabs; the first is not announced again.
   await upstream.script({ when: { user_contains: 'fail' }, steps: [{ status: { code: 400, body: {} } }] });
   await hide(page);
   await chat.message.fill('Please fail');
@@ -117,7 +117,7 @@ test('of all tabs one tells that an answer has ended that none of them shows', a
   await expect(told.answers).toContainText('First, rest.');
 });
 
-test('what somebody sees, what was stopped, and what nobody wants to hear of is not told', async ({ chat, context, page, upstream }) => {
+test('announces no visible, stopped or muted answers', async ({ chat, context, page, upstream }) => {
   await record(context, 'granted');
   for (const name of ['unwanted', 'seen', 'final']) await upstream.script({ when: { user_contains: name }, steps: [{ text: 'Well' }, { gate: name }] });
   await upstream.script({ when: { user_contains: 'stopped' }, steps: [{ text: 'Well' }, { gate: 'never' }] });
@@ -138,7 +138,7 @@ test('what somebody sees, what was stopped, and what nobody wants to hear of is 
   await conversation('stopped');
   await chat.stop.click();
   await expect(chat.answers).toContainText('Stopped');
-  // What is told of last comes last: all before it would have been there.
+  // This announcement is the last one, so earlier ones would have arrived.
   await conversation('final');
   await hide(page);
   await upstream.open('final');
@@ -146,10 +146,10 @@ test('what somebody sees, what was stopped, and what nobody wants to hear of is 
   expect(await shown(page)).toEqual([{ title: 'final', body: 'Well' }]);
 });
 
-test.describe('an answer that is not long', () => {
+test.describe('a short answer', () => {
   test.use({ settings: '[timeouts]\nlong_answer_seconds = 3600' });
 
-  test('is not told', async ({ chat, context, page, upstream }) => {
+  test('is not announced', async ({ chat, context, page, upstream }) => {
     await record(context, 'granted');
     await upstream.script({ steps: [{ text: 'Well' }, { gate: 'end' }] });
     await page.clock.install();

@@ -1,4 +1,4 @@
-/** What the model offers besides text: documents with versions to accept or to reject, and actions. */
+/** Documents with versions to accept or reject, and suggested actions. */
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
@@ -9,7 +9,7 @@ import type { Upstream } from '../support/upstream.ts';
 const panel = (page: Page) => page.locator('#panel');
 const document = (text: string, id?: string) => `DOCUMENT: ${JSON.stringify({ id, title: 'Letter', text })}`;
 
-/** Begins a conversation where the list may be out of sight. */
+/** Starts a conversation where the list may be hidden. */
 async function begin(chat: Chat, text: string): Promise<string> {
   await chat.open();
   await chat.say(text);
@@ -17,8 +17,8 @@ async function begin(chat: Chat, text: string): Promise<string> {
   return chat.path;
 }
 
-/** The next question has the model write a letter; another one, `Bob`, a new version of it. */
-async function letter(chat: Chat, upstream: Upstream): Promise<string> {
+/** Scripts a letter for the next question, and a new version of it for `Bob`. */
+async function writeLetter(chat: Chat, upstream: Upstream): Promise<string> {
   await upstream.script({ steps: [{ text: 'As you like.' }] });
   await upstream.script({
     when: { user_contains: 'Write' },
@@ -39,10 +39,10 @@ async function newVersion(chat: Chat, upstream: Upstream): Promise<void> {
   await chat.done();
 }
 
-test('a document stands in its place in the text, live and after a reload alike, and opens by itself', async ({ browserLog, chat, page, parlor, upstream }) => {
-  // The page asks for its events again while there is nobody to answer.
+test('a document opens by itself and survives a reload', async ({ browserLog, chat, page, parlor, upstream }) => {
+  // The page reconnects its event stream while the server is down.
   browserLog.allowLostConnections();
-  const path = await letter(chat, upstream);
+  const path = await writeLetter(chat, upstream);
   const region = page.getByRole('complementary', { name: 'Text document: Letter' });
   await expect(region.getByText('Dear Ann,')).toBeVisible();
   await expect(region.getByRole('group', { name: 'Accept this?' })).toHaveCount(0);
@@ -59,8 +59,8 @@ test('a document stands in its place in the text, live and after a reload alike,
   await expect(region.getByText('Dear Ann,')).toBeVisible();
 });
 
-test('a new version is accepted once, for every tab, through a reload, and the model knows', async ({ chat, page, newTab, upstream }) => {
-  const path = await letter(chat, upstream);
+test('an accepted version is accepted in every tab', async ({ chat, page, newTab, upstream }) => {
+  const path = await writeLetter(chat, upstream);
   await newVersion(chat, upstream);
   const region = page.getByRole('complementary', { name: 'Text document: Letter (2)' });
   await expect(region.getByText('Dear Bob,')).toBeVisible();
@@ -100,7 +100,7 @@ test('a new version is accepted once, for every tab, through a reload, and the m
 });
 
 test('a new version is rejected', async ({ chat, page, upstream }) => {
-  await letter(chat, upstream);
+  await writeLetter(chat, upstream);
   await newVersion(chat, upstream);
   await panel(page).getByRole('button', { name: 'Reject' }).click();
   await expect(chat.answers.last().locator('.payload')).toContainText('Rejected');
@@ -110,8 +110,8 @@ test('a new version is rejected', async ({ chat, page, upstream }) => {
 test.describe('on a phone, in the dark', () => {
   test.use({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
 
-  test('a proposal takes the whole screen and is answered there', async ({ chat, page, upstream }) => {
-    await letter(chat, upstream);
+  test('a proposal fills the screen and can be answered', async ({ chat, page, upstream }) => {
+    await writeLetter(chat, upstream);
     await newVersion(chat, upstream);
     await chat.answers.last().locator('.payload').getByRole('button').click();
     await expect(page.getByRole('dialog').getByText('Dear Bob,')).toBeVisible();
@@ -122,8 +122,8 @@ test.describe('on a phone, in the dark', () => {
     await expectAccessible(page);
   });
 
-  test('actions have room', async ({ chat, page, upstream }) => {
-    await suggests(chat, upstream);
+  test('action buttons fit', async ({ chat, page, upstream }) => {
+    await suggestActions(chat, upstream);
     await expectAccessible(page);
     await screenshots(page, 'actions-phone');
   });
@@ -136,8 +136,8 @@ const actions = [
   { label: 'Format the disk', action: 'format_disk', handler: 'client' },
 ];
 
-/** A conversation whose answer suggests actions and a value. */
-async function suggests(chat: Chat, upstream: Upstream): Promise<string> {
+/** Starts a conversation whose answer suggests actions and a value. */
+async function suggestActions(chat: Chat, upstream: Upstream): Promise<string> {
   await upstream.script({ steps: [{ text: 'Done.' }] });
   const values = JSON.stringify([{ label: 'Go on', value: 'Please go on' }]);
   await upstream.script({
@@ -152,8 +152,8 @@ async function suggests(chat: Chat, upstream: Upstream): Promise<string> {
 
 const buttons = (chat: Chat) => chat.page.getByRole('group', { name: 'Actions' }).getByRole('button');
 
-test('an action of the server comes back as a turn that says so, and is spent', async ({ chat, page, newTab, upstream }) => {
-  const path = await suggests(chat, upstream);
+test('a server action starts one turn and is spent', async ({ chat, page, newTab, upstream }) => {
+  const path = await suggestActions(chat, upstream);
   await expect(chat.answers).not.toContainText('SUGGESTED');
   await expectAccessible(page);
   await screenshots(page, 'actions');
@@ -178,9 +178,9 @@ test('an action of the server comes back as a turn that says so, and is spent', 
   await expect(buttons(other)).toHaveCount(0);
 });
 
-test('an action of the page is done at once, and offered no more in any tab', async ({ chat, page, context, newTab, upstream }) => {
+test('a page action runs at once and is spent everywhere', async ({ chat, page, context, newTab, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const path = await suggests(chat, upstream);
+  const path = await suggestActions(chat, upstream);
   const other = await newTab();
   await other.open(path);
   await page.bringToFront();
@@ -202,8 +202,8 @@ test('an action of the page is done at once, and offered no more in any tab', as
   await expect(chat.questions).toHaveCount(1);
 });
 
-test('what can not be undone is asked about first', async ({ chat, page, upstream }) => {
-  await suggests(chat, upstream);
+test('asks before an action that cannot be undone', async ({ chat, page, upstream }) => {
+  await suggestActions(chat, upstream);
   const dialog = page.getByRole('dialog', { name: 'Delete all drafts' });
   await buttons(chat).nth(2).click();
   await expect(dialog).toContainText('Delete all drafts');
@@ -221,8 +221,8 @@ test('what can not be undone is asked about first', async ({ chat, page, upstrea
   await chat.done();
 });
 
-test('what is chosen is told to the model as chosen', async ({ chat, upstream }) => {
-  await suggests(chat, upstream);
+test('the model learns that a value was chosen', async ({ chat, upstream }) => {
+  await suggestActions(chat, upstream);
   await chat.page.getByRole('group', { name: 'Suggestions' }).getByRole('button').click();
   await expect(chat.questions.last()).toContainText('Please go on');
   await chat.done();
@@ -230,8 +230,8 @@ test('what is chosen is told to the model as chosen', async ({ chat, upstream })
   expect(told).toContain('"Please go on": chosen from your suggestions');
 });
 
-test('an action opens what was made before', async ({ chat, page, upstream }) => {
-  await letter(chat, upstream);
+test('an action opens an earlier payload', async ({ chat, page, upstream }) => {
+  await writeLetter(chat, upstream);
   await page.getByRole('button', { name: 'Close the panel' }).click();
   const payload_id = await chat.answers.locator('.payload').getAttribute('data-payload');
   const open = [

@@ -3,7 +3,7 @@ import { EventStream } from '../support/events.ts';
 import { hide, show } from '../support/presence.ts';
 import { expect, test } from '../support/test.ts';
 
-test('an address that names nothing is a place like any other: one comes and goes', async ({ browserLog, chat, page }) => {
+test('an unknown address supports navigation', async ({ browserLog, chat, page }) => {
   browserLog.allow(/status of 404/);
   await page.goto('/nothing/here');
   await page.getByRole('link', { name: 'Start a new chat' }).click();
@@ -22,7 +22,7 @@ test('an address that names nothing is a place like any other: one comes and goe
   await expect(chat.answers.last()).toContainText('Again');
 });
 
-test('nothing moves for those who asked for that', async ({ chat, page, upstream }) => {
+test('nothing moves with reduced motion', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ gate: 'never' }] });
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await chat.open();
@@ -34,7 +34,7 @@ test('nothing moves for those who asked for that', async ({ chat, page, upstream
   await expect(chat.send.or(chat.stop)).toHaveCSS('transition-duration', /^0\.001s/);
 });
 
-test('the tab says how many conversations are being answered or have something new', async ({ chat, page, upstream }) => {
+test('the tab title counts running and unseen conversations', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }] });
   await chat.open();
   await chat.begin('One');
@@ -43,12 +43,12 @@ test('the tab says how many conversations are being answered or have something n
   await expect(page).toHaveTitle('(2) Two · Parlor');
   await upstream.open('rest');
   await chat.done();
-  await expect(page, 'nobody has seen the end of the first').toHaveTitle('(1) Two · Parlor');
+  await expect(page, 'the first end is unseen').toHaveTitle('(1) Two · Parlor');
   await chat.entry('One').click();
   await expect(page).toHaveTitle('One · Parlor');
 });
 
-test('of the tabs that nobody sees, one goes on following', async ({ chat, newTab, parlor, upstream }) => {
+test('one of the hidden tabs keeps its stream', async ({ chat, newTab, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
   const other = await newTab();
   for (const tab of [chat, other]) {
@@ -62,7 +62,7 @@ test('of the tabs that nobody sees, one goes on following', async ({ chat, newTa
   await expect(chat.page, 'the first one').toHaveTitle('(1) Parlor');
   await expect(other.page).toHaveTitle('Parlor');
 
-  // The one that follows is looked at: the other has its turn.
+  // The following tab becomes visible, so the other hidden tab takes over.
   await show(chat.page);
   await expect(async () => {
     await other.page.clock.fastForward(300);
@@ -76,7 +76,7 @@ test('of the tabs that nobody sees, one goes on following', async ({ chat, newTa
   }
 });
 
-test('the list says when a part of it could not be loaded', async ({ browserLog, chat, page, parlor }) => {
+test('the list says when a page failed to load', async ({ browserLog, chat, page, parlor }) => {
   browserLog.allowLostConnections();
   for (let n = 1; n <= 42; n++) await (await EventStream.chat(parlor.url, { message: `Chat number ${n}` })).rest();
   await page.route('**/rpc/conversations', (route) => route.abort('connectionreset'), { times: 1 });

@@ -1,13 +1,13 @@
-/** The panel beside the conversation, with what tools make. */
+/** The payload panel beside the conversation. */
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
-import { painted } from '../support/painted.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { test as base, expect } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
 
-/** A Parlor whose tools ask the scripted server. */
+/** A Parlor whose tools query the scripted server. */
 const test = base.extend({
   settings: async ({ upstream }, use) =>
     use(`[tools.web_search]\nprovider = "searxng"\nurl = "${upstream.url}/searxng"\n[tools.pubmed]\nbase_url = "${upstream.url}/eutils"\n`),
@@ -18,8 +18,8 @@ const results = [
   { title: 'A second page', url: 'https://second.example/', content: '<script>alert(1)</script>' },
 ];
 
-/** The next question has the model search the web, and then wait at the gate `rest`. */
-async function searches(upstream: Upstream, query: string): Promise<void> {
+/** Scripts a web search for the next question, then a wait at the gate `rest`. */
+async function scriptSearch(upstream: Upstream, query: string): Promise<void> {
   await upstream.page('/searxng/search', { query, results });
   await upstream.script({ when: { user_contains: query }, steps: [{ tool_call: { id: `call_${query}`, name: 'web_search', arguments: JSON.stringify({ query }) } }] });
   await upstream.script({ when: { tool_gave: query }, steps: [{ gate: 'rest' }, { text: `That is all about ${query}.` }] });
@@ -28,9 +28,9 @@ async function searches(upstream: Upstream, query: string): Promise<void> {
 const panel = (page: Page) => page.locator('#panel');
 const card = (chat: Chat, word: 'Open' | 'Close' = 'Open') => chat.answers.getByRole('button', { name: `${word}: Web search results: ` });
 
-/** A finished answer with a payload, its panel closed. */
-async function answered(chat: Chat, upstream: Upstream): Promise<void> {
-  await searches(upstream, 'tea');
+/** Produces a finished answer with a payload and closes its panel. */
+async function finishAnswer(chat: Chat, upstream: Upstream): Promise<void> {
+  await scriptSearch(upstream, 'tea');
   await upstream.open('rest');
   await chat.open();
   await chat.begin('What about tea?');
@@ -38,8 +38,8 @@ async function answered(chat: Chat, upstream: Upstream): Promise<void> {
   await chat.reload();
 }
 
-test('it opens by itself for what arrives, without taking the focus, and not after a reload', async ({ chat, page, upstream }) => {
-  await searches(upstream, 'tea');
+test('opens for a new payload without taking the focus', async ({ chat, page, upstream }) => {
+  await scriptSearch(upstream, 'tea');
   await chat.open();
   await chat.begin('What about tea?');
   const region = page.getByRole('complementary', { name: 'Web search results: tea (2)' });
@@ -60,8 +60,8 @@ test('it opens by itself for what arrives, without taking the focus, and not aft
   await expect(card(chat)).toBeVisible();
 });
 
-test('the card opens and closes it, and the focus goes there and back', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+test('the card opens and closes it with the focus', async ({ chat, page, upstream }) => {
+  await finishAnswer(chat, upstream);
   await chat.tabTo(card(chat), 'Shift+Tab');
   await page.keyboard.press('Enter');
   await expect(panel(page)).toBeFocused();
@@ -82,8 +82,8 @@ test('the card opens and closes it, and the focus goes there and back', async ({
   await expect(panel(page)).toHaveCount(0);
 });
 
-test('Escape closes it wherever one is, unless something else is left with it', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+test('Escape closes it unless another layer is open', async ({ chat, page, upstream }) => {
+  await finishAnswer(chat, upstream);
   await card(chat).click();
   await chat.press('Delete', 'What about tea?');
   await expect(chat.dialog).toBeVisible();
@@ -96,8 +96,8 @@ test('Escape closes it wherever one is, unless something else is left with it', 
   await expect(chat.message).toBeFocused();
 });
 
-test('going elsewhere and deleting the conversation close it', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+test('navigation and deletion close it', async ({ chat, page, upstream }) => {
+  await finishAnswer(chat, upstream);
   await card(chat).click();
   await expect(panel(page)).toBeVisible();
   await chat.newChat.click();
@@ -115,15 +115,15 @@ test('going elsewhere and deleting the conversation close it', async ({ chat, pa
   await expect(chat.title).toHaveText('New chat');
 });
 
-test('what arrives elsewhere does not open it, and who is at work in it is not disturbed', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
-  await searches(upstream, 'milk');
+test('new payloads do not disturb work in it', async ({ chat, page, upstream }) => {
+  await finishAnswer(chat, upstream);
+  await scriptSearch(upstream, 'milk');
   await chat.say('What about milk?');
   await expect(page.getByRole('complementary', { name: 'Web search results: milk (2)' })).toBeVisible();
   await upstream.open('rest');
   await chat.done();
   await page.getByRole('complementary').getByRole('link', { name: 'A first page' }).focus();
-  // A gate of its own holds the question back until the focus is in the panel.
+  // A separate gate holds the answer back until the focus is in the panel.
   await upstream.page('/searxng/search', { query: 'sugar', results });
   await upstream.script({ when: { user_contains: 'sugar' }, steps: [{ gate: 'ask' }, { tool_call: { id: 'call_sugar', name: 'web_search', arguments: '{"query":"sugar"}' } }] });
   await upstream.script({ when: { tool_gave: 'sugar' }, steps: [{ text: 'Sweet.' }] });
@@ -145,8 +145,8 @@ test('what arrives elsewhere does not open it, and who is at work in it is not d
   await expect(panel(page)).toHaveCount(0);
 });
 
-test('its edge makes it wider and narrower, and the width stays', async ({ chat, page, upstream }) => {
-  await answered(chat, upstream);
+test('dragging its edge changes the width permanently', async ({ chat, page, upstream }) => {
+  await finishAnswer(chat, upstream);
   await card(chat).click();
   const edge = page.getByRole('separator', { name: 'Width of the panel' });
   const width = async () => Math.round((await panel(page).boundingBox())?.width ?? 0);
@@ -158,8 +158,8 @@ test('its edge makes it wider and narrower, and the width stays', async ({ chat,
   await page.keyboard.press('Home');
   await expect.poll(width).toBe(320);
   await page.keyboard.press('ArrowRight');
-  await painted(page);
-  expect(await width(), 'there is nothing narrower').toBe(320);
+  await waitForPaint(page);
+  expect(await width(), 'the minimum width').toBe(320);
   await page.keyboard.press('End');
   await expect.poll(width).toBe(Number(await edge.getAttribute('aria-valuemax')));
 
@@ -170,8 +170,8 @@ test('its edge makes it wider and narrower, and the width stays', async ({ chat,
   await expect.poll(width).toBe(400);
   await page.mouse.up();
   await page.mouse.move(700, 300);
-  await painted(page);
-  expect(await width(), 'it was let go').toBe(400);
+  await waitForPaint(page);
+  expect(await width(), 'the pointer was released').toBe(400);
   await chat.reload();
   await card(chat).click();
   await expect.poll(width).toBe(400);
@@ -179,9 +179,9 @@ test('its edge makes it wider and narrower, and the width stays', async ({ chat,
   await expect.poll(width).toBe(480);
 });
 
-test('what cannot be loaded says so and is loaded again', async ({ browserLog, chat, page, upstream }) => {
+test('a failed load says so and is retried', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allow(/net::ERR_|Failed to fetch|status of 404|WebAssembly/);
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await test.step('the payload', async () => {
     await page.route('**/rpc/payload?*', (route) => route.abort());
     await card(chat).click();
@@ -203,7 +203,7 @@ test('what cannot be loaded says so and is loaded again', async ({ browserLog, c
   });
 });
 
-test('articles have their abstracts and lead to PubMed', async ({ chat, page, upstream }) => {
+test('articles show abstracts and link to PubMed', async ({ chat, page, upstream }) => {
   const article = (uid: string, title: string) => ({
     uid, title, source: 'J Water', pubdate: '2024 Jan', authors: [{ name: 'Doe J' }, { name: 'Roe R' }],
     articleids: [{ idtype: 'doi', value: `10.1000/${uid}` }],
@@ -230,8 +230,8 @@ test('articles have their abstracts and lead to PubMed', async ({ chat, page, up
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test('it takes the whole screen when it is asked for, and only then', async ({ chat, page, upstream }) => {
-    await searches(upstream, 'tea');
+  test('covers the screen only when opened', async ({ chat, page, upstream }) => {
+    await scriptSearch(upstream, 'tea');
     await chat.open();
     await chat.say('What about tea?');
     await expect(card(chat)).toBeVisible();
@@ -245,7 +245,7 @@ test.describe('on a phone', () => {
     await expect(page.getByRole('link', { name: 'A first page' })).toBeVisible();
     expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
     await expect(page.getByRole('separator')).toHaveCount(0);
-    // What is behind it can't be reached.
+    // The page behind it cannot be reached.
     await expect(page.locator('.stage')).toHaveAttribute('inert', '');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Close the panel' }).click();
@@ -254,7 +254,7 @@ test.describe('on a phone', () => {
   });
 });
 
-/** What the model writes, one answer after the other, and how the panel shows the last of it. */
+/** Model outputs, answer by answer, and the check of the panel after the last one. */
 const written: Record<string, { says: ((payload: string) => string)[]; check: (page: Page) => Promise<void> }> = {
   table: {
     says: [() => `TABLE: ${JSON.stringify({
@@ -266,7 +266,7 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
       const rows = panel(page).getByRole('row');
       await expect(rows).toHaveCount(101);
       const sideways = await panel(page).locator('.panel-body').evaluate((body) => body.scrollWidth - body.clientWidth);
-      expect(sideways, 'it scrolls inside of itself').toBe(0);
+      expect(sideways, 'it scrolls inside its box').toBe(0);
       await panel(page).getByRole('button', { name: 'Show all 120' }).click();
       await expect(rows).toHaveCount(121);
       await expect(panel(page).getByText('Not shown here: 3 more columns')).toBeVisible();
@@ -309,7 +309,7 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
   },
 };
 
-async function looksWell(page: Page, kind: string): Promise<void> {
+async function checkAppearance(page: Page, kind: string): Promise<void> {
   await screenshots(page, `panel-${kind.replaceAll(' ', '-')}`);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -318,7 +318,7 @@ async function looksWell(page: Page, kind: string): Promise<void> {
 }
 
 for (const [kind, { says, check }] of Object.entries(written)) {
-  test(`what the model writes is shown: a ${kind}`, async ({ chat, page, upstream }) => {
+  test(`shows a payload of the model: ${kind}`, async ({ chat, page, upstream }) => {
     test.slow();
     await chat.open();
     let id = '';
@@ -330,12 +330,12 @@ for (const [kind, { says, check }] of Object.entries(written)) {
     }
     await expect(panel(page)).toBeVisible();
     await check(page);
-    await looksWell(page, kind);
+    await checkAppearance(page, kind);
   });
 }
 
-/** Data of a type that nobody knows. Nothing that Parlor has makes such data; a later version may have stored them. */
-test('what nobody knows is shown as a tree', async ({ chat, page, upstream }) => {
+/** Data of an unknown type, as stored by a later version. */
+test('shows an unknown payload as a tree', async ({ chat, page, upstream }) => {
   test.slow();
   const body = { tree: { name: null, text: '2 fields', missing: '7 more', branches: [
     { name: 'title', text: 'A thing', branches: [], missing: '' },
@@ -344,12 +344,12 @@ test('what nobody knows is shown as a tree', async ({ chat, page, upstream }) =>
       { name: null, text: '1 field', missing: '', branches: [{ name: 'deep', text: '1 item', missing: '', branches: [{ name: null, text: 'within', branches: [], missing: '' }] }] },
     ] },
   ] } };
-  await answered(chat, upstream);
+  await finishAnswer(chat, upstream);
   await page.route('**/rpc/payload?*', (route) => route.fulfill({ json: { summary: 'A line', body } }));
   await card(chat).click();
   await expect(panel(page).getByText('A thing')).toBeVisible();
   await expect(panel(page).getByText('within')).toBeHidden();
   await panel(page).getByText('deep:').click();
   await expect(panel(page).getByText('within')).toBeVisible();
-  await looksWell(page, 'tree');
+  await checkAppearance(page, 'tree');
 });

@@ -1,9 +1,9 @@
-/** The page behind a proxy with a name of its own. */
+/** The page behind a proxy with its own host name. */
 import { Parlor } from '../support/parlor.ts';
 import { Proxy } from '../support/proxy.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a refused message says which name to allow', async ({ chat, parlor, browserLog }) => {
+test('a refused message names the host to allow', async ({ chat, parlor, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)/);
   const proxy = await Proxy.start();
   proxy.target = parlor.url;
@@ -11,7 +11,7 @@ test('a refused message says which name to allow', async ({ chat, parlor, browse
   await chat.message.fill('Hello');
   await chat.message.press('Enter');
   await expect(chat.page.getByText(`add "${proxy.host}" to the setting server.allowed_hosts`)).toBeVisible();
-  await expect(chat.message, 'nothing is lost').toHaveValue('Hello');
+  await expect(chat.message, 'the text is kept').toHaveValue('Hello');
   await proxy.close();
 });
 

@@ -1,4 +1,4 @@
-/** A page that the log cannot bring up to date: it begins anew from snapshots, and nobody notices. */
+/** A page that the log cannot bring up to date reloads snapshots unnoticed. */
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { EventStream, textOf } from '../support/events.ts';
@@ -7,11 +7,11 @@ import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
-/** Watches the conversation from now on; gives what a person could have noticed. */
+/** Watches the conversation from now on; returns the visible changes. */
 async function watch(page: Page): Promise<() => Promise<{ fewest: number; replaced: boolean; removed: string[] }>> {
   await page.evaluate(() => {
     const count = () => document.querySelectorAll('[role=log] article').length;
@@ -29,17 +29,17 @@ async function watch(page: Page): Promise<() => Promise<{ fewest: number; replac
   return () => page.evaluate(() => (window as any).seen);
 }
 
-/** The text of an answer as the server has it. */
-async function stored(url: string, id: string): Promise<string> {
+/** The text of an answer on the server. */
+async function storedText(url: string, id: string): Promise<string> {
   const { message } = await (await fetch(`${url}/api/messages/${id}`)).json();
   const parts = message.nodes.flatMap((node: any) => node.parts) as { type: string; text: string }[];
   return parts.filter(({ type }) => type === 'text').map(({ text }) => text).join('');
 }
 
-test.describe('where the log is short', () => {
+test.describe('with a short log', () => {
   test.use({ settings: '[log]\nkeep_events = 5\ntrim_seconds = 0.1' });
 
-  test('a page that was away for longer than the log reaches back is as if it had never been', async ({ chat, page, parlor, line, upstream }) => {
+  test('a page away longer than the log recovers unnoticed', async ({ chat, page, parlor, line, upstream }) => {
     const long = Array.from({ length: 60 }, (_, n) => `Line ${n} of it.`).join('\n\n');
     await upstream.script({ when: { user_contains: 'first' }, steps: [{ text: long }] });
     await upstream.script({ when: { user_contains: 'second' }, steps: [{ text: 'It' }, { gate: 'second' }, { text: ' is so.' }] });
@@ -49,7 +49,7 @@ test.describe('where the log is short', () => {
     await chat.done();
     await chat.say('second');
     await expect(chat.answers.last()).toContainText('It');
-    // In the middle of reading, and of writing.
+    // While scrolled up, with a draft.
     const scroller = page.getByRole('region', { name: 'Messages' });
     await chat.message.fill('half a thought');
     await scroller.hover();
@@ -60,7 +60,7 @@ test.describe('where the log is short', () => {
 
     const retry = page.waitForRequest('**/rpc/events?*');
     line.cut();
-    // What the page has last heard of.
+    // The page's last position.
     const cursor = Number(new URL((await retry).url()).searchParams.get('after'));
     await expect(page.getByText('Reconnecting…')).toBeVisible();
     await upstream.open('second');
@@ -92,7 +92,7 @@ test.describe('where the log is short', () => {
     await expect(chat.answers.last().locator('.prose'), 'it goes on live').toHaveText('And so');
     await upstream.open('end');
     await chat.done();
-    const whole = await stored(parlor.url, expected_assistant_message_id);
+    const whole = await storedText(parlor.url, expected_assistant_message_id);
     expect(whole).toBe(textOf(await third.rest()));
     await expect(chat.answers.last().locator('.prose')).toHaveText(whole);
     expect(await seen()).toEqual({ fewest: 4, replaced: false, removed: [] });
@@ -103,7 +103,7 @@ test.describe('where the log is short', () => {
   });
 });
 
-test('what older data do not have stays on the screen, and says so', async ({ browserLog, chat, newTab, page, parlor, upstream }) => {
+test('messages missing from restored data stay, marked incomplete', async ({ browserLog, chat, newTab, page, parlor, upstream }) => {
   browserLog.allow(/status of 404/);
   await upstream.script({ steps: [{ text: 'Of course, **and** more.' }] });
   await chat.open();
@@ -133,13 +133,13 @@ test('what older data do not have stays on the screen, and says so', async ({ br
   await screenshots(page, 'lost');
   await expectAccessible(page);
 
-  // One can go on from what the server has.
+  // The conversation can be continued from the server's state.
   await chat.say('Again');
   await chat.done();
   await expect(chat.questions).toHaveText([/Before/, /After/, /Again/]);
   await expect(lost.getByRole('article')).toHaveCount(2);
 
-  // A conversation that the data don't have at all: it begins anew below what was said in it.
+  // A conversation missing from the data starts over below its old messages.
   const lostThere = other.page.getByRole('region', { name: 'Not on the server' });
   await expect(lostThere.getByRole('article')).toHaveText([/Elsewhere/, /Of course, and more\./]);
   await expect(other.title).toHaveText('Elsewhere');
@@ -148,7 +148,7 @@ test('what older data do not have stays on the screen, and says so', async ({ br
   await expect(other.questions).toHaveText([/Elsewhere/, /half a thought/]);
   await other.done();
 
-  // What is on the server is what is left.
+  // Only the server's state is left.
   await chat.reload();
   await expect(lost).toHaveCount(0);
   await expect(chat.questions).toHaveText([/Before/, /Again/]);

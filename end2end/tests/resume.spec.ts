@@ -1,11 +1,11 @@
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
-/** A long answer of every kind in pieces, each with a word of its own. */
+/** A long answer with every kind of content, in chunks with a unique word each. */
 function pieces(): { think?: string; text?: string }[] {
   const all: { think?: string; text?: string }[] = [];
   const word = () => `w${all.length}.`;
@@ -19,7 +19,7 @@ function pieces(): { think?: string; text?: string }[] {
   return all;
 }
 
-test('a reload, a lost connection or another conversation at a hundred places leaves no trace', async ({ chat, page, context, upstream }) => {
+test('interruptions at any position leave the answer unchanged', async ({ chat, page, context, upstream }) => {
   test.setTimeout(400_000);
   const answer = pieces();
   expect(answer.length).toBeGreaterThanOrEqual(100);
@@ -34,7 +34,7 @@ test('a reload, a lost connection or another conversation at a hundred places le
     async () => chat.reload(),
     async (n: number) => {
       await context.setOffline(true);
-      // What comes now, nobody is told.
+      // Events from here on are not delivered.
       await upstream.open(`g${n}`);
       await context.setOffline(false);
     },
@@ -53,14 +53,14 @@ test('a reload, a lost connection or another conversation at a hundred places le
   await chat.done();
   const text = async () => {
     await chat.answers.getByText('Show details').click();
-    // The thoughts are rendered after the browser's `toggle` event, which is a task of its own.
+    // The thinking is rendered after the browser's `toggle` event, which is a separate task.
     await expect(chat.answers.locator('.thinking-text')).toContainText('w11.');
     return (await chat.answers.locator('.thinking-text').innerText()) + (await chat.answers.locator('.prose').innerText());
   };
   const after = await text();
   for (const n of answer.keys()) expect(after.split(`w${n}.`).length, `w${n} is there once`).toBe(2);
 
-  // The same answer, in peace: every gate is open by now.
+  // The same answer without interruptions: every gate is open by now.
   await chat.newChat.click();
   await chat.begin('a long answer again');
   await chat.done();

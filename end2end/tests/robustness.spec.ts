@@ -4,11 +4,11 @@ import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
-test('a server that dies in mid-answer and comes back: the page notices, and nothing that was shown is lost', async ({ chat, page, parlor, upstream }) => {
+test('a killed server loses nothing that was shown', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'Another answer' }] });
   await upstream.script({ steps: [{ text: 'What was shown' }, { gate: 'never' }, { text: ' and more' }], times: 1 });
   await chat.open();
@@ -29,7 +29,7 @@ test('a server that dies in mid-answer and comes back: the page notices, and not
   await chat.done();
 });
 
-test('a page that is opened after the server died shows the same', async ({ chat, newTab, parlor, upstream }) => {
+test('a page opened after the crash shows the same', async ({ chat, newTab, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'What was shown' }, { gate: 'never' }] });
   await chat.open();
   const path = await chat.begin('Tell me');
@@ -44,7 +44,7 @@ test('a page that is opened after the server died shows the same', async ({ chat
   await expect(again.send).toBeVisible();
 });
 
-test('a server that is asked to stop ends the answer, which says so', async ({ chat, page, parlor, upstream }) => {
+test('a server shutdown ends the answer visibly', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'What was shown' }, { gate: 'never' }] });
   await chat.open();
   await chat.begin('Tell me');
@@ -55,7 +55,7 @@ test('a server that is asked to stop ends the answer, which says so', async ({ c
   await expect(page.getByText('Reconnecting…')).toHaveCount(0);
 });
 
-test('a message that is sent without a connection waits in sight, and goes by itself, once', async ({ chat, page, parlor, upstream }) => {
+test('an offline message waits and is sent once', async ({ chat, page, parlor, upstream }) => {
   await chat.open();
   await chat.begin('Hello');
   await chat.done();
@@ -72,7 +72,7 @@ test('a message that is sent without a connection waits in sight, and goes by it
   expect(await upstream.asked()).toHaveLength(2);
 });
 
-test('a first message that waits for the connection begins its conversation when there is one', async ({ chat, page, parlor }) => {
+test('an offline first message starts its conversation later', async ({ chat, page, parlor }) => {
   await chat.open();
   await parlor.kill();
   await chat.say('Are you there?');
@@ -82,7 +82,7 @@ test('a first message that waits for the connection begins its conversation when
   await expect(chat.titles).toHaveText(['Are you there?']);
 });
 
-test('a message that waits is sent by the page that is opened next', async ({ browserLog, chat, newTab, page, parlor, upstream }) => {
+test('the next page sends a waiting message', async ({ browserLog, chat, newTab, page, parlor, upstream }) => {
   await chat.open();
   await parlor.kill();
   await chat.say('Are you there?');
@@ -90,7 +90,7 @@ test('a message that waits is sent by the page that is opened next', async ({ br
   const { path } = chat;
   const again = await newTab();
   await page.close();
-  // The server has never heard of the conversation.
+  // The server does not know the conversation.
   browserLog.allow(/status of 404/);
   await parlor.start();
   await again.page.goto(path);
@@ -103,7 +103,7 @@ test('a message that waits is sent by the page that is opened next', async ({ br
   expect(await upstream.asked()).toHaveLength(1);
 });
 
-test('a message that is on its way while the page is loaded again is there, once', async ({ chat, page, parlor, upstream }) => {
+test('a reload during sending keeps one message', async ({ chat, page, parlor, upstream }) => {
   await chat.open();
   const path = await chat.begin('Hello');
   await chat.done();
@@ -120,7 +120,7 @@ test('a message that is on its way while the page is loaded again is there, once
   expect(await upstream.asked()).toHaveLength(2);
 });
 
-test('a message that waits can be taken back', async ({ chat, page, parlor }) => {
+test('a waiting message can be withdrawn', async ({ chat, page, parlor }) => {
   await chat.open();
   await chat.begin('Hello');
   await chat.done();
@@ -137,7 +137,7 @@ test('a message that waits can be taken back', async ({ chat, page, parlor }) =>
   await expect(chat.questions).toHaveText([/Hello/, /Are you there\?/]);
 });
 
-test('a request that nothing comes of is given up after a while, and made again', async ({ chat, page, upstream }) => {
+test('an unanswered request times out and is retried', async ({ chat, page, upstream }) => {
   await takeClock(page);
   await chat.open();
   await page.route('**/rpc/send_message', () => {}, { times: 1 });
@@ -151,14 +151,14 @@ test('a request that nothing comes of is given up after a while, and made again'
   expect(await upstream.asked()).toHaveLength(1);
 });
 
-test('a message that got through after an outage is not held up by a page that waits to try again', async ({ chat, page, parlor }) => {
+test('a delivered message ends the reconnect backoff', async ({ chat, page, parlor }) => {
   await takeClock(page);
   await chat.open();
   await chat.begin('Hello');
   await chat.done();
   await parlor.kill();
   await expect(page.getByText('Reconnecting…')).toBeVisible();
-  // Many tries later the page waits for up to 15 seconds before the next; from here on only what a person does counts.
+  // After many retries the page waits up to 15 seconds; from here on only user actions count.
   for (let tries = 0; tries < 8; tries++) await page.clock.fastForward(15_000);
   await page.clock.pauseAt(new Date(Date.now() + 24 * 60 * 60 * 1000));
   await parlor.start();
@@ -170,7 +170,7 @@ test('a message that got through after an outage is not held up by a page that w
   }).toContain('Back?');
 });
 
-test('a network that goes is said at once, before anybody tries anything, and so is its return', async ({ chat, page, context }) => {
+test('losing and regaining the network shows at once', async ({ chat, page, context }) => {
   await chat.open();
   await chat.begin('Hello');
   await chat.done();
@@ -182,17 +182,17 @@ test('a network that goes is said at once, before anybody tries anything, and so
   await expect(sign).toHaveCount(0);
 });
 
-test('what is on the screen stays there until it can be loaded anew', async ({ chat, page, parlor, upstream }) => {
+test('shown content stays until it can be reloaded', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
   await chat.open();
   await chat.begin('Is it?');
   await expect(chat.answers.getByText('Well', { exact: true })).toBeVisible();
   let refused = 0;
   await page.route('**/rpc/conversation?*', (route) => (refused++ < 2 ? route.abort('connectionreset') : route.continue()));
-  // The log does not reach back to where the page is.
+  // The log does not reach back to the page's position.
   await page.route('**/rpc/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }), { times: 1 });
   await parlor.restart();
-  await expect.poll(() => refused, 'it is tried again').toBeGreaterThan(1);
+  await expect.poll(() => refused, 'the request is retried').toBeGreaterThan(1);
   await expect(page.getByText('Reconnecting…')).toBeVisible();
   await expect(chat.answers.getByText('Well', { exact: true })).toBeVisible();
   await expect(page.getByText('Reconnecting…')).toHaveCount(0);
@@ -200,9 +200,9 @@ test('what is on the screen stays there until it can be loaded anew', async ({ c
   expect(refused).toBeGreaterThan(2);
 });
 
-test('a message whose answer got lost on the way is there once', async ({ chat, page, parlor }) => {
+test('a lost response does not duplicate the message', async ({ chat, page, parlor }) => {
   await chat.open();
-  // It arrives, but the browser never learns that it did.
+  // The request arrives, but its response does not.
   await page.route('**/rpc/send_message', async (route) => {
     await route.fetch();
     await route.abort('connectionreset');
@@ -221,7 +221,7 @@ test('a message whose answer got lost on the way is there once', async ({ chat, 
   await expect(chat.message).toHaveValue('');
 });
 
-test('what happened while the connection was lost is there when it is back', async ({ chat, parlor }) => {
+test('events missed while offline appear after reconnecting', async ({ chat, parlor }) => {
   await chat.open();
   await chat.begin('Hello');
   await chat.done();

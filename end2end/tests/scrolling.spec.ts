@@ -4,43 +4,43 @@ import { expect, test } from '../support/test.ts';
 
 const LONG = Array.from({ length: 60 }, (_, n) => `A paragraph of the long answer, number ${n}.\n\n`).join('');
 
-/** How far the end of the conversation is below what is seen. */
-function left(page: Page): Promise<number> {
+/** The distance of the conversation's end below the visible part. */
+function distanceToEnd(page: Page): Promise<number> {
   return page.getByRole('region', { name: 'Messages' }).evaluate((scroller) => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop);
 }
 
-test('the end stays in sight while the box for the message grows', async ({ chat, page, upstream }) => {
+test('the end stays visible while the composer grows', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: LONG }] });
   await chat.open();
   await chat.say('Go on');
   await chat.done();
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   await chat.message.fill('One\n'.repeat(9));
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   await page.setViewportSize({ width: 1280, height: 400 });
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
 });
 
-test('who scrolls up, even a little, is left there', async ({ chat, page, upstream }) => {
+test('scrolling up stops following the answer', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: LONG }, { gate: 'more' }, { text: LONG }, { gate: 'rest' }] });
   await chat.open();
   await chat.say('Go on');
   await expect(chat.answers).toContainText('A paragraph');
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   const scroller = page.getByRole('region', { name: 'Messages' });
   await scroller.evaluate((scroller) => scroller.scrollBy(0, -20));
   await expect(page.getByRole('button', { name: 'Jump to latest' })).toBeVisible();
   const top = await scroller.evaluate((scroller) => scroller.scrollTop);
   await upstream.open('more');
   await upstream.reached('rest');
-  await expect.poll(() => left(page)).toBeGreaterThan(500);
+  await expect.poll(() => distanceToEnd(page)).toBeGreaterThan(500);
   expect(await scroller.evaluate((scroller) => scroller.scrollTop)).toBe(top);
   await page.getByRole('button', { name: 'Jump to latest' }).click();
-  await expect.poll(() => left(page)).toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page)).toBeLessThanOrEqual(1);
   await expect(scroller).toBeFocused();
 });
 
-test('who has scrolled before the page was taken over is left there', async ({ chat, page, parlor, upstream }) => {
+test('scrolling before hydration keeps its position', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: LONG }] });
   const events = await (await EventStream.chat(parlor.url, { message: 'Go on' })).rest();
   let arrived = () => {};
@@ -51,7 +51,7 @@ test('who has scrolled before the page was taken over is left there', async ({ c
   });
   await page.goto(`/c/${events[0]!.conversation_id}`, { waitUntil: 'commit' });
   const scroller = page.getByRole('region', { name: 'Messages' });
-  await expect.poll(() => left(page), 'the end is what one sees first').toBeLessThanOrEqual(1);
+  await expect.poll(() => distanceToEnd(page), 'the end is what one sees first').toBeLessThanOrEqual(1);
   await scroller.evaluate((scroller) => (scroller.scrollTop = 100));
   arrived();
   await chat.ready();

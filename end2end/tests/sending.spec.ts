@@ -1,7 +1,7 @@
 import { EventStream } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
-test('what is sent while the conversation is still loading goes to the model that the conversation has', async ({ chat, page, parlor, upstream }) => {
+test('a message sent while loading uses the conversation’s model', async ({ chat, page, parlor, upstream }) => {
   const events = await (await EventStream.chat(parlor.url, { message: 'First', model: 'openai/words' })).rest();
   await chat.open();
   let loaded = () => {};
@@ -17,7 +17,7 @@ test('what is sent while the conversation is still loading goes to the model tha
   await expect(chat.stop).toBeVisible();
   await chat.message.fill('Third');
   await chat.message.press('Enter');
-  await expect(chat.message, 'one at a time').toHaveValue('Third');
+  await expect(chat.message, 'sends one message at a time').toHaveValue('Third');
   await expect(page.getByText('Stop it, or send this when it is done.')).toBeVisible();
   await expect.poll(() => upstream.asked()).toHaveLength(2);
   loaded();
@@ -28,12 +28,12 @@ test('what is sent while the conversation is still loading goes to the model tha
   expect(events[0]!.conversation_id).toBe(chat.path.slice('/c/'.length));
 });
 
-test('a draft that only begins like the message that was sent stays whole', async ({ browserLog, chat, page }) => {
+test('a draft that starts like the sent message is kept', async ({ browserLog, chat, page }) => {
   browserLog.allow(/status of 500/);
   await chat.open();
   const path = await chat.begin('Hello');
   await chat.done();
-  // The server has the message, but answers that it failed.
+  // The server stores the message, but the response reports a failure.
   await page.route('**/rpc/send_message', async (route) => {
     await route.fetch();
     await chat.message.fill('High five');
@@ -48,7 +48,7 @@ test('a draft that only begins like the message that was sent stays whole', asyn
   await expect(chat.message).toHaveValue('High five');
 });
 
-test('Stop counts between Regenerate and the first sign of the answer', async ({ chat, page, upstream }) => {
+test('Stop works between Regenerate and the first event', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Second' }, { gate: 'never' }] });
   await upstream.script({ steps: [{ text: 'First' }], times: 1 });
   await chat.open();
@@ -68,7 +68,7 @@ test('Stop counts between Regenerate and the first sign of the answer', async ({
   await expect(chat.send).toBeVisible();
 });
 
-test('nothing can be made again while the conversation is being answered', async ({ chat, upstream }) => {
+test('Regenerate is disabled during an answer', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
   await upstream.script({ steps: [{ text: 'First' }], times: 1 });
   await chat.open();
@@ -84,7 +84,7 @@ test('nothing can be made again while the conversation is being answered', async
   await expect(again).toBeEnabled();
 });
 
-test('Regenerate asks the model that is chosen, whatever is still on its way', async ({ chat, page, upstream }) => {
+test('Regenerate uses the selected model despite pending requests', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Fine' }] });
   await chat.open();
   await chat.begin('Try');
@@ -97,10 +97,10 @@ test('Regenerate asks the model that is chosen, whatever is still on its way', a
   expect((await upstream.asked()).at(-1)?.model).toBe('words');
 });
 
-test.describe('with a finger', () => {
+test.describe('with touch input', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
 
-  test('Enter begins a line, and the button sends', async ({ chat, page }) => {
+  test('Enter inserts a line and the button sends', async ({ chat, page }) => {
     await page.goto('/');
     await expect(chat.model).toHaveValue(/./);
     await expect(page.getByRole('button', { name: /^Theme/ })).toBeVisible();

@@ -1,4 +1,4 @@
-/** The settings page: instructions, what is remembered, API tokens. */
+/** The settings page: instructions, memories, API tokens. */
 import { expectAccessible } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { Settings } from '../support/settings.ts';
@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
 import type { Chat } from '../support/chat.ts';
 
-/** Has the model remember things, each in a conversation of its own. */
+/** Makes the model remember texts, each in its own conversation. */
 async function remember(chat: Chat, upstream: Upstream, texts: string[]): Promise<void> {
   await upstream.script({ when: { tool_gave: 'remembered' }, steps: [{ text: 'Noted.' }] });
   for (const [index, text] of texts.entries()) {
@@ -17,7 +17,7 @@ async function remember(chat: Chat, upstream: Upstream, texts: string[]): Promis
   }
 }
 
-test('it is reached from anywhere and leads back, and its code comes when it is needed', async ({ chat, page }) => {
+test('opens from anywhere, loads its code and leads back', async ({ chat, page }) => {
   const settings = new Settings(page);
   await chat.open();
   const path = await chat.begin('Hello');
@@ -39,7 +39,7 @@ test('it is reached from anywhere and leads back, and its code comes when it is 
   await expect(chat.title).toHaveText('New chat');
 });
 
-test('instructions are saved, seen in other tabs, and told to the model', async ({ chat, newTab, page, upstream }) => {
+test('instructions are saved, shared and sent to the model', async ({ chat, newTab, page, upstream }) => {
   const settings = new Settings(page);
   const other = new Settings((await newTab()).page);
   await settings.open();
@@ -64,7 +64,7 @@ test('instructions are saved, seen in other tabs, and told to the model', async 
   expect(asked.messages[0].content).toContain('I am a nurse.');
 });
 
-test('what is not saved is not lost by going elsewhere or by a reload, nor by what another tab saves', async ({ chat, newTab, page }) => {
+test('unsaved instructions survive navigation, reloads and other tabs', async ({ chat, newTab, page }) => {
   const settings = new Settings(page);
   await settings.open();
   await settings.instructions.fill('Mine');
@@ -87,7 +87,7 @@ test('what is not saved is not lost by going elsewhere or by a reload, nor by wh
   await expect(settings.instructions).toHaveValue('Theirs');
 });
 
-test('what cannot be saved stays in the box and says why', async ({ browserLog, page }) => {
+test('a failed save keeps the text and says why', async ({ browserLog, page }) => {
   browserLog.allowLostConnections();
   const settings = new Settings(page);
   await settings.open();
@@ -104,7 +104,7 @@ test('what cannot be saved stays in the box and says why', async ({ browserLog, 
   await expect(settings.note).toHaveText('Saved');
 });
 
-test('what the assistant remembers appears by itself, and can be forgotten and put back', async ({ chat, newTab, page, upstream }) => {
+test('memories appear by themselves, can be deleted and restored', async ({ chat, newTab, page, upstream }) => {
   const settings = new Settings(page);
   await settings.open();
   await expect(page.getByText('Nothing yet. Tell the assistant')).toBeVisible();
@@ -156,7 +156,7 @@ test('many memories can be searched', async ({ chat, page, upstream }) => {
   await expect(settings.memories).toHaveCount(8);
 });
 
-test.describe('where remembering is switched off', () => {
+test.describe('with memory switched off', () => {
   test.use({ settings: '[tools]\ndisabled = ["remember"]' });
 
   test('the page says so', async ({ page }) => {
@@ -165,7 +165,7 @@ test.describe('where remembering is switched off', () => {
   });
 });
 
-test('a token is shown once, works at once, and is shut out when it is revoked', async ({ context, page, parlor, request }) => {
+test('a token is shown once and ends when revoked', async ({ context, page, parlor, request }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const settings = new Settings(page);
   await settings.open();
@@ -197,7 +197,7 @@ test('a token is shown once, works at once, and is shut out when it is revoked',
   expect(parlor.output).not.toContain(token.slice(0, 20));
 });
 
-test('what cannot be loaded is said, and loaded again', async ({ browserLog, chat, page }) => {
+test('a failed load says so and is retried', async ({ browserLog, chat, page }) => {
   browserLog.allowLostConnections();
   await chat.open();
   await page.route('**/rpc/personal*', (route) => route.abort());
@@ -213,7 +213,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(`in ${colorScheme}`, () => {
     test.use({ colorScheme });
 
-    test('nothing stands in anybody’s way', async ({ chat, page, upstream }) => {
+    test('is accessible', async ({ chat, page, upstream }) => {
       test.slow();
       const settings = new Settings(page);
       await settings.open();
@@ -236,7 +236,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('on a phone all of it fits, and is reached through the drawer', async ({ chat, page }) => {
+test('fits on a phone and opens from the drawer', async ({ chat, page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const settings = new Settings(page);
   await chat.open();
@@ -263,7 +263,7 @@ test.describe('without scripts', () => {
   });
 });
 
-test('a draft is as high as it was when one comes back from the settings', async ({ chat, page }) => {
+test('a draft keeps its height after visiting the settings', async ({ chat, page }) => {
   await chat.open();
   await chat.say('Hello');
   await chat.done();

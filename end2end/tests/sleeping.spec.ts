@@ -1,4 +1,4 @@
-/** Tabs that nobody sees, that the browser froze, or that slept with the whole machine. */
+/** Tabs that are hidden, frozen by the browser, or suspended with the machine. */
 import type { Page } from '@playwright/test';
 import type { Chat } from '../support/chat.ts';
 import { takeClock } from '../support/clock.ts';
@@ -10,11 +10,11 @@ import { expect, test } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
 
 test.beforeEach(({ browserLog }) => {
-  // Each connection that cannot be made or breaks is in the browser's log.
+  // The browser logs every failed or broken connection.
   browserLog.allowLostConnections();
 });
 
-test('of the hidden tabs all but one close their streams; each catches up once when it is seen', async ({ chat, newTab, upstream }) => {
+test('hidden tabs share one stream and catch up when shown', async ({ chat, newTab, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }] });
   const first = new Requests(chat.page);
   await chat.open();
@@ -41,7 +41,7 @@ test('of the hidden tabs all but one close their streams; each catches up once w
   expect(first.made('/rpc/events'), 'the first has the one that it began with').toBe(1);
 });
 
-test('a tab that is opened in the background holds no stream until it is seen', async ({ chat, newTab, parlor }) => {
+test('a background tab opens no stream until shown', async ({ chat, newTab, parlor }) => {
   await chat.open();
   await hide(chat.page);
   const other = await newTab();
@@ -49,14 +49,14 @@ test('a tab that is opened in the background holds no stream until it is seen', 
   const requests = new Requests(other.page);
   await other.open();
   await (await EventStream.chat(parlor.url, { message: 'Meanwhile' })).rest();
-  await expect(chat.titles, 'the one that follows').toHaveText(['Meanwhile']);
+  await expect(chat.titles, 'the following tab').toHaveText(['Meanwhile']);
   expect(requests.made('/rpc/events')).toBe(0);
   await show(other.page);
   await expect(other.titles).toHaveText(['Meanwhile']);
   expect(requests.made('/rpc/events')).toBe(1);
 });
 
-test('a page that the browser froze in mid-answer shows all of it when it wakes', async ({ chat, newTab, page, upstream }) => {
+test('a frozen page shows the whole answer on waking', async ({ chat, newTab, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', **two**' }, { gate: 'three' }, { text: ', three.' }] });
   await chat.open();
   await chat.begin('Count');
@@ -76,7 +76,7 @@ test('a page that the browser froze in mid-answer shows all of it when it wakes'
   expect(await chat.messages.innerText()).toBe(live);
 });
 
-test('a page that was frozen while the server was started again shows what became of the answer', async ({ chat, page, parlor, upstream }) => {
+test('a frozen page shows the outcome after a restart', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'never' }] });
   await chat.open();
   await chat.begin('Count');
@@ -87,7 +87,7 @@ test('a page that was frozen while the server was started again shows what becam
   await upstream.open('two');
   expect(await log.until('text_delta')).toMatchObject({ text: ', two' });
   log.close();
-  // Nobody is told of the end.
+  // The end is not delivered.
   await parlor.kill();
   await parlor.start();
   await wake();
@@ -101,8 +101,8 @@ test('a page that was frozen while the server was started again shows what becam
 
 const count = [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }];
 
-/** The page shows "One"; then its connection is gone without a word, and the answer goes on. */
-async function goneDead({ chat, page, line, upstream }: { chat: Chat; page: Page; line: Line; upstream: Upstream }): Promise<void> {
+/** Shows "One", then drops the connection silently while the answer continues. */
+async function dropConnectionSilently({ chat, page, line, upstream }: { chat: Chat; page: Page; line: Line; upstream: Upstream }): Promise<void> {
   await upstream.script({ steps: count });
   await takeClock(page);
   await chat.open(line.url);
@@ -113,8 +113,8 @@ async function goneDead({ chat, page, line, upstream }: { chat: Chat; page: Page
   await upstream.reached('three');
 }
 
-test('a connection that has gone dead without a word is noticed by its silence', async ({ chat, page, line, upstream }) => {
-  await goneDead({ chat, page, line, upstream });
+test('a silent connection is replaced', async ({ chat, page, line, upstream }) => {
+  await dropConnectionSilently({ chat, page, line, upstream });
   const streams = new Requests(page);
   await page.clock.fastForward(30_000);
   expect(streams.made('/rpc/events'), 'it may still be a pause').toBe(0);
@@ -129,9 +129,9 @@ for (const [what, wake] of [
   ['is looked at', (page: Page) => show(page)],
   ['has a network again', (page: Page) => page.evaluate(() => void window.dispatchEvent(new Event('online')))],
 ] as const) {
-  test(`a page that slept with the whole machine follows again as soon as it ${what}`, async ({ chat, page, line, upstream }) => {
-    await goneDead({ chat, page, line, upstream });
-    // The page's timers stand still while the clock on the wall goes on for an hour.
+  test(`reconnects after machine sleep once it ${what}`, async ({ chat, page, line, upstream }) => {
+    await dropConnectionSilently({ chat, page, line, upstream });
+    // The page's timers stop while the system time advances by an hour.
     await page.clock.pauseAt(new Date(Date.now() + 1000));
     await page.clock.setSystemTime(new Date(Date.now() + 3_600_000));
     line.mend();

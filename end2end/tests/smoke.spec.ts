@@ -1,6 +1,6 @@
 import { expect, test } from '../support/test.ts';
 
-test('the page opens, and the browser takes it over without a complaint', async ({ page, parlor }) => {
+test('the page opens and hydrates without errors', async ({ page, parlor }) => {
   const wasm = page.waitForResponse((response) => response.url().endsWith('.wasm'));
   await page.goto('/');
   await expect(page).toHaveTitle(/Parlor/);
@@ -8,7 +8,7 @@ test('the page opens, and the browser takes it over without a complaint', async 
   expect(new URL(page.url()).origin).toBe(parlor.url);
 });
 
-test('what browsers keep for ever is named by its content', async ({ page, request }) => {
+test('immutable assets are named by content hash', async ({ page, request }) => {
   await page.goto('/');
   const stylesheet = await page.locator('link[rel=stylesheet]').first().getAttribute('href');
   const response = await request.get(stylesheet!);
@@ -19,7 +19,7 @@ test('what browsers keep for ever is named by its content', async ({ page, reque
   });
 });
 
-test('the server says that it is well, also after it was killed', async ({ request, parlor }) => {
+test('healthz responds, also after a kill', async ({ request, parlor }) => {
   expect((await request.get('/healthz')).ok()).toBe(true);
   await parlor.kill();
   await parlor.start();

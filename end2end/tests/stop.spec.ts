@@ -1,4 +1,4 @@
-/** The races between a stop and everything else. */
+/** Races between a stop and other events. */
 import { EventStream, textOf } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -11,7 +11,7 @@ test('Stop clicked while done event processing', async ({ chat, upstream }) => {
     await chat.say(`number ${n}.`);
     const answer = chat.answers.nth(n);
     await expect(answer).toContainText('Nearly');
-    // Whichever comes first: it has ended once, and nobody is told of an error. The button may be gone before it is pressed.
+    // In either order the run ends once, without an error. The button may disappear before it is pressed.
     await Promise.all([upstream.open(`end-${n}`), chat.stop.click({ timeout: 2000 }).catch(() => {})]);
     await chat.done();
     await expect(chat.problem).toHaveCount(0);
@@ -78,10 +78,10 @@ test('Multiple conversations streaming in background', async ({ chat, upstream }
   await expect(chat.answers).toContainText('Stopped');
   await expect(chat.list.getByRole('listitem').filter({ hasText: 'red' })).toContainText('is answering');
   await chat.entry('red').click();
-  await expect(chat.stop, 'only the one on the screen was stopped').toBeVisible();
+  await expect(chat.stop, 'only the visible one was stopped').toBeVisible();
 });
 
-test('stopped in two tabs at once: one outcome, no error', async ({ chat, newTab, upstream }) => {
+test('stopping in two tabs at once has one outcome', async ({ chat, newTab, upstream }) => {
   await upstream.script({ steps: endless('On and on') });
   await chat.open();
   const path = await chat.begin('Go');
@@ -96,8 +96,8 @@ test('stopped in two tabs at once: one outcome, no error', async ({ chat, newTab
   }
 });
 
-// What the model would go on with takes longer than anything here waits. How soon it stops is measured: `make bench`.
-// Numbered, since an answer that repeats itself is ended.
+// The rest of the answer takes longer than any timeout here. `make bench` measures how fast a stop is.
+// Numbered, since a repetitive answer is ended.
 const many = (text: string) => Array.from({ length: 4000 }, (_, n) => `${text} ${n} `).join('');
 const going = (text: string) => [{ stream: { text: many(text), per_second: 200 } }];
 
@@ -108,7 +108,7 @@ for (const [when, steps, begun] of [
   ['in the middle of a block of code', [{ text: '```rust\n' }, ...going('let a = 1;')], 'let a = 1;'],
 ] as const) {
   for (const where of ['this', 'another'] as const) {
-    test(`stopped ${when}, in ${where} tab: at once, all that had come is kept and nothing is added`, async ({ chat, newTab, parlor, upstream }) => {
+    test(`stopping ${when} in ${where} tab keeps exactly the received text`, async ({ chat, newTab, parlor, upstream }) => {
       await upstream.script({ steps: [...steps] });
       const events = await EventStream.chat(parlor.url, { message: 'Go' });
       const { conversation_id, message_id } = await events.until('run_started');
@@ -140,7 +140,7 @@ for (const [when, steps, begun] of [
   }
 }
 
-test('Stop pressed twice, in this tab and in another, as the answer ends: one end in each', async ({ chat, newTab, parlor, upstream }) => {
+test('repeated stops at the end produce one end', async ({ chat, newTab, parlor, upstream }) => {
   await chat.open();
   const path = await chat.begin('Hello');
   await chat.done();
@@ -158,7 +158,7 @@ test('Stop pressed twice, in this tab and in another, as the answer ends: one en
     }
     const ends = await Promise.all([chat, other].map((tab) => tab.answers.last().innerText()));
     expect(ends[1], 'the same in both').toBe(ends[0]);
-    // Stopped after its last word and before its end, it has both.
+    // A stop between the last word and the end leaves both.
     const id = await chat.answers.last().getAttribute('id');
     const { message } = await (await fetch(`${parlor.url}/api/messages/${id}`)).json();
     expect(ends[0].match(/Stopped/g) ?? [], 'one end, the one that it has').toHaveLength(message.status === 'stopped' ? 1 : 0);

@@ -1,6 +1,6 @@
 import { expect, test } from '../support/test.ts';
 
-test('an answer appears as it is made: thinking first, then the text, token by token', async ({ chat, page, upstream }) => {
+test('an answer streams: thinking first, then text', async ({ chat, page, upstream }) => {
   await upstream.script({
     steps: [
       { gate: 'start' },
@@ -42,7 +42,7 @@ test('an answer appears as it is made: thinking first, then the text, token by t
   await expect(page).toHaveTitle('Count · Parlor');
 });
 
-test('what is selected stays selected while more is written', async ({ chat, page, upstream }) => {
+test('a selection survives streaming', async ({ chat, page, upstream }) => {
   await upstream.script({
     steps: [{ text: 'A paragraph' }, { gate: 'more' }, { text: ' that grows.\n\n```\none line\n' }, { gate: 'code' }, { text: 'and another' }, { gate: 'rest' }],
   });
@@ -67,7 +67,7 @@ test('what is selected stays selected while more is written', async ({ chat, pag
   expect(await selected()).toBe('one line');
 });
 
-test('Send is Stop while this conversation is answered, and only here', async ({ chat, upstream }) => {
+test('Send becomes Stop only in the running conversation', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
   await chat.open();
   const path = await chat.begin('Is it?');
@@ -83,7 +83,7 @@ test('Send is Stop while this conversation is answered, and only here', async ({
   expect(chat.path).toBe(path);
 });
 
-test('Stop takes effect at once and keeps what was there', async ({ chat, upstream }) => {
+test('Stop takes effect at once and keeps the text', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ think: 'Hm.' }, { text: 'The beginning' }, { gate: 'never' }, { text: ' and the end.' }] });
   await chat.open();
   await chat.say('Tell me');
@@ -100,7 +100,7 @@ test('Stop takes effect at once and keeps what was there', async ({ chat, upstre
   await expect(answer).not.toContainText('and the end');
 });
 
-test('Stop works before the first token too', async ({ chat, upstream }) => {
+test('Stop works before the first token', async ({ chat, upstream }) => {
   await upstream.script({ when: { user_contains: 'Tell' }, steps: [{ gate: 'never' }, { text: 'Too late' }] });
   await chat.open();
   await chat.say('Tell me');
@@ -112,7 +112,7 @@ test('Stop works before the first token too', async ({ chat, upstream }) => {
   await expect(chat.messages).not.toContainText('Too late');
 });
 
-test('two conversations are answered at the same time, and each looks as if one had never left', async ({ chat, upstream }) => {
+test('two conversations stream at the same time', async ({ chat, upstream }) => {
   for (const name of ['red', 'blue']) {
     await upstream.script({
       when: { user_contains: name },
@@ -142,7 +142,7 @@ test('two conversations are answered at the same time, and each looks as if one 
   await expect(chat.list.getByRole('link', { name: 'is answering' })).toHaveCount(0);
 });
 
-test('a tab that is closed and opened again in mid-answer shows all of it and goes on', async ({ chat, newTab, upstream }) => {
+test('a tab reopened during an answer shows all of it', async ({ chat, newTab, upstream }) => {
   await upstream.script({ steps: [{ text: 'Before' }, { gate: 'while' }, { text: ', while' }, { gate: 'after' }, { text: ', after.' }] });
   await chat.open();
   const path = await chat.begin('When?');
@@ -159,7 +159,7 @@ test('a tab that is closed and opened again in mid-answer shows all of it and go
   await again.done();
 });
 
-test('a page that is loaded again in mid-answer loses and doubles nothing', async ({ chat, upstream }) => {
+test('a reload during an answer loses and duplicates nothing', async ({ chat, upstream }) => {
   await upstream.script({
     steps: [{ think: 'Let me see.' }, { gate: 'a' }, { text: 'One' }, { gate: 'b' }, { text: ' two' }, { gate: 'c' }, { text: ' three.' }],
   });
@@ -179,7 +179,7 @@ test('a page that is loaded again in mid-answer loses and doubles nothing', asyn
   await expect(chat.answers).toHaveCount(1);
 });
 
-test('a second tab shows the same, live, and can stop it', async ({ chat, newTab, upstream }) => {
+test('a second tab follows live and can stop', async ({ chat, newTab, upstream }) => {
   await upstream.script({ steps: [{ text: 'Here' }, { gate: 'more' }, { text: ' and there' }, { gate: 'never' }] });
   await chat.open();
   const path = await chat.begin('Where?');
@@ -195,7 +195,7 @@ test('a second tab shows the same, live, and can stop it', async ({ chat, newTab
   }
 });
 
-test('an answer can be made again, and the earlier one stays', async ({ chat, upstream }) => {
+test('regenerating keeps the earlier answer', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'Second try' }] });
   await upstream.script({ steps: [{ text: 'First try' }], times: 1 });
   await chat.open();

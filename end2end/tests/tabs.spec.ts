@@ -1,4 +1,4 @@
-/** Many tabs of one browser, which has six connections for all of them together. */
+/** Many tabs of one browser, which share six connections. */
 import type { Chat } from '../support/chat.ts';
 import { EventStream } from '../support/events.ts';
 import { hide, show } from '../support/presence.ts';
@@ -6,12 +6,12 @@ import { Requests } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
 
 /**
- * A request that finds every connection taken waits until somebody closes a tab. How long others take is measured (`make bench`):
- * a machine that is busy with other things is no fault of Parlor's.
+ * A request that finds all connections taken waits until a tab is closed. Other delays are measured by `make bench`,
+ * since they depend on the load of the machine.
  */
 const STUCK_MS = 15_000;
 
-/** The longest, in milliseconds, that a request of a tab waited for its answer, in the browser's queue and at the server. */
+/** The longest time in milliseconds from a tab's request to its response, including the browser's queue. */
 function longestWait(tab: Chat): Promise<number> {
   return tab.page.evaluate(() => {
     const entries = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
@@ -20,7 +20,7 @@ function longestWait(tab: Chat): Promise<number> {
   });
 }
 
-test('ten tabs and eight answers at once: nothing waits, and every tab shows all of it', async ({ chat, context, newTab, parlor, upstream }) => {
+test('ten tabs and eight answers delay no request', async ({ chat, context, newTab, parlor, upstream }) => {
   test.setTimeout(180_000);
   const names = Array.from({ length: 8 }, (_, n) => `Run ${n + 1}.`);
   await upstream.script({ when: { user_contains: 'Run' }, steps: [{ text: 'It begins' }, { gate: 'end' }, { text: ' and ends.' }] });
@@ -43,7 +43,7 @@ test('ten tabs and eight answers at once: nothing waits, and every tab shows all
   await chat.open();
   await expect.poll(() => requests.open('/rpc/events'), 'the tab that is seen, and one more').toBe(2);
 
-  // What a person does in the tab that is seen.
+  // User actions in the visible tab.
   await chat.begin('Stop this');
   await expect(chat.answers).toContainText('On and on');
   await chat.stop.click();
@@ -62,7 +62,7 @@ test('ten tabs and eight answers at once: nothing waits, and every tab shows all
   for (const tab of [...running, idle, chat, fresh]) expect(await longestWait(tab), 'what a request waited for').toBeLessThan(STUCK_MS);
   await expect.poll(() => requests.open('/rpc/events')).toBe(2);
 
-  // Each tab, when it is seen, shows the end; and what has been seen is no news in any.
+  // Each tab shows the end when it becomes visible, and a seen answer has no dot in any tab.
   await upstream.open('end');
   const news = (tab: Chat) => tab.list.getByRole('listitem').filter({ hasText: 'has something new' });
   await expect(news(fresh)).toHaveCount(names.length);
@@ -83,7 +83,7 @@ test('ten tabs and eight answers at once: nothing waits, and every tab shows all
   await expect.poll(() => requests.open('/rpc/events'), 'one of those that nobody sees').toBe(1);
 });
 
-test('ten tabs that are leafed through do not get in each other’s way', async ({ chat, context, newTab }) => {
+test('switching through ten tabs delays nothing', async ({ chat, context, newTab }) => {
   test.setTimeout(120_000);
   const tabs: Chat[] = [];
   for (let n = 0; n < 10; n++) {

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { expectAccessible } from '../support/accessibility.ts';
-import { asksFor, desk } from '../support/desk.ts';
-import { painted } from '../support/painted.ts';
+import { callTool, mcpSettings } from '../support/mcp.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
-// Nothing outside of this machine is asked.
-test.use({ settings: `${desk('never')}\n[tools.pubmed]\nbase_url = "http://127.0.0.1:1/eutils"` });
+// No requests leave this machine.
+test.use({ settings: `${mcpSettings('never')}\n[tools.pubmed]\nbase_url = "http://127.0.0.1:1/eutils"` });
 
 const asks = (name: string, input: unknown) => ({
   steps: [{ text: 'Let me see.' }, { tool_call: { id: 'call_1', name, arguments: JSON.stringify(input) } }],
@@ -14,9 +14,9 @@ const asks = (name: string, input: unknown) => ({
 
 const done = { when: { tool_gave: '' }, steps: [{ text: 'That is all.' }] };
 
-test('a card says how far its tool is while it is at work', async ({ chat, page, upstream }, testInfo) => {
+test('a card shows the progress of its tool', async ({ chat, page, upstream }, testInfo) => {
   const file = testInfo.outputPath('go-on');
-  await upstream.script(asksFor('desk_hold', file));
+  await upstream.script(callTool('desk_hold', file));
   await upstream.script(done);
   await chat.open();
   await chat.begin('Read it all');
@@ -57,7 +57,7 @@ test('each kind of tool has its icon, live and from the server', async ({ chat, 
   expect(new Set(icons).size).toBe(3);
 });
 
-test('what was asked is shown in colours, and copied as it is', async ({ chat, page, context, upstream }) => {
+test('input is highlighted and copied unchanged', async ({ chat, page, context, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const query = "SELECT name FROM people -- all\nWHERE age > 40";
   await upstream.script(asks('desk_echo', { query, limit: 2.5, text: '{"found": [1, null]}' }));
@@ -81,10 +81,10 @@ test('what was asked is shown in colours, and copied as it is', async ({ chat, p
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(query);
 });
 
-test('files that a tool gives: an image is seen, a sound heard, anything else saved', async ({ browserLog, chat, page, upstream }) => {
-  // In a tab of its own it may not run scripts, those of the tests included.
+test('shows images, plays sounds, downloads other files', async ({ browserLog, chat, page, upstream }) => {
+  // In its own tab no scripts may run, including those of the tests.
   browserLog.allow(/Blocked script execution in '[^']*\/rpc\/attachments\//);
-  await upstream.script(asksFor('desk_draw', 'a landscape'));
+  await upstream.script(callTool('desk_draw', 'a landscape'));
   await upstream.script(done);
   await chat.open();
   await chat.begin('Draw a landscape');
@@ -109,8 +109,8 @@ test('files that a tool gives: an image is seen, a sound heard, anything else sa
   expect((await page.request.get(address)).status()).toBe(404);
 });
 
-test('a file that is not what it is said to be is never shown', async ({ chat, page, upstream }) => {
-  await upstream.script(asksFor('desk_forge', 'Trust me.'));
+test('a file of the wrong type is never shown', async ({ chat, page, upstream }) => {
+  await upstream.script(callTool('desk_forge', 'Trust me.'));
   await upstream.script(done);
   await chat.open();
   await chat.begin('Draw a landscape');
@@ -127,7 +127,7 @@ test('a file that is not what it is said to be is never shown', async ({ chat, p
 
 const CODE = 'fn main() {\n    let text = "hello"; // greets\n}\n';
 
-test('code has colours once it has ended, and what is selected in it stays selected', async ({ chat, page, upstream }) => {
+test('finished code is highlighted and keeps the selection', async ({ chat, page, upstream }) => {
   await upstream.script({
     steps: [
       { text: '```js\nlet before;\n```\n\nSo:\n\n```rust\n' + CODE },
@@ -142,7 +142,7 @@ test('code has colours once it has ended, and what is selected in it stays selec
   const blocks = chat.answers.locator('pre code');
   const code = blocks.nth(1);
   await expect(code).toContainText('greets');
-  await expect(blocks.first().locator('.hl-keyword'), 'what colours it is there').toHaveText('let');
+  await expect(blocks.first().locator('.hl-keyword'), 'the highlighter is loaded').toHaveText('let');
   await expect(code.locator('[class^=hl-]')).toHaveCount(0);
   const selected = () => page.evaluate(() => getSelection()?.toString());
   await code.evaluate((code) => getSelection()?.selectAllChildren(code));
@@ -150,7 +150,7 @@ test('code has colours once it has ended, and what is selected in it stays selec
   await upstream.open('close');
   await expect(chat.answers).toContainText('That is it.');
   await expect(blocks.nth(2).locator('.hl-keyword'), 'what ended after it has colours').toHaveText('let');
-  await painted(page);
+  await waitForPaint(page);
   expect(await selected()).toContain('fn main()');
   await expect(code.locator('[class^=hl-]')).toHaveCount(0);
   await page.evaluate(() => getSelection()?.empty());
@@ -169,7 +169,7 @@ test('code has colours once it has ended, and what is selected in it stays selec
   await coloured();
 });
 
-test('code that goes on after all is plain until it has ended again', async ({ chat, upstream }) => {
+test('resumed code is plain until it ends again', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: '```js\nlet a = 1;\n' }, { gate: 'never' }], times: 1 });
   await chat.open();
   await chat.begin('Show me');
@@ -191,7 +191,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test.use({ colorScheme });
     test.slow();
 
-    test('nothing stands in anybody’s way: cards, files and code', async ({ chat, page, upstream }) => {
+    test('cards, files and code are accessible', async ({ chat, page, upstream }) => {
       const call = (id: string, name: string, input: unknown) => ({ tool_call: { id, name, arguments: JSON.stringify(input) } });
       await upstream.script({
         steps: [
@@ -222,7 +222,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width: 390, height: 844 });
       await expectAccessible(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(overflow, 'nothing is wider than a telephone').toBeLessThanOrEqual(0);
+      expect(overflow, 'no horizontal overflow on a phone').toBeLessThanOrEqual(0);
     });
   });
 }

@@ -1,11 +1,11 @@
-import { asksFor, desk } from '../support/desk.ts';
+import { callTool, mcpSettings } from '../support/mcp.ts';
 import { expect, test } from '../support/test.ts';
 
 const asksForTheTime = (time_zone: string) => ({
   tool_call: { id: 'call_1', name: 'current_time', arguments: JSON.stringify({ time_zone }) },
 });
 
-test('a tool call has its card in its place, live and after a reload alike', async ({ chat, upstream }) => {
+test('a tool card looks the same live and reloaded', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'Let me see.' }, asksForTheTime('Asia/Tokyo')] });
   await upstream.script({
     when: { tool_gave: 'UTC+09:00' },
@@ -34,7 +34,7 @@ test('a tool call has its card in its place, live and after a reload alike', asy
   expect(await all()).toBe(live);
 });
 
-test('the trace says what goes on, and in the end how long it took and what was used', async ({ chat, upstream }) => {
+test('the trace shows activity, then duration and tools', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ think: 'Where is the clock?' }, asksForTheTime('Asia/Tokyo')] });
   await upstream.script({
     when: { tool_gave: 'UTC+09:00' },
@@ -47,7 +47,7 @@ test('the trace says what goes on, and in the end how long it took and what was 
   await expect(trace.locator('summary')).toHaveText('Thinking');
   await upstream.open('again');
   await expect(trace.locator('summary')).toHaveText('ThinkingNow I know.');
-  // The trace is above the card: what comes below the card is said there.
+  // The trace above the card shows the activity below it.
   await expect(chat.answers.locator('.activity')).toHaveText('Thinking…');
   await upstream.open('rest');
   await chat.done();
@@ -69,7 +69,7 @@ test('the trace says what goes on, and in the end how long it took and what was 
   expect(await all()).toBe(live);
 });
 
-test('a tool that fails says so in its card, and the answer goes on', async ({ chat, upstream }) => {
+test('a failed tool says so and the answer continues', async ({ chat, upstream }) => {
   await upstream.script({ steps: [asksForTheTime('Mars/Olympus')] });
   await upstream.script({ when: { tool_gave: 'no time zone' }, steps: [{ text: 'There is no such place.' }] });
   await chat.open();
@@ -81,7 +81,7 @@ test('a tool that fails says so in its card, and the answer goes on', async ({ c
   await expect(chat.answers.getByText('There is no such place.')).toBeVisible();
 });
 
-test('what the model suggests is said with a click, and only once', async ({ chat, upstream }) => {
+test('a suggested value is sent with one click, once', async ({ chat, upstream }) => {
   const values = JSON.stringify([
     { label: 'Yes', value: 'Yes, please go on' },
     { label: 'No', value: 'No, thanks' },
@@ -109,14 +109,14 @@ test('what the model suggests is said with a click, and only once', async ({ cha
 });
 
 test.describe('sources', () => {
-  test.use({ settings: desk('never') });
+  test.use({ settings: mcpSettings('never') });
 
-  test('are a list behind a globe, of what a tool really had', async ({ chat, upstream }) => {
+  test('lists only sources that a tool returned', async ({ chat, upstream }) => {
     const sources = [
       { title: 'Made up', url: 'https://made.up/' },
       { title: 'A page', url: 'https://example.org/a' },
     ];
-    await upstream.script(asksFor('desk_echo', 'See https://example.org/a'));
+    await upstream.script(callTool('desk_echo', 'See https://example.org/a'));
     await upstream.script({
       when: { tool_gave: 'example.org' },
       steps: [{ text: 'It is so [2], `not` so [1] [7].\n\n<!-- META' }, { text: `DATA:\n${JSON.stringify({ sources })}\n-->` }],
@@ -132,7 +132,7 @@ test.describe('sources', () => {
       const prose = chat.answers.locator('.prose').last();
       await expect(prose).toHaveText('It is so [2], not so [1] [7].');
       const cited = prose.getByRole('link');
-      await expect(cited, 'only what is a source').toHaveText(['[2]']);
+      await expect(cited, 'only sources of tools').toHaveText(['[2]']);
       await expect(cited).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('href', 'https://example.org/a');
       await expect(links).toHaveAttribute('rel', 'noopener noreferrer nofollow');

@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 
 test.use({ javaScriptEnabled: false });
 
-test('a conversation can be read, and its address is enough', async ({ chat, page, parlor, request, upstream }) => {
+test('a conversation can be read at its address', async ({ chat, page, parlor, request, upstream }) => {
   await upstream.script({ steps: [{ think: 'A thought.' }, { text: 'An **answer**.' }] });
   const events = await (await EventStream.chat(parlor.url, { message: 'A <question>' })).rest();
   const path = `/c/${events[0]!.conversation_id}`;
@@ -24,7 +24,7 @@ test('a conversation can be read, and its address is enough', async ({ chat, pag
   await expect(chat.answers.getByText('A thought.')).toBeVisible();
 });
 
-test('messages can be sent with the form, and are answered', async ({ chat, page, parlor, upstream }) => {
+test('messages sent with the form are answered', async ({ chat, page, parlor, upstream }) => {
   const log = await EventStream.everything(parlor.url);
   await page.goto('/');
   await chat.model.selectOption('echo');
@@ -49,7 +49,7 @@ test('messages can be sent with the form, and are answered', async ({ chat, page
   log.close();
 });
 
-test('the form that is sent twice is one message', async ({ chat, page, parlor, request, upstream }) => {
+test('a form submitted twice is one message', async ({ chat, page, parlor, request, upstream }) => {
   await page.goto('/');
   const ids = await page.locator('form input[type=hidden]').evaluateAll((inputs) => inputs.map((input) => [(input as HTMLInputElement).name, (input as HTMLInputElement).value]));
   const form = { ...Object.fromEntries(ids), message: 'Once', model: 'openai/echo' };
@@ -77,13 +77,13 @@ test('an answer can be stopped', async ({ chat, page, upstream }) => {
   await expect(chat.send).toBeVisible();
 });
 
-test('what cannot be sent is kept, with the reason and a way back', async ({ browserLog, chat, page, parlor, upstream }) => {
+test('a rejected message is kept, with the reason', async ({ browserLog, chat, page, parlor, upstream }) => {
   browserLog.allow(/status of 409/);
   const events = await (await EventStream.chat(parlor.url, { message: 'First' })).rest();
   const { conversation_id } = events[0]!;
   await page.goto(`/c/${conversation_id}`);
   await chat.message.fill('Second <b>&amp;</b>\nline');
-  // Meanwhile somebody else is being answered there.
+  // Meanwhile another run is active there.
   await upstream.script({ steps: [{ text: 'Busy' }, { gate: 'rest' }] });
   const busy = await EventStream.chat(parlor.url, { message: 'Me first', conversation_id });
   await busy.until('text_delta');
@@ -102,7 +102,7 @@ test('what cannot be sent is kept, with the reason and a way back', async ({ bro
 test.describe('with a limit', () => {
   test.use({ environment: { PARLOR_CONFIG: fileURLToPath(new URL('../support/short.toml', import.meta.url)) } });
 
-  test('an empty or endless message is refused on a page, not in JSON', async ({ parlor, request }) => {
+  test('invalid messages are rejected with an HTML page', async ({ parlor, request }) => {
     const headers = { origin: parlor.url };
     const empty = await request.post('/send', { form: { message: ' ' }, headers });
     expect(empty.status()).toBe(400);
@@ -113,8 +113,8 @@ test.describe('with a limit', () => {
   });
 });
 
-/** What can be pressed or filled in on a page, and has no effect without scripts: by its name. */
-const dead = (page: Page) =>
+/** The names of controls that have no effect without scripts. */
+const deadControls = (page: Page) =>
   page.locator('a, button, input, select, textarea, summary, [role=button], [tabindex="0"]').evaluateAll((elements) => {
     const works = (element: Element) => {
       if (element instanceof HTMLAnchorElement) return element.href !== '';
@@ -126,7 +126,7 @@ const dead = (page: Page) =>
         const { form, name } = element as HTMLInputElement;
         return form !== null && name !== '' && form.querySelector('[type=submit]') !== null;
       }
-      // What is larger than its place is scrolled with the keys.
+      // Overflowing blocks are scrolled with the keys.
       const { overflowX, overflowY } = getComputedStyle(element);
       return element.matches('details > summary:first-child') || /auto|scroll/.test(`${overflowX} ${overflowY}`);
     };
@@ -135,10 +135,10 @@ const dead = (page: Page) =>
   });
 
 test.describe('with tools', () => {
-  // Nothing is searched.
+  // There is no search yet.
   test.use({ settings: '[tools.web_search]\nprovider = "searxng"\nurl = "http://127.0.0.1:1"' });
 
-  test('nothing is there that does nothing', async ({ browserLog, chat, page, parlor, upstream }) => {
+  test('the page has no dead controls', async ({ browserLog, chat, page, parlor, upstream }) => {
     browserLog.allow(/status of 404/);
     const offers = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
     await upstream.script({ steps: [{ think: 'Hm.' }, { text: `\`\`\`\ncode\n\`\`\`\n\n[A link](https://example.com)\n${offers}` }] });
@@ -146,7 +146,7 @@ test.describe('with tools', () => {
     for (const path of ['/', `/c/${events[0]!.conversation_id}`, '/literature', '/literature/saved', '/settings', '/nowhere']) {
       await page.goto(path);
       await expect(page.getByRole('link', { name: 'New chat' }).first()).toBeVisible();
-      expect(await dead(page), path).toEqual([]);
+      expect(await deadControls(page), path).toEqual([]);
     }
     await page.goto(`/c/${events[0]!.conversation_id}`);
     await expect(chat.send).toBeVisible();

@@ -6,12 +6,12 @@ const collection = (name: string): string[] =>
   JSON.parse(readFileSync(new URL(`../../tests/fixtures/xss/${name}.json`, import.meta.url), 'utf8'));
 const strings = ['dompurify', 'payloadbox', 'payloads-all-the-things'].flatMap(collection);
 
-/** How many strings are in a message: so many that one piece of an answer has them all. */
+/** The number of strings in a message, limited so that they fit into one piece of an answer. */
 const BATCH = Math.ceil(strings.length / 3);
-/** So many stand in the thinking, which is Markdown like the text: each string in it is a Rust test (`ui::hydration_tests::xss`). */
+/** The number of strings in the thinking, which is Markdown like the text; a Rust test covers all (`ui::hydration_tests::xss`). */
 const THOUGHTS = 300;
 
-test('no string of the collections runs or loads anything', async ({ chat, context, page, parlor, request, upstream }) => {
+test('no string of the collections executes or loads anything', async ({ chat, context, page, parlor, request, upstream }) => {
   test.slow();
   const trouble: string[] = [];
   context.on('dialog', (dialog) => {
@@ -46,7 +46,7 @@ test('no string of the collections runs or loads anything', async ({ chat, conte
     };
     const [title, ...titles] = [0, 1000, 2000].map((at) => batch.slice(at).find((text) => text.length < 150)!);
     const named = await rename(title!);
-    // As the server has rendered it, and as it is made in the browser.
+    // As rendered by the server and by the browser.
     await chat.open(`/c/${id}`);
     await expect(chat.title).toHaveText(named);
     for (const next of titles) await expect(chat.title).toHaveText(await rename(next));
@@ -54,7 +54,7 @@ test('no string of the collections runs or loads anything', async ({ chat, conte
     await chat.newChat.click();
     await chat.list.getByRole('listitem').getByRole('link').first().click();
     await expect(chat.questions).toHaveCount(1);
-    // All of it is shown.
+    // Everything is shown.
     await expect(page.getByRole('button', { name: 'Show more' })).toHaveCount(0);
     await page.mouse.move(400, 300);
     await page.keyboard.press('Tab');

@@ -3,29 +3,29 @@ import type { AddressInfo } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A site of somebody else: an empty page at every address, on two names of this machine and on one that leads here. */
-export class Stranger {
+/** Another site: an empty page at every address, on two names of this machine and on one that resolves to it. */
+export class OtherSite {
   private constructor(
     private readonly server: Server,
     private readonly port: number,
   ) {}
 
-  static async start(): Promise<Stranger> {
+  static async start(): Promise<OtherSite> {
     const server = createServer((request, response) => {
       const to = new URL(request.url ?? '/', 'http://localhost').searchParams.get('to');
       const script = to ? `<script>onload = () => setTimeout(() => location.assign(${JSON.stringify(to)}))</script>` : '';
-      response.writeHead(200, { 'content-type': 'text/html' }).end(`<!DOCTYPE html><title>Stranger</title><body>${script}</body>`);
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<!DOCTYPE html><title>Another site</title><body>${script}</body>`);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Stranger(server, (server.address() as AddressInfo).port);
+    return new OtherSite(server, (server.address() as AddressInfo).port);
   }
 
   at(host: string): string {
     return `http://${host}:${this.port}/`;
   }
 
-  /** A page whose script leads elsewhere. (What a test evaluates in a page counts as done by a person.) */
-  leadingTo(address: string): string {
+  /** A page whose script navigates elsewhere. (Code that a test evaluates counts as a user activation.) */
+  navigatingTo(address: string): string {
     return `${this.at('localhost')}?to=${encodeURIComponent(address)}`;
   }
 
@@ -38,35 +38,35 @@ export class Stranger {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The addresses of all server functions, as the source has them. */
+/** The addresses of all server functions, read from the source. */
 export function functions(): string[] {
   const sources = readdirSync(`${root}src/api`).map((name) => readFileSync(`${root}src/api/${name}`, 'utf8'));
   return sources.flatMap((source) => [...source.matchAll(/prefix = "(\/rpc)", endpoint = "(\w+)"/g)].map(([, prefix, name]) => `${prefix}/${name}`));
 }
 
-/** The addresses of the public contract. */
+/** The addresses of the public API. */
 export function contract(): string[] {
   return Object.keys(JSON.parse(readFileSync(`${root}docs/openapi.json`, 'utf8')).paths);
 }
 
-/** What a page of another site tries: addresses of Parlor, those that are tried in every way, and a body that its own page would send. */
+/** Requests of another site's page: addresses of Parlor, those requested in every way, and a body as sent by Parlor's page. */
 export type Attempt = { urls: string[]; thorough: string[]; body: string };
 
 /**
- * Everything by which a page can have its browser send a request. Returns what it could read: nothing, if all is well.
+ * All ways in which a page can make its browser send a request. Returns everything it could read; expected: nothing.
  *
- * What a browser says of a request depends on how it is made, and not on its address.
+ * The headers of a request depend on the way it is made, not on its address.
  */
 export async function attack({ urls, thorough, body }: Attempt): Promise<string[]> {
   const read: string[] = [];
-  // Some elements never say that they could not load.
+  // Some elements fire no event when loading fails.
   const patience = 3000;
   const settled = (url: string, what: string, element: HTMLElement & { src?: string; data?: string; href?: string }, field: 'src' | 'data' | 'href') =>
     new Promise<void>((resolve) => {
       const over = () => resolve();
       element.addEventListener('error', over);
       element.addEventListener('load', () => {
-        // Frames and the like load an error page as well; an image that loads has told something.
+        // Frames and similar elements also load an error page; a loaded image has leaked something.
         if (what === 'img') read.push(`${what} ${url}`);
         resolve();
       });
@@ -84,7 +84,7 @@ export async function attack({ urls, thorough, body }: Attempt): Promise<string[
       const response = await fetch(url, { credentials: 'include', signal: AbortSignal.timeout(patience), ...init });
       if (response.type !== 'opaque' && response.type !== 'opaqueredirect') read.push(`${what} ${url}: ${response.status}`);
     } catch {
-      // As it should be.
+      // Expected.
     }
   };
   const socket = (url: string) =>
@@ -145,7 +145,7 @@ export async function attack({ urls, thorough, body }: Attempt): Promise<string[
     ]);
     navigator.sendBeacon(url, new Blob([body], { type: 'application/json' }));
   };
-  // In a few lines: a browser has few connections to a host.
+  // A few at a time: a browser has few connections to a host.
   const inLines = async (urls: string[], each: (url: string) => Promise<void>) => {
     const queue = [...urls];
     const line = async () => {
@@ -155,7 +155,7 @@ export async function attack({ urls, thorough, body }: Attempt): Promise<string[
   };
   await inLines(urls, briefly);
   await inLines(thorough, thoroughly);
-  // Browsers open one after the other, and later after each that was refused.
+  // Browsers open them one after the other, with a delay after each refusal.
   await Promise.all(thorough.slice(0, 2).map(socket));
   document.body.replaceChildren();
   return read;

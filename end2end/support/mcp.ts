@@ -2,15 +2,15 @@ import { fileURLToPath } from 'node:url';
 
 const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../target', import.meta.url));
 
-/** Settings with an MCP server: its `desk_echo` gives back its text, its `desk_wait` never ends. They have to be allowed, or not. */
-export const desk = (approval: 'ask' | 'never'): string => `
+/** Settings with an MCP server: `desk_echo` returns its text, `desk_wait` never ends. Both with the given approval setting. */
+export const mcpSettings = (approval: 'ask' | 'never'): string => `
 [[mcp]]
 name = "desk"
 command = "${target}/debug/mcp-server"
 approval = "${approval}"
 `;
 
-/** An answer that asks for one of its tools. */
-export const asksFor = (name: string, text: string) => ({
+/** An answer that calls one of its tools. */
+export const callTool = (name: string, text: string) => ({
   steps: [{ text: 'Let me try.' }, { tool_call: { id: 'call_1', name, arguments: JSON.stringify({ text }) } }],
 });
