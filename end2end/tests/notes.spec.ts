@@ -97,6 +97,8 @@ test('a newer note from another tab is not overwritten', async ({ browserLog, li
   await openSaved(literature);
   await page.route('**/rpc/events?*', (route) => route.abort());
   await page.reload();
+  // The page is hydrated: it looks for its event stream.
+  await expect(page.getByText('Reconnecting…')).toBeVisible();
   const note = page.getByRole('textbox', { name: 'Your note' });
   const save = page.getByRole('button', { name: 'Save the note' });
   await note.fill('Mine');

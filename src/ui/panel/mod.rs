@@ -6,7 +6,7 @@
 //!
 //! - [`handlers`]: title and width by payload type, and the page's actions for proposals
 //! - [`verdict`]: accepting and rejecting
-//! - [`width`]: resizing
+//! - [`width`]: the resizing by pointer and keys
 //! - [`body`]: the content, one file per kind
 
 mod body;

@@ -7,9 +7,9 @@
 //!
 //! let upstream = Upstream::start().await;
 //! let answer = Script::new().think("Hm.").text("Hello").gate("rest").text(", world").finish("stop");
-//! upstream.script(When::user_contains("greet"), answer);
+//! upstream.add_script(When::user_contains("greet"), answer);
 //! // … a client asks `upstream.url()` and sees "Hello" …
-//! upstream.release("rest");
+//! upstream.open_gate("rest");
 //! # }
 //! ```
 //!
