@@ -1,7 +1,7 @@
 //! Parlor: a self-hosted web chat for LLM agents.
 //!
-//! An event flows provider → agent → journal → hub → stream → reducer → view. An intent flows the other way,
-//! through `api`. `ARCHITECTURE.md` has the picture.
+//! An event flows provider → agent → runs → journal → hub → http → reducer → view. An intent flows ui → api or http →
+//! app → runs → journal, and from there as an event. `ARCHITECTURE.md` has the picture.
 //!
 //! Compiled for the server and the browser: [`protocol`] (the types that both exchange), [`api`] (the page's
 //! requests), [`markdown`], [`highlight`], [`ui`]. Everything else is server code.

@@ -1,6 +1,6 @@
 //! Parlor over HTTP: the routes, the public contract for any client, and access control.
 //!
-//! Handlers are short and only translate. The work is done in `runs`, `journal` and `storage`.
+//! Handlers are short and only translate. The work is done in `app` and below it.
 
 use axum::{
     Router,

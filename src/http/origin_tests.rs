@@ -133,7 +133,7 @@ fn rejects_cross_origin_for_every_method() {
 }
 
 #[test]
-fn pages_of_other_origins_are_refused_by_their_referer() {
+fn rejects_foreign_referers() {
     let cases: [(&[(&str, &str)], bool); 9] = [
         (
             &[("referer", "http://parlor.lan/c/1?q=http://evil.example/")],

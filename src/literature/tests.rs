@@ -103,7 +103,7 @@ async fn saving_again_keeps_the_note() {
 }
 
 #[tokio::test]
-async fn of_two_notes_at_once_one_is_told_to_be_left_out() {
+async fn second_of_two_concurrent_notes_is_reported() {
     let (_folder, _upstream, _storage, literature) = literature(Page::text(ABSTRACT)).await;
     let save = |note| literature.save(UserId::LOCAL, "11", note, None);
     let (one, two) = tokio::join!(save("One"), save("Two"));

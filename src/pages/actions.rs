@@ -1,5 +1,5 @@
 //! Actions that the page performs when the user presses their button. The page has the same names
-//! (`ui::actions`). Other actions that the model suggests are not shown.
+//! (`ui::transcript::actions`, `ui::literature::actions`). Other actions that the model suggests are not shown.
 
 /// An action of the page.
 #[derive(Debug)]

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_long_is_shortened_between_its_fences() {
+    fn shortens_long_text_between_fences() {
         let list = "PMID 1: A title.\n".repeat(300);
         let article = format!("Abstract:\n```\n{}", "word ".repeat(400));
         let text = format!(

@@ -4,7 +4,7 @@
 //! user's location and the open items as ids ([`PageContext`](crate::protocol::PageContext)). The page's
 //! [`ContextBuilder`] loads the items, and the result is stored with the user's message.
 //!
-//! - [`scope`]: the definition of a page: identity, tools, payloads and actions, by tab and subtab
+//! - the pages themselves, below; [`scope`]: their parts: identity, tools, payloads and actions, by tab and subtab
 //! - [`registry`]: the registered pages, and the scope of a request
 //! - [`prompt`]: the system prompt; [`fence`] separates a page's contents from it
 

@@ -1,6 +1,7 @@
 //! The page context of a message: the page that the person looks at, and what is open there.
 //!
-//! It has only ids. The server loads the data itself and checks to whom it belongs.
+//! It has the page's place (tab, query, result page) and the ids of open items, and no data of them. The server loads those
+//! itself and checks to whom they belong.
 
 use serde::{Deserialize, Serialize};
 

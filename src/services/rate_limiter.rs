@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn cancelled_wait_uses_no_turn_and_queue_is_bounded() {
+    async fn cancelled_wait_uses_no_turn() {
         let limiter = RateLimiter::new(INTERVAL);
         assert_eq!(limiter.acquire().await, Ok(()));
         let start = Instant::now();

@@ -1,7 +1,7 @@
 //! The settings: one typed struct, read once. Flags override the environment, the environment overrides the
 //! file, and the file overrides the defaults.
 //!
-//! It holds no plain-text secrets: keys are [`Secret`]s, which print as dots.
+//! Keys are [`Secret`]s, which print as dots. A base URL may contain a password; its `Debug` leaves that out.
 
 use std::{
     collections::BTreeMap,

@@ -192,6 +192,7 @@ impl Settings {
             ),
             ("history.session_gap_hours", self.history.session_gap_hours),
             ("literature.page_seconds", self.literature.page_seconds),
+            ("literature.context_seconds", self.literature.context_seconds),
             ("history.summary_seconds", self.history.summary_seconds),
             (
                 "history.summary_again_seconds",

@@ -248,7 +248,7 @@ async fn omits_unsummarized_turns_and_tells_the_model() {
 }
 
 #[tokio::test]
-async fn what_a_model_thought_aloud_is_not_in_a_summary() {
+async fn summary_omits_thinking() {
     let (_folder, upstream, parlor) = start_with(set_small_window).await;
     upstream.add_script(When::any(), Script::new().text("Fine.").done());
     upstream.add_script(

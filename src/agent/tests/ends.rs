@@ -181,7 +181,7 @@ fn limited_answer_can_be_continued() {
 #[test]
 fn reports_thinking_that_reached_the_limit() {
     for (reason, words) in [
-        (FinishReason::Length, "longest"),
+        (FinishReason::Length, "length limit"),
         (FinishReason::PauseTurn, "paused"),
     ] {
         let (_, message) = play([Input::Start, thought("Hm"), finished_with(reason.clone())]);

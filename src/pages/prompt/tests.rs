@@ -249,7 +249,7 @@ fn sections_follow_their_conditions() {
 }
 
 #[test]
-fn what_others_wrote_takes_less_than_half_of_a_small_window() {
+fn foreign_text_fits_half_a_small_window() {
     let list = "PMID 11: Tides of the moon Roe J et al. J Water, 2024 Mar.\n".repeat(50);
     let article = "Salt rises with the moon. ".repeat(1000);
     let looking = PageContextSnapshot {

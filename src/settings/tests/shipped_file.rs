@@ -69,7 +69,34 @@ fn shipped_mcp_examples_are_valid() {
     assert_eq!(settings.mcp, [files, tickets]);
 }
 
-/// Checks that the shipped file names every setting with its default, behind a `#`.
+/// Checks every duration that the shipped file names.
+#[test]
+fn durations_must_be_positive() {
+    let mut section = "";
+    let mut checked = 0;
+    for line in include_str!("../../../Leptos.toml").lines() {
+        if line.starts_with('[') {
+            section = line;
+        }
+        let Some((name, _)) = line.trim_start_matches("# ").split_once(" = ") else {
+            continue;
+        };
+        let is_duration = name.ends_with("_seconds") || name.ends_with("_hours");
+        // The timeout of an MCP server is an example in a list, with an error of its own.
+        if !is_duration || name == "timeout_seconds" && section != "[tools.fetch_webpage]" {
+            continue;
+        }
+        let read = |value: &str| read_settings(&format!("{section}\n{name} = {value}"), &[]);
+        assert!(read("5").is_ok(), "{section} {name}");
+        for value in ["-1.0", "0.0", "nan", "1e300"] {
+            assert!(read(value).is_err(), "{section} {name} = {value}");
+        }
+        checked += 1;
+    }
+    assert!(checked > 15, "{checked} durations");
+}
+
+/// Checks that the shipped file states defaults correctly, behind a `#`, and names some of each section.
 #[test]
 fn shipped_file_matches_the_defaults() {
     let file = include_str!("../../../Leptos.toml");

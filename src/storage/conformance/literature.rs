@@ -185,7 +185,7 @@ async fn saving_again_keeps_the_note() {
 }
 
 #[tokio::test]
-async fn a_note_replaces_only_what_its_page_has_heard_of() {
+async fn a_note_replaces_only_a_known_note() {
     let (_folder, storage) = temp_storage().await;
     let storage = &*storage;
     commit_one(storage, &save_article(TEST_USER, article("11")))

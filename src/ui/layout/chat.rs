@@ -103,7 +103,7 @@ pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation)
     view! { <Layout live/> }.erase()
 }
 
-/// Registers the page's keyboard shortcuts: a new chat from anywhere.
+/// Registers the shortcut for a new chat. The shortcuts of one feature are registered by its views.
 fn register_shortcuts(live: Live) {
     let handle = window_event_listener(ev::keydown, move |event| {
         let chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();

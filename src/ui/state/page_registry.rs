@@ -1,4 +1,4 @@
-//! The registry of the current page: its panel handlers and its actions. An entry lives as long as the owner that
+//! The payload handlers and actions that the shown page has registered. An entry lives as long as the owner that
 //! registered it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
