@@ -16,7 +16,7 @@ test('accepts a proposed query in the full chat', async ({ literature, page, ups
   await literature.tray.getByRole('link', { name: 'Open in full chat' }).click();
   await expect(page).toHaveURL(/\/c\//);
   if (!(await panel.isVisible())) await page.getByRole('button', { name: /^Open: / }).click();
-  await expect(panel.getByText('This takes you to the page Literature')).toBeVisible();
+  await expect(panel.getByText('This opens the page Literature')).toBeVisible();
   await expectAccessible(page);
   await screenshots(page, 'literature-proposal-in-chat');
   await panel.getByRole('button', { name: 'Search in Literature' }).click();
