@@ -1,6 +1,6 @@
 //! The model providers: their endpoints, and the adapters for their protocols.
 //!
-//! An adapter converts the wire stream of one kind of model server to the common [`ModelEvent`]s. It stores
+//! An adapter converts the wire stream of one kind of model server to the common [`ModelEvent`](crate::model::ModelEvent)s. It stores
 //! no conversation, retries nothing and knows nothing of runs: the agent decides the consequences of events
 //! and errors.
 

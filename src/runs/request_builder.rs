@@ -91,7 +91,7 @@ impl ModelRequestBuilder {
         }
     }
 
-    /// Drafts the call that continues `answer`.
+    /// Drafts the call that continues the answer of the run.
     pub fn draft_call(
         &self,
         prompt: Arc<Prompt>,

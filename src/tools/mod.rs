@@ -57,7 +57,7 @@ pub trait Tool: Send + Sync + 'static {
     const TIMEOUT: Duration = Duration::from_secs(60);
     /// Maximum size of its output for the model, in bytes.
     const OUTPUT_BYTES: usize = 48 << 10;
-    /// The tool changes nothing, so a call with an unknown outcome may be repeated.
+    /// A repeated call has no further effect, so a call with an unknown outcome may be repeated.
     const IS_IDEMPOTENT: bool = false;
     /// Each call needs a person's approval.
     const NEEDS_APPROVAL: bool = false;

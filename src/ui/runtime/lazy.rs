@@ -120,7 +120,7 @@ pub fn when_loaded<T: 'static>(
 struct Lazy {
     load: Arc<dyn Fn() -> LoadFuture<LazyView> + Send + Sync>,
     code: Arc<OnceLock<LazyView>>,
-    /// Set when the result of the load is known.
+    /// True if the last load failed.
     has_failed: RwSignal<bool>,
 }
 

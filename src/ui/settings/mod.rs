@@ -20,7 +20,7 @@ use crate::ui::{
     runtime::lazy::LoadError, runtime::lazy::lazy_view,
 };
 
-/// The page's snapshot, if this is the first page: a [`Personal`](crate::protocol::Personal) that only this page reads.
+/// The page's snapshot, if this is the first page: a [`PersonalData`](crate::protocol::PersonalData) that only this page reads.
 #[derive(Clone)]
 pub struct SettingsSnapshot(pub Option<RawJson>);
 

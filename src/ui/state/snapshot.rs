@@ -56,7 +56,7 @@ impl FormIds {
 /// Serialises the snapshots of a page: JSON, with another character in place of each `<`.
 ///
 /// Leptos writes the data into a script and replaces each `<` by `\u003c`. In a JSON string this reads back the same,
-/// but JSON that is stored as text ([`Json`]) comes out longer than it went in. Without `<` in the data, Leptos changes
+/// but JSON that is stored as text ([`RawJson`]) comes out longer than it went in. Without `<` in the data, Leptos changes
 /// nothing.
 pub struct PageCodec;
 
