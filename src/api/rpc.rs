@@ -271,16 +271,16 @@ pub async fn remove_article(pmid: String) -> Result<(), ApiError> {
 }
 
 /// Sets the note of a saved article if its current note is one of `replaces`, the notes that the page knows.
-#[server(prefix = "/rpc", endpoint = "note_article", protocol = PageProtocol<Json>)]
-pub async fn note_article(pmid: String, note: String, replaces: Vec<String>) -> Result<(), ApiError> {
+#[server(prefix = "/rpc", endpoint = "set_article_note", protocol = PageProtocol<Json>)]
+pub async fn set_article_note(pmid: String, note: String, replaces: Vec<String>) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
     let literature = &caller.app.literature;
     caller.set_error_status(literature.set_note(caller.user_id, pmid, &note, replaces).await)
 }
 
 /// Creates a research stream, or updates the one with the same id.
-#[server(prefix = "/rpc", endpoint = "keep_stream", protocol = PageProtocol<Json>)]
-pub async fn keep_stream(stream: ResearchStream) -> Result<(), ApiError> {
+#[server(prefix = "/rpc", endpoint = "save_stream", protocol = PageProtocol<Json>)]
+pub async fn save_stream(stream: ResearchStream) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(caller.app.literature.save_stream(caller.user_id, stream).await)
 }

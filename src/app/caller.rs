@@ -11,7 +11,7 @@ use crate::{
     storage::{Change, PageSize},
 };
 
-/// The person (or program) behind a request.
+/// The user (or program) behind a request.
 pub struct Caller {
     pub app: AppState,
     pub user_id: UserId,

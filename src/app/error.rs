@@ -183,7 +183,7 @@ impl From<LiteratureError> for ApiError {
             | LiteratureError::StreamNotFound
             | LiteratureError::StreamNameMismatch(_) => ErrorCode::NotFound,
             LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
-            LiteratureError::EmptyQuery
+            LiteratureError::InvalidQuery
             | LiteratureError::EmptyName
             | LiteratureError::Pubmed(ServiceError {
                 kind: ServiceErrorKind::InvalidQuery(_),

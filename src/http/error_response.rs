@@ -1,5 +1,5 @@
 //! Error responses in the form that the client can read: the page's server functions, programs, and browsers
-//! that show the response to a person.
+//! that show the response to a user.
 
 use std::sync::LazyLock;
 

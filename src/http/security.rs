@@ -60,7 +60,7 @@ async fn call_next(request: Request, next: Next) -> Response {
     let slow = request.extensions().get::<SlowUpload>().cloned();
     let (uri, headers) = (request.uri().clone(), request.headers().clone());
     let response = next.run(request).await;
-    if slow.is_some_and(|slow| slow.has_ended()) {
+    if slow.is_some_and(|slow| slow.was_aborted()) {
         let mut response = error_response::respond(&uri, &headers, SlowUpload::error());
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);

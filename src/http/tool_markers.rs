@@ -205,7 +205,7 @@ impl ToolMarkers {
                 self.push_escaped(*node, *part, *offset, text, &mut frames);
                 return frames;
             }
-            EventBody::TextWasThinking { node } => self.take_back(*node),
+            EventBody::TextWasThinking { node } => self.discard_text(*node),
             body if body.terminal_status().is_some() => self.insert_all_markers(&mut frames),
             _ => {}
         }
@@ -238,7 +238,7 @@ impl ToolMarkers {
 
     /// Discards the text of a node, which is not part of the answer. Readers of the stream remove it together
     /// with its insertions.
-    fn take_back(&mut self, node: usize) {
+    fn discard_text(&mut self, node: usize) {
         if let Some(last) = self.last.as_mut().filter(|last| last.node == node) {
             last.is_text = false;
             self.has_text = false;

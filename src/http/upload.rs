@@ -52,7 +52,7 @@ pub struct SlowUpload(Arc<AtomicBool>);
 
 impl SlowUpload {
     /// Returns true if reading the body was aborted.
-    pub fn has_ended(&self) -> bool {
+    pub fn was_aborted(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
@@ -174,7 +174,7 @@ mod tests {
     async fn read_to_end(body: PacedBody<AxumBody>) -> Result<usize, bool> {
         let slow = body.slow();
         let bytes = to_bytes(AxumBody::new(body), usize::MAX).await;
-        bytes.map(|bytes| bytes.len()).map_err(|_| slow.has_ended())
+        bytes.map(|bytes| bytes.len()).map_err(|_| slow.was_aborted())
     }
 
     #[tokio::test(start_paused = true)]

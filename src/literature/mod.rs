@@ -55,7 +55,7 @@ pub enum LiteratureError {
     #[error(transparent)]
     PubmedUnavailable(#[from] PubmedUnavailable),
     #[error("A query has 1 to {MAX_QUERY_BYTES} bytes.")]
-    EmptyQuery,
+    InvalidQuery,
     #[error("{what} is too long: it may have {limit} bytes (setting literature.text_bytes).")]
     TooLong { what: &'static str, limit: usize },
     #[error("A stream needs a name.")]
@@ -145,7 +145,7 @@ impl Literature {
     ) -> Result<ArticleSearchResults, LiteratureError> {
         let query = query.trim();
         if query.is_empty() || query.len() > MAX_QUERY_BYTES {
-            return Err(LiteratureError::EmptyQuery);
+            return Err(LiteratureError::InvalidQuery);
         }
         let on_page = self.0.settings.page.clamp(1, 100);
         let last = MAX_REACHABLE_RESULTS / on_page;
@@ -317,7 +317,7 @@ impl Literature {
             return Err(LiteratureError::EmptyName);
         }
         if stream.query.is_empty() || stream.query.len() > MAX_QUERY_BYTES {
-            return Err(LiteratureError::EmptyQuery);
+            return Err(LiteratureError::InvalidQuery);
         }
         self.check_length("The name", &stream.name)?;
         self.check_length("The instructions", &stream.instructions)?;

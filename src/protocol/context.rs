@@ -1,4 +1,4 @@
-//! The page context of a message: the page that the person looks at, and what is open there.
+//! The page context of a message: the page that the user looks at, and what is open there.
 //!
 //! It has the page's place (tab, query, result page) and the ids of open items, and no data of them. The server loads those
 //! itself and checks to whom they belong.

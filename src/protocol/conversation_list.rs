@@ -17,10 +17,10 @@ pub struct ConversationSummary {
     pub activity: Position,
     /// The active run.
     pub active_run: Option<MessageId>,
-    /// True if the active run waits for a person.
+    /// True if the active run waits for a user.
     pub waiting: bool,
-    /// True if nobody has opened the conversation since a run in it ended (other than by a person's stop) or
-    /// began to wait for a person.
+    /// True if nobody has opened the conversation since a run in it ended (other than by a user's stop) or
+    /// began to wait for a user.
     pub unseen: bool,
 }
 

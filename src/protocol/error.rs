@@ -1,4 +1,4 @@
-//! The error of a request: a stable code and a message for the person.
+//! The error of a request: a stable code and a message for the user.
 
 use std::fmt;
 

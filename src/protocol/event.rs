@@ -1,4 +1,4 @@
-//! Events: every change to what a person sees, in one ordered log per user.
+//! Events: every change to what a user sees, in one ordered log per user.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,19 +47,19 @@ pub enum EventBody {
     ModelChosen { model: String },
     /// The conversation's model will be called with other parameters from now on.
     ParametersChosen { parameters: Parameters },
-    /// A person has opened the conversation and seen its news.
+    /// A user has opened the conversation and seen its news.
     ConversationRead,
     /// A conversation was deleted with everything in it.
     ConversationDeleted,
     /// Another branch of the conversation is shown.
     LeafSelected { leaf_id: MessageId },
-    /// A person's message is stored; its answer will have the announced id.
+    /// A user's message is stored; its answer will have the announced id.
     UserMessageSaved {
         user_message_id: MessageId,
         expected_assistant_message_id: MessageId,
         parent_id: Option<MessageId>,
         text: String,
-        /// The way in which the person wrote the message.
+        /// The way in which the user wrote the message.
         #[serde(flatten)]
         interaction: Interaction,
         created_at: Timestamp,
@@ -92,9 +92,9 @@ pub enum EventBody {
     },
     /// The text of this node so far was reasoning: the model marked only the end of its reasoning.
     TextWasThinking { node: usize },
-    /// A tool call waits for a person's approval.
+    /// A tool call waits for a user's approval.
     ApprovalRequested(RequestedCall),
-    /// A person has allowed or denied a tool call.
+    /// A user has allowed or denied a tool call.
     ApprovalAnswered {
         index: usize,
         tool_use_id: String,
@@ -131,7 +131,7 @@ pub enum EventBody {
         attachments: Vec<Attachment>,
         ended_at: Timestamp,
     },
-    /// The run waits for a person. No task works on it until its questions are answered.
+    /// The run waits for a user. No task works on it until its questions are answered.
     Waiting {
         /// The time for which the run was active until then, in milliseconds.
         worked_ms: u64,
@@ -142,16 +142,16 @@ pub enum EventBody {
         part: usize,
         payload: PayloadRef,
     },
-    /// Values that the person may want to send next. They replace the earlier ones.
+    /// Values that the user may want to send next. They replace the earlier ones.
     SuggestedValues { values: Vec<SuggestedValue> },
-    /// Actions that the person may want to take next. They replace the earlier ones.
+    /// Actions that the user may want to take next. They replace the earlier ones.
     SuggestedActions { actions: Vec<SuggestedAction> },
     /// A suggested action was taken in the page and is no longer offered.
     ActionTaken {
         /// The index of the action in the answer.
         index: usize,
     },
-    /// A person has accepted or rejected a payload.
+    /// A user has accepted or rejected a payload.
     PayloadJudged { payload_id: String, verdict: Verdict },
     /// The sources of the answer. They replace the earlier ones.
     Sources { sources: Vec<CitedSource> },
@@ -164,13 +164,13 @@ pub enum EventBody {
     Complete {
         ended_at: Timestamp,
         /// The time for which the run was active, in milliseconds, since it began, was continued or had its
-        /// last answer from a person.
+        /// last answer from a user.
         worked_ms: u64,
         /// The reason for which the model stopped.
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
     },
-    /// The run ended: a person stopped it.
+    /// The run ended: a user stopped it.
     Cancelled { ended_at: Timestamp, worked_ms: u64 },
     /// The run ended: it failed or was interrupted (`status`).
     Error {

@@ -94,7 +94,7 @@ id!(
     TokenId
 );
 id!(
-    /// One intent of a person (send, regenerate …). The same id twice is done once.
+    /// One intent of a user (send, regenerate …). The same id twice is done once.
     IntentId
 );
 

@@ -1,19 +1,19 @@
-//! The way in which a person wrote a message: by typing it, or by choosing what an answer suggested.
+//! The way in which a user wrote a message: by typing it, or by choosing what an answer suggested.
 
 use serde::{Deserialize, Serialize};
 
 use super::flat_json::Fields;
 
-/// The origin of a person's message. It is not part of the message's text.
+/// The origin of a user's message. It is not part of the message's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "interaction_type", rename_all = "snake_case", try_from = "Fields")]
 pub enum Interaction {
-    /// The person typed it.
+    /// The user typed it.
     #[default]
     TextInput,
-    /// The person chose a value that the previous answer suggested.
+    /// The user chose a value that the previous answer suggested.
     ValueSelected,
-    /// The person pressed the button of an action that the previous answer suggested and the server performs.
+    /// The user pressed the button of an action that the previous answer suggested and the server performs.
     ActionExecuted {
         action: String,
         /// The action's data, as JSON text exactly as in the answer.

@@ -26,7 +26,7 @@ pub struct Message {
 // browser.
 #[allow(clippy::large_enum_variant)]
 pub enum MessageBody {
-    /// Written by the person.
+    /// Written by the user.
     User {
         text: String,
         #[serde(flatten)]
@@ -34,7 +34,7 @@ pub enum MessageBody {
     },
     /// Produced by a run.
     Assistant(AssistantMessage),
-    /// A stored message of the person that can't be read. For an answer, see [`AssistantMessage::damaged`].
+    /// A stored message of the user that can't be read. For an answer, see [`AssistantMessage::damaged`].
     Damaged,
 }
 
@@ -56,10 +56,10 @@ pub struct AssistantMessage {
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
-    /// Values that the person may want to send next.
+    /// Values that the user may want to send next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggested_values: Vec<SuggestedValue>,
-    /// Actions that the person may want to take next.
+    /// Actions that the user may want to take next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggested_actions: Vec<SuggestedAction>,
     /// The sources of the answer: only those that its tools really returned.
@@ -72,7 +72,7 @@ pub struct AssistantMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     /// The time for which the run has been active, in milliseconds, as far as events report it. It leaves out
-    /// periods that a crash cut off and the time of waiting for a person.
+    /// periods that a crash cut off and the time of waiting for a user.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub worked_ms: u64,
 }
@@ -142,11 +142,11 @@ impl<'a> MessagePiece<'a> {
 pub enum RunStatus {
     /// A task on the server works on it.
     Running,
-    /// It waits for a person's approval. It has no task and no time limit.
+    /// It waits for a user's approval. It has no task and no time limit.
     Waiting,
     /// The model finished its answer.
     Complete,
-    /// A person stopped it.
+    /// A user stopped it.
     Stopped,
     /// The model server, or Parlor, reported an error.
     Failed,
@@ -154,7 +154,7 @@ pub enum RunStatus {
     Interrupted,
 }
 
-/// The error of a run that ended without completing, with texts for the person.
+/// The error of a run that ended without completing, with texts for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {
     /// Stable and machine-readable, such as `key_refused`.
@@ -172,7 +172,7 @@ impl RunStatus {
         !matches!(self, Self::Running | Self::Waiting)
     }
 
-    /// True if a person who was not looking is notified of this end. Their own stop is not news to them.
+    /// True if a user who was not looking is notified of this end. Their own stop is not news to them.
     pub fn is_notifiable(self) -> bool {
         self.is_terminal() && self != Self::Stopped
     }
@@ -308,7 +308,7 @@ impl AssistantMessage {
         })
     }
 
-    /// True if a tool call waits for a person's approval.
+    /// True if a tool call waits for a user's approval.
     pub fn is_waiting_for_person(&self) -> bool {
         self.tool_calls().any(|call| call.status == ToolStatus::Waiting)
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flat_json::Fields;
 
-/// The web search tool. The person can require it with a button; other tools only by asking in the message.
+/// The web search tool. The user can require it with a button; other tools only by asking in the message.
 pub const WEB_SEARCH: &str = "web_search";
 
 /// A model that can be chosen.

@@ -1,4 +1,4 @@
-//! The parameters with which a conversation's model is called, as far as a person can set them. Unset ones
+//! The parameters with which a conversation's model is called, as far as a user can set them. Unset ones
 //! are left to the model server.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -24,7 +24,7 @@ pub struct Parameters {
     pub max_completion_tokens: Option<usize>,
 }
 
-/// The parameters as the person typed them. An empty text means unset.
+/// The parameters as the user typed them. An empty text means unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ParameterInput {
     #[serde(default)]
@@ -64,11 +64,11 @@ impl ThinkingLevel {
 }
 
 impl Parameters {
-    /// Parses the person's input.
+    /// Parses the user's input.
     ///
     /// # Errors
     ///
-    /// A message for the person that names the invalid input.
+    /// A message for the user that names the invalid input.
     pub fn parse(input: &ParameterInput) -> Result<Self, String> {
         let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(Self {
@@ -103,7 +103,7 @@ impl Parameters {
         })
     }
 
-    /// The parameters as a person would type them.
+    /// The parameters as a user would type them.
     pub fn to_input(&self) -> ParameterInput {
         let level = self.thinking_level.map(ThinkingLevel::as_str);
         ParameterInput {

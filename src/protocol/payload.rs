@@ -40,7 +40,7 @@ pub struct Payload {
     pub data: RawJson,
 }
 
-/// A person's verdict on a proposed payload.
+/// A user's verdict on a proposed payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -58,7 +58,7 @@ impl Verdict {
     }
 }
 
-/// A payload with the person's verdict. The first verdict stays.
+/// A payload with the user's verdict. The first verdict stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct PayloadVerdict {

@@ -36,7 +36,7 @@ pub struct SuggestedAction {
 pub enum ActionHandler {
     /// The page, in which the action is registered.
     Client,
-    /// The server, as the person's next turn.
+    /// The server, as the user's next turn.
     Server,
 }
 

@@ -19,7 +19,7 @@ pub struct ToolCall {
     pub tool: String,
     /// The arguments; a string if the model's output was not JSON.
     pub input: RawJson,
-    /// A description of the call for the person: "Searching the web", then "Searched".
+    /// A description of the call for the user: "Searching the web", then "Searched".
     pub label: String,
     /// The object of the call: the query, the address.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,16 +114,16 @@ impl RequestedCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// It waits for a person's approval.
+    /// It waits for a user's approval.
     Waiting,
-    /// A person has allowed it, and it has not begun.
+    /// A user has allowed it, and it has not begun.
     Allowed,
     /// It has begun.
     Running,
     Complete,
     /// It returned an error, which the model gets.
     Failed,
-    /// A person denied it.
+    /// A user denied it.
     Denied,
     /// Its run was stopped before the call had ended.
     Stopped,
@@ -148,7 +148,7 @@ impl ToolStatus {
 pub struct ToolProgress {
     /// The current stage, for programs: `searching`.
     pub stage: String,
-    /// The current stage, for the person: "Found 15 articles".
+    /// The current stage, for the user: "Found 15 articles".
     pub message: String,
     /// The completed fraction, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

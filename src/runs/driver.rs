@@ -1,5 +1,5 @@
 //! The driver of one run: feeds inputs to the agent and performs its effects, until the run ends or
-//! waits for a person.
+//! waits for a user.
 
 mod prepare;
 mod provider_data;
@@ -38,7 +38,7 @@ use crate::{
 /// stay within a few times the answer.
 const MIN_EVENTS_PER_SNAPSHOT: usize = 1000;
 
-/// Drives a run until it ends or waits for a person. That is committed when this returns.
+/// Drives a run until it ends or waits for a user. That is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, slot: &mut RunSlot) {
     wait_for_tools(runs, run, slot).await;
     match Driver::prepare(runs, run, slot).await {
@@ -73,7 +73,7 @@ struct Driver<'a> {
     /// Events logged, and their number at the last snapshot.
     logged_events: usize,
     stored_events: usize,
-    /// Notified when the person's last answer is committed.
+    /// Notified when the user's last answer is committed.
     approval_committed: Option<oneshot::Sender<()>>,
 }
 
@@ -211,7 +211,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Applies the person's answer. The first answer counts: only a call that still waits is
+    /// Applies the user's answer. The first answer counts: only a call that still waits is
     /// allowed by it.
     async fn apply_approval(
         &mut self,

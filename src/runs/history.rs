@@ -26,7 +26,7 @@ pub(super) mod tokens;
 const CONTINUE_PROMPT: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
 
-/// Replaces a person's message that can't be read, so that the roles still alternate.
+/// Replaces a user's message that can't be read, so that the roles still alternate.
 const DAMAGED_MESSAGE: &str = "(A message of the person stood here. It is damaged and can't be read.)";
 
 /// Opens a summary.

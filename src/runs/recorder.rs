@@ -256,7 +256,7 @@ impl Recorder {
         push_timeline_event(events, event, clock::now(), MAX_TIMELINE_ENTRIES);
     }
 
-    /// Records the event with which the run ends or waits for a person.
+    /// Records the event with which the run ends or waits for a user.
     pub async fn finish(&mut self, event: &EventBody) {
         self.record_event(event);
         if let (Some(call), Some(status)) = (&mut self.call, event.terminal_status())

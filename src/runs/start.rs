@@ -174,7 +174,7 @@ impl Runs {
         into_started(self.start_run(run, change).await?)
     }
 
-    /// Returns the names of the tools that models are offered on the person's page.
+    /// Returns the names of the tools that models are offered on the user's page.
     fn offered_tools(&self, page_context: Option<&PageContextSnapshot>) -> Vec<String> {
         let here = self
             .0
@@ -197,7 +197,7 @@ impl Runs {
         }
     }
 
-    /// Checks that these tools are offered on the person's page. A missing one may belong to a
+    /// Checks that these tools are offered on the user's page. A missing one may belong to a
     /// source that is still connecting, as for the run itself.
     async fn check_tools(
         &self,

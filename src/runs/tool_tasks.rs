@@ -38,7 +38,7 @@ pub(super) struct ToolTasks {
     reports: mpsc::Receiver<(usize, ToolProgress)>,
 }
 
-/// The output for the model, and the artifacts for the person.
+/// The output for the model, and the artifacts for the user.
 type StoredToolResult = (String, ToolArtifacts);
 
 impl ToolTasks {
@@ -115,7 +115,7 @@ impl ToolTasks {
     }
 }
 
-/// Stores the artifacts that a tool made for the person, and adds their description to the model's
+/// Stores the artifacts that a tool made for the user, and adds their description to the model's
 /// output.
 async fn store_tool_result(
     result: ToolResult,

@@ -36,7 +36,7 @@ pub use self::layout::prepare;
 
 /// The whole page, which the server renders and the browser hydrates.
 ///
-/// All of the chat is one view, whatever the address: everything stays in place when the person goes from one
+/// All of the chat is one view, whatever the address: everything stays in place when the user goes from one
 /// conversation to another, or when a new chat becomes a conversation. An address that names nothing is a route like
 /// any other: [`Chat`] and its live state exist as long as the page, and [`state::route`] parses the address.
 #[component]

@@ -64,7 +64,7 @@ impl<'a> Driver<'a> {
             .filter(|snapshot| snapshot.text.is_empty())
         {
             tokio::select! {
-                built = store_page_context(runs, run, snapshot) => built?,
+                built = build_context_snapshot(runs, run, snapshot) => built?,
                 // The agent receives the stop first.
                 () = slot.stop.cancelled() => {}
                 () = runs.shutdown.cancelled() => {}
@@ -169,13 +169,13 @@ pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, slot: &RunSlot) {
     }
 }
 
-/// Adds the description of the page that the person looks at, and stores it, so that the model is
+/// Adds the description of the page that the user looks at, and stores it, so that the model is
 /// given the same description whenever the message is answered.
 ///
 /// # Errors
 ///
 /// If it could not be read, as for [`Driver::prepare`].
-async fn store_page_context(
+async fn build_context_snapshot(
     runs: &Inner,
     run: RunKey,
     page_context: &mut PageContextSnapshot,

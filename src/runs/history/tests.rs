@@ -115,17 +115,17 @@ fn requests_a_new_answer_without_continuation() {
 
 #[test]
 fn requests_continuation_of_cut_text() {
-    let go_on = ModelMessage::User(CONTINUE_PROMPT.into());
+    let continue_prompt = ModelMessage::User(CONTINUE_PROMPT.into());
     let cut = shown_nodes(&[&[thinking("Hm."), text("Because the sk")]]);
     assert_eq!(
         cut[1..],
-        [ModelMessage::assistant("Because the sk"), go_on.clone()]
+        [ModelMessage::assistant("Because the sk"), continue_prompt.clone()]
     );
     // Cut off again after more thinking: still one text.
     let again = shown_nodes(&[&[text("Because the sk")], &[thinking("Well."), text("y is bl")]]);
     assert_eq!(
         again[1..],
-        [ModelMessage::assistant("Because the sky is bl"), go_on]
+        [ModelMessage::assistant("Because the sky is bl"), continue_prompt]
     );
 }
 
@@ -214,14 +214,14 @@ fn continues_text_cut_after_a_tool() {
 
 #[test]
 fn shows_payloads_at_their_position() {
-    let go_on = ModelMessage::User(CONTINUE_PROMPT.into());
+    let continue_prompt = ModelMessage::User(CONTINUE_PROMPT.into());
     let written = format!("TABLE: {TABLE_DATA}");
     let whole = shown_nodes(&[&[text("See:"), made(), text("That is")]]);
     let said = ModelMessage::assistant(format!("See:\n\n{written}\n\nThat is"));
-    assert_eq!(whole[1..], [said, go_on.clone()]);
+    assert_eq!(whole[1..], [said, continue_prompt.clone()]);
     // Cut off right after the payload, without other text.
     let alone = shown_nodes(&[&[thinking("Hm."), made()]]);
-    assert_eq!(alone[1..], [ModelMessage::assistant(written), go_on]);
+    assert_eq!(alone[1..], [ModelMessage::assistant(written), continue_prompt]);
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl StdioTransport {
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
-        let group = ProcessGroup::of(&child);
+        let group = ProcessGroup::from_leader(&child);
         let missing = || io::Error::other("it has no standard streams");
         let (input, output) = (child.stdin.take(), child.stdout.take().ok_or_else(missing)?);
         let gone = CancellationToken::new();
@@ -248,7 +248,7 @@ struct ProcessGroup(#[cfg(unix)] Option<rustix::process::Pid>);
 
 #[cfg(unix)]
 impl ProcessGroup {
-    fn of(child: &Child) -> Self {
+    fn from_leader(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self(id.and_then(rustix::process::Pid::from_raw))
     }
@@ -275,7 +275,7 @@ impl ProcessGroup {
 /// On other systems only the process itself is killed, when it is dropped.
 #[cfg(not(unix))]
 impl ProcessGroup {
-    fn of(_: &Child) -> Self {
+    fn from_leader(_: &Child) -> Self {
         Self()
     }
 

@@ -64,7 +64,7 @@ pub fn Composer() -> impl IntoView {
             let route = live.chat_route.get_untracked();
             drafts::save(route, &area.value());
             browser::fit_height(&area);
-            // A person who writes another message has read the error.
+            // A user who writes another message has read the error.
             live.dismiss_send_error(route);
         }
     };

@@ -62,7 +62,7 @@ pub fn code(live: Live, is_asking: RwSignal<bool>) -> Result<LazyView, LoadError
 #[component]
 fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
     let dialog = use_modal(|| true);
-    // The values at opening: changes from other tabs do not overwrite what the person is typing.
+    // The values at opening: changes from other tabs do not overwrite what the user is typing.
     let here = untrack(|| live.current_view());
     let before = match &here {
         Some(view) => view.parameters.get_untracked().to_input(),

@@ -153,7 +153,7 @@ fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
     }))
 }
 
-/// A conversation: a question, an answer with every kind of content, and one that waits for a person.
+/// A conversation: a question, an answer with every kind of content, and one that waits for a user.
 pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let id = ConversationId::new();
     let other = &texts.other;
@@ -260,7 +260,7 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     (page, route.path())
 }
 
-/// The other pages with a person's texts in them: the settings, the literature, and errors.
+/// The other pages with a user's texts in them: the settings, the literature, and errors.
 pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     let error = || ApiError::new(ErrorCode::Unavailable, text);
     let id = ConversationId::new();

@@ -1,4 +1,4 @@
-//! The assistant's proposals for this page, and the actions that run when the person presses a button.
+//! The assistant's proposals for this page, and the actions that run when the user presses a button.
 
 use std::sync::Arc;
 

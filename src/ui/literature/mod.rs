@@ -3,7 +3,7 @@
 //!
 //! - [`state`]: the page's state and actions; the other modules are views of it
 //! - [`side_page`]: the page's context for the chat in the tray
-//! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the person's note about an article
+//! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the user's note about an article
 //! - [`actions`]: the assistant's proposals for this page, and the actions that it can suggest
 //! - [`entry`]: an article in a list; [`streams`]: saved queries
 

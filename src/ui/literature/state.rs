@@ -349,7 +349,7 @@ impl LiteratureState {
     ) {
         spawn_local(async move {
             match self.live.call(request).await {
-                // The person may have left the page by now and must not be taken back.
+                // The user may have left the page by now and must not be taken back.
                 Ok(()) if self.last_removed.is_disposed() => {}
                 Ok(()) => done(self),
                 Err(error) => self.live.toasts.show(error.message),

@@ -128,7 +128,7 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
             return;
         }
         let to = stream_address(&stream);
-        state.send(rpc::keep_stream(stream), move |state| {
+        state.send(rpc::save_stream(stream), move |state| {
             close();
             state.live.toasts.show(if is_new {
                 "The stream is saved."

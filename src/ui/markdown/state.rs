@@ -75,7 +75,7 @@ impl MarkdownState {
             nodes
         });
         state.nodes.splice(0, nodes);
-        state.link_footnotes();
+        state.update_footnotes();
         state
     }
 
@@ -140,7 +140,7 @@ impl MarkdownState {
             SourceText::Growing(mut document) => {
                 self.apply_patches(maker, &document.finish());
                 maker.finish();
-                self.link_footnotes();
+                self.update_footnotes();
                 SourceText::Finished(document)
             }
             ended => ended,
@@ -153,7 +153,7 @@ impl MarkdownState {
             source.meter = PieceMeter::default();
             let rest = std::mem::take(&mut source.rest);
             self.show_within_piece(source, &rest);
-            self.link_footnotes();
+            self.update_footnotes();
             self.finish_shown(source);
             self.update_has_more(source);
         });
@@ -185,7 +185,7 @@ impl MarkdownState {
         nth_code_block(&parse(&whole), last)
     }
 
-    fn link_footnotes(&self) {
+    fn update_footnotes(&self) {
         let mut footnotes = Footnotes::default();
         node::collect_footnotes(&self.nodes, &mut footnotes);
         if self.footnotes.with_untracked(|old| *old != footnotes) {

@@ -74,7 +74,7 @@ impl Panel {
         panel
     }
 
-    /// Opens automatically, if there is room and the person is not working in it.
+    /// Opens automatically, if there is room and the user is not working in it.
     fn on_payload(self, id: ConversationId, payload: PayloadRef) {
         let is_here = self.live.chat_route.get_untracked() == Route::Conversation(id);
         if is_here && !browser::matches_media(NARROW_QUERY) && !browser::has_focus_in(FRAME_SELECTOR) {
@@ -125,7 +125,7 @@ impl Panel {
         })
     }
 
-    /// The person's verdict on a payload.
+    /// The user's verdict on a payload.
     fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
         let judged = self.live.view(conversation_id).verdict_version;
         let payload_id = payload_id.to_owned();

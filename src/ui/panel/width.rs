@@ -1,4 +1,4 @@
-//! The panel's width: the default of the payload type, or the person's choice, which this browser stores by type.
+//! The panel's width: the default of the payload type, or the user's choice, which this browser stores by type.
 
 use leptos::{ev, prelude::*};
 

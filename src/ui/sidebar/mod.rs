@@ -31,7 +31,7 @@ pub fn Sidebar() -> impl IntoView {
         live.chat_route.track();
         close();
     });
-    // A person who follows a link wants to see its target, not the drawer, also if the target is already shown.
+    // A user who follows a link wants to see its target, not the drawer, also if the target is already shown.
     let pressed = move |event: ev::MouseEvent| {
         if browser::is_within(&event, "a") {
             close();

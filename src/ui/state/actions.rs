@@ -1,4 +1,4 @@
-//! Intents: the actions of a person. Each is a request; its results arrive with the stream.
+//! Intents: the actions of a user. Each is a request; its results arrive with the stream.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -170,7 +170,7 @@ impl Live {
         });
     }
 
-    /// Dismisses the send error, because the person continues to write.
+    /// Dismisses the send error, because the user continues to write.
     pub fn dismiss_send_error(self, route: Route) {
         if self
             .send_errors

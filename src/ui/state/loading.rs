@@ -66,7 +66,7 @@ impl Live {
                         change
                     });
                     self.apply_changes(change);
-                    // The person is waiting to see it: no wait for the next frame.
+                    // The user is waiting to see it: no wait for the next frame.
                     self.flush();
                 }
                 Err(error) => {

@@ -81,20 +81,20 @@ pub struct Live {
     pub address: RwSignal<String>,
     /// The page beside which the tray shows the chat, while that page is shown.
     pub side_page: RwSignal<Option<SidePage>>,
-    /// Receives the changes of the person's literature.
+    /// Receives the changes of the user's literature.
     pub literature_listener: StoredValue<Option<Callback<LiteratureUpdate>>>,
     /// The snapshot that the page *Literature* starts from.
     pub literature_snapshot: StoredValue<Option<RawJson>>,
     /// True while the page is visible.
     pub is_visible: RwSignal<bool>,
-    /// Messages that could not be sent: the route, and the text for the person. The message text is in the drafts.
+    /// Messages that could not be sent: the route, and the text for the user. The message text is in the drafts.
     pub send_errors: RwSignal<Vec<(Route, String)>>,
     /// The options of the next message.
     pub next_message: NextMessageOptions,
     pub toasts: Toasts,
     /// The latest payload for the panel that the stream brought, with its conversation.
     pub latest_payload: RwSignal<Option<(ConversationId, PayloadRef)>>,
-    /// Counts the changes of the person's settings.
+    /// Counts the changes of the user's settings.
     pub settings_version: RwSignal<u32>,
     /// The address of the previous page.
     pub previous_address: RwSignal<String>,

@@ -8,7 +8,7 @@ use crate::{
     ui::state::route::Route,
 };
 
-/// The person's options for the next message.
+/// The user's options for the next message.
 #[derive(Clone, Copy)]
 pub struct NextMessageOptions {
     /// The route where the web is searched for the next message, and only there.

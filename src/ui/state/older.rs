@@ -16,12 +16,12 @@ pub enum OlderState {
     #[default]
     Idle,
     Loading,
-    /// Loading failed: the text for the person. It is retried on request, or when the connection is back.
+    /// Loading failed: the text for the user. It is retried on request, or when the connection is back.
     Failed(String),
 }
 
 impl Live {
-    /// Loads older messages when the person scrolls near the first loaded one. After a failure only a request of the
+    /// Loads older messages when the user scrolls near the first loaded one. After a failure only a request of the
     /// person does.
     pub fn load_older_near_start(self, id: ConversationId) {
         if self.is_hydrated()

@@ -14,7 +14,7 @@ pub enum Route {
     Conversation(ConversationId),
     /// The page *Literature*, at any of its addresses.
     Literature,
-    /// The person's settings.
+    /// The user's settings.
     Settings,
     /// An unknown address.
     Nowhere,

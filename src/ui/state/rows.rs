@@ -24,7 +24,7 @@ pub enum ConversationPhase {
     Ready,
     /// The conversation does not exist (any more).
     Missing,
-    /// The snapshot could not be loaded: the text for the person.
+    /// The snapshot could not be loaded: the text for the user.
     Failed(String),
 }
 
@@ -75,7 +75,7 @@ pub struct UnrecordedRow {
     pub messages: Arc<[Message]>,
 }
 
-/// A person's message.
+/// A user's message.
 #[derive(Clone, Debug)]
 pub struct UserRow {
     pub id: MessageId,

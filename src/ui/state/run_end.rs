@@ -1,4 +1,4 @@
-//! Notifications for the end of long answers while the person looks elsewhere.
+//! Notifications for the end of long answers while the user looks elsewhere.
 
 use leptos::{prelude::GetUntracked, task::spawn_local};
 

@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Live {
-    /// Sends the person's message from the route. On the new chat it starts a conversation.
+    /// Sends the user's message from the route. On the new chat it starts a conversation.
     pub fn send(self, from: Route, text: String, model: Option<String>) {
         self.send_interaction(from, text, model, Interaction::default());
     }
@@ -131,7 +131,7 @@ impl Live {
             let known = cache
                 .get(id)
                 .is_none_or(|transcript| transcript.message(message).is_some());
-            !known && cache.request_reload(id)
+            !known && cache.begin_reload(id)
         });
         if missed {
             self.load_conversation(id);
@@ -163,7 +163,7 @@ impl Live {
             return;
         };
         outbox_storage::remove(message);
-        // The text of a button is not a draft: the person has not typed it.
+        // The text of a button is not a draft: the user has not typed it.
         if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
             self.next_message.restore(&sending);
             self.toasts.show(error.message.clone());

@@ -84,7 +84,7 @@ pub fn action_buttons(
     .erase()
 }
 
-/// Sends an action that the server performs, as the person's next message.
+/// Sends an action that the server performs, as the user's next message.
 fn send_action(live: Live, id: ConversationId, action: SuggestedAction) {
     let model = live.view(id).model.get_untracked();
     let interaction = Interaction::ActionExecuted {

@@ -73,7 +73,7 @@ impl Tray {
         browser::storage_set(ROUTE_KEY, Some(&route.path()));
         self.route.set(route);
         self.set_open(!browser::matches_media(NARROW_QUERY));
-        // The person came for the page, so the tray must not take the focus.
+        // The user came for the page, so the tray must not take the focus.
         self.was_restored.set_value(true);
     }
 

@@ -29,7 +29,7 @@ use super::{FetchError, guard::Download};
 /// the page.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// A page for a model or a person to read. All of it is untrusted.
+/// A page for a model or a user to read. All of it is untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The address after redirects.

@@ -156,7 +156,7 @@ async fn rejects_unknown_context_with_advice() {
 async fn repeated_message_ignores_missing_context() {
     let (_folder, upstream, parlor) = start_parlor().await;
     let stream = json!({ "id": Uuid::now_v7(), "name": "Sea", "query": "tides", "instructions": "" });
-    call_rpc(&parlor, "keep_stream", &json!({ "stream": stream })).await;
+    call_rpc(&parlor, "save_stream", &json!({ "stream": stream })).await;
     let context = json!({ "current_page": "literature", "stream_id": stream["id"], "article_id": "11" });
     let send = |text: &str, key: Uuid| {
         let mut request = question_on_page(context.clone());
@@ -190,7 +190,7 @@ async fn repeated_message_ignores_missing_context() {
 async fn stream_instructions_are_sent() {
     let (_folder, upstream, parlor) = start_parlor().await;
     let stream = json!({ "id": Uuid::now_v7(), "name": " Sea\nlevel ", "query": "tides", "instructions": "Mind the\n# methods." });
-    call_rpc(&parlor, "keep_stream", &json!({ "stream": stream })).await;
+    call_rpc(&parlor, "save_stream", &json!({ "stream": stream })).await;
     let kept = load_library(&parlor).await;
     assert_eq!(kept["streams"][0]["name"], "Sea level");
     let context = json!({ "current_page": "literature", "stream_id": stream["id"], "query": "tides" });
