@@ -4,7 +4,7 @@
 mod prepare;
 mod provider_data;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use tokio::{sync::oneshot, time::Instant};
 
@@ -176,12 +176,12 @@ impl Driver<'_> {
 
     /// Waits for the next input. Returns `None` if the driver has to wait again. `since` is the start of the wait for the model.
     async fn wait_once(&mut self, slot: &mut RunSlot, since: &mut Instant) -> Option<Input> {
-        let run_limit = duration_from_secs(self.runs.timeouts.run_seconds);
+        let run_limit = self.runs.timeouts.run;
         let (timeout, limit) = if self.agent.is_streaming() {
-            let limit = duration_from_secs(self.runs.timeouts.silence_seconds);
+            let limit = self.runs.timeouts.silence;
             (Timeout::Silence(limit), limit)
         } else {
-            let limit = duration_from_secs(self.runs.timeouts.first_token_seconds);
+            let limit = self.runs.timeouts.first_token;
             (Timeout::FirstToken(limit), limit)
         };
         Some(tokio::select! {
@@ -317,8 +317,4 @@ fn event_bytes(event: &ModelEvent) -> usize {
         ModelEvent::Unreadable { raw, .. } => raw.len(),
         ModelEvent::Usage(_) | ModelEvent::Finished(_) | ModelEvent::TextWasThinking => 0,
     }
-}
-
-fn duration_from_secs(seconds: f64) -> Duration {
-    Duration::from_secs_f64(seconds)
 }
