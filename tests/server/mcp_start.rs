@@ -13,7 +13,7 @@ use tokio::{sync::Notify, time::timeout};
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    mcp::McpTestServer,
+    mcp_server::McpTestServer,
     support::{EventStream, Parlor, TEST_TIMEOUT, model_calls},
 };
 
