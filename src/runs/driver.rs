@@ -85,19 +85,16 @@ impl Driver<'_> {
         let mut input = Input::Start;
         loop {
             for effect in self.agent.step(input, clock::now()) {
+                self.recorder.record_effect(&effect);
                 match effect {
                     Effect::Log(event) => {
                         self.logged_events += 1;
-                        self.recorder.record_event(&event);
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
                     Effect::StorePayload(payload) => self.runs.journal.store_payload(self.run, payload).await,
                     Effect::StoreOpaque { node, part, data } => self.store_opaque(node, part, data).await,
                     Effect::CallModel { with_tools } => self.prepare_call(with_tools),
-                    Effect::ScheduleRetry(wait) => {
-                        self.recorder.record_retry();
-                        self.pending_call = PendingModelCall::retry(wait);
-                    }
+                    Effect::ScheduleRetry(wait) => self.pending_call = PendingModelCall::retry(wait),
                     Effect::RunTool { index, tool, input } => {
                         let offered = self.toolbox.offer().get(&tool);
                         self.tool_tasks.start(index, tool, offered, input);
@@ -242,7 +239,7 @@ impl Driver<'_> {
     }
 
     async fn pause(mut self, event: EventBody) {
-        self.recorder.finish(&event).await;
+        self.recorder.write_call().await;
         let pause = Change::PauseRun {
             run: self.run,
             events: vec![event],
@@ -260,7 +257,7 @@ impl Driver<'_> {
         crash_point!("runs::ending");
         // A tool must not add anything after the end.
         self.tool_tasks.shut_down().await;
-        self.recorder.finish(&event).await;
+        self.recorder.write_call().await;
         let end = Change::EndRun {
             run: self.run,
             events: vec![event],
