@@ -156,7 +156,7 @@ impl Server {
             mcp,
         } = self;
         let storage = app.storage.clone();
-        let run_timeout = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
+        let run_timeout = app.settings.timeouts.shutdown;
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
         let down = CancellationToken::new();
@@ -213,10 +213,11 @@ impl Server {
 /// Trims the log periodically, for as long as the server runs.
 async fn trim_log_periodically(app: AppState) {
     let log = app.settings.log.clone();
-    let mut ticks = tokio::time::interval(Duration::from_secs_f64(log.trim_seconds));
+    let keep_ms = i64::try_from(log.keep.as_millis()).unwrap_or(i64::MAX);
+    let mut ticks = tokio::time::interval(log.trim_interval);
     loop {
         ticks.tick().await;
-        let before = Timestamp(clock::now().0 - i64::from(log.keep_hours) * 3_600_000);
+        let before = Timestamp(clock::now().0.saturating_sub(keep_ms));
         match app.storage.trim_log(before, log.keep_events).await {
             Ok(0) => {}
             Ok(removed) => tracing::debug!(removed, "trimmed the log"),
@@ -240,7 +241,7 @@ fn key_source(endpoint: &settings::EndpointSettings) -> String {
 /// Returns the endpoints of the settings, and the local servers to try if there are none.
 fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
     let max_frame = settings.limits.model_event_bytes;
-    let connect_timeout = Duration::from_secs_f64(settings.timeouts.connect_seconds);
+    let connect_timeout = settings.timeouts.connect;
     let endpoints = settings.endpoints.iter().map(|endpoint| {
         let from_environment = endpoint.name == settings::ENVIRONMENT_ENDPOINT;
         EndpointConfig {

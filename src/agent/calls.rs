@@ -219,7 +219,7 @@ impl Agent {
         let run = Effect::RunTool {
             index: call.index,
             tool: call.tool.clone(),
-            input: arguments_text(&call.input),
+            input: plan.input,
         };
         effects.extend([self.log_call_start(call, at), run]);
     }

@@ -1,5 +1,6 @@
 //! Errors of the other modules as [`ApiError`]s: a stable code, and a message that says what happened and what to do.
 
+use super::turns::unknown_model_error;
 use crate::{
     journal::JournalError,
     literature::LiteratureError,
@@ -160,6 +161,7 @@ impl From<StartError> for ApiError {
                     format!("There is no tool “{name}” to be used. {tools}"),
                 )
             }
+            StartError::UnknownModel(unknown) => unknown_model_error(&unknown),
             StartError::Parameters(wrong) => invalid_parameters(&wrong),
             StartError::ShuttingDown => Self::new(ErrorCode::Unavailable, "Parlor is being stopped."),
             StartError::Context(error) => error.into(),

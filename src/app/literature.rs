@@ -1,7 +1,5 @@
 //! The initial data of the page *Literature*.
 
-use std::time::Duration;
-
 use tokio::time::timeout;
 
 use super::Caller;
@@ -36,7 +34,7 @@ pub async fn open(caller: &Caller, address: &str) -> Result<RawJson, ApiError> {
         Some(article.map_err(ApiError::from))
     };
     // The whole page waits for this call, including the list and the chat.
-    let page_timeout = Duration::from_secs_f64(caller.app.settings.literature.page_seconds);
+    let page_timeout = caller.app.settings.literature.page_timeout;
     let found = async { timeout(page_timeout, found).await.ok().flatten() };
     let article = async { timeout(page_timeout, article).await.ok().flatten() };
     let (library, found, article) = futures::join!(library, found, article);

@@ -4,8 +4,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::record::{
-    CallFailure, Purpose, RawAnswer, RequestRecord, ResponseRecord, TimelineEntry, TokenUsage, redact_value,
+use super::{
+    record::{CallFailure, Purpose, RawAnswer, RequestRecord, ResponseRecord, TokenUsage, redact_value},
+    timeline::TimelineEntry,
 };
 use crate::{
     model::Cost,

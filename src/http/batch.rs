@@ -56,7 +56,7 @@ async fn wait_for_answer(
     started: &StartedRun,
     with_diagnostics: bool,
 ) -> Result<Response, ApiError> {
-    let patience = Duration::from_secs_f64(caller.app.settings.timeouts.batch_seconds);
+    let patience = caller.app.settings.timeouts.batch;
     let run = started.assistant_message_id;
     let message = match timeout(patience, wait_until_settled(caller, run)).await {
         Ok(message) => message?,
@@ -97,7 +97,7 @@ async fn wait_until_settled(caller: &Caller, run: MessageId) -> Result<Message, 
 /// Waits for an event that may have settled a run. The deletion of a conversation also deletes its runs and
 /// sends no event to their followers, so the state is also checked at each heartbeat.
 async fn wait_for_settling_event(app: &AppState, follower: &mut Follower) -> Result<(), ApiError> {
-    let look = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
+    let look = app.settings.timeouts.heartbeat;
     let settles = async {
         loop {
             match follower.next().await? {

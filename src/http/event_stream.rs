@@ -117,7 +117,7 @@ pub fn respond(
     access: Option<Access>,
     projection: impl Projection,
 ) -> Response {
-    let heartbeat = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
+    let heartbeat = app.settings.timeouts.heartbeat;
     let streaming = EventStreamBody {
         follower,
         projection,

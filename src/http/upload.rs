@@ -33,7 +33,7 @@ pub struct UploadPace {
 impl UploadPace {
     pub fn new(settings: &Settings) -> Self {
         Self {
-            max_silence: Duration::from_secs_f64(settings.timeouts.request_body_seconds),
+            max_silence: settings.timeouts.request_body,
             min_bytes_per_second: settings.limits.request_bytes_per_second,
         }
     }
@@ -60,7 +60,7 @@ impl SlowUpload {
     pub fn error() -> ApiError {
         ApiError::new(
             ErrorCode::RequestTimeout,
-            "The request arrived too slowly (settings timeouts.request_body_seconds and limits.request_bytes_per_second). \
+            "The request arrived too slowly (settings timeouts.request_body and limits.request_bytes_per_second). \
              Nothing was changed: send it again.",
         )
     }

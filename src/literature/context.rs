@@ -1,7 +1,5 @@
 //! The page context of *Literature* for the model. The request has the ids; the data are loaded here.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 
 use super::{
@@ -40,7 +38,7 @@ impl ContextBuilder for Literature {
     }
 
     async fn build(&self, user_id: UserId, context: &PageContext) -> Result<BuiltContext, StorageError> {
-        let deadline = Deadline::after(Duration::from_secs_f64(self.0.settings.context_seconds));
+        let deadline = Deadline::after(self.0.settings.context_timeout);
         let saved = context.active_tab.as_deref() == Some("saved");
         let tab = if saved { "Saved" } else { "Search" };
         let mut text = format!(

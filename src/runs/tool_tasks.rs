@@ -11,7 +11,7 @@ use tokio::{
 use crate::{
     agent::Input,
     journal::Journal,
-    model::{ToolArtifacts, ToolOutcome},
+    model::{ToolArtifacts, ToolInput, ToolOutcome},
     protocol::ToolProgress,
     secrets::Secrets,
     settings::Limits,
@@ -57,7 +57,7 @@ impl ToolTasks {
     }
 
     /// Starts a call. `tool` is the offered tool of that name.
-    pub fn start(&mut self, index: usize, name: String, tool: Option<Arc<dyn AnyTool>>, arguments: String) {
+    pub fn start(&mut self, index: usize, name: String, tool: Option<Arc<dyn AnyTool>>, input: ToolInput) {
         let label = tool
             .as_ref()
             .map_or_else(|| name.clone(), |tool| tool.run_options().done_label.into_owned());
@@ -72,7 +72,7 @@ impl ToolTasks {
             let report = |progress| {
                 let _ = reporter.try_send((index, progress));
             };
-            let result = tools::execute(tool, &arguments, owner, report).await?;
+            let result = tools::execute(tool, input, owner, report).await?;
             Ok(store_tool_result(result, run, &journal, &limits).await)
         });
         self.calls.insert(task.id(), (index, label));

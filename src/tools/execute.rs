@@ -9,7 +9,10 @@ use tokio::{
 };
 
 use super::{AnyTool, ProgressReporter, ToolContext, ToolError, ToolResult};
-use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
+use crate::{
+    model::ToolInput,
+    protocol::{ConversationId, MessageId, ToolProgress, UserId},
+};
 
 /// The minimum time between two progress reports: each one is an event in the log.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -22,7 +25,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// The message for the model: the tool's own error, a timeout, or a panic.
 pub async fn execute(
     tool: Arc<dyn AnyTool>,
-    arguments: &str,
+    input: ToolInput,
     (user_id, conversation_id, run): (UserId, ConversationId, MessageId),
     progress: impl FnMut(ToolProgress),
 ) -> Result<ToolResult, ToolError> {
@@ -34,7 +37,7 @@ pub async fn execute(
         run,
         progress: ProgressReporter(sender),
     };
-    let running = AssertUnwindSafe(tool.run(arguments, call)).catch_unwind();
+    let running = AssertUnwindSafe(tool.run(input, call)).catch_unwind();
     let outcome = tokio::select! {
         outcome = timeout(options.timeout, running) => outcome,
         never = forward_progress(receiver, progress) => match never {},

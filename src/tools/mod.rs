@@ -18,6 +18,8 @@ pub mod schema;
 mod search_pubmed;
 #[cfg(test)]
 mod test_call;
+#[cfg(test)]
+mod tests;
 pub mod web_search;
 
 use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
@@ -35,7 +37,7 @@ pub use self::{
     registry::{ToolOffer, ToolRegistry, ToolSource},
 };
 use crate::{
-    model::{ToolPlan, ToolSpec},
+    model::{ToolInput, ToolPlan, ToolSpec},
     protocol::{ConversationId, Fraction, MessageId, RawJson, ToolProgress, UserId},
     services::ServiceError,
     text,
@@ -43,7 +45,7 @@ use crate::{
 
 /// A tool with a typed input. The doc comments of the input's fields are given to the model.
 pub trait Tool: Send + Sync + 'static {
-    type Input: DeserializeOwned + JsonSchema + Send;
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
 
     /// The name for the model.
     const NAME: &'static str;
@@ -101,14 +103,15 @@ pub trait AnyTool: Send + Sync {
         None
     }
 
-    /// Plans a call with these arguments.
+    /// Parses the arguments of a call and plans it.
     ///
     /// # Errors
     ///
     /// If the arguments are invalid: the message for the model.
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String>;
 
-    async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError>;
+    /// Performs a call with the input of its plan. Dropping the future cancels it.
+    async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError>;
 }
 
 /// A server's own instructions for its tools, for the model.
@@ -210,6 +213,11 @@ impl ToolError {
         Self(what.to_string())
     }
 
+    /// Returns the error for the input of another tool.
+    fn foreign_input() -> Self {
+        Self::new("A fault in Parlor gave this call to the wrong tool. Nothing was done.")
+    }
+
     /// Returns the error for a storage failure. The details are logged and not given to the model.
     pub fn unavailable() -> Self {
         Self::new("Parlor's storage does not work just now. Nothing was changed; do without it.")
@@ -290,11 +298,12 @@ impl<T: Tool> AnyTool for TypedTool<T> {
                 .map(|detail| text::plain_line(&detail, MAX_DETAIL_CHARS)),
             needs_approval: T::NEEDS_APPROVAL,
             is_idempotent: T::IS_IDEMPOTENT,
+            input: ToolInput::new(arguments, input),
         })
     }
 
-    async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let input = Self::parse_input(arguments).map_err(ToolError)?;
+    async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let input = input.into_parsed().ok_or_else(ToolError::foreign_input)?;
         self.tool.run(input, call).await
     }
 }

@@ -15,6 +15,7 @@ mod history;
 mod injection;
 mod literature;
 mod mcp;
+mod mcp_server;
 mod mcp_start;
 mod model_payloads;
 mod nginx;

@@ -186,7 +186,7 @@ fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)
     let mut settings = Settings::default();
     settings.server.data = data.to_owned();
     // Scripted answers need no time to finish.
-    settings.timeouts.shutdown_seconds = 0.1;
+    settings.timeouts.shutdown = Duration::from_millis(100);
     settings.endpoints = vec![EndpointSettings {
         name: "test".into(),
         base_url: upstream.url(),

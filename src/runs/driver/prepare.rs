@@ -16,7 +16,7 @@ use super::{
         request_builder::ModelRequestBuilder,
         tool_tasks::ToolTasks,
     },
-    Driver, duration_from_secs,
+    Driver,
 };
 use crate::{
     agent::{self, Agent},
@@ -140,7 +140,7 @@ impl<'a> Driver<'a> {
                 runs.recorder_settings.clone(),
                 Purpose::Answer,
             ),
-            deadline: Instant::now() + duration_from_secs(runs.timeouts.run_seconds),
+            deadline: Instant::now() + runs.timeouts.run,
             produced_bytes: 0,
             logged_events: 0,
             stored_events: 0,

@@ -1,9 +1,12 @@
 use std::{collections::HashMap, sync::Arc};
 
-use super::*;
+use super::{messages::*, *};
 use crate::{
     pages::payload_config::TABLE,
-    protocol::{Interaction, MessageId, Node, Part, Payload, RawJson, Timestamp},
+    protocol::{
+        AssistantMessage, Interaction, Message, MessageBody, MessageId, Node, Part, Payload, RawJson,
+        Timestamp, ToolCall, ToolStatus,
+    },
 };
 
 /// Asserts that every call is followed by its outputs, in order, and that no output lacks its call.

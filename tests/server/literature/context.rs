@@ -1,5 +1,7 @@
 //! The page context in the model's prompt, which the server loads by ids, and the tools of the page.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use upstream::Page;
 use uuid::Uuid;
@@ -227,7 +229,7 @@ async fn page_tools_can_be_forced_only_there() {
 #[tokio::test]
 async fn stores_the_message_before_asking_pubmed() {
     let (_folder, upstream, parlor) =
-        start_with(|settings| settings.literature.context_seconds = 3600.0).await;
+        start_with(|settings| settings.literature.context_timeout = Duration::from_secs(3600)).await;
     for program in ["esummary", "efetch"] {
         upstream.add_page(format!("/eutils/{program}.fcgi"), Page::never());
     }
@@ -244,7 +246,8 @@ async fn stores_the_message_before_asking_pubmed() {
 
 #[tokio::test]
 async fn sends_known_data_while_pubmed_hangs() {
-    let (_folder, upstream, parlor) = start_with(|settings| settings.literature.context_seconds = 0.05).await;
+    let (_folder, upstream, parlor) =
+        start_with(|settings| settings.literature.context_timeout = Duration::from_millis(50)).await;
     parlor
         .get_json("/rpc/search_articles?query=tides&sort=date&page=1")
         .await;

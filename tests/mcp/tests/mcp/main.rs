@@ -81,9 +81,13 @@ async fn call_with_progress(
 ) -> (Result<ToolResult, ToolError>, Vec<ToolProgress>) {
     let mut heard = Vec::new();
     let whose = (UserId::LOCAL, ConversationId::new(), MessageId::new());
+    let input = match tool.plan(arguments) {
+        Ok(plan) => plan.input,
+        Err(fault) => return (Err(ToolError(fault)), heard),
+    };
     let called = timeout(
         TEST_TIMEOUT,
-        tools::execute(tool, arguments, whose, |said| heard.push(said)),
+        tools::execute(tool, input, whose, |said| heard.push(said)),
     );
     let result = called.await.expect("the call ends");
     (result, heard)
