@@ -4,7 +4,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::side_page::side_page;
 use crate::{
-    api::rpc,
+    api::literature as rpc,
     protocol::{
         ApiError, ErrorCode, Position, json,
         literature::LiteraturePageData,

@@ -94,7 +94,7 @@ impl PageSnapshot {
         let opened = async {
             match route {
                 // If this fails, the page requests the data itself.
-                Route::Literature => rpc::open_literature(address).await.ok(),
+                Route::Literature => rpc::open_page(address).await.ok(),
                 _ => None,
             }
         };
