@@ -13,20 +13,22 @@ use crate::{
     clock, http,
     hub::Hub,
     journal::Journal,
-    literature::Literature,
     notices::Notices,
-    pages::{self, Pages},
+    pages::Pages,
     protocol::Timestamp,
     providers::{EndpointConfig, Models, ModelsConfig},
     runs::Runs,
     secrets::Secrets,
-    services::pubmed::{self, PubmedClient},
+    services::pubmed,
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::SqliteStorage},
-    tools::{self, ToolRegistry, mcp},
+    tools::{ToolRegistry, mcp},
 };
 
+mod built_in;
 mod damage_check;
+
+pub use self::built_in::{Services, built_in_pages, built_in_tools};
 
 /// The longest wait of a start for recovery, which ends the runs left by an earlier process. It takes longer
 /// only if storage fails.
@@ -51,17 +53,18 @@ impl Server {
     ///
     /// If the data folder or the database can't be used.
     pub async fn open(settings: Settings) -> Result<Self, StorageError> {
-        Self::open_with_tools(settings, tools::built_in).await
+        Self::open_with(settings, built_in_tools, built_in_pages).await
     }
 
-    /// Opens a server with other tools.
+    /// Opens a server with other tools and pages.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub async fn open_with_tools(
+    pub async fn open_with(
         settings: Settings,
-        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal, Option<Arc<PubmedClient>>) -> ToolRegistry,
+        tools: impl FnOnce(&Services) -> ToolRegistry,
+        pages: impl FnOnce(&Services) -> Pages,
     ) -> Result<Self, StorageError> {
         let database = SqliteStorage::open(&settings.server.data).await?;
         let notices = Notices::default();
@@ -79,28 +82,24 @@ impl Server {
             async move { models.list().await }
         });
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
-        let pubmed = pubmed::connect(&settings);
-        let literature = Literature::new(
-            pubmed.clone(),
-            storage.clone(),
-            journal.clone(),
-            &settings.literature,
-        );
-        let page = match &pubmed {
-            Ok(_) => &pages::LITERATURE,
-            Err(_) => &pages::LITERATURE_WITHOUT_PUBMED,
+        let services = Services {
+            pubmed: pubmed::connect(&settings),
+            settings,
+            storage: storage.clone(),
+            journal: journal.clone(),
         };
-        let tools = tools(&settings, storage.clone(), journal.clone(), pubmed.ok()).with_source(mcp.clone());
-        let tools = literature
-            .add_tools(tools)
-            .without_tools(&settings.tools.disabled);
-        let pages = Pages::new(settings.limits.context_bytes).with_page(page, Arc::new(literature.clone()));
+        let pages = pages(&services);
+        let tools = tools(&services)
+            .with_source(mcp.clone())
+            .with_scoped_tools(pages.tools())
+            .without_tools(&services.settings.tools.disabled);
+        let settings = services.settings;
         let runs = Runs::new(
             storage.clone(),
             journal.clone(),
             models.clone(),
             tools,
-            pages,
+            pages.clone(),
             &settings,
         );
         let mut recovery = tokio::spawn({
@@ -124,7 +123,7 @@ impl Server {
             hub,
             runs,
             models,
-            literature,
+            pages,
             tokens,
             notices,
             leptos,

@@ -5,7 +5,7 @@ use leptos_axum::ResponseOptions;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{AppState, error::not_found, tokens::Access};
+use super::{AppState, not_found, tokens::Access};
 use crate::{
     protocol::{ApiError, ErrorCode, UserId},
     storage::{Change, PageSize},

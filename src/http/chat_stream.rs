@@ -79,7 +79,7 @@ pub async fn start_turn(
     headers: &HeaderMap,
     request: Result<Json<ChatRequest>, JsonRejection>,
 ) -> Result<(StartedRun, bool), Problem> {
-    let Json(request) = request?;
+    let Json(mut request) = request?;
     if request.conversation_history.is_some() {
         return Err(bad_request(
             "conversation_history is not taken: Parlor has the history of a conversation. Name it with \
@@ -87,6 +87,7 @@ pub async fn start_turn(
         ));
     }
     let interaction = request.how_said.parse()?;
+    request.context = caller.app.pages.normalize(request.context)?;
     let fingerprint = fingerprint(&request)?;
     let intent = SendMessage {
         intent_id: parse_intent_id(headers)?,

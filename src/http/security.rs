@@ -98,7 +98,7 @@ fn add_security_headers(headers: &mut HeaderMap) {
 enum Admission {
     /// A browser asks whether a page of another site may send a token.
     Preflight,
-    /// A page of another site opens a search without a click by the user.
+    /// A page of another site opens an address that asks other hosts, without a click by the user.
     CrossSiteSearch,
     /// The token of the request, if it has one.
     Granted(Option<Access>),
@@ -132,7 +132,8 @@ async fn admit(app: &AppState, head: RequestHead<'_>) -> Result<Admission, ApiEr
         return Err(tokens::unauthorized("API tokens are accepted under /api/ only."));
     }
     head.check_site(&host, allowed)?;
-    Ok(if head.is_cross_site_search() {
+    let asks_others = app.pages.asks_other_hosts(path, head.uri.query().is_some());
+    Ok(if asks_others && head.is_unclicked_cross_site() {
         Admission::CrossSiteSearch
     } else {
         Admission::Granted(None)

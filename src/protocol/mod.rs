@@ -25,6 +25,7 @@ pub mod message;
 pub mod model_list;
 pub mod number_format;
 pub mod opaque;
+pub mod page;
 pub mod panel;
 pub mod parameters;
 pub mod payload;
@@ -38,7 +39,7 @@ pub mod transcript;
 pub mod usage;
 
 pub use attachment::Attachment;
-pub use context::PageContext;
+pub use context::{PageContext, PageFields};
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use error::{ApiError, ErrorCode};
 pub use event::{Event, EventBody, Position, StreamNotice};
@@ -53,6 +54,7 @@ pub use message::{
     AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, RunError, RunStatus,
 };
 pub use opaque::{Opaque, PlacedOpaque};
+pub use page::PageInfo;
 pub use panel::PanelView;
 pub use parameters::{ParameterInput, Parameters, ThinkingLevel};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};

@@ -12,11 +12,11 @@ use crate::{
     agent::Input,
     journal::Journal,
     model::{ToolArtifacts, ToolInput, ToolOutcome},
-    protocol::ToolProgress,
+    protocol::{PageContext, ToolProgress},
     secrets::Secrets,
     settings::Limits,
     storage::{RunKey, StoredAttachment},
-    tools::{self, AnyTool, ToolError, ToolResult},
+    tools::{self, AnyTool, CallOrigin, ToolError, ToolResult},
 };
 
 /// Maximum number of queued progress reports. Further reports are dropped.
@@ -25,6 +25,8 @@ const MAX_QUEUED_REPORTS: usize = 64;
 /// The tool calls of one run in progress. Dropping this aborts them.
 pub(super) struct ToolTasks {
     run: RunKey,
+    /// The page that the user had open when they asked.
+    page: Option<Arc<PageContext>>,
     journal: Journal,
     /// Limits of stored tool results.
     limits: Limits,
@@ -42,10 +44,17 @@ pub(super) struct ToolTasks {
 type StoredToolResult = (String, ToolArtifacts);
 
 impl ToolTasks {
-    pub fn new(run: RunKey, journal: Journal, limits: Limits, secrets: Arc<Secrets>) -> Self {
+    pub fn new(
+        run: RunKey,
+        page: Option<Arc<PageContext>>,
+        journal: Journal,
+        limits: Limits,
+        secrets: Arc<Secrets>,
+    ) -> Self {
         let (reporter, reports) = mpsc::channel(MAX_QUEUED_REPORTS);
         Self {
             run,
+            page,
             journal,
             limits,
             secrets,
@@ -62,17 +71,22 @@ impl ToolTasks {
             .as_ref()
             .map_or_else(|| name.clone(), |tool| tool.run_options().done_label.into_owned());
         let (run, journal) = (self.run, self.journal.clone());
-        let limits = self.limits.clone();
+        let (limits, page) = (self.limits.clone(), self.page.clone());
         let reporter = self.reporter.clone();
         let task = self.tasks.spawn(async move {
             // The call may have side effects: its start has to be committed first.
             journal.flush(run).await.map_err(ToolError::new)?;
             let tool = tool.ok_or_else(|| ToolError(format!("There is no tool “{name}” any more.")))?;
-            let owner = (run.user_id, run.conversation_id, run.message_id);
+            let origin = CallOrigin {
+                user_id: run.user_id,
+                conversation_id: run.conversation_id,
+                run: run.message_id,
+                page,
+            };
             let report = |progress| {
                 let _ = reporter.try_send((index, progress));
             };
-            let result = tools::execute(tool, input, owner, report).await?;
+            let result = tools::execute(tool, input, origin, report).await?;
             Ok(store_tool_result(result, run, &journal, &limits).await)
         });
         self.calls.insert(task.id(), (index, label));

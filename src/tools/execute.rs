@@ -8,11 +8,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{AnyTool, ProgressReporter, ToolContext, ToolError, ToolResult};
-use crate::{
-    model::ToolInput,
-    protocol::{ConversationId, MessageId, ToolProgress, UserId},
-};
+use super::{AnyTool, CallOrigin, ProgressReporter, ToolContext, ToolError, ToolResult};
+use crate::{model::ToolInput, protocol::ToolProgress};
 
 /// The minimum time between two progress reports: each one is an event in the log.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -26,15 +23,22 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 pub async fn execute(
     tool: Arc<dyn AnyTool>,
     input: ToolInput,
-    (user_id, conversation_id, run): (UserId, ConversationId, MessageId),
+    origin: CallOrigin,
     progress: impl FnMut(ToolProgress),
 ) -> Result<ToolResult, ToolError> {
     let options = tool.run_options();
     let (sender, receiver) = watch::channel(None);
+    let CallOrigin {
+        user_id,
+        conversation_id,
+        run,
+        page,
+    } = origin;
     let call = ToolContext {
         user_id,
         conversation_id,
         run,
+        page,
         progress: ProgressReporter(sender),
     };
     let running = AssertUnwindSafe(tool.run(input, call)).catch_unwind();

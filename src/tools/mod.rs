@@ -7,6 +7,7 @@
 mod attachment;
 mod built_in;
 pub mod calculate;
+mod context;
 pub mod current_time;
 mod execute;
 pub mod fetch_webpage;
@@ -32,13 +33,13 @@ use serde_json::Value;
 
 pub use self::{
     built_in::built_in,
+    context::{CallOrigin, ProgressReporter, ToolContext},
     execute::execute,
     payload::UNKNOWN_VERSION_FIELD,
     registry::{ToolOffer, ToolRegistry, ToolSource},
 };
 use crate::{
     model::{ToolInput, ToolPlan, ToolSpec},
-    protocol::{ConversationId, Fraction, MessageId, RawJson, ToolProgress, UserId},
     services::ServiceError,
     text,
 };
@@ -130,42 +131,6 @@ pub struct ToolRunOptions {
     pub output_bytes: usize,
 }
 
-/// The owner of a tool call, and its progress reporter.
-#[derive(Clone, Debug)]
-pub struct ToolContext {
-    pub user_id: UserId,
-    pub conversation_id: ConversationId,
-    pub run: MessageId,
-    pub progress: ProgressReporter,
-}
-
-/// Reports the progress of a tool. A report that is not read in time is replaced by the next one.
-#[derive(Clone, Debug)]
-pub struct ProgressReporter(tokio::sync::watch::Sender<Option<ToolProgress>>);
-
-impl ProgressReporter {
-    /// Reports a stage: `searching`, "Found 15 articles", 0.5.
-    pub fn report(&self, stage: &str, message: impl Into<String>, progress: Option<Fraction>) {
-        self.report_with_data(stage, message, progress, None);
-    }
-
-    /// Reports a stage with preliminary data.
-    pub fn report_with_data(
-        &self,
-        stage: &str,
-        message: impl Into<String>,
-        progress: Option<Fraction>,
-        data: Option<RawJson>,
-    ) {
-        self.0.send_replace(Some(ToolProgress {
-            stage: stage.into(),
-            message: message.into(),
-            progress,
-            data,
-        }));
-    }
-}
-
 /// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
@@ -232,6 +197,11 @@ impl From<ServiceError> for ToolError {
 
 /// Maximum length of the subject of a call, in characters.
 const MAX_DETAIL_CHARS: usize = 200;
+
+/// Erases the input type of a tool.
+pub fn any_tool(tool: impl Tool) -> Arc<dyn AnyTool> {
+    Arc::new(TypedTool::new(tool))
+}
 
 /// A [`Tool`] as [`AnyTool`].
 struct TypedTool<T> {

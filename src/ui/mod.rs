@@ -8,6 +8,7 @@
 //! - [`state`]: the client state that the event stream keeps up to date, and the intents that change it
 //! - [`markdown`]: views of Markdown that grow with a streaming answer
 //! - [`panel`], [`transcript`], [`composer`], [`sidebar`], [`diagnostics`], [`settings`], [`literature`], [`tray`]: one folder a feature
+//! - [`pages`]: the list of the features that are pages
 //! - [`layout`]: the page around them
 //!
 //! Events are interpreted in `protocol`, intents on the server; neither is here.
@@ -21,6 +22,7 @@ pub(crate) mod hydration_tests;
 mod layout;
 mod literature;
 pub mod markdown;
+mod pages;
 mod panel;
 mod runtime;
 mod settings;

@@ -20,6 +20,7 @@ mod mcp_start;
 mod model_payloads;
 mod nginx;
 mod openapi;
+mod pages;
 mod parameters;
 mod payloads;
 mod personal;

@@ -76,7 +76,7 @@ impl Fields {
 
     fn remove(&mut self, name: &str) -> Option<RawJson> {
         let index = self.fields.iter().position(|(key, _)| key == name)?;
-        Some(self.fields.swap_remove(index).1)
+        Some(self.fields.remove(index).1)
     }
 
     fn record_error(&mut self, error: ObjectError) {

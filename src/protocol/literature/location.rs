@@ -1,6 +1,6 @@
 //! The location on the page *Literature*: its address, which restores the same view.
 
-use super::ArticleSort;
+use super::{ArticleSort, LiteratureFields};
 use crate::protocol::{PageContext, StreamId};
 
 /// The page's path.
@@ -17,6 +17,16 @@ pub enum LiteratureTab {
     Search,
     /// The saved articles.
     Saved,
+}
+
+impl LiteratureTab {
+    /// The name of the tab in requests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Saved => "saved",
+        }
+    }
 }
 
 /// A location on the page.
@@ -118,19 +128,14 @@ impl LiteratureLocation {
 
     /// The page context of a request. `results` are the PMIDs of the articles on the screen.
     pub fn to_page_context(&self, results: Vec<String>) -> PageContext {
-        let tab = match self.tab {
-            LiteratureTab::Search => "search",
-            LiteratureTab::Saved => "saved",
-        };
-        PageContext {
-            active_tab: Some(tab.into()),
+        let fields = LiteratureFields {
             query: Some(self.query.clone()).filter(|query| !query.is_empty()),
             page: Some(self.page).filter(|page| *page > 1),
             results,
             article_id: self.article.clone(),
             stream_id: self.stream,
-            ..PageContext::for_page("literature")
-        }
+        };
+        PageContext::with_fields(Some(self.tab.name()), &fields)
     }
 }
 

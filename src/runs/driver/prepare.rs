@@ -81,6 +81,7 @@ impl<'a> Driver<'a> {
         let page_payloads = PagePayloads::new(
             scope.payloads,
             scope.actions,
+            runs.pages.payload_types(),
             runs.limits.payload_bytes,
             earlier,
             history.clone(),
@@ -129,6 +130,7 @@ impl<'a> Driver<'a> {
             pending_call: PendingModelCall::Idle,
             tool_tasks: ToolTasks::new(
                 run,
+                context_snapshot.map(|snapshot| Arc::new(snapshot.context)),
                 runs.journal.clone(),
                 runs.limits.clone(),
                 runs.recorder_settings.secrets.clone(),
@@ -180,7 +182,7 @@ async fn build_context_snapshot(
     run: RunKey,
     page_context: &mut PageContextSnapshot,
 ) -> Result<(), ReadError> {
-    let build = || runs.pages.build(run.user_id, &page_context.context);
+    let build = || runs.pages.describe(run.user_id, &page_context.context);
     let built = runs.retry_read("the page context", build).await?;
     if let Some(BuiltContext { text, instructions }) = built {
         let change = Change::StoreContextSnapshot {

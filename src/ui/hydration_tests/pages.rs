@@ -80,10 +80,9 @@ impl Texts {
     }
 }
 
-fn page(route: Route, other: &str) -> PageSnapshot {
+fn page(other: &str) -> PageSnapshot {
     PageSnapshot {
         now: NOW,
-        place: route,
         list: Ok(ConversationList::default()),
         transcript: None,
         models: Ok(ModelList {
@@ -255,7 +254,7 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let page = PageSnapshot {
         list: Ok(list),
         transcript: Some(Ok(transcript)),
-        ..page(route, other)
+        ..page(other)
     };
     (page, route.path())
 }
@@ -269,16 +268,16 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         list: Err(error()),
         transcript: Some(Err(error())),
         models: Err(error()),
-        ..page(route, text)
+        ..page(text)
     };
     let settings = PageSnapshot {
         personal: Some(json(&personal(text))),
-        ..page(Route::Settings, text)
+        ..page(text)
     };
     let mut pages = vec![
         (failed, route.path()),
         (settings, Route::Settings.path()),
-        (page(Route::New, text), Route::New.path()),
+        (page(text), Route::New.path()),
     ];
     for address in [
         "/literature",
@@ -288,7 +287,7 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     ] {
         let literature = PageSnapshot {
             opened: Some(json(&opened(text))),
-            ..page(Route::Literature, text)
+            ..page(text)
         };
         pages.push((literature, address.into()));
     }
@@ -299,7 +298,7 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     };
     let literature = PageSnapshot {
         opened: Some(json(&refused)),
-        ..page(Route::Literature, text)
+        ..page(text)
     };
     pages.push((literature, "/literature/articles/11?q=tea".into()));
     pages

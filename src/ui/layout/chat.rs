@@ -5,12 +5,12 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use crate::ui::{
     browser, components::not_found::not_found_notice, components::toast::ToastArea, composer::Composer,
     diagnostics, diagnostics::DiagnosticsDialog, layout::header::Header, layout::welcome::Welcome,
-    literature::literature_page, markdown::MarkdownLoader, panel::Panel, panel::PanelFrame, panel::use_panel,
+    markdown::MarkdownLoader, pages::PAGES, panel::Panel, panel::PanelFrame, panel::use_panel,
     runtime::erase::Erase, runtime::when::When, settings::SettingsSnapshot, settings::settings_page,
     sidebar::Sidebar, sidebar::deletion::Deletion, state::ListRow, state::Live, state::Navigation,
-    state::models::Models, state::page_registry::PageRegistry, state::route::Route,
-    state::snapshot::PageCodec, state::snapshot::PageSnapshot, transcript::Conversation, tray::Tray,
-    tray::tray, tray::use_tray,
+    state::models::Models, state::page_registry::PageRegistry, state::page_registry::use_page_registry,
+    state::route::Route, state::snapshot::PageCodec, state::snapshot::PageSnapshot, transcript::Conversation,
+    tray::Tray, tray::tray, tray::use_tray,
 };
 
 /// The whole page. The server waits for the page's snapshots and renders them; the browser finds them in the page.
@@ -19,8 +19,10 @@ pub fn Chat() -> impl IntoView {
     let navigation = create_navigation(browser::current_address());
     let address = navigation.address;
     Effect::new(move |_| browser::on_navigate(move |to| address.set(to)));
-    let snapshots =
-        OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(address.get_untracked()), true);
+    let snapshots = OnceResource::<_, PageCodec>::new_with_options(
+        PageSnapshot::load(address.get_untracked(), PAGES),
+        true,
+    );
     view! {
         <Suspense>
             {move || Suspend::new(async move {
@@ -39,7 +41,7 @@ pub fn Chat() -> impl IntoView {
 /// Creates the navigation, which lives as long as the page.
 pub(in crate::ui) fn create_navigation(address: String) -> Navigation {
     let address = RwSignal::new(address);
-    let page_route = Memo::new(move |_| address.with(|address| Route::parse(address)));
+    let page_route = Memo::new(move |_| address.with(|address| Route::parse(address, PAGES)));
     let tray = Tray::new();
     let chat_route = Memo::new(move |_| tray.chat_route(page_route.get()));
     let navigate = Callback::new(move |(route, replace): (Route, bool)| {
@@ -73,7 +75,7 @@ pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation)
     provide_context(models);
     provide_context(Deletion::new(live));
     provide_context(Panel::new(live));
-    provide_context(PageRegistry::new());
+    provide_context(PageRegistry::new(PAGES));
     provide_context(DiagnosticsDialog::new(live));
     Effect::new(move |_| {
         live.start();
@@ -120,10 +122,10 @@ fn register_shortcuts(live: Live) {
 fn Layout(live: Live) -> impl IntoView {
     let panel = use_panel();
     let on_page = Memo::new(move |_| live.page_route.get().has_tray());
-    let title = Memo::new(move |_| match live.current_view() {
-        _ if on_page.get() => "Literature".into(),
-        Some(view) => view.title.get(),
-        None => String::new(),
+    let title = Memo::new(move |_| match (live.page_route.get(), live.current_view()) {
+        (Route::Page(page), _) => page.title.into(),
+        (_, Some(view)) => view.title.get(),
+        (_, None) => String::new(),
     });
     let active_count = Memo::new(move |_| {
         let is_active = |row: &&ListRow| row.is_running.get() || row.has_news(live);
@@ -140,13 +142,13 @@ fn Layout(live: Live) -> impl IntoView {
     };
     browser::set_title(page_title);
     let main = move || match live.page_route.get() {
-        Route::Literature => "#literature",
-        Route::Settings => "#settings",
-        _ => "#message",
+        Route::Page(page) => ["#", page.name].concat(),
+        Route::Settings => "#settings".into(),
+        _ => "#message".into(),
     };
     view! {
         <div class="app">
-            <a class="skip-link" href=main on:click=move |event| skip_to(event, main())>
+            <a class="skip-link" href=main on:click=move |event| skip_to(event, &main())>
                 {move || if main() == "#message" { "Skip to the message box" } else { "Skip to the page" }}
             </a>
             <Sidebar/>
@@ -189,13 +191,18 @@ fn route_view(live: Live, route: Route) -> AnyView {
     match route {
         Route::New => view! { <Welcome/> }.erase(),
         Route::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
-        Route::Literature => literature_page(live),
-        Route::Settings => settings_page(live),
-        Route::Nowhere => {
-            browser::set_not_found();
-            not_found_notice("There is nothing at this address.")
+        Route::Page(page) => {
+            let entry = use_page_registry().page(page);
+            entry.map_or_else(not_found, |entry| (entry.view)(live))
         }
+        Route::Settings => settings_page(live),
+        Route::Nowhere => not_found(),
     }
+}
+
+fn not_found() -> AnyView {
+    browser::set_not_found();
+    not_found_notice("There is nothing at this address.")
 }
 
 #[cfg(test)]

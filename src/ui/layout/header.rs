@@ -14,7 +14,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     let live = use_live();
     // Screen reader users who jump from heading to heading find text here even while nothing is loaded.
     let heading = move || match live.current_view().map(|view| view.phase.get()) {
-        _ if live.page_route.get() == Route::Literature => title.get(),
+        _ if matches!(live.page_route.get(), Route::Page(_)) => title.get(),
         None if live.chat_route.get() == Route::New => "New chat".into(),
         Some(ConversationPhase::Loading) => "Loading…".into(),
         None if live.chat_route.get() == Route::Settings => "Settings".into(),

@@ -23,16 +23,21 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::state::LiteratureState;
 use super::{browser, state::Live};
-use crate::protocol::literature::{LiteratureLocation, LiteratureTab};
+use crate::protocol::literature::{self, LiteratureLocation, LiteratureTab};
 use crate::ui::{
     components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
     runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
+    state::page_registry::PageEntry,
 };
 
-/// The page, at any of its addresses.
-pub fn literature_page(live: Live) -> AnyView {
-    lazy_view(move || code(live))
-}
+/// The page, for the parts around it.
+pub const PAGE: PageEntry = PageEntry {
+    info: &literature::PAGE,
+    icon: icons::book,
+    view: |live| lazy_view(move || code(live)),
+    load: || Box::pin(async { load().await.is_ok() }),
+    handlers: &[actions::QUERY_HANDLER],
+};
 
 #[wasm_split(literature, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn code(live: Live) -> Result<LazyView, LoadError> {

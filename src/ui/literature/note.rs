@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::LiteratureState;
 use crate::{
-    api::rpc,
+    api::literature as rpc,
     protocol::ErrorCode,
     protocol::json,
     ui::{browser, runtime::erase::Erase, runtime::when::When},

@@ -4,7 +4,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::side_page::side_page;
 use crate::{
-    api::rpc,
+    api::literature as rpc,
     protocol::{
         ApiError, ErrorCode, Position, json,
         literature::LiteraturePageData,
@@ -15,7 +15,7 @@ use crate::{
     },
     ui::{
         browser,
-        state::{LiteratureUpdate, Live},
+        state::{Live, PageUpdate},
     },
 };
 
@@ -97,10 +97,7 @@ impl LiteratureState {
             last_search: RwSignal::default(),
         };
         // The snapshot is shown once, on the first view of the page.
-        let opened = live
-            .literature_snapshot
-            .get_value()
-            .filter(|_| !live.is_hydrated());
+        let opened = live.page_snapshot.get_value().filter(|_| !live.is_hydrated());
         let opened =
             opened.and_then(|opened| json::parse::<LiteraturePageData>(opened.as_str().as_bytes()).ok());
         if let Some(opened) = opened {
@@ -127,11 +124,12 @@ impl LiteratureState {
     pub fn start(self) {
         let live = self.live;
         live.side_page.set(Some(side_page(self)));
-        live.literature_listener
-            .set_value(Some(Callback::new(move |change| self.on_update(change))));
+        let listener = Callback::new(move |change| self.on_update(change));
+        live.page_listener
+            .set_value(Some((literature::PAGE.name, listener)));
         on_cleanup(move || {
             live.side_page.set(None);
-            live.literature_listener.set_value(None);
+            live.page_listener.set_value(None);
         });
         Effect::new(move |before: Option<()>| {
             let address = self.address.get();
@@ -246,7 +244,7 @@ impl LiteratureState {
     }
 
     /// Applies a change of the library, or reloads it if all of it may have changed.
-    fn on_update(self, change: LiteratureUpdate) {
+    fn on_update(self, change: PageUpdate) {
         let Some((position, change)) = change else {
             return self.load_library();
         };

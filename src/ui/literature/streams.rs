@@ -4,7 +4,7 @@ use leptos::{ev, html, prelude::*};
 
 use super::{search::QUERY_INPUT, state::LiteratureState};
 use crate::{
-    api::rpc,
+    api::literature as rpc,
     protocol::StreamId,
     protocol::literature::LiteratureLocation,
     protocol::literature::ResearchStream,

@@ -4,7 +4,7 @@
 //! transcript. The content's code is in a file of its own ([`content`]), which is loaded when the panel is first
 //! opened.
 //!
-//! - [`handlers`]: title and width by payload type, and the page's actions for proposals
+//! - [`handlers`]: the presentation by payload type: title, width, and the page's own view and actions for proposals
 //! - [`verdict`]: accepting and rejecting
 //! - [`width`]: the resizing by pointer and keys
 //! - [`body`]: the content, one file per kind
@@ -12,7 +12,7 @@
 mod body;
 mod card;
 mod content;
-pub mod handlers;
+mod handlers;
 mod verdict;
 mod width;
 
@@ -23,7 +23,10 @@ pub use self::body::body;
 pub use self::card::{load_card, payload_card};
 use super::{browser, state::ConversationPhase, state::Live};
 use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};
-use crate::ui::{components::icons, runtime::lazy::lazy_view, runtime::when::When, state::route::Route};
+use crate::ui::{
+    components::icons, runtime::lazy::lazy_view, runtime::when::When, state::page_registry::ShownPayload,
+    state::route::Route,
+};
 
 /// The frame, for focus changes.
 const FRAME_SELECTOR: &str = "#panel";
@@ -37,13 +40,6 @@ pub struct Panel {
     /// True if it does not fit beside the conversation: it covers the whole screen.
     is_fullscreen: RwSignal<bool>,
     live: Live,
-}
-
-/// A payload on the screen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ShownPayload {
-    conversation_id: ConversationId,
-    payload: PayloadRef,
 }
 
 impl Panel {

@@ -2,8 +2,8 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{Panel, handlers::PayloadHandler};
-use crate::ui::{browser, runtime::erase::Erase};
+use super::Panel;
+use crate::ui::{browser, runtime::erase::Erase, state::page_registry::PayloadHandler};
 
 /// The minimum width, as in the style sheet.
 const MIN_WIDTH: u32 = 320;

@@ -10,10 +10,10 @@ use leptos::{ev, html, prelude::*};
 pub use self::item::link_selector;
 use self::{groups::group_by_day, item::ConversationItem};
 use super::{browser, panel::use_panel, state::ListError, state::use_live};
-use crate::protocol::literature::LITERATURE_PATH;
 use crate::ui::{
     components::icons, runtime::each::Each, runtime::erase::Erase, runtime::when::When,
-    sidebar::deletion::Deletion, state::route::Route,
+    sidebar::deletion::Deletion, state::page_registry::PageEntry, state::page_registry::use_page_registry,
+    state::route::Route,
 };
 
 /// The logo, *New chat*, and the conversations by day.
@@ -64,13 +64,7 @@ pub fn Sidebar() -> impl IntoView {
             <a class="button new-chat" href="/" title="Ctrl+Shift+O" on:click=move |_| focus_composer()>
                 {icons::plus()} "New chat"
             </a>
-            <a
-                class="button button-quiet to-page"
-                href=LITERATURE_PATH
-                aria-current=move || (live.page_route.get() == Route::Literature).then_some("page")
-            >
-                {icons::book()} "Literature"
-            </a>
+            {page_links()}
             <GroupedList/>
             <a
                 class="button button-quiet sidebar-foot"
@@ -83,6 +77,28 @@ pub fn Sidebar() -> impl IntoView {
             {expect_context::<Deletion>().dialog()}
         </nav>
     }
+}
+
+/// The links to the registered pages.
+fn page_links() -> AnyView {
+    let live = use_live();
+    let link = |page: &'static PageEntry| {
+        view! {
+            <a
+                class="button button-quiet to-page"
+                href=page.info.path
+                aria-current=move || (live.page_route.get() == Route::Page(page.info)).then_some("page")
+            >
+                {(page.icon)()} {page.info.title}
+            </a>
+        }
+    };
+    use_page_registry()
+        .pages
+        .iter()
+        .map(link)
+        .collect::<Vec<_>>()
+        .erase()
 }
 
 /// Focuses the input when *New chat* is pressed on a new chat. It does not open an on-screen keyboard: that comes with

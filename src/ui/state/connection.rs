@@ -3,7 +3,7 @@
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    ConversationPhase, LiteratureUpdate, Live,
+    ConversationPhase, Live, PageUpdate,
     reconnect::{ConnectionEffect, ConnectionEvent, ConnectionStatus, Ms, ReconnectPolicy},
     unrecorded::find_unrecorded,
 };
@@ -177,8 +177,8 @@ impl Live {
                     if matches!(event.body, EventBody::ConversationCreated { .. }) {
                         created.push(event.conversation_id);
                     }
-                    if let EventBody::LiteratureChanged { change } = &event.body {
-                        self.notify_literature(Some((event.position, change.clone())));
+                    if let Some((page, change)) = event.body.page_change() {
+                        self.notify_page(Some(page), Some((event.position, change.clone())));
                     }
                     if matches!(event.body, EventBody::SettingsChanged) {
                         self.note_settings_change();
@@ -210,9 +210,12 @@ impl Live {
         }
     }
 
-    fn notify_literature(self, change: LiteratureUpdate) {
-        if let Some(reader) = self.literature_listener.get_value() {
-            reader.run(change);
+    /// Notifies the shown page, if it is this one or none is given.
+    fn notify_page(self, page: Option<&str>, change: PageUpdate) {
+        if let Some((shown, listener)) = self.page_listener.get_value()
+            && page.is_none_or(|page| page == shown)
+        {
+            listener.run(change);
         }
     }
 
@@ -257,7 +260,7 @@ impl Live {
                 if let (Ok(list), true) = (list, answered) {
                     self.with_state(|state| state.forget_intents(&known));
                     self.replace_snapshots(route, list, transcript);
-                    self.notify_literature(None);
+                    self.notify_page(None, None);
                     break;
                 }
                 self.status.set(ConnectionStatus::Disconnected);

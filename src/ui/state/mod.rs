@@ -81,10 +81,10 @@ pub struct Live {
     pub address: RwSignal<String>,
     /// The page beside which the tray shows the chat, while that page is shown.
     pub side_page: RwSignal<Option<SidePage>>,
-    /// Receives the changes of the user's literature.
-    pub literature_listener: StoredValue<Option<Callback<LiteratureUpdate>>>,
-    /// The snapshot that the page *Literature* starts from.
-    pub literature_snapshot: StoredValue<Option<RawJson>>,
+    /// The shown page, by name, and the receiver of its data's changes.
+    pub page_listener: StoredValue<Option<(&'static str, Callback<PageUpdate>)>>,
+    /// The snapshot that the first page starts from.
+    pub page_snapshot: StoredValue<Option<RawJson>>,
     /// True while the page is visible.
     pub is_visible: RwSignal<bool>,
     /// Messages that could not be sent: the route, and the text for the user. The message text is in the drafts.
@@ -113,8 +113,8 @@ pub struct SidePage {
     pub suggested_questions: Callback<(), &'static [&'static str]>,
 }
 
-/// A change of the literature with its position in the log; `None` if all of it may have changed.
-pub type LiteratureUpdate = Option<(Position, RawJson)>;
+/// A change of a page's data with its position in the log; `None` if all of them may have changed.
+pub type PageUpdate = Option<(Position, RawJson)>;
 
 /// The current route and the means to change it.
 #[derive(Clone, Copy)]
@@ -154,8 +154,8 @@ impl Live {
             page_route,
             address,
             side_page: RwSignal::new(None),
-            literature_listener: StoredValue::new(None),
-            literature_snapshot: StoredValue::new(page.opened),
+            page_listener: StoredValue::new(None),
+            page_snapshot: StoredValue::new(page.opened),
             is_visible: RwSignal::new(true),
             send_errors: RwSignal::default(),
             next_message: NextMessageOptions::new(),
@@ -172,8 +172,8 @@ impl Live {
             Some(Err(error)) => (None, Some(error)),
             None => (None, None),
         };
+        let id = page_route.get_untracked().conversation_id();
         live.with_state(|state| {
-            let id = page.place.conversation_id();
             state.replica = ServerReplica::new(list, transcript);
             if let Some(id) = id {
                 state.view(id);
@@ -182,7 +182,7 @@ impl Live {
             state.dirty.conversations.extend(id);
         });
         live.flush();
-        if let (Some(id), Some(error)) = (page.place.conversation_id(), error) {
+        if let (Some(id), Some(error)) = (id, error) {
             live.fail_load(id, &error);
         }
         live

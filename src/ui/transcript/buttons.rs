@@ -14,8 +14,8 @@ use crate::{
     ui::{
         browser, components::confirm::Confirm, components::confirm::ConfirmRequest, components::icons,
         panel::use_panel, runtime::erase::Erase, state::AnswerExtras, state::Live,
-        state::page_registry::use_page_registry, state::route::Route, state::use_live, transcript::actions,
-        transcript::actions::PressedAction,
+        state::page_registry::PressedAction, state::page_registry::use_page_registry, state::route::Route,
+        state::use_live, transcript::actions,
     },
 };
 

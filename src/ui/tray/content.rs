@@ -93,7 +93,7 @@ fn OpenTray(live: Live) -> impl IntoView {
     let scene = move || match live.chat_route.get() {
         Route::New => tray_welcome(live),
         Route::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
-        Route::Literature | Route::Settings | Route::Nowhere => ().into_any(),
+        Route::Page(_) | Route::Settings | Route::Nowhere => ().into_any(),
     };
     view! {
         <section

@@ -225,7 +225,7 @@ fn function_arguments() -> Map<String, Value> {
         "models": {},
         "set_article_note": { "pmid": "11", "note": "Read it.", "replaces": [""] },
         "older_messages": { "conversation_id": "$conversation", "before": "$answer" },
-        "open_literature": { "address": "/literature?q=tides" },
+        "open_page": { "address": "/literature?q=tides" },
         "payload": { "conversation_id": "$conversation", "payload_id": "$payload" },
         "personal": {},
         "regenerate": with("model", json!("test/any")),

@@ -36,7 +36,7 @@ async fn missing_literature_items_return_specific_errors() {
     let note = json!({ "pmid": "11", "note": "Gone.", "replaces": [""] });
     let gone = parlor.post("/rpc/set_article_note", &note).send().await.unwrap();
     let nowhere = parlor
-        .get("/rpc/open_literature?address=/elsewhere")
+        .get("/rpc/open_page?address=/elsewhere")
         .send()
         .await
         .unwrap();

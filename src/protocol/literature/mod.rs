@@ -1,14 +1,26 @@
 //! A user's literature: saved articles, research streams and search results.
 //!
-//! [`LiteratureLocation`] is a location on the page *Literature*. [`apply`] is the reducer: the same for the
+//! [`PAGE`] is the page *Literature*, [`LiteratureLocation`] a location on it, [`LiteratureFields`] its context. [`apply`] is the reducer: the same for the
 //! server's snapshots and for every tab.
 
+mod context;
 mod location;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url};
-use super::{ApiError, Position, StreamId, Timestamp};
+pub use self::{
+    context::LiteratureFields,
+    location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url},
+};
+use super::{ApiError, PageInfo, Position, StreamId, Timestamp};
+
+/// The page *Literature*.
+pub static PAGE: PageInfo = PageInfo {
+    name: "literature",
+    path: LITERATURE_PATH,
+    title: "Literature",
+    has_tray: true,
+};
 
 /// A journal article as lists show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
