@@ -5,6 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -37,7 +38,7 @@ pub struct RequestRecord {
 }
 
 /// The purpose of a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// It generates the answer, or a part of it.
@@ -69,14 +70,16 @@ pub struct ResponseRecord {
 }
 
 /// Token counts as reported by the model server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Tokens")]
 pub struct TokenUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
 }
 
 /// The model's raw output, before any filtering.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RawResponse")]
 pub struct RawAnswer {
     pub thinking: String,
     pub text: String,
@@ -89,7 +92,7 @@ pub struct RawAnswer {
 }
 
 /// A tool call as requested by the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RawCall {
     pub id: String,
     pub name: String,
@@ -97,7 +100,7 @@ pub struct RawCall {
 }
 
 /// A piece of an answer that Parlor could not read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RawPiece {
     /// The kind of content, or the reason for leaving it out.
     pub what: String,
@@ -106,14 +109,14 @@ pub struct RawPiece {
 }
 
 /// A call that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallFailure {
     pub at: Timestamp,
     pub error: RunError,
 }
 
 /// An event with its time. Equal events in a row are one entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
     pub at: Timestamp,
     #[serde(rename = "type")]

@@ -3,15 +3,18 @@
 //! It has the page's place (tab, query, result page) and the ids of open items, and no data of them. The server loads those
 //! itself and checks to whom they belong.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{StreamId, flat_json::Fields};
 
-/// A page and what is open on it. Unknown fields are ignored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The page that the user has open and the items on it, by id. The server loads their content itself. Unknown fields are
+/// ignored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct PageContext {
-    /// The page's name, such as `literature`.
+    /// The page: `chat` or `literature`. Unknown pages are rejected (422, `invalid_context`).
     pub current_page: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_tab: Option<String>,
@@ -25,6 +28,7 @@ pub struct PageContext {
     pub page: Option<usize>,
     /// The PMIDs of the articles on the screen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub results: Vec<String>,
     /// The PMID of the open article.
     #[serde(skip_serializing_if = "Option::is_none")]
