@@ -165,5 +165,6 @@ pub fn router(app: AppState) -> Router {
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
         .layer(middleware::from_fn_with_state(app.clone(), security::guard))
+        .layer(middleware::from_fn(cors::expose_response))
         .with_state(app)
 }
