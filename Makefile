@@ -54,4 +54,4 @@ compare-prompts: ## compare that model's answers directly and through Parlor (AR
 	@scripts/compare-prompts $(ARGS)
 
 clean: ## remove built files (not your conversations)
-	rm -rf target dist end2end/node_modules tests/mcp/node_modules end2end/test-results end2end/playwright-report
+	rm -rf target dist end2end/node_modules tests/mcp/node_modules examples/node_modules end2end/test-results end2end/playwright-report
