@@ -1,5 +1,8 @@
 //! Points in time and their formats on the server: always UTC, so that the server's page and the browser's
 //! first render agree. After hydration the browser shows them in its own time zone.
+//!
+//! jiff, which the server uses for time zones, was weighed: the two formats of this file with it add 49 KB to
+//! the WASM as sent (jiff 0.2 without time zone data).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
