@@ -5,6 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -38,7 +39,7 @@ pub struct RequestRecord {
 }
 
 /// The purpose of a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// It generates the answer, or a part of it.
@@ -70,14 +71,16 @@ pub struct ResponseRecord {
 }
 
 /// Token counts as reported by the model server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Tokens")]
 pub struct TokenUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
 }
 
 /// The model's raw output, before any filtering.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RawResponse")]
 pub struct RawAnswer {
     pub thinking: String,
     pub text: String,
@@ -90,7 +93,7 @@ pub struct RawAnswer {
 }
 
 /// A tool call as requested by the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RawCall {
     pub id: String,
     pub name: String,
@@ -98,7 +101,7 @@ pub struct RawCall {
 }
 
 /// A piece of an answer that Parlor could not read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RawPiece {
     /// The kind of content, or the reason for leaving it out.
     pub what: String,
@@ -107,7 +110,7 @@ pub struct RawPiece {
 }
 
 /// A call that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallFailure {
     pub at: Timestamp,
     pub error: RunError,

@@ -1,11 +1,12 @@
 //! The timeline of a model call: the events of the run's log since the call began.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::{EventBody, Timestamp};
 
 /// An event with its time. Equal events in a row are one entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
     pub at: Timestamp,
     #[serde(rename = "type")]

@@ -28,7 +28,6 @@ use crate::{
 
 /// Accepts or rejects a request, and adds the security headers to every response.
 pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
-    let with_token = is_api(request.uri().path()) && request.headers().contains_key(header::AUTHORIZATION);
     let head = RequestHead {
         method: request.method(),
         uri: request.uri(),
@@ -36,7 +35,7 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
     };
     let admitted = admit(&app, head).await;
     let mut response = match admitted {
-        Ok(Admission::Preflight) => cors::preflight_response(),
+        Ok(Admission::Preflight) => cors::allow(request, next).await,
         Ok(Admission::CrossSiteSearch) => error_response::confirm_search_page(request.uri()),
         Ok(Admission::Granted(access)) => {
             if let Some(access) = access {
@@ -47,9 +46,6 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
         Err(error) => error_response::respond(request.uri(), request.headers(), error),
     };
     let headers = response.headers_mut();
-    if with_token {
-        cors::add_cors_headers(headers);
-    }
     add_security_headers(headers);
     response
 }

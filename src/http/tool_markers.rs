@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::protocol::{
@@ -40,11 +41,11 @@ pub enum Frame {
 }
 
 /// A delta that is not part of the model's text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InsertedDelta {
     pub node: usize,
     pub part: usize,
-    /// The index of the call whose marker this is.
+    /// The index of the tool call that this marker stands for. Only in text added by Parlor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marker: Option<usize>,
     pub text: String,

@@ -3,6 +3,7 @@
 //! It has the page's place (its tab) and the page's own fields: ids of open items, and no data of them. Only the page's own
 //! code knows these fields, as a type ([`PageFields`]). The server loads the items itself and checks to whom they belong.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap};
 
 use super::{RawJson, flat_json::Fields, json};
@@ -13,15 +14,19 @@ pub trait PageFields: Serialize + DeserializeOwned + Default {
     const PAGE: &'static str;
 }
 
-/// A page and what is open on it. On the wire, the page's own fields stand beside the common ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// The page that the user has open and the items on it, by id. The server loads their content itself. Unknown fields are
+/// ignored.
+// On the wire, the page's own fields stand beside the common ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct PageContext {
-    /// The page's name, such as `literature`.
+    /// The page: `chat` or `literature`. Unknown pages are rejected (422, `invalid_context`).
     pub current_page: String,
     pub active_tab: Option<String>,
     pub active_subtab: Option<String>,
     /// The page's own fields as they came.
+    #[schemars(skip)]
     pub own_fields: Vec<(String, RawJson)>,
 }
 

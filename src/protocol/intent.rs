@@ -1,6 +1,7 @@
 //! Intents: the changes that a user requests. The client makes the ids, so that nothing is renamed later,
 //! and an intent that is sent twice is done once.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -62,13 +63,16 @@ pub struct ContinueRun {
     pub message_id: MessageId,
 }
 
-/// A user's answer to a tool call that waits for approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The user's answer to a tool call that waits for approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ApprovalChoice")]
 pub enum ApprovalAnswer {
+    /// Allows this call.
     Allow,
     /// Allows this call and every later one of the same tool in the same conversation.
     Always,
+    /// Denies this call.
     Deny,
 }
 

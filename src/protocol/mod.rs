@@ -1,7 +1,7 @@
 //! The vocabulary of the server, the browser and any other client: ids, messages, events, the reducer and the
 //! framing of the event stream.
 //!
-//! Serde only, no business logic, no I/O; compiled for the server and for the browser. The meaning of events
+//! Serde and schemars only, no business logic, no I/O; compiled for the server and for the browser. The meaning of events
 //! is defined here ([`transcript`], [`conversation_list`]) and nowhere else.
 
 pub mod attachment;

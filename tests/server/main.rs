@@ -9,6 +9,7 @@ mod conversations;
 mod cross_site;
 mod damage;
 mod diagnostics;
+mod examples;
 mod faults;
 mod fuzz;
 mod history;

@@ -1,9 +1,10 @@
 //! Reading of flat JSON: an event or a message is one object, with a field that names its kind.
 //!
-//! serde can derive this (`flatten` with a tagged enum), but the derived code buffers the object and reads
-//! from the buffer with a second set of deserializers. A plain struct of all possible fields has code for
-//! each of them as well. Both made the WASM larger. Here the object is split into raw fields, and each kind
-//! then parses those that it needs.
+//! serde's derived reading was weighed (`flatten` with a tagged enum; writing is derived). It buffers the object
+//! and reads from the buffer with a second set of deserializers, which made the WASM larger, and from that
+//! buffer serde_json's `RawValue` cannot be read (“invalid type: newtype struct”), so a tool's arguments could
+//! not be kept as they are. A plain struct of all possible fields has code for each of them as well. Here the
+//! object is split into raw fields, and each kind then parses those that it needs.
 
 mod objects;
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! The page *Literature* in the context of a message.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::{PageFields, StreamId};
 
 /// The open items of the page.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LiteratureFields {
     /// The search query, or the filter of the saved articles.

@@ -1,8 +1,11 @@
 //! A server that Parlor runs as a process: MCP on its standard streams, one message a line. Its
 //! standard error is logged.
 //!
-//! rmcp's own transport for this supports neither process groups nor limits, and waits forever for
-//! the answer to a call if that answer can't be read.
+//! rmcp's own transport (`TokioChildProcess`, rmcp 3.9, with process-wrap for the process group) was
+//! weighed. It drops an answer that is too long or can't be read, so that its call waits until its
+//! timeout; here such an answer fails the call, or ends the connection, at once. It gives the server
+//! up to 6 s to exit, as a constant, leaves children behind if the server itself exits in time, and
+//! has no time limit for writing to a server that does not read.
 
 use std::{borrow::Cow, io, process::Stdio as Pipe, sync::Arc, time::Duration};
 
