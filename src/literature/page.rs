@@ -1,6 +1,6 @@
 //! The page *Literature*: its identity, what it offers in which tab, and the data that it starts with.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::time::timeout;

@@ -43,7 +43,13 @@ async fn parses_the_arguments_of_a_call_once() {
         run,
         ..
     } = test_call::call();
-    let result = execute(tool.clone(), input, (user_id, conversation_id, run), |_| ()).await;
+    let origin = CallOrigin {
+        user_id,
+        conversation_id,
+        run,
+        page: None,
+    };
+    let result = execute(tool.clone(), input, origin, |_| ()).await;
     assert_eq!((result.unwrap().text, PARSED.load(SeqCst)), ("done".into(), 1));
     // Another type of input is an error of the call.
     let foreign = tool.run(ToolInput::new("{}", 5), test_call::call()).await;
