@@ -204,7 +204,7 @@ impl Recorder {
         };
         let request = (!is_written).then(|| {
             self.sent_before = call.sent_before.clone();
-            let sent = sent(&pending.request.without_opaque());
+            let sent = sent(&pending.request);
             RequestRecord {
                 started_at: call.started_at,
                 model: pending.request.model.clone(),
@@ -358,10 +358,7 @@ impl CallRecord {
     }
 
     fn record_usage(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>, models: &Models) {
-        self.response.usage = Some(TokenUsage {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-        });
+        self.response.usage = Some(TokenUsage::from(usage));
         let is_named = |name: &str| models.is_named(&self.model, name);
         let cost = call_cost(usage, &self.model, prices, is_named);
         self.response.cost = cost.map(Cost::dollars);

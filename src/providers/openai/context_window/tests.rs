@@ -1,4 +1,5 @@
 use super::*;
+use crate::providers::model_list::listed_window;
 
 #[test]
 fn reads_every_window_field() {
@@ -23,7 +24,7 @@ fn reads_every_window_field() {
         (json!({"id": "m", "max_model_len": "many"}), None),
         (json!({"id": "m"}), None),
     ] {
-        assert_eq!(listed(&entry), window, "{entry}");
+        assert_eq!(listed_window(&entry), window, "{entry}");
     }
 }
 
