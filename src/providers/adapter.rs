@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EndpointConfig, openai::OpenAi};
+use super::{EndpointConfig, anthropic::Anthropic, openai::OpenAi};
 use crate::{
     model::{Endpoint, ModelError, ModelErrorKind},
     protocol::RunError,
@@ -18,6 +18,7 @@ use crate::{
 pub fn create_endpoint(config: &EndpointConfig) -> Result<Arc<dyn Endpoint>, ModelError> {
     match config.kind {
         EndpointKind::OpenAi => Ok(Arc::new(OpenAi::new(config)?)),
+        EndpointKind::Anthropic => Ok(Arc::new(Anthropic::new(config)?)),
         kind => {
             let kind = kind.as_str();
             let error = RunError {

@@ -5,6 +5,8 @@
 //! and errors.
 
 mod adapter;
+mod answer_layout;
+mod anthropic;
 mod catalog;
 mod config;
 pub mod discovery;
