@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EndpointConfig, anthropic::Anthropic, openai::OpenAi};
+use super::{EndpointConfig, gemini::Gemini, anthropic::Anthropic, openai::OpenAi};
 use crate::{
     model::{Endpoint, ModelError, ModelErrorKind},
     protocol::RunError,
@@ -19,6 +19,7 @@ pub fn create_endpoint(config: &EndpointConfig) -> Result<Arc<dyn Endpoint>, Mod
     match config.kind {
         EndpointKind::OpenAi => Ok(Arc::new(OpenAi::new(config)?)),
         EndpointKind::Anthropic => Ok(Arc::new(Anthropic::new(config)?)),
+        EndpointKind::Gemini => Ok(Arc::new(Gemini::new(config)?)),
         kind => {
             let kind = kind.as_str();
             let error = RunError {

@@ -11,6 +11,7 @@ mod catalog;
 mod config;
 pub mod discovery;
 mod fallback_messages;
+mod gemini;
 mod lenient;
 mod model_list;
 mod model_names;
