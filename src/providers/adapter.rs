@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{EndpointConfig, gemini::Gemini, anthropic::Anthropic, openai::OpenAi};
+use super::{
+    EndpointConfig, anthropic::Anthropic, gemini::Gemini, openai::OpenAi, openai_responses::OpenAiResponses,
+};
 use crate::{
-    model::{Endpoint, ModelError, ModelErrorKind},
-    protocol::RunError,
+    model::{Endpoint, ModelError},
     settings::EndpointKind,
 };
 
@@ -13,22 +14,12 @@ use crate::{
 ///
 /// # Errors
 ///
-/// If it can never be called: the address is invalid, a header or the key can't be sent, or the kind has no
-/// adapter yet.
+/// If it can never be called: the address is invalid, or a header or the key can't be sent.
 pub fn create_endpoint(config: &EndpointConfig) -> Result<Arc<dyn Endpoint>, ModelError> {
-    match config.kind {
-        EndpointKind::OpenAi => Ok(Arc::new(OpenAi::new(config)?)),
-        EndpointKind::Anthropic => Ok(Arc::new(Anthropic::new(config)?)),
-        EndpointKind::Gemini => Ok(Arc::new(Gemini::new(config)?)),
-        kind => {
-            let kind = kind.as_str();
-            let error = RunError {
-                code: "settings_invalid".into(),
-                message: format!("The endpoint “{}” has the kind “{kind}”, which has no adapter yet.", config.name),
-                hint: String::new(),
-            };
-            let kind = ModelErrorKind::Refused;
-            Err(ModelError { error, kind })
-        }
-    }
+    Ok(match config.kind {
+        EndpointKind::OpenAi => Arc::new(OpenAi::new(config)?),
+        EndpointKind::Anthropic => Arc::new(Anthropic::new(config)?),
+        EndpointKind::Gemini => Arc::new(Gemini::new(config)?),
+        EndpointKind::OpenAiResponses => Arc::new(OpenAiResponses::new(config)?),
+    })
 }

@@ -16,6 +16,7 @@ mod lenient;
 mod model_list;
 mod model_names;
 pub mod openai;
+mod openai_responses;
 mod registry;
 mod rejections;
 mod sources;
