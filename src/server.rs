@@ -20,7 +20,7 @@ use crate::{
     runs::Runs,
     secrets::Secrets,
     services::pubmed,
-    settings::{self, Settings},
+    settings::{self, EnvironmentProvider, Settings},
     storage::{Storage, StorageError, sqlite::SqliteStorage},
     tools::{ToolRegistry, mcp},
 };
@@ -242,18 +242,18 @@ fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
     let max_frame = settings.limits.model_event_bytes;
     let connect_timeout = settings.timeouts.connect;
     let endpoints = settings.endpoints.iter().map(|endpoint| {
-        let from_environment = endpoint.name == settings::ENVIRONMENT_ENDPOINT;
+        let provider = EnvironmentProvider::by_name(&endpoint.name);
         EndpointConfig {
             api_key: endpoint
                 .api_key
                 .as_ref()
                 .map(|key| SecretString::from(key.0.as_str())),
             api_key_source: key_source(endpoint),
-            base_url_source: if from_environment {
-                "OPENAI_BASE_URL".into()
-            } else {
-                format!("base_url of “{}” in the settings file", endpoint.name)
+            base_url_source: match provider {
+                Some(provider) => provider.base_url_variable.into(),
+                None => format!("base_url of “{}” in the settings file", endpoint.name),
             },
+            kind: endpoint.kind,
             models: endpoint.models.clone(),
             headers: endpoint
                 .headers

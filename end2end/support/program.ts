@@ -53,5 +53,5 @@ export class Program {
 
 /** This process's environment without variables that configure Parlor. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OPENAI|PARLOR|LEPTOS)_/.test(name)));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OPENAI|ANTHROPIC|GEMINI|PARLOR|LEPTOS)_/.test(name)));
 }

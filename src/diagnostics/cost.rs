@@ -45,7 +45,7 @@ mod tests {
         let mut usage = Usage {
             input_tokens: 1000,
             output_tokens: 100,
-            cost: None,
+            ..Usage::default()
         };
         let cost = |usage: &Usage, model: &str| {
             call_cost(usage, model, &prices, |name| name == "bare" && model == "x/bare")

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::timeline::TimelineEntry;
 use crate::{
-    model::RequestPreview,
+    model::{RequestPreview, Usage},
     protocol::{RawJson, RunError, RunStatus, Timestamp},
     secrets::Secrets,
 };
@@ -28,8 +28,14 @@ pub struct RequestRecord {
     pub address: String,
     /// The number of calls of the run that may request tools.
     pub max_iterations: usize,
-    /// All parameters besides the messages and the tools.
+    /// All parameters besides the messages and the tools, in the server's form.
     pub parameters: Map<String, Value>,
+    /// The maximum length of the answer in tokens, if it was sent.
+    #[serde(default)]
+    pub max_tokens: Option<u64>,
+    /// The temperature, if it was sent.
+    #[serde(default)]
+    pub temperature: Option<f64>,
     /// The offered tools; `None` if they equal those of the previous call.
     pub tools: Option<Vec<RawJson>>,
     /// The messages follow all messages of the previous call.
@@ -74,8 +80,36 @@ pub struct ResponseRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Tokens")]
 pub struct TokenUsage {
+    /// The whole input, cached or not.
     pub input_tokens: u64,
+    /// The whole output, thinking included.
     pub output_tokens: u64,
+    /// The part of the input that was read from the server's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_input_tokens: u64,
+    /// The part of the input that was written to the server's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
+    /// The part of the output that is thinking.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub thinking_tokens: u64,
+}
+
+/// Returns true for a count that is not worth a field.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl From<&Usage> for TokenUsage {
+    fn from(usage: &Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cached_input_tokens: usage.cached_input_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+            thinking_tokens: usage.thinking_tokens,
+        }
+    }
 }
 
 /// The model's raw output, before any filtering.
@@ -125,13 +159,16 @@ impl RequestRecord {
         secrets: &Secrets,
         limit: usize,
     ) -> Self {
-        let RequestPreview { address, mut body } = sent;
-        let mut take = |name: &str| match body.remove(name) {
-            Some(Value::Array(list)) => list,
-            _ => Vec::new(),
-        };
-        let (messages, tools) = (take("messages"), take("tools"));
-        body.remove("model");
+        let RequestPreview {
+            address,
+            mut body,
+            conversation_fields,
+            messages,
+            tools,
+            max_tokens,
+            temperature,
+        } = sent;
+        body.retain(|name, _| !conversation_fields.contains(&name.as_str()));
         let mut parameters = Value::Object(body);
         redact_value(&mut parameters, secrets);
         let parameters = match parameters {
@@ -149,6 +186,8 @@ impl RequestRecord {
             address,
             max_iterations: 0,
             parameters,
+            max_tokens,
+            temperature,
             tools: (!same_tools).then(|| truncate_tools(&tools, secrets, limit)),
             goes_on,
             messages: truncate_messages(&messages[new..], secrets, limit),

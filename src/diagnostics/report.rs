@@ -186,6 +186,7 @@ fn assemble(
             request.parameters.clone(),
             request.address.clone(),
             request.max_iterations,
+            (request.max_tokens, request.temperature),
         ));
         calls.push(call_report(request, response, tool_names(&tools), answer.status));
     }
@@ -193,7 +194,7 @@ fn assemble(
         return None;
     }
     // The run may have been stopped during the summary: then no request was sent for the answer.
-    let (parameters, address, max_iterations) = last.unwrap_or_default();
+    let (parameters, address, max_iterations, (max_tokens, temperature)) = last.unwrap_or_default();
     let system_prompt = match messages.first() {
         Some(first) if first["role"] == "system" => {
             let first: Value = messages.remove(0);
@@ -202,15 +203,14 @@ fn assemble(
         _ => String::new(),
     };
     let first_token_ms = answer_calls(&calls).next().and_then(|call| call.first_token_ms);
-    let number = |name: &str| parameters.get(name).and_then(Value::as_u64);
     Some(Diagnostics {
         message_id: message.id,
         conversation_id,
         status: answer.status,
         model: answer.model.clone(),
-        max_tokens: number("max_completion_tokens").or_else(|| number("max_tokens")),
+        max_tokens,
         max_iterations,
-        temperature: parameters.get("temperature").and_then(Value::as_f64),
+        temperature,
         tools: tool_names(&tools),
         system_prompt,
         messages,
@@ -310,6 +310,9 @@ fn total_usage(calls: &[CallReport]) -> Option<TokenUsage> {
     counted.reduce(|sum, usage| TokenUsage {
         input_tokens: sum.input_tokens + usage.input_tokens,
         output_tokens: sum.output_tokens + usage.output_tokens,
+        cached_input_tokens: sum.cached_input_tokens + usage.cached_input_tokens,
+        cache_write_tokens: sum.cache_write_tokens + usage.cache_write_tokens,
+        thinking_tokens: sum.thinking_tokens + usage.thinking_tokens,
     })
 }
 

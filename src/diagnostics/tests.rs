@@ -26,6 +26,10 @@ fn preview(messages: &[Value], tools: &[Value]) -> RequestPreview {
     RequestPreview {
         address: "http://x/v1".into(),
         body,
+        conversation_fields: &["model", "messages", "tools"],
+        messages: messages.to_vec(),
+        tools: tools.to_vec(),
+        ..RequestPreview::default()
     }
 }
 

@@ -51,7 +51,17 @@ fn fact(name: &str, value: String) -> DiagnosticsFact {
 }
 
 fn format_tokens(usage: TokenUsage) -> String {
-    format!("{} in, {} out", usage.input_tokens, usage.output_tokens)
+    let part = |count: u64, what: &str| match count {
+        0 => String::new(),
+        count => format!(" ({count} {what})"),
+    };
+    format!(
+        "{} in{}, {} out{}",
+        usage.input_tokens,
+        part(usage.cached_input_tokens, "cached"),
+        usage.output_tokens,
+        part(usage.thinking_tokens, "thinking"),
+    )
 }
 
 fn format_dollars(dollars: f64) -> String {

@@ -3,6 +3,7 @@
 use std::{fmt, pin::Pin};
 
 use futures::Stream;
+use serde_json::{Map, Value};
 
 use super::{ModelError, ModelEvent, ModelRequest};
 use crate::{protocol::model_list::ModelInfo, settings::PromptLength};
@@ -20,6 +21,8 @@ pub struct ServerCapabilities {
     pub tools: bool,
     /// Instructions are sent with the system role; otherwise before the first question.
     pub system: bool,
+    /// The number of other features of this kind of server that were rejected.
+    pub rejected_features: usize,
 }
 
 impl ServerCapabilities {
@@ -30,16 +33,28 @@ impl ServerCapabilities {
         thinking: true,
         tools: true,
         system: true,
+        rejected_features: 0,
     };
 }
 
-/// The address and the body of a call.
+/// The request of a call, in the form of the server and in Parlor's.
 #[derive(Debug, Default)]
 pub struct RequestPreview {
     /// The endpoint's address without user info and query; empty if nothing leaves Parlor.
     pub address: String,
-    /// The body of the request, an object.
-    pub body: serde_json::Map<String, serde_json::Value>,
+    /// The body of the request, an object in the server's form.
+    pub body: Map<String, Value>,
+    /// The fields of the body with the conversation and the tools. The others are parameters.
+    pub conversation_fields: &'static [&'static str],
+    /// The messages as they are sent, in a form that does not depend on the server: that of
+    /// [`ModelMessage::to_json`](super::ModelMessage::to_json), the instructions first.
+    pub messages: Vec<Value>,
+    /// The offered tools, in the form of [`ToolSpec::to_json`](super::ToolSpec::to_json).
+    pub tools: Vec<Value>,
+    /// The maximum length of the answer in tokens, if it is sent.
+    pub max_tokens: Option<u64>,
+    /// The temperature, if it is sent.
+    pub temperature: Option<f64>,
 }
 
 /// The events of one call. Dropping the stream cancels the call.
@@ -81,8 +96,8 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
         ServerCapabilities::ALL
     }
 
-    /// Returns the request that [`call`](Self::call) would send, without secrets. `model` is the endpoint's
-    /// name of the model.
+    /// Returns the request that [`call`](Self::call) would send, without secrets and, in the messages, without
+    /// opaque data. `model` is the endpoint's name of the model.
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview;
 
     /// Calls a model by the endpoint's name of it. The stream ends after [`ModelEvent::Finished`] or an

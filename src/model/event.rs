@@ -64,8 +64,16 @@ impl UnreadableContent {
 /// Token counts as reported by the model server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
+    /// The whole input, cached or not.
     pub input_tokens: u64,
+    /// The whole output, thinking included.
     pub output_tokens: u64,
+    /// The part of the input that was read from the server's cache.
+    pub cached_input_tokens: u64,
+    /// The part of the input that was written to the server's cache.
+    pub cache_write_tokens: u64,
+    /// The part of the output that is thinking.
+    pub thinking_tokens: u64,
     /// The cost, if the server reports it.
     pub cost: Option<Cost>,
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::{ToolSpec, ToolUse};
 use crate::protocol::{Opaque, Parameters, RawJson};
 
@@ -33,6 +35,17 @@ impl ModelRequest {
 }
 
 impl ModelRequest {
+    /// Returns the messages as JSON for the diagnostics.
+    pub fn shown_messages(&self) -> Vec<Value> {
+        let shown = self.without_opaque();
+        shown.messages.iter().map(ModelMessage::to_json).collect()
+    }
+
+    /// Returns the tools as JSON for the diagnostics.
+    pub fn shown_tools(&self) -> Vec<Value> {
+        self.tools.iter().map(|tool| tool.to_json()).collect()
+    }
+
     /// Returns a copy that may be shown: opaque provider data are replaced by their size.
     pub fn without_opaque(&self) -> Self {
         let mut request = self.clone();
@@ -75,6 +88,41 @@ pub enum ModelMessage {
 }
 
 impl ModelMessage {
+    /// Returns the message as JSON for the diagnostics, in the form of OpenAI's chat completions.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::System(text) => json!({ "role": "system", "content": text }),
+            Self::User(text) => json!({ "role": "user", "content": text }),
+            Self::Assistant {
+                text,
+                thinking,
+                tool_calls,
+                opaque,
+            } => {
+                let mut message = json!({ "role": "assistant", "content": text });
+                if let Some(thinking) = thinking {
+                    message["reasoning_content"] = json!(thinking);
+                }
+                if !tool_calls.is_empty() {
+                    message["tool_calls"] = tool_calls.iter().map(ToolUse::to_json).collect();
+                }
+                let call_data = tool_calls.iter().flat_map(|call| &call.opaque);
+                let data: Value = opaque
+                    .iter()
+                    .chain(call_data)
+                    .map(|data| json!({ "field": data.field, "value": data.value }))
+                    .collect();
+                if data.as_array().is_some_and(|data| !data.is_empty()) {
+                    message["provider_data"] = data;
+                }
+                message
+            }
+            Self::Tool { tool_use_id, output } => {
+                json!({ "role": "tool", "tool_call_id": tool_use_id, "content": output })
+            }
+        }
+    }
+
     /// An answer without tools.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::Assistant {

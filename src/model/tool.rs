@@ -2,6 +2,8 @@
 
 use std::{any::Any, fmt};
 
+use serde_json::{Value, json};
+
 use crate::protocol::{Attachment, Opaque, PayloadRef};
 
 /// A tool's description for a model.
@@ -10,7 +12,20 @@ pub struct ToolSpec {
     pub name: String,
     pub description: String,
     /// The JSON schema of the arguments.
-    pub parameters: serde_json::Value,
+    pub parameters: Value,
+}
+
+impl ToolSpec {
+    /// Returns the description as JSON for the diagnostics, in the form of OpenAI's chat completions.
+    pub fn to_json(&self) -> Value {
+        let Self {
+            name,
+            description,
+            parameters,
+        } = self;
+        let function = json!({ "name": name, "description": description, "parameters": parameters });
+        json!({ "type": "function", "function": function })
+    }
 }
 
 /// A tool call of a model.
@@ -22,6 +37,14 @@ pub struct ToolUse {
     pub arguments: String,
     /// The endpoint's opaque data of the call.
     pub opaque: Vec<Opaque>,
+}
+
+impl ToolUse {
+    /// Returns the call as JSON for the diagnostics.
+    pub(super) fn to_json(&self) -> Value {
+        let function = json!({ "name": self.name, "arguments": self.arguments });
+        json!({ "id": self.id, "type": "function", "function": function })
+    }
 }
 
 /// The tools that the model may request.

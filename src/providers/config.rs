@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use crate::{
     secrets::Secrets,
-    settings::{Dialect, PromptLength},
+    settings::{Dialect, EndpointKind, PromptLength},
 };
 
 /// The default maximum size of an SSE frame from a model server, in bytes.
@@ -16,12 +16,14 @@ pub const DEFAULT_MAX_FRAME_BYTES: usize = 1 << 20;
 /// The default connect timeout of a model server.
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The configuration of an endpoint with OpenAI's protocol.
+/// The configuration of an endpoint.
 #[derive(Clone)]
 pub struct EndpointConfig {
     /// The name, which is the first half of its models' ids: not empty, without `/`.
     pub name: String,
-    /// The base URL, including `/v1`.
+    /// The protocol.
+    pub kind: EndpointKind,
+    /// The base URL, with the version unless it is Anthropic's.
     pub base_url: String,
     pub api_key: Option<SecretString>,
     /// The source of the address for hints: "OPENAI_BASE_URL", "base_url of “x” in Leptos.toml". Empty if it
@@ -59,6 +61,7 @@ impl EndpointConfig {
     pub fn new(name: impl Into<String>, base_url: impl Into<String>) -> Self {
         Self {
             name: name.into(),
+            kind: EndpointKind::default(),
             base_url: base_url.into(),
             api_key: None,
             base_url_source: String::new(),
@@ -83,6 +86,7 @@ impl fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EndpointConfig")
             .field("name", &self.name)
+            .field("kind", &self.kind)
             .field("base_url", &Url::parse(&self.base_url).as_ref().map(redact_url))
             .field("api_key", &self.api_key)
             .field("base_url_source", &self.base_url_source)

@@ -4,17 +4,31 @@
 //! no conversation, retries nothing and knows nothing of runs: the agent decides the consequences of events
 //! and errors.
 
+mod adapter;
+mod answer_layout;
+mod anthropic;
+mod catalog;
 mod config;
 pub mod discovery;
+mod fallback_messages;
+mod gemini;
+mod lenient;
+mod model_list;
 mod model_names;
 pub mod openai;
+mod openai_responses;
 mod registry;
+mod rejections;
+mod sources;
 mod think_tags;
+mod transport;
+mod unreadable;
 
 mod context_windows;
 mod tour;
 
 pub use self::{
+    adapter::create_endpoint,
     config::{DEFAULT_MAX_FRAME_BYTES, EndpointConfig},
     registry::{Models, ModelsConfig, UnknownModel, endpoint_name},
     think_tags::ThinkFilter,

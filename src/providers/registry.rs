@@ -12,10 +12,10 @@ use std::{
 use self::list_cache::ModelListCache;
 use super::{
     EndpointConfig,
+    adapter::create_endpoint,
     context_windows::ContextWindowCache,
     discovery,
     model_names::ModelMatch,
-    openai::OpenAi,
     tour::{self, Tour},
 };
 use crate::{
@@ -90,10 +90,10 @@ impl Models {
         let mut problems = Vec::new();
         for config in &configs {
             let is_taken = slots.iter().any(|slot| slot.endpoint.name() == config.name);
-            let endpoint = check_endpoint_name(&config.name, is_taken).and_then(|()| OpenAi::new(config));
+            let endpoint = check_endpoint_name(&config.name, is_taken).and_then(|()| create_endpoint(config));
             match endpoint {
                 Ok(endpoint) => slots.push(EndpointSlot {
-                    endpoint: Arc::new(endpoint),
+                    endpoint,
                     is_candidate: is_discovering,
                     lists_all_models: config.lists_all_models,
                 }),

@@ -4,7 +4,6 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use serde_json::json;
 use tokio::time::Instant;
 
 use super::ThinkFilter;
@@ -80,11 +79,10 @@ impl Endpoint for Tour {
             _ => None,
         });
         // The only field that it reads.
-        let messages = user.map(|text| json!({ "role": "user", "content": text }));
-        let messages = messages.into_iter().collect();
+        let messages = user.map(|text| ModelMessage::User(text.to_owned()).to_json());
         RequestPreview {
-            address: String::new(),
-            body: [("messages".to_owned(), messages)].into_iter().collect(),
+            messages: messages.into_iter().collect(),
+            ..RequestPreview::default()
         }
     }
 

@@ -147,7 +147,7 @@ impl Recorder {
         };
         let request = (!is_written).then(|| {
             self.sent_before = call.sent_before.clone();
-            let sent = sent(&pending.request.without_opaque());
+            let sent = sent(&pending.request);
             RequestRecord {
                 started_at: call.started_at,
                 model: pending.request.model.clone(),

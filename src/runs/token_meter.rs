@@ -114,7 +114,7 @@ mod tests {
         let counted = ModelEvent::Usage(Usage {
             input_tokens: u64::MAX,
             output_tokens: u64::MAX,
-            cost: None,
+            ..Usage::default()
         });
         let inputs = meter.inputs_for(Ok(counted));
         let [_, Input::UsageKnown(usage)] = inputs[..] else {
@@ -131,7 +131,7 @@ mod tests {
         let counted = ModelEvent::Usage(Usage {
             input_tokens: 120,
             output_tokens: 7,
-            cost: None,
+            ..Usage::default()
         });
         assert_eq!(
             meter.inputs_for(Ok(counted.clone())),

@@ -16,6 +16,8 @@ use serde::{Deserialize, de::IgnoredAny};
 pub use self::{
     allowed_hosts::{AllowedHosts, InvalidHostError},
     dialect::{Dialect, MaxTokensField, ThinkingField},
+    endpoint_kind::EndpointKind,
+    environment::{ENVIRONMENT_PROVIDERS, EnvironmentProvider},
     history::{HistorySettings, MetadataMode},
     limits::{Limits, LogRetention, Timeouts},
     literature::LiteratureSettings,
@@ -29,6 +31,8 @@ pub use self::{
 mod allowed_hosts;
 mod dialect;
 mod duration;
+mod endpoint_kind;
+mod environment;
 mod history;
 mod limits;
 mod listen;
@@ -47,9 +51,6 @@ pub const DEFAULT_SETTINGS_FILE: &str = "Leptos.toml";
 
 /// The default port. No well-known server uses it, in particular no model server.
 pub const DEFAULT_PORT: u16 = 7387;
-
-/// The name of the endpoint made from `OPENAI_BASE_URL` and `OPENAI_API_KEY`.
-pub const ENVIRONMENT_ENDPOINT: &str = "openai";
 
 /// The plausible range of a model's context window, in tokens. It keeps a wrong value from truncating a
 /// conversation.
@@ -73,7 +74,7 @@ const MAX_REPETITIONS: usize = 100;
 pub struct Settings {
     pub server: ServerSettings,
     pub models: ModelSettings,
-    /// Model servers that speak OpenAI's protocol.
+    /// Model servers.
     pub endpoints: Vec<EndpointSettings>,
     pub agent: AgentSettings,
     pub prompt: PromptSettings,
@@ -138,7 +139,11 @@ pub struct Price {
 pub struct EndpointSettings {
     /// The first half of its models' ids.
     pub name: String,
-    /// The base URL, including the version, such as `https://api.openai.com/v1`.
+    /// Its protocol: "openai" (chat completions), "openai-responses", "anthropic" or "gemini".
+    #[serde(default)]
+    pub kind: EndpointKind,
+    /// The base URL, including the version, such as `https://api.openai.com/v1`. Anthropic's has none: it is
+    /// what stands before `/v1/messages`.
     pub base_url: String,
     /// The environment variable that has the key. Keys don't belong in files.
     #[serde(default)]
@@ -181,6 +186,7 @@ impl fmt::Debug for EndpointSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("name", &self.name)
+            .field("kind", &self.kind)
             .field("base_url", &strip_secrets(&self.base_url))
             .field("api_key_env", &self.api_key_env)
             .field("api_key", &self.api_key)

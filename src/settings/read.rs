@@ -1,7 +1,7 @@
 //! Reading and checking the settings: their sources and the precedence among them.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     fs, io,
     net::SocketAddr,
     ops::RangeInclusive,
@@ -11,9 +11,9 @@ use std::{
 use http::uri::Authority;
 
 use super::{
-    CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, Dialect, ENVIRONMENT_ENDPOINT, EndpointSettings,
-    InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, PromptLength, Secret,
-    Settings, UPLOAD_SPEED_RANGE, listen, old_keys::rename_old_keys,
+    CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, EndpointSettings, InvalidHostError, MAX_ITERATIONS,
+    MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, Secret, Settings, UPLOAD_SPEED_RANGE,
+    environment::endpoints_from_environment, listen, old_keys::rename_old_keys,
 };
 
 /// The values from the command line, which override all others.
@@ -120,7 +120,7 @@ impl Settings {
         }
         settings
             .endpoints
-            .extend(endpoint_from_environment(&settings.endpoints, env));
+            .extend(endpoints_from_environment(&settings.endpoints, env));
         settings.tools.read_keys(env);
         for server in &mut settings.mcp {
             server.read_environment(env);
@@ -254,37 +254,3 @@ fn first_duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a St
     names.find(|name| !seen.insert(*name))
 }
 
-/// Returns the endpoint of `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them:
-/// either is enough.
-fn endpoint_from_environment(
-    endpoints: &[EndpointSettings],
-    env: impl Fn(&str) -> Option<String>,
-) -> Option<EndpointSettings> {
-    const KEY_VARIABLE: &str = "OPENAI_API_KEY";
-    let (base_url, key) = (env("OPENAI_BASE_URL"), env(KEY_VARIABLE));
-    if base_url.is_none() && key.is_none() {
-        return None;
-    }
-    // The file defines this endpoint itself, perhaps with more settings.
-    if endpoints
-        .iter()
-        .any(|endpoint| endpoint.name == ENVIRONMENT_ENDPOINT)
-    {
-        return None;
-    }
-    Some(EndpointSettings {
-        name: ENVIRONMENT_ENDPOINT.into(),
-        base_url: base_url.unwrap_or_else(|| "https://api.openai.com/v1".into()),
-        api_key_env: Some(KEY_VARIABLE.into()),
-        api_key: key.map(Secret),
-        headers: BTreeMap::new(),
-        headers_env: BTreeMap::new(),
-        models: Vec::new(),
-        context_window: None,
-        context_windows: BTreeMap::new(),
-        lists_all_models: true,
-        dialect: Dialect::default(),
-        prompt: PromptLength::default(),
-        tools: None,
-    })
-}

@@ -64,6 +64,7 @@ fn openai_variables_define_an_endpoint() {
         .endpoints;
     let expected = EndpointSettings {
         name: "openai".into(),
+        kind: EndpointKind::OpenAi,
         base_url: "https://api.openai.com/v1".into(),
         api_key_env: Some("OPENAI_API_KEY".into()),
         api_key: Some(Secret("sk-1".into())),
@@ -85,6 +86,102 @@ fn openai_variables_define_an_endpoint() {
         (endpoints[0].base_url.as_str(), &endpoints[0].api_key),
         ("http://localhost:9/v1", &None)
     );
+}
+
+#[test]
+fn each_providers_key_defines_an_endpoint() {
+    let keys = [
+        ("OPENAI_API_KEY", "sk-openai"),
+        ("ANTHROPIC_API_KEY", "sk-anthropic"),
+        ("GEMINI_API_KEY", "gemini-key"),
+    ];
+    let summary = |endpoint: &EndpointSettings| {
+        let key = endpoint.api_key.clone().map(|key| key.0);
+        (
+            endpoint.name.clone(),
+            endpoint.kind,
+            endpoint.base_url.clone(),
+            key.unwrap_or_default(),
+        )
+    };
+    let endpoints = read_settings("", &keys).unwrap().endpoints;
+    assert!(!format!("{endpoints:?}").contains("sk-anthropic"));
+    let made: Vec<_> = endpoints.iter().map(summary).collect();
+    let expected = [
+        (
+            "openai",
+            EndpointKind::OpenAi,
+            "https://api.openai.com/v1",
+            "sk-openai",
+        ),
+        (
+            "anthropic",
+            EndpointKind::Anthropic,
+            "https://api.anthropic.com",
+            "sk-anthropic",
+        ),
+        (
+            "gemini",
+            EndpointKind::Gemini,
+            "https://generativelanguage.googleapis.com/v1beta",
+            "gemini-key",
+        ),
+    ];
+    let expected =
+        expected.map(|(name, kind, url, key)| (name.to_owned(), kind, url.to_owned(), key.to_owned()));
+    assert_eq!(made, expected);
+
+    // Each alone, beside the endpoints of the file, at another address.
+    let file = "[[endpoints]]\nname = 'gemini'\nkind = 'gemini'\nbase_url = 'http://x/v1beta'\n";
+    let env = [
+        ("GEMINI_API_KEY", "unused"),
+        ("ANTHROPIC_API_KEY", "sk-1"),
+        ("ANTHROPIC_BASE_URL", "http://y"),
+    ];
+    let made: Vec<_> = read_settings(file, &env)
+        .unwrap()
+        .endpoints
+        .iter()
+        .map(summary)
+        .collect();
+    assert_eq!(
+        made,
+        [
+            (
+                "gemini".into(),
+                EndpointKind::Gemini,
+                "http://x/v1beta".into(),
+                String::new()
+            ),
+            (
+                "anthropic".into(),
+                EndpointKind::Anthropic,
+                "http://y".into(),
+                "sk-1".into()
+            ),
+        ]
+    );
+    // Without a key these servers reject everything.
+    assert_eq!(
+        read_settings("", &[("ANTHROPIC_BASE_URL", "http://y")])
+            .unwrap()
+            .endpoints,
+        []
+    );
+}
+
+#[test]
+fn reads_every_endpoint_kind() {
+    for kind in EndpointKind::ALL {
+        let file = format!(
+            "[[endpoints]]\nname = 'x'\nbase_url = 'http://x'\nkind = '{}'\n",
+            kind.as_str()
+        );
+        assert_eq!(read_settings(&file, &[]).unwrap().endpoints[0].kind, kind);
+    }
+    let wrong = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x'\nkind = 'other'\n";
+    let error = read_settings(wrong, &[]).unwrap_err().to_string();
+    assert!(error.contains("openai-responses"), "{error}");
 }
 
 #[test]

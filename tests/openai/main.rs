@@ -72,7 +72,7 @@ fn usage_event(output_tokens: u64) -> ModelEvent {
     ModelEvent::Usage(Usage {
         input_tokens: 10,
         output_tokens,
-        cost: None,
+        ..Usage::default()
     })
 }
 

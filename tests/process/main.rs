@@ -52,6 +52,9 @@ impl Server {
             .current_dir(data)
             .env("OPENAI_BASE_URL", upstream.url())
             .env("OPENAI_API_KEY", "none")
+            // A developer's keys are not for tests.
+            .env_remove("ANTHROPIC_API_KEY")
+            .env_remove("GEMINI_API_KEY")
             .env("PARLOR_LOG", "error")
             .kill_on_drop(true);
         command

@@ -1,19 +1,20 @@
-//! Failing model servers: the status of the run, the error text, and the saved text. `docs/faults.md` has the
-//! same table.
+//! Failing model servers of every kind: the status of the run, the error text, and the saved text.
+//! `docs/faults.md` has the same table.
 
 use std::time::Duration;
 
 use futures::future::join_all;
+use parlor::settings::EndpointKind;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, joined_deltas, model_calls, parlor_answering};
+use crate::support::{Parlor, joined_deltas, parlor_answering, raw_model_calls, set_kind};
 
 /// Time limits that a test can wait for.
 const MODEL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Errors that Parlor itself detects by a timeout or a limit.
-const CODES_WITHOUT_ENDPOINT: [&str; 9] = [
+const CODES_WITHOUT_ENDPOINT: [&str; 10] = [
     "no_answer",
     "no_answer_after_thinking",
     "unreadable_answer",
@@ -23,6 +24,7 @@ const CODES_WITHOUT_ENDPOINT: [&str; 9] = [
     "answer_repeats",
     "empty_answer",
     "content_filter",
+    "refusal",
 ];
 
 enum FaultyServer {
@@ -70,7 +72,7 @@ fn address_case(fault: &'static str, address: &'static str) -> FaultCase {
     }
 }
 
-fn fault_cases() -> Vec<FaultCase> {
+fn fault_cases(kind: EndpointKind) -> Vec<FaultCase> {
     let script = Script::new;
     let half = || Script::new().text("half");
     let refused =
@@ -196,7 +198,7 @@ fn fault_cases() -> Vec<FaultCase> {
         scripted_case(
             "a character cut in two",
             half()
-                .raw_bytes(b"data: {\"choices\":[{\"delta\":{\"content\":\"\xc3".to_vec())
+                .raw_bytes([event_beginning(kind).as_bytes(), b"\xc3"].concat())
                 .cut(),
             ("interrupted", "broke_off"),
             "half",
@@ -205,7 +207,7 @@ fn fault_cases() -> Vec<FaultCase> {
         scripted_case(
             "broken JSON",
             half()
-                .raw("data: {\"choices\":[{\"delta\n\n")
+                .raw(format!("{}\n\n", event_beginning(kind)))
                 .finish("stop")
                 .done(),
             ("interrupted", "bad_answer"),
@@ -245,7 +247,7 @@ fn fault_cases() -> Vec<FaultCase> {
         scripted_case(
             "an answer that can't be read",
             script()
-                .raw("data: {\"choices\":[{\"delta\":{\"video\":{\"id\":1}}}]}\n\n")
+                .raw(format!("data: {}\n\n", unreadable_event(kind)))
                 .finish("stop")
                 .done(),
             ("failed", "unreadable_answer"),
@@ -255,7 +257,11 @@ fn fault_cases() -> Vec<FaultCase> {
         scripted_case(
             "held back by a filter",
             half().finish("content_filter").done(),
-            ("failed", "content_filter"),
+            // Anthropic's models refuse.
+            match kind {
+                EndpointKind::Anthropic => ("failed", "refusal"),
+                _ => ("failed", "content_filter"),
+            },
             "half",
             1,
         ),
@@ -285,7 +291,34 @@ fn fault_cases() -> Vec<FaultCase> {
     ]
 }
 
-async fn run_case(case: FaultCase) -> Result<(), String> {
+/// Returns the beginning of an event with text.
+fn event_beginning(kind: EndpointKind) -> &'static str {
+    match kind {
+        EndpointKind::OpenAi => "data: {\"choices\":[{\"delta\":{\"content\":\"",
+        EndpointKind::OpenAiResponses => "data: {\"type\":\"response.output_text.delta\",\"delta\":\"",
+        EndpointKind::Anthropic => "data: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"",
+        EndpointKind::Gemini => "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"",
+    }
+}
+
+/// Returns an event with content of an unknown form.
+fn unreadable_event(kind: EndpointKind) -> Value {
+    let video = json!({ "type": "video", "id": 1 });
+    match kind {
+        EndpointKind::OpenAi => json!({ "choices": [{ "delta": { "video": { "id": 1 } } }] }),
+        EndpointKind::OpenAiResponses => {
+            json!({ "type": "response.output_item.done", "output_index": 0, "item": video })
+        }
+        EndpointKind::Anthropic => {
+            json!({ "type": "content_block_start", "index": 0, "content_block": video })
+        }
+        EndpointKind::Gemini => {
+            json!({ "candidates": [{ "content": { "parts": [{ "video": { "id": 1 } }] } }] })
+        }
+    }
+}
+
+async fn run_case(kind: EndpointKind, case: FaultCase) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let mut address = None;
@@ -296,10 +329,15 @@ async fn run_case(case: FaultCase) -> Result<(), String> {
         }
     }
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
-        settings.timeouts.first_token = MODEL_TIMEOUT;
-        settings.timeouts.silence = MODEL_TIMEOUT;
+        // Only the case of a timeout may meet it, however slow this machine is.
+        match case.code {
+            "no_answer" => settings.timeouts.first_token = MODEL_TIMEOUT,
+            "fell_silent" => settings.timeouts.silence = MODEL_TIMEOUT,
+            _ => {}
+        }
         settings.timeouts.run = Duration::from_secs(if case.code == "too_long" { 1 } else { 60 });
         settings.limits.answer_bytes = 100_000;
+        set_kind(&mut settings.endpoints[0], kind, &upstream);
         if let Some(address) = address {
             settings.endpoints[0].base_url = address;
         }
@@ -330,8 +368,12 @@ async fn run_case(case: FaultCase) -> Result<(), String> {
             kept.chars().take(80).collect::<String>()
         ));
     }
-    if model_calls(&upstream).len() != case.calls {
-        return Err(format!("{}: {} calls", case.fault, model_calls(&upstream).len()));
+    if raw_model_calls(&upstream).len() != case.calls {
+        return Err(format!(
+            "{}: {} calls",
+            case.fault,
+            raw_model_calls(&upstream).len()
+        ));
     }
     let words = field(&error["message"]);
     if !(words.contains("“test”") || CODES_WITHOUT_ENDPOINT.contains(&case.code)) {
@@ -342,7 +384,27 @@ async fn run_case(case: FaultCase) -> Result<(), String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn model_faults_end_as_documented() {
-    let met = join_all(fault_cases().into_iter().map(run_case));
+    faults_end_as_documented(EndpointKind::OpenAi).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn responses_faults_end_as_documented() {
+    faults_end_as_documented(EndpointKind::OpenAiResponses).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn anthropic_faults_end_as_documented() {
+    faults_end_as_documented(EndpointKind::Anthropic).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn gemini_faults_end_as_documented() {
+    faults_end_as_documented(EndpointKind::Gemini).await;
+}
+
+async fn faults_end_as_documented(kind: EndpointKind) {
+    let cases = fault_cases(kind).into_iter();
+    let met = join_all(cases.map(|case| run_case(kind, case)));
     let met = tokio::time::timeout(Duration::from_secs(50), met)
         .await
         .expect("each within its time limit");
@@ -355,7 +417,7 @@ fn documentation_lists_every_fault() {
     let table = include_str!("../../docs/faults.md");
     for FaultCase {
         fault, status, code, ..
-    } in fault_cases()
+    } in fault_cases(EndpointKind::OpenAi)
     {
         let row = format!("| {fault} | `{status}` | `{code}` |");
         assert!(table.contains(&row), "docs/faults.md lacks: {row}");
@@ -374,5 +436,5 @@ async fn retries_busy_server_before_the_first_token() {
         .read_to_end()
         .await;
     assert_eq!(events.last().unwrap()["payload"]["message"], "at last");
-    assert_eq!(model_calls(&upstream).len(), 2);
+    assert_eq!(raw_model_calls(&upstream).len(), 2);
 }

@@ -27,6 +27,7 @@ mod payloads;
 mod personal;
 mod prompts;
 mod provider_data;
+mod provider_kinds;
 mod rejections;
 mod resume;
 mod slow_clients;

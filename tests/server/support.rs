@@ -14,7 +14,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use parlor::{
     hub::Hub,
     server::{Server, built_in_pages},
-    settings::{EndpointSettings, Settings},
+    settings::{EndpointKind, EndpointSettings, Settings},
     tools::ToolRegistry,
 };
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
-use upstream::{Script, Upstream, When};
+use upstream::{Protocol, Script, Upstream, When};
 
 use crate::openapi;
 
@@ -189,6 +189,7 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
     settings.timeouts.shutdown = Duration::from_millis(100);
     settings.endpoints = vec![EndpointSettings {
         name: "test".into(),
+        kind: EndpointKind::OpenAi,
         base_url: upstream.url(),
         api_key_env: None,
         api_key: None,
@@ -204,6 +205,22 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
     }];
     change(&mut settings);
     settings
+}
+
+/// Returns the protocol of a kind of endpoint.
+pub fn protocol_of(kind: EndpointKind) -> Protocol {
+    match kind {
+        EndpointKind::OpenAi => Protocol::ChatCompletions,
+        EndpointKind::OpenAiResponses => Protocol::Responses,
+        EndpointKind::Anthropic => Protocol::Messages,
+        EndpointKind::Gemini => Protocol::GenerateContent,
+    }
+}
+
+/// Makes an endpoint one of this kind, at the scripted server.
+pub fn set_kind(endpoint: &mut EndpointSettings, kind: EndpointKind, upstream: &Upstream) {
+    endpoint.kind = kind;
+    endpoint.base_url = upstream.url_for(protocol_of(kind));
 }
 
 /// What a tool is asked with that needs nothing.

@@ -133,8 +133,9 @@ impl Binaries {
     pub async fn start_parlor(&self, data: &str, upstream: &ServerProcess) -> Result<ServerProcess, Error> {
         let mut command = Command::new(&self.parlor);
         for (name, _) in std::env::vars_os() {
-            let configures = |prefix| name.to_string_lossy().starts_with(prefix);
-            if configures("PARLOR_") || configures("OPENAI_") || configures("LEPTOS_") {
+            let prefixes = ["PARLOR_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "LEPTOS_"];
+            let configures = |prefix: &&str| name.to_string_lossy().starts_with(prefix);
+            if prefixes.iter().any(configures) {
                 command.env_remove(name);
             }
         }

@@ -1,10 +1,7 @@
 //! The sources that a model server sends beside its answer.
 
 use super::wire::{Annotation, CitedPage};
-use crate::protocol::CitedSource;
-
-/// The maximum number of sources, more than any reader would open.
-const MAX_SOURCES: usize = 200;
+use crate::{protocol::CitedSource, providers::sources::MAX_SOURCES};
 
 /// All sources so far.
 #[derive(Debug, Default)]

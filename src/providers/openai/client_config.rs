@@ -1,17 +1,8 @@
-//! The address of an endpoint, and the headers of its requests.
+//! The address and the headers of async-openai's requests.
 
 use async_openai::config::{Config, OpenAIConfig};
-use reqwest::{
-    Url,
-    header::{self, HeaderMap},
-};
+use reqwest::header::{self, HeaderMap};
 use secrecy::SecretString;
-
-use crate::{
-    model::{ModelError, ModelErrorKind},
-    protocol::RunError,
-    providers::EndpointConfig,
-};
 
 /// A configuration for async-openai that sends no empty key, as its default does.
 #[derive(Clone)]
@@ -59,38 +50,4 @@ impl Config for ClientConfig {
     fn api_key(&self) -> &SecretString {
         self.openai.api_key()
     }
-}
-
-/// Returns the base address for paths.
-pub fn base_path_url(url: &Url) -> String {
-    let mut base = url.clone();
-    base.set_query(None);
-    base.set_fragment(None);
-    base.as_str().trim_end_matches('/').to_owned()
-}
-
-/// Parses the address of an endpoint.
-pub fn endpoint_url(config: &EndpointConfig) -> Result<Url, ModelError> {
-    let url = Url::parse(config.base_url.trim()).ok();
-    url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-        .ok_or_else(|| {
-            // An address that does not parse can't be redacted either, so it is not quoted.
-            let message = format!(
-                "The address of the endpoint “{}” is not an http:// or https:// one.",
-                config.name
-            );
-            let hint = match config.base_url_source.as_str() {
-                "" => String::new(),
-                source => format!("Correct {source} and restart Parlor."),
-            };
-            let error = RunError {
-                code: "settings_invalid".into(),
-                message,
-                hint,
-            };
-            ModelError {
-                error,
-                kind: ModelErrorKind::Refused,
-            }
-        })
 }

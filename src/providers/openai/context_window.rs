@@ -16,8 +16,11 @@ use std::{
 use reqwest::{RequestBuilder, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
-use super::transport::Transport;
-use crate::{providers::EndpointConfig, settings::CONTEXT_WINDOW_RANGE};
+use crate::providers::{
+    EndpointConfig,
+    model_list::{listed_windows, parse_tokens, plausible},
+    transport::Transport,
+};
 
 /// The time limit of a probe, which delays the first answer.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -65,16 +68,7 @@ impl ContextWindows {
 
     /// Reads the windows from a model list.
     pub fn read_list(&self, list: &Value) {
-        let candidates = [Some(list), list.get("data"), list.get("models")];
-        let entries = candidates.into_iter().flatten().find_map(Value::as_array);
-        let mut windows = self.lock_listed();
-        let windows = windows.get_or_insert_default();
-        for entry in entries.into_iter().flatten() {
-            let name = entry.get("id").or_else(|| entry.get("name"));
-            if let (Some(name), Some(window)) = (name.and_then(Value::as_str), listed_window(entry)) {
-                windows.insert(name.to_owned(), window);
-            }
-        }
+        self.lock_listed().get_or_insert_default().extend(listed_windows(list));
     }
 
     /// Probes the server, and falls back to the model list. A configured window is not probed.
@@ -99,21 +93,6 @@ impl ContextWindows {
     fn lock_listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Returns the window in an entry of a model list: vLLM, OpenRouter, Groq, Mistral, LM Studio, llama.cpp.
-fn listed_window(entry: &Value) -> Option<usize> {
-    const NAMES: [&str; 8] = [
-        "/max_model_len",
-        "/top_provider/context_length",
-        "/context_length",
-        "/context_window",
-        "/loaded_context_length",
-        "/max_context_length",
-        "/meta/n_ctx",
-        "/meta/n_ctx_train",
-    ];
-    NAMES.iter().find_map(|name| parse_tokens(entry.pointer(name)?))
 }
 
 /// The results of a probe. `None` for what the server did not report.
@@ -225,14 +204,6 @@ async fn json_answer(request: RequestBuilder) -> Option<Value> {
         }
     }
     serde_json::from_slice(&body).ok()
-}
-
-fn parse_tokens(value: &Value) -> Option<usize> {
-    plausible(usize::try_from(value.as_u64()?).ok()?)
-}
-
-fn plausible(tokens: usize) -> Option<usize> {
-    CONTEXT_WINDOW_RANGE.contains(&tokens).then_some(tokens)
 }
 
 #[cfg(test)]

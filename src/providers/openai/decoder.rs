@@ -1,6 +1,4 @@
-//! A decoder from the bytes of a chat completion to model events. It accepts a stream of chunks or, from a
-//! server that does not stream, the whole answer as JSON. It does no I/O: the adapter and the tests supply
-//! the bytes.
+//! A decoder from the chunks of a chat completion to model events.
 
 mod delta;
 
@@ -12,52 +10,27 @@ use super::{
     call_assembler::CallAssembler,
     citations::CitationCollector,
     reasoning_details::DetailList,
-    unknown_content::detect_protocol,
     wire::{Choice, Chunk},
 };
 use crate::{
     model::{Cost, FinishReason, ModelEvent, UnreadableContent, Usage},
-    protocol::sse::{self, SseFrame},
-    providers::think_tags::ThinkFilter,
+    protocol::sse::SseFrame,
+    providers::{
+        think_tags::ThinkFilter,
+        transport::{
+            decoder::{DecodeError, EventDecoder},
+            other_protocol::detect_other_protocol,
+        },
+        unreadable::UnreadablePieces,
+    },
+    settings::EndpointKind,
 };
 
-/// The error of a stream that can't be decoded to a clean end.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DecodeError {
-    /// A frame exceeds this limit in bytes.
-    FrameTooLong(usize),
-    /// A frame is not the expected JSON; the beginning of it.
-    InvalidFrame(String),
-    /// The server reports an error, in its own format.
-    ServerError(Value),
-    /// The answer has another protocol, of this name.
-    UnsupportedProtocol(&'static str),
-    /// The bytes ended without any event.
-    NotAStream,
-    /// There were no bytes, or only keepalives.
-    Empty,
-    /// The bytes ended before the end of the answer.
-    Incomplete,
-}
+const KIND: EndpointKind = EndpointKind::OpenAi;
 
-/// The format of the bytes.
-#[derive(Debug, Default)]
-enum BodyFormat {
-    /// Only white space so far.
-    #[default]
-    Unknown,
-    /// Server-sent events.
-    EventStream,
-    /// One JSON object.
-    WholeJson(Vec<u8>),
-}
-
-/// Decodes the bytes of one answer to events.
+/// Decodes the chunks of one answer to events.
 #[derive(Debug)]
-pub struct Decoder {
-    format: BodyFormat,
-    max_frame_bytes: usize,
-    frames: sse::SseDecoder,
+pub struct ChunkDecoder {
     think_filter: ThinkFilter,
     calls: CallAssembler,
     /// Calls arrive in `tool_calls`, not in the older `function_call`.
@@ -74,22 +47,15 @@ pub struct Decoder {
     /// A description of received audio, and the presence of its transcript.
     audio_note: Option<String>,
     has_transcript: bool,
-    /// The names of unreadable pieces.
-    unreadable: Vec<String>,
-    /// Only keepalives have arrived.
-    has_only_keepalives: bool,
+    unreadable: UnreadablePieces,
     /// An event of the stream was decoded.
     has_begun: bool,
     ended: bool,
 }
 
-impl Decoder {
-    /// Creates a decoder. An SSE frame or a whole answer of more than `max_frame` bytes is an error.
-    pub fn new(max_frame: usize) -> Self {
+impl Default for ChunkDecoder {
+    fn default() -> Self {
         Self {
-            format: BodyFormat::Unknown,
-            max_frame_bytes: max_frame,
-            frames: sse::SseDecoder::new(max_frame),
             think_filter: ThinkFilter::default(),
             calls: CallAssembler::default(),
             calls_in_list: false,
@@ -102,101 +68,48 @@ impl Decoder {
             has_seen_delta: false,
             audio_note: None,
             has_transcript: false,
-            unreadable: Vec::new(),
-            has_only_keepalives: true,
+            unreadable: UnreadablePieces::default(),
             has_begun: false,
             ended: false,
         }
     }
+}
 
-    /// Returns true if [`ModelEvent::Finished`] was emitted.
-    pub fn has_ended(&self) -> bool {
+impl EventDecoder for ChunkDecoder {
+    fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Returns true if the server has sent the finish reason. Only the usage may follow.
-    pub fn is_ending(&self) -> bool {
+    fn is_ending(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// Processes the next bytes and appends the completed events.
-    ///
-    /// # Errors
-    ///
-    /// [`DecodeError`]. The events before it were appended.
-    pub fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
-        if let BodyFormat::Unknown = self.format {
-            bytes = bytes.trim_ascii_start();
-            let Some(first) = bytes.first() else {
-                return Ok(());
-            };
-            self.has_only_keepalives = *first == b':';
-            self.format = match first {
-                b'{' => BodyFormat::WholeJson(Vec::new()),
-                _ => BodyFormat::EventStream,
-            };
+    fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
+        match self.finish.take() {
+            Some(reason) => self.push_finished(reason, events),
+            None => self.think_filter.finish(events),
         }
-        if let BodyFormat::WholeJson(whole) = &mut self.format {
-            whole.extend_from_slice(bytes);
-            return match whole.len() > self.max_frame_bytes {
-                true => Err(DecodeError::FrameTooLong(self.max_frame_bytes)),
-                false => Ok(()),
-            };
-        }
-        let mut frames = Vec::new();
-        let result = self.frames.push(bytes, &mut frames);
-        for frame in frames {
-            if !self.ended {
-                self.decode_frame(&frame, events)?;
-            }
-        }
-        result.map_err(|error| DecodeError::FrameTooLong(error.limit))
     }
 
-    /// Processes the end of the bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`DecodeError::Incomplete`] if the server has not sent the end of the answer.
-    pub fn end(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
-        if let BodyFormat::WholeJson(whole) = std::mem::take(&mut self.format) {
-            return self.decode_whole(&whole, events);
-        }
-        if self.ended {
-            return Ok(());
-        }
-        if let Some(reason) = self.finish.take() {
-            self.push_finished(reason, events);
-            return Ok(());
-        }
-        self.think_filter.finish(events);
+    fn decode_whole(&mut self, text: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
         self.ended = true;
-        Err(if self.has_begun {
-            DecodeError::Incomplete
-        } else if self.has_only_keepalives {
-            DecodeError::Empty
-        } else {
-            DecodeError::NotAStream
-        })
-    }
-
-    /// Decodes an answer in one piece.
-    fn decode_whole(&mut self, json: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
-        self.ended = true;
-        let text = String::from_utf8_lossy(json);
-        let chunk = match serde_json::from_str::<Chunk>(&text) {
+        let chunk = match serde_json::from_str::<Chunk>(text) {
             Ok(chunk) => chunk,
             Err(error) if error.is_eof() => return Err(DecodeError::Incomplete),
             // Some protocols have an object on each line.
             Err(_) => {
-                return Err(detect_other_protocol(text.lines().next().unwrap_or_default())
-                    .unwrap_or(DecodeError::NotAStream));
+                let first = text.lines().next().unwrap_or_default();
+                return Err(detect_other_protocol(first, KIND).unwrap_or(DecodeError::NotAStream));
             }
         };
         if chunk.choices.is_none() && chunk.error.is_none() {
-            return Err(detect_other_protocol(&text).unwrap_or(DecodeError::NotAStream));
+            return Err(detect_other_protocol(text, KIND).unwrap_or(DecodeError::NotAStream));
         }
-        self.decode_chunk(chunk, &text, events)?;
+        self.decode_chunk(chunk, text, events)?;
         let reason = self.finish.take().unwrap_or(FinishReason::Stop);
         self.push_finished(reason, events);
         Ok(())
@@ -222,18 +135,19 @@ impl Decoder {
         if data.is_empty() {
             return Ok(());
         }
-        let chunk: Chunk = serde_json::from_str(data)
-            .map_err(|_| DecodeError::InvalidFrame(data.chars().take(120).collect()))?;
+        let chunk: Chunk = serde_json::from_str(data).map_err(|_| DecodeError::invalid_frame(data))?;
         if !self.has_begun
             && chunk.choices.is_none()
-            && let Some(fault) = detect_other_protocol(data)
+            && let Some(fault) = detect_other_protocol(data, KIND)
         {
             return Err(fault);
         }
         self.has_begun = true;
         self.decode_chunk(chunk, data, events)
     }
+}
 
+impl ChunkDecoder {
     /// Decodes a chunk. `data` is its raw text.
     fn decode_chunk(
         &mut self,
@@ -246,6 +160,9 @@ impl Decoder {
                 input_tokens: usage.prompt_tokens,
                 output_tokens: usage.completion_tokens,
                 cost: usage.cost.and_then(Cost::from_dollars),
+                cached_input_tokens: usage.prompt_tokens_details.cached_tokens,
+                cache_write_tokens: usage.prompt_tokens_details.cache_write_tokens,
+                thinking_tokens: usage.completion_tokens_details.reasoning_tokens,
             });
         }
         let sources = self.citations.take_lists(chunk.citations, chunk.search_results);
@@ -256,11 +173,8 @@ impl Decoder {
                 None => self.choice_index = Some(choice.index),
                 Some(index) if index == choice.index => {}
                 Some(_) => {
-                    self.push_unreadable(
-                        UnreadableContent::Unknown(format!("choice {}", choice.index)),
-                        data,
-                        events,
-                    );
+                    let what = UnreadableContent::Unknown(format!("choice {}", choice.index));
+                    self.unreadable.push(what, data, events);
                     continue;
                 }
             }
@@ -325,11 +239,6 @@ impl Decoder {
         }));
         self.ended = true;
     }
-}
-
-fn detect_other_protocol(data: &str) -> Option<DecodeError> {
-    let json = serde_json::from_str::<Value>(data).ok()?;
-    detect_protocol(&json).map(DecodeError::UnsupportedProtocol)
 }
 
 /// Returns the reason for this protocol's name of it. An unknown name is an ordinary end.

@@ -4,23 +4,17 @@
 //! Requests, addresses and the model list use async-openai. The response is decoded here ([`decoder`]),
 //! because async-openai's stream is unbounded and can't tell a clean end from a broken one.
 
-mod answer_stream;
 mod call_assembler;
 mod citations;
 mod client_config;
 mod context_window;
 pub mod decoder;
-mod endpoint_info;
 mod error_phrases;
-mod fallback_messages;
-mod http_errors;
-mod list_backoff;
-mod model_list;
 mod reasoning_details;
 mod request;
+mod service;
 #[cfg(test)]
 mod tests;
-mod transport;
 mod unknown_content;
 mod wire;
 
@@ -37,18 +31,20 @@ use async_openai::{
     Client,
     config::{Config, OpenAIConfig},
 };
-use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
-use secrecy::ExposeSecret;
+use reqwest::header::{self, HeaderValue};
+use serde_json::{Map, Value};
 
-use self::{
-    client_config::{ClientConfig, base_path_url, endpoint_url},
-    context_window::ContextWindows,
-    endpoint_info::EndpointInfo,
-    list_backoff::ListBackoff,
-    transport::Transport,
+use self::{client_config::ClientConfig, context_window::ContextWindows, decoder::ChunkDecoder};
+use super::{
+    EndpointConfig, model_list,
+    transport::{
+        EndpointInfo, Transport,
+        address::{base_path_url, checked_key, configured_headers, endpoint_url},
+        answer_stream,
+        api::MODEL_LIST_TIMEOUT,
+        list_backoff::ListBackoff,
+    },
 };
-
-use super::EndpointConfig;
 use crate::{
     model::{
         Endpoint, ListedModels, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
@@ -103,47 +99,14 @@ impl OpenAi {
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
         let url = endpoint_url(config)?;
         let facts = EndpointInfo::new(config, &url);
-        let unusable = |what: &str, hint: String| {
-            facts.error(
-                ModelErrorKind::Refused,
-                "settings_invalid",
-                format!("cannot be used: {what}"),
-                hint,
-            )
-        };
-
         // All four are set, because the defaults would come from the environment, for any endpoint.
-        let key = config
-            .api_key
-            .as_ref()
-            .map_or("", |key| key.expose_secret())
-            .trim();
-        if HeaderValue::from_str(key).is_err() {
-            return Err(unusable(
-                "its API key has characters that no key has.",
-                facts.key_hint(),
-            ));
-        }
+        let key = checked_key(config, &facts)?;
         let openai = OpenAIConfig::default()
             .with_api_base(base_path_url(&url))
             .with_api_key(key)
             .with_org_id("")
             .with_project_id("");
-        let mut headers = HeaderMap::new();
-        for (name, value) in &config.headers {
-            let header = HeaderName::try_from(name)
-                .ok()
-                .zip(HeaderValue::from_str(value.expose_secret()).ok());
-            let Some((header, mut value)) = header else {
-                return Err(unusable(
-                    &format!("its header “{name}” cannot be sent."),
-                    String::new(),
-                ));
-            };
-            value.set_sensitive(true);
-            headers.insert(header, value);
-        }
-
+        let headers = configured_headers(config, &facts)?;
         let transport = Transport::new(&url, facts, config.connect_timeout)?;
         let client = Client::build(
             transport.http().clone(),
@@ -153,7 +116,7 @@ impl OpenAi {
                 query: url.query().map(str::to_owned),
             },
         )
-        .with_http_service(transport.openai_service());
+        .with_http_service(service::service(&transport));
         Ok(Self {
             transport,
             client,
@@ -257,18 +220,32 @@ impl Endpoint for OpenAi {
             usage: !self.rejects_usage.load(Ordering::Relaxed),
             tool_choice: !self.rejects_tool_choice.load(Ordering::Relaxed),
             thinking: !self.rejects_thinking.load(Ordering::Relaxed),
+            rejected_features: 0,
         }
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let completion = request::build_completion(model, request, self.dialect, self.capabilities(model));
+        let request = request.without_opaque();
+        let completion = request::build_completion(model, &request, self.dialect, self.capabilities(model));
         let body = match serde_json::to_value(completion) {
-            Ok(serde_json::Value::Object(body)) => body,
+            Ok(Value::Object(body)) => body,
             // The call fails for the same reason and reports it.
-            _ => serde_json::Map::new(),
+            _ => Map::new(),
         };
+        let list = |field: &str| {
+            body.get(field)
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default()
+        };
+        let max_tokens = ["max_completion_tokens", "max_tokens"].map(|name| body.get(name)?.as_u64());
         RequestPreview {
             address: self.transport.endpoint.address.clone(),
+            conversation_fields: &["model", "messages", "tools"],
+            messages: list("messages"),
+            tools: list("tools"),
+            max_tokens: max_tokens.into_iter().flatten().next(),
+            temperature: body.get("temperature").and_then(Value::as_f64),
             body,
         }
     }
@@ -312,13 +289,14 @@ impl Endpoint for OpenAi {
                 response => break response?,
             }
         };
-        answer_stream::stream_events(self.transport.clone(), response, self.max_frame_bytes).await
+        let decoder = ChunkDecoder::default();
+        answer_stream::stream_events(self.transport.clone(), response, decoder, self.max_frame_bytes).await
     }
 }
 
 impl OpenAi {
     /// Requests `/v1/models`. After a `Retry-After`, no request is sent before the delay has passed.
-    async fn fetch_list(&self) -> Result<serde_json::Value, ModelError> {
+    async fn fetch_list(&self) -> Result<Value, ModelError> {
         if let Some(error) = self.list_backoff.active_error() {
             return Err(error);
         }
@@ -327,11 +305,11 @@ impl OpenAi {
         answer
     }
 
-    async fn request_list(&self) -> Result<serde_json::Value, ModelError> {
+    async fn request_list(&self) -> Result<Value, ModelError> {
         let list = self.client.models();
-        match tokio::time::timeout(model_list::MODEL_LIST_TIMEOUT, list.list_byot()).await {
-            Ok(answer) => answer.map_err(|error| self.transport.map_openai_error(error)),
-            Err(_) => Err(self.transport.timed_out(model_list::MODEL_LIST_TIMEOUT)),
+        match tokio::time::timeout(MODEL_LIST_TIMEOUT, list.list_byot()).await {
+            Ok(answer) => answer.map_err(|error| service::map_error(&self.transport, error)),
+            Err(_) => Err(self.transport.timed_out(MODEL_LIST_TIMEOUT)),
         }
     }
 }

@@ -10,13 +10,11 @@ use async_openai::types::chat::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{
-    PROVIDER_KIND,
-    fallback_messages::{require_tools, without_system, without_tools},
-};
+use super::PROVIDER_KIND;
 use crate::{
     model::{ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},
     protocol::{Opaque, Parameters, RawJson},
+    providers::fallback_messages::{offered_forced_tools, require_tools, without_system, without_tools},
     settings::{Dialect, MaxTokensField, ThinkingField},
 };
 
@@ -111,13 +109,10 @@ pub fn build_completion(
 
 /// Returns the forced tools among those that are offered to the model.
 pub fn forced_tools(request: &ModelRequest, capabilities: ServerCapabilities) -> Vec<&str> {
-    let is_told = |name: &&str| capabilities.tools && request.tools.iter().any(|tool| tool.name == **name);
-    request
-        .force_tools
-        .iter()
-        .map(String::as_str)
-        .filter(is_told)
-        .collect()
+    match capabilities.tools {
+        true => offered_forced_tools(request),
+        false => Vec::new(),
+    }
 }
 
 fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {

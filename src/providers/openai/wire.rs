@@ -4,13 +4,13 @@
 //! variations of this protocol's many servers (nulls, missing fields, several fields for thinking) and ignore
 //! the rest.
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeOwned, IgnoredAny},
-};
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use crate::protocol::RawJson;
+use crate::{
+    protocol::RawJson,
+    providers::lenient::{ignore_invalid, null_as_default},
+};
 
 /// One `data:` of the stream, or the whole answer from a server that does not stream.
 #[derive(Debug, Default, Deserialize)]
@@ -191,6 +191,27 @@ pub struct Usage {
     /// OpenRouter: the cost in US dollars.
     #[serde(deserialize_with = "ignore_invalid")]
     pub cost: Option<f64>,
+    #[serde(deserialize_with = "null_as_default")]
+    pub prompt_tokens_details: InputTokens,
+    #[serde(deserialize_with = "null_as_default")]
+    pub completion_tokens_details: OutputTokens,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct InputTokens {
+    #[serde(deserialize_with = "null_as_default")]
+    pub cached_tokens: u64,
+    /// OpenRouter.
+    #[serde(deserialize_with = "null_as_default")]
+    pub cache_write_tokens: u64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OutputTokens {
+    #[serde(deserialize_with = "null_as_default")]
+    pub reasoning_tokens: u64,
 }
 
 impl Choice {
@@ -348,14 +369,4 @@ impl Function {
             Some(json) => json.to_string(),
         }
     }
-}
-
-/// Reads `null` as the default.
-fn null_as_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or_default())
-}
-
-/// Reads an invalid value as `None`, for a field that must not fail the stream.
-fn ignore_invalid<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }

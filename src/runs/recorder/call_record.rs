@@ -174,10 +174,7 @@ impl CallRecord {
     }
 
     fn record_usage(&mut self, usage: &Usage, cost: impl FnOnce(&Usage, &str) -> Option<Cost>) {
-        self.response.usage = Some(TokenUsage {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-        });
+        self.response.usage = Some(TokenUsage::from(usage));
         self.response.cost = cost(usage, &self.model).map(Cost::dollars);
     }
 

@@ -38,6 +38,24 @@ fn azure_example_reads_its_key_without_printing() {
     assert!(without.endpoints[0].headers.is_empty());
 }
 
+/// Checks the shipped file's examples of endpoints with other protocols.
+#[test]
+fn native_examples_have_their_kinds() {
+    let file = include_str!("../../../Leptos.toml");
+    for (name, kind) in [
+        ("claude", EndpointKind::Anthropic),
+        ("google", EndpointKind::Gemini),
+    ] {
+        let first = format!("# name = \"{name}\"");
+        let example = file.lines().skip_while(|line| *line != first);
+        let example = example.take_while(|line| *line != "#");
+        let example: Vec<&str> = example.map(|line| line.trim_start_matches(['#', ' '])).collect();
+        let file = format!("[[endpoints]]\n{}", example.join("\n"));
+        let settings = read_settings(&file, &[]).unwrap();
+        assert_eq!(settings.endpoints[0].kind, kind);
+    }
+}
+
 #[test]
 fn shipped_file_names_pubmed_address() {
     let line = format!("# base_url = \"{}\"", PubmedSettings::default().base_url);

@@ -81,8 +81,9 @@ fn connection_help() -> AnyView {
                     ", llama.cpp’s server or LM Studio on this machine. Parlor finds it at its usual port."
                 </li>
                 <li>
-                    "Start Parlor with "<code>"OPENAI_BASE_URL"</code>" and "<code>"OPENAI_API_KEY"</code>
-                    " set, for any service that speaks OpenAI’s protocol."
+                    "Start Parlor with "<code>"ANTHROPIC_API_KEY"</code>", "<code>"GEMINI_API_KEY"</code>" or "
+                    <code>"OPENAI_API_KEY"</code>" set (and "<code>"OPENAI_BASE_URL"</code>
+                    ", for any service that speaks OpenAI’s protocol)."
                 </li>
                 <li>"Name endpoints in "<code>"Leptos.toml"</code>"."</li>
             </ul>

@@ -3,10 +3,12 @@
 use serde_json::Value;
 use upstream::{Upstream, without_metadata};
 
-/// Returns the model calls so far, oldest first, as they were sent.
+/// Returns the model calls so far, oldest first, as they were sent in any protocol.
 pub fn raw_model_calls(upstream: &Upstream) -> Vec<Value> {
     let bodies = upstream.requests().into_iter().map(|request| request.body);
-    bodies.filter(|body| body["messages"].is_array()).collect()
+    let fields = ["messages", "contents", "input"];
+    let is_call = |body: &Value| fields.iter().any(|field| body[field].is_array());
+    bodies.filter(is_call).collect()
 }
 
 /// Returns the last model call.

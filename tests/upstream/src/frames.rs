@@ -1,11 +1,11 @@
-//! The bytes of a stream: each frame is one `data:` line of a chat completion chunk.
+//! The bytes of a stream: those of a chat completion are made here, one `data:` line of a chunk each.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::{Value, json};
 
-use crate::script::ThinkingFormat;
+use crate::{native_frames::NativeFrames, protocol::Protocol, script::ThinkingFormat};
 
 pub const DONE: &[u8] = b"data: [DONE]\n\n";
 
@@ -14,6 +14,8 @@ const BLOCK_BYTES: usize = 64 << 10;
 
 /// A builder of the frames of one answer.
 pub struct Frames {
+    /// The builder for another protocol than chat completions.
+    native: Option<NativeFrames>,
     model: String,
     spelling: ThinkingFormat,
     /// True if thinking was opened with a tag and not closed.
@@ -27,12 +29,14 @@ pub struct Frames {
 const FRAME_SUFFIX: &[u8] = b"\"},\"finish_reason\":null}]}\n\n";
 
 impl Frames {
-    pub fn new(model: &str, spelling: ThinkingFormat) -> Self {
+    pub fn new(protocol: Protocol, model: &str, spelling: ThinkingFormat) -> Self {
+        let is_native = protocol != Protocol::ChatCompletions;
         let id = format!(
             r#"data: {{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":0,"model":{},"choices":[{{"index":0,"delta":{{"content":""#,
             Value::from(model)
         );
         Self {
+            native: is_native.then(|| NativeFrames::new(protocol, model)),
             model: model.to_owned(),
             spelling,
             calls: 0,
@@ -42,11 +46,17 @@ impl Frames {
         }
     }
 
-    pub fn role(&self) -> Bytes {
+    pub fn role(&mut self) -> Bytes {
+        if let Some(native) = &mut self.native {
+            return native.opening();
+        }
         self.delta(json!({"role": "assistant", "content": null}))
     }
 
     pub fn text(&mut self, text: &str) -> Bytes {
+        if let Some(native) = &mut self.native {
+            return native.text(text);
+        }
         let closing = if std::mem::take(&mut self.in_tags) {
             "</think>"
         } else {
@@ -59,6 +69,9 @@ impl Frames {
     }
 
     pub fn thinking(&mut self, text: &str) -> Bytes {
+        if let Some(native) = &mut self.native {
+            return native.thinking(text);
+        }
         match self.spelling {
             ThinkingFormat::ReasoningContent => {
                 self.delta(json!({"content": null, "reasoning_content": text}))
@@ -80,6 +93,11 @@ impl Frames {
 
     /// Returns a token whose JSON text `write` puts into its frame. Allocates only a block now and then.
     pub fn token(&mut self, write: impl FnOnce(&mut BytesMut)) -> Bytes {
+        if let Some(native) = &mut self.native {
+            let mut token = BytesMut::new();
+            write(&mut token);
+            return native.text(&String::from_utf8_lossy(&token));
+        }
         if self.block.capacity() - self.block.len() < self.prefix.len() + 128 {
             self.block = BytesMut::with_capacity(BLOCK_BYTES);
         }
@@ -90,6 +108,9 @@ impl Frames {
     }
 
     pub fn tool_call(&mut self, id: &str, name: &str, arguments: &str) -> Bytes {
+        if let Some(native) = &mut self.native {
+            return native.tool_call(id, name, arguments);
+        }
         let function = json!({"name": name, "arguments": arguments});
         let index = self.calls;
         self.calls += 1;
@@ -100,6 +121,9 @@ impl Frames {
 
     /// Returns the last chunks. With tags, open thinking is closed first.
     pub fn finish(&mut self, reason: &str, tokens: u64) -> Bytes {
+        if let Some(native) = &mut self.native {
+            return native.finish(reason, tokens);
+        }
         let mut bytes = Vec::new();
         if self.in_tags {
             bytes.extend_from_slice(&self.text(""));
@@ -112,6 +136,22 @@ impl Frames {
         bytes.extend_from_slice(&frame(&usage));
         bytes.extend_from_slice(DONE);
         bytes.into()
+    }
+
+    /// Returns the end marker alone.
+    pub fn done(&mut self) -> Bytes {
+        match &mut self.native {
+            Some(native) => native.done(),
+            None => Bytes::from_static(DONE),
+        }
+    }
+
+    /// Returns an error in the stream.
+    pub fn error(&self, error: &Value) -> Bytes {
+        match &self.native {
+            Some(native) => native.error(error),
+            None => frame(&json!({ "error": error })),
+        }
     }
 
     fn delta(&self, delta: Value) -> Bytes {

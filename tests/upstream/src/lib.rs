@@ -1,5 +1,5 @@
-//! A scripted OpenAI-compatible server for Parlor's tests and its benchmark. It plays the scripts of a test,
-//! and can fail in all the ways of real servers. Loopback only.
+//! A scripted model server for Parlor's tests and its benchmark. It speaks the protocols of OpenAI, Anthropic
+//! and Google, plays the scripts of a test, and can fail in all the ways of real servers. Loopback only.
 //!
 //! ```no_run
 //! # async fn example() {
@@ -20,8 +20,10 @@
 
 mod frames;
 mod models;
+mod native_frames;
 mod pages;
 mod play;
+mod protocol;
 mod script;
 mod server;
 mod state;
@@ -36,6 +38,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 pub use self::{
     frames::now_micros,
     pages::{Page, PageBody, PlacedPage},
+    protocol::{Protocol, content_text},
     script::{Script, Step, ThinkingFormat, When},
     server::without_metadata,
     state::{CapturedRequest, ModelListing, ScriptRule},
@@ -83,6 +86,16 @@ impl Upstream {
     /// Returns the base URL for clients, with `/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// Returns the base URL for clients that speak this protocol.
+    pub fn url_for(&self, protocol: Protocol) -> String {
+        let path = match protocol {
+            Protocol::ChatCompletions | Protocol::Responses => "/v1",
+            Protocol::Messages => "",
+            Protocol::GenerateContent => "/v1beta",
+        };
+        self.url_of(path)
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -156,11 +169,21 @@ impl Upstream {
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
         let headers = headers.collect();
-        self.state.set_listing(Some(ModelListing {
+        self.state.set_listings([ModelListing {
             status,
             body,
             headers,
-        }));
+        }]);
+    }
+
+    /// Sets the pages of the list of models, which are sent in turn.
+    pub fn list_pages(&self, pages: impl IntoIterator<Item = serde_json::Value>) {
+        self.state
+            .set_listings(pages.into_iter().map(|body| ModelListing {
+                status: 200,
+                body,
+                headers: std::collections::BTreeMap::new(),
+            }));
     }
 
     pub fn require_key(&self, key: impl Into<String>) {

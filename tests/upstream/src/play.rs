@@ -12,13 +12,14 @@ use futures::Stream;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::{
-    frames::{DONE, Frames, frame, now_micros, put_number, split_words},
+    frames::{Frames, now_micros, put_number, split_words},
+    protocol::Protocol,
     script::{Script, Step},
     state::{OpenStream, UpstreamState},
 };
 
 /// Returns the response that a script describes.
-pub async fn respond(state: Arc<UpstreamState>, model: &str, script: Script) -> Response {
+pub async fn respond(state: Arc<UpstreamState>, protocol: Protocol, model: &str, script: Script) -> Response {
     let mut steps = VecDeque::from(script.steps);
     let ends = steps.iter().any(|step| {
         matches!(
@@ -42,8 +43,8 @@ pub async fn respond(state: Arc<UpstreamState>, model: &str, script: Script) -> 
             _ => {}
         }
     }
-    let frames = Frames::new(model, script.thinking);
-    let first = opens.then(|| frames.role());
+    let mut frames = Frames::new(protocol, model, script.thinking);
+    let first = opens.then(|| frames.role()).filter(|first| !first.is_empty());
     let player = Player {
         _open: state.track_stream(),
         state,
@@ -143,7 +144,7 @@ impl Player {
                 Step::Think(text) => self.frames.thinking(&text),
                 Step::Text(text) => self.frames.text(&text),
                 Step::ToolCall { id, name, arguments } => self.frames.tool_call(&id, &name, &arguments),
-                Step::ErrorObject(error) => frame(&serde_json::json!({"error": error})),
+                Step::ErrorObject(error) => self.frames.error(&error),
                 Step::Raw(text) => text.into(),
                 Step::RawBytes(bytes) => bytes.into(),
                 Step::Finish(reason) => {
@@ -152,7 +153,7 @@ impl Player {
                 }
                 Step::Done => {
                     self.steps.clear();
-                    Bytes::from_static(DONE)
+                    self.frames.done()
                 }
                 Step::End => return None,
                 Step::Cut => {

@@ -1,4 +1,4 @@
-//! The routes: OpenAI's under `/v1`, the tests' under `/control`, pages everywhere else.
+//! The routes: OpenAI's and Anthropic's under `/v1`, Google's under `/v1beta`, the tests' under `/control`, pages everywhere else.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use axum::{
     Json, Router,
     body::Bytes,
     extract::{DefaultBodyLimit, Path, State as Extract},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -16,7 +16,7 @@ use crate::{
     models::{BUILT_IN_MODELS, built_in_script},
     pages::{self, PlacedPage},
     play,
-    script::RequestSummary,
+    protocol::Protocol,
     state::{CapturedRequest, ModelListing, ScriptRule, UpstreamState},
 };
 
@@ -24,6 +24,10 @@ pub fn router(state: Arc<UpstreamState>) -> Router {
     Router::new()
         .route("/v1/models", get(get_models))
         .route("/v1/chat/completions", post(post_chat))
+        .route("/v1/responses", post(post_responses))
+        .route("/v1/messages", post(post_messages))
+        .route("/v1beta/models", get(get_gemini_models))
+        .route("/v1beta/models/{*target}", post(post_content))
         .route("/control/scripts", post(add_script))
         .route("/control/models", post(set_listing))
         .route("/control/pages", post(add_page))
@@ -39,15 +43,32 @@ pub fn router(state: Arc<UpstreamState>) -> Router {
 }
 
 async fn get_models(Extract(state): Extract<Arc<UpstreamState>>, uri: Uri, headers: HeaderMap) -> Response {
-    capture(&state, &Method::GET, &uri, &headers, Value::Null);
-    if let Some(refusal) = check_key(&state, &headers) {
+    // Anthropic's list has the same address as OpenAI's.
+    let protocol = match headers.contains_key("anthropic-version") {
+        true => Protocol::Messages,
+        false => Protocol::ChatCompletions,
+    };
+    list_models(state, protocol, &uri, &headers)
+}
+
+async fn get_gemini_models(
+    Extract(state): Extract<Arc<UpstreamState>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    list_models(state, Protocol::GenerateContent, &uri, &headers)
+}
+
+fn list_models(state: Arc<UpstreamState>, protocol: Protocol, uri: &Uri, headers: &HeaderMap) -> Response {
+    capture(&state, &Method::GET, uri, headers, Value::Null);
+    if let Some(refusal) = check_key(&state, protocol, headers) {
         return refusal;
     }
     if let Some(ModelListing {
         status,
         body,
         headers,
-    }) = state.listing()
+    }) = state.next_listing()
     {
         let mut response = (StatusCode::from_u16(status).unwrap_or_default(), Json(body)).into_response();
         for (name, value) in headers {
@@ -61,12 +82,7 @@ async fn get_models(Extract(state): Extract<Arc<UpstreamState>>, uri: Uri, heade
         .into_iter()
         .map(str::to_owned)
         .chain(state.scripted_models());
-    let data: Vec<Value> = names
-        .enumerate()
-        // Earlier models are newer: clients that sort by age keep the order.
-        .map(|(index, id)| json!({"id": id, "object": "model", "created": 1000 - index, "owned_by": "upstream"}))
-        .collect();
-    Json(json!({"object": "list", "data": data})).into_response()
+    Json(protocol.list_body(names.collect())).into_response()
 }
 
 async fn post_chat(
@@ -75,19 +91,72 @@ async fn post_chat(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let request: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let asked = RequestSummary {
-        model: request["model"].as_str().unwrap_or_default().to_owned(),
-        user: last_user_message(&request),
-        tool: last_tool_output(&request),
+    call(state, Protocol::ChatCompletions, None, &uri, &headers, &body).await
+}
+
+async fn post_responses(
+    Extract(state): Extract<Arc<UpstreamState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    call(state, Protocol::Responses, None, &uri, &headers, &body).await
+}
+
+async fn post_messages(
+    Extract(state): Extract<Arc<UpstreamState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    call(state, Protocol::Messages, None, &uri, &headers, &body).await
+}
+
+async fn post_content(
+    Extract(state): Extract<Arc<UpstreamState>>,
+    Path(target): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    match target.strip_suffix(":streamGenerateContent") {
+        Some(model) => {
+            call(
+                state,
+                Protocol::GenerateContent,
+                Some(model),
+                &uri,
+                &headers,
+                &body,
+            )
+            .await
+        }
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Plays the script for a request.
+async fn call(
+    state: Arc<UpstreamState>,
+    protocol: Protocol,
+    model: Option<&str>,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Response {
+    let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+    let asked = protocol.summarize(&request, model);
+    let is_streamed = match protocol {
+        Protocol::GenerateContent => uri.query().unwrap_or_default().contains("alt=sse"),
+        _ => request["stream"] == json!(true),
     };
-    let is_streamed = request["stream"] == json!(true);
-    capture(&state, &Method::POST, &uri, &headers, request);
-    if let Some(refusal) = check_key(&state, &headers) {
+    capture(&state, &Method::POST, uri, headers, request);
+    if let Some(refusal) = check_key(&state, protocol, headers) {
         return refusal;
     }
     if !is_streamed {
         return error_response(
+            protocol,
             StatusCode::BAD_REQUEST,
             "Only streamed answers here.",
             "invalid_request_error",
@@ -97,22 +166,14 @@ async fn post_chat(
         .script_for(&asked)
         .or_else(|| built_in_script(&asked.model, &asked.user))
     {
-        Some(script) => play::respond(state, &asked.model, script).await,
+        Some(script) => play::respond(state, protocol, &asked.model, script).await,
         None => error_response(
+            protocol,
             StatusCode::NOT_FOUND,
             &format!("The model `{}` does not exist.", asked.model),
             "model_not_found",
         ),
     }
-}
-
-/// Returns the text of the last user message without Parlor's metadata: the models respond to the user's
-/// text.
-fn last_user_message(request: &Value) -> String {
-    let mut messages = request["messages"].as_array().into_iter().flatten();
-    let message = messages.rfind(|message| message["role"] == "user");
-    let text = message.map(message_text).unwrap_or_default();
-    without_metadata(&text).to_owned()
 }
 
 /// Returns a message without the metadata comment at its beginning.
@@ -123,33 +184,11 @@ pub fn without_metadata(text: &str) -> &str {
         .map_or(text, |(_, said)| said)
 }
 
-/// Returns the text of the last message, if it is a tool's.
-fn last_tool_output(request: &Value) -> Option<String> {
-    let last = request["messages"].as_array()?.last()?;
-    (last["role"] == "tool").then(|| message_text(last))
-}
-
-/// Returns a message's text, also if it has several parts.
-fn message_text(message: &Value) -> String {
-    match &message["content"] {
-        Value::String(text) => text.clone(),
-        parts => parts
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|part| part["text"].as_str())
-            .collect::<String>(),
-    }
-}
-
-fn check_key(state: &UpstreamState, headers: &HeaderMap) -> Option<Response> {
+fn check_key(state: &UpstreamState, protocol: Protocol, headers: &HeaderMap) -> Option<Response> {
     let key = state.required_key()?;
-    let given = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    (given != format!("Bearer {key}")).then(|| {
+    (protocol.key(headers) != Some(key.as_str())).then(|| {
         error_response(
+            protocol,
             StatusCode::UNAUTHORIZED,
             "Incorrect API key provided.",
             "invalid_api_key",
@@ -157,9 +196,8 @@ fn check_key(state: &UpstreamState, headers: &HeaderMap) -> Option<Response> {
     })
 }
 
-fn error_response(status: StatusCode, message: &str, code: &str) -> Response {
-    let error = json!({"message": message, "type": "invalid_request_error", "param": null, "code": code});
-    (status, Json(json!({"error": error}))).into_response()
+fn error_response(protocol: Protocol, status: StatusCode, message: &str, code: &str) -> Response {
+    (status, Json(protocol.error_body(message, code))).into_response()
 }
 
 pub fn capture(state: &UpstreamState, method: &Method, uri: &Uri, headers: &HeaderMap, body: Value) {
@@ -186,7 +224,7 @@ async fn add_script(Extract(state): Extract<Arc<UpstreamState>>, Json(rule): Jso
 }
 
 async fn set_listing(Extract(state): Extract<Arc<UpstreamState>>, Json(listing): Json<Option<ModelListing>>) {
-    state.set_listing(listing);
+    state.set_listings(listing);
 }
 
 async fn add_page(Extract(state): Extract<Arc<UpstreamState>>, Json(placed): Json<PlacedPage>) {

@@ -67,7 +67,8 @@ struct Inner {
     rules: Vec<ScriptRule>,
     pages: Vec<PlacedPage>,
     requests: VecDeque<CapturedRequest>,
-    listing: Option<ModelListing>,
+    /// The pages of the list, the last of which is repeated.
+    listings: VecDeque<ModelListing>,
     required_key: Option<String>,
 }
 
@@ -147,12 +148,17 @@ impl UpstreamState {
         models
     }
 
-    pub fn set_listing(&self, listing: Option<ModelListing>) {
-        self.inner().listing = listing;
+    /// Replaces the list. Its pages are sent in turn; the last one is repeated.
+    pub fn set_listings(&self, pages: impl IntoIterator<Item = ModelListing>) {
+        self.inner().listings = pages.into_iter().collect();
     }
 
-    pub fn listing(&self) -> Option<ModelListing> {
-        self.inner().listing.clone()
+    pub fn next_listing(&self) -> Option<ModelListing> {
+        let mut inner = self.inner();
+        match inner.listings.len() {
+            0 | 1 => inner.listings.front().cloned(),
+            _ => inner.listings.pop_front(),
+        }
     }
 
     pub fn set_required_key(&self, key: Option<String>) {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::providers::model_list::listed_window;
 
 #[test]
 fn reads_every_window_field() {

@@ -5,20 +5,18 @@ use std::collections::VecDeque;
 use super::{
     super::{
         PROVIDER_KIND,
-        unknown_content::{raw_excerpt, unknown_fields},
+        unknown_content::unknown_fields,
         wire::{Content, ContentPart, Delta, ToolCall, TypedPart},
     },
-    Decoder,
+    ChunkDecoder,
 };
 use crate::{
     model::{ModelEvent, OpaqueTarget, UnreadableContent},
     protocol::{Opaque, RawJson},
+    providers::unreadable::raw_excerpt,
 };
 
-/// The maximum number of unreadable pieces that are reported for one answer.
-const MAX_UNREADABLE: usize = 20;
-
-impl Decoder {
+impl ChunkDecoder {
     /// Decodes the delta of a choice. `data` is the raw text of the chunk.
     pub(super) fn decode_delta(&mut self, mut delta: Delta, data: &str, events: &mut VecDeque<ModelEvent>) {
         if let Some(reasoning) = delta.take_reasoning() {
@@ -124,25 +122,11 @@ impl Decoder {
         events.push_back(ModelEvent::Unreadable { what, raw });
     }
 
-    /// Reports an unreadable piece, once.
-    pub(super) fn push_unreadable(
-        &mut self,
-        what: UnreadableContent,
-        raw: &str,
-        events: &mut VecDeque<ModelEvent>,
-    ) {
-        if self.unreadable.len() < MAX_UNREADABLE && !self.unreadable.iter().any(|known| known == what.name())
-        {
-            self.unreadable.push(what.name().to_owned());
-            let raw = raw_excerpt(raw);
-            events.push_back(ModelEvent::Unreadable { what, raw });
-        }
-    }
-
     /// Reports the fields of a chunk without any known content.
     pub(super) fn push_unknown_fields(&mut self, data: &str, events: &mut VecDeque<ModelEvent>) {
         for (name, raw) in unknown_fields(data) {
-            self.push_unreadable(UnreadableContent::Unknown(name), &raw, events);
+            self.unreadable
+                .push(UnreadableContent::Unknown(name), &raw, events);
         }
     }
 }

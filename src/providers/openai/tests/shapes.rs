@@ -10,7 +10,7 @@ use crate::{
         OpaqueTarget, UnreadableContent, Usage,
     },
     protocol::{CitedSource, Opaque, RawJson},
-    providers::openai::decoder::DecodeError,
+    providers::transport::decoder::DecodeError,
 };
 
 fn text(text: &str) -> ModelEvent {
@@ -25,7 +25,7 @@ fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
     ModelEvent::Usage(Usage {
         input_tokens,
         output_tokens,
-        cost: None,
+        ..Usage::default()
     })
 }
 
@@ -282,7 +282,7 @@ fn limits_held_reasoning_details() {
     let chunk = json!({"choices": [{"delta": {"reasoning_details": [entry]}}]});
     let mut stream = format!("data: {chunk}\n\n").repeat(5);
     stream += "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n";
-    let mut decoder = super::Decoder::new(2 << 20);
+    let mut decoder = super::Decoder::new(super::ChunkDecoder::default(), 2 << 20);
     let mut events = std::collections::VecDeque::new();
     decoder.push(stream.as_bytes(), &mut events).unwrap();
     decoder.end(&mut events).unwrap();

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 
-use super::decode;
+use super::{super::decoder::ChunkDecoder, decode};
 use crate::{
     model::{
         FinishReason,
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
         UnreadableContent,
     },
-    providers::openai::decoder::{DecodeError, Decoder},
+    providers::transport::decoder::{DecodeError, Decoder},
 };
 
 /// Decodes a synthetic stream.
@@ -323,7 +323,7 @@ fn broken_stream_keeps_events_and_names_fault() {
 
 #[test]
 fn rejects_frames_over_the_limit() {
-    let mut decoder = Decoder::new(100);
+    let mut decoder = Decoder::new(ChunkDecoder::default(), 100);
     let mut events = VecDeque::new();
     let line = format!("data: {}", "x".repeat(200));
     assert_eq!(

@@ -10,6 +10,7 @@ use crate::{
     protocol::RunError,
     providers::{EndpointConfig, config::redact_url},
     secrets::Secrets,
+    settings::EndpointKind,
 };
 
 /// The maximum length of a quoted server message, in characters.
@@ -22,6 +23,7 @@ const API_VERSION_PARAM: &str = "api-version";
 #[derive(Clone)]
 pub struct EndpointInfo {
     pub name: String,
+    pub kind: EndpointKind,
     /// The base URL without user info and query.
     pub address: String,
     pub base_url_source: String,
@@ -48,6 +50,7 @@ impl EndpointInfo {
         secrets.extend(parameters.map(|(_, value)| SecretString::from(&*value)));
         Self {
             name: config.name.clone(),
+            kind: config.kind,
             address: redact_url(url),
             base_url_source: config.base_url_source.clone(),
             api_key_source: config.api_key_source.clone(),
@@ -104,6 +107,26 @@ impl EndpointInfo {
         match self.base_url_source.as_str() {
             "" => format!("Is it still running at {}?", self.address),
             source => format!("Is it running? Its address is set in {source}."),
+        }
+    }
+
+    /// Returns the question whether a setting has the right address.
+    pub fn address_question(&self, source: &str) -> String {
+        let api = match self.kind {
+            EndpointKind::OpenAi => "an OpenAI-compatible API",
+            EndpointKind::OpenAiResponses => "an API with OpenAI's Responses",
+            EndpointKind::Anthropic => "an API with Anthropic's Messages",
+            EndpointKind::Gemini => "Google's Gemini API",
+        };
+        format!("Is {source} the address of {api}?")
+    }
+
+    /// Returns the usual form of an address of this kind, as the predicate of a sentence.
+    pub fn address_form(&self) -> &'static str {
+        match self.kind {
+            EndpointKind::OpenAi | EndpointKind::OpenAiResponses => "usually ends with /v1",
+            EndpointKind::Anthropic => "is what stands before /v1/messages",
+            EndpointKind::Gemini => "usually ends with /v1beta",
         }
     }
 

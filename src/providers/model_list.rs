@@ -1,19 +1,17 @@
 //! The list of an endpoint's models: parsed leniently, without models that can't chat, newest first.
 
-use std::time::Duration;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::{model::ListedModels, protocol::model_list::ModelInfo};
-
-/// The time limit of a list request, for which a page waits.
-pub const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(4);
+use super::catalog::ListedModel;
+use crate::{model::ListedModels, protocol::model_list::ModelInfo, settings::CONTEXT_WINDOW_RANGE};
 
 /// The maximum number of models offered for one endpoint.
-const MAX_OFFERED_MODELS: usize = 500;
+pub const MAX_OFFERED_MODELS: usize = 500;
 
 /// The maximum number of list entries that are read.
-const MAX_LIST_ENTRIES: usize = 10_000;
+pub const MAX_LIST_ENTRIES: usize = 10_000;
 
 /// Parts of the names of listed models that can't chat.
 const NON_CHAT_NAME_PARTS: [&str; 14] = [
@@ -42,6 +40,31 @@ pub fn from_names(endpoint: &str, models: &[String]) -> ListedModels {
             .collect(),
         ids: models.to_vec(),
     }
+}
+
+/// Returns the models of a response of `/v1/models`, without those that can't chat, newest first, and their
+/// windows.
+pub fn read_models(answer: &Value) -> Option<Vec<ListedModel>> {
+    let ListedModels { selectable, ids } = parse_list("", answer)?;
+    let windows = listed_windows(answer);
+    let models = selectable.into_iter().map(|model| {
+        let id = model.id.strip_prefix('/').unwrap_or(&model.id).to_owned();
+        ListedModel {
+            window: windows.get(&id).copied(),
+            name: Some(model.name),
+            id,
+            ..ListedModel::default()
+        }
+    });
+    let mut models: Vec<ListedModel> = models.collect();
+    // The others can be called by their names.
+    let is_other = |id: &String| models.iter().all(|model| model.id != *id);
+    let others: Vec<String> = ids.into_iter().filter(is_other).collect();
+    models.extend(others.into_iter().map(|id| ListedModel {
+        id,
+        ..ListedModel::default()
+    }));
+    Some(models)
 }
 
 /// Parses a response of `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
@@ -83,7 +106,44 @@ pub fn parse_list(endpoint: &str, answer: &Value) -> Option<ListedModels> {
     })
 }
 
-fn model_info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
+/// Returns the windows in a model list by the endpoint's names.
+pub fn listed_windows(list: &Value) -> HashMap<String, usize> {
+    let candidates = [Some(list), list.get("data"), list.get("models")];
+    let entries = candidates.into_iter().flatten().find_map(Value::as_array);
+    let entries = entries.into_iter().flatten();
+    let windows = entries.filter_map(|entry| {
+        let name = entry.get("id").or_else(|| entry.get("name"))?.as_str()?;
+        Some((name.to_owned(), listed_window(entry)?))
+    });
+    windows.collect()
+}
+
+/// Returns the window in an entry of a model list: vLLM, OpenRouter, Groq, Mistral, LM Studio, llama.cpp.
+pub fn listed_window(entry: &Value) -> Option<usize> {
+    const NAMES: [&str; 8] = [
+        "/max_model_len",
+        "/top_provider/context_length",
+        "/context_length",
+        "/context_window",
+        "/loaded_context_length",
+        "/max_context_length",
+        "/meta/n_ctx",
+        "/meta/n_ctx_train",
+    ];
+    NAMES.iter().find_map(|name| parse_tokens(entry.pointer(name)?))
+}
+
+/// Returns a number of tokens that can be a window.
+pub fn parse_tokens(value: &Value) -> Option<usize> {
+    plausible(usize::try_from(value.as_u64()?).ok()?)
+}
+
+/// Returns a window unless it is implausible.
+pub fn plausible(tokens: usize) -> Option<usize> {
+    CONTEXT_WINDOW_RANGE.contains(&tokens).then_some(tokens)
+}
+
+pub fn model_info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
     // llama.cpp uses the file name as the model's name.
     let file = model
         .rsplit(['/', '\\'])
@@ -96,7 +156,8 @@ fn model_info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo {
     }
 }
 
-fn is_chat_model(id: &str) -> bool {
+/// Returns true unless the name is that of a model that can't chat.
+pub fn is_chat_model(id: &str) -> bool {
     let id = id.to_lowercase();
     !NON_CHAT_NAME_PARTS.iter().any(|part| id.contains(part))
 }

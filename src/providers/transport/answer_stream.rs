@@ -5,9 +5,9 @@ use std::{collections::VecDeque, time::Duration};
 use reqwest::Response;
 
 use super::{
-    decoder::{DecodeError, Decoder},
-    http_errors,
-    transport::{Transport, media_type, read_error_body},
+    Transport,
+    decoder::{DecodeError, Decoder, EventDecoder},
+    http_errors, media_type, read_error_body,
 };
 use crate::model::{ModelError, ModelEvent, ModelStream};
 
@@ -31,6 +31,7 @@ struct AnswerStream {
 pub async fn stream_events(
     transport: Transport,
     response: Response,
+    decoder: impl EventDecoder + 'static,
     max_frame: usize,
 ) -> Result<ModelStream, ModelError> {
     let media_type = media_type(&response);
@@ -50,7 +51,7 @@ pub async fn stream_events(
         media_type,
         has_sent_event: false,
         response,
-        decoder: Decoder::new(max_frame),
+        decoder: Decoder::new(decoder, max_frame),
         ready_events: VecDeque::new(),
         failure: None,
         has_ended: false,

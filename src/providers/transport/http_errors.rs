@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::Value;
 
-use super::endpoint_info::EndpointInfo;
+use super::EndpointInfo;
 use crate::{
     http_client::parse_retry_after,
     model::{
@@ -18,12 +18,12 @@ use crate::{
 };
 
 /// A server's description of an error. The formats differ: `{"error": {message, type, code}}` (OpenAI),
-/// `{"error": "…"}` (LM Studio), `{"message": …, "code": …}` (vLLM, Mistral), `{"detail": …}` (FastAPI), or
-/// no JSON at all.
+/// `{"error": {message, code, status}}` (Google), `{"error": "…"}` (LM Studio), `{"message": …, "code": …}`
+/// (vLLM, Mistral), `{"detail": …}` (FastAPI), or no JSON at all.
 #[derive(Debug, Default, PartialEq)]
 struct ServerErrorBody {
     message: String,
-    /// The `code` and the `type`, if present, in lower case.
+    /// The `code`, the `type` and the `status`, if present, in lower case.
     code: String,
 }
 
@@ -58,7 +58,7 @@ impl ServerErrorBody {
                 .or_else(|| text("detail"))
                 .unwrap_or_else(|| json.to_string()),
         };
-        let code = [text("code"), text("type")]
+        let code = [text("code"), text("type"), text("status")]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
@@ -88,6 +88,8 @@ impl ServerErrorBody {
             "no model",
         ];
         CODES.iter().any(|code| self.code.contains(code))
+            // Anthropic: "model: claude-1".
+            || (self.code.contains("not_found_error") && self.message.starts_with("model:"))
             || (self.message.to_lowercase().contains("model") && self.contains_any(&WORDS))
     }
 
@@ -98,6 +100,10 @@ impl ServerErrorBody {
             "maximum context length",
             "context window",
             "available context size",
+            // Anthropic.
+            "prompt is too long",
+            // Google.
+            "exceeds the maximum number of tokens",
         ])
     }
 }
@@ -137,8 +143,16 @@ pub fn error_for_status(
             let what = format!("wants an API key, and none is set ({}){because}", status.as_u16());
             facts.error(Refused, "key_missing", what, facts.key_hint())
         }
+        // Google.
+        400 if described.contains_any(&["api key not valid", "api_key_invalid"]) => {
+            let what = format!("refused the API key (400){because}");
+            facts.error(Refused, "key_refused", what, facts.key_hint())
+        }
         402 => no_credit_error(facts, &because),
-        429 if described.contains_any(&["insufficient_quota"]) => no_credit_error(facts, &because),
+        // Anthropic, OpenAI.
+        400 | 429 if described.contains_any(&["credit balance is too low", "insufficient_quota"]) => {
+            no_credit_error(facts, &because)
+        }
         429 => {
             let wait = after.map_or(String::new(), |after| {
                 format!(" It asks to wait {} s.", after.as_secs_f64().ceil())
@@ -185,15 +199,22 @@ pub fn error_for_status(
 
 /// Returns the error of an error object inside a stream.
 pub fn error_in_stream(facts: &EndpointInfo, error: &Value) -> ModelError {
-    const BUSY: [&str; 8] = [
+    const BUSY: [&str; 14] = [
         "overloaded",
         "rate_limit",
         "rate limit",
         "unavailable",
         "429",
+        "500",
         "502",
         "503",
+        "504",
         "529",
+        // OpenAI, Anthropic, Google.
+        "server_error",
+        "api_error",
+        "timeout_error",
+        "internal",
     ];
     let described = ServerErrorBody::from_json(error);
     let kind: ModelErrorKind = if described.contains_any(&["insufficient_quota"]) {
@@ -236,5 +257,5 @@ fn wrong_address_hint(facts: &EndpointInfo) -> String {
         "" => "its base URL",
         source => source,
     };
-    format!("Check {source}; it usually ends with /v1.")
+    format!("Check {source}; it {}.", facts.address_form())
 }

@@ -1,6 +1,13 @@
 //! Messages for models with limited features: content without a role or field of its own is sent as text.
 
-use crate::model::{ModelMessage, ToolUse};
+use crate::model::{ModelMessage, ModelRequest, ToolUse};
+
+/// Returns the forced tools among those that are offered to the model.
+pub fn offered_forced_tools(request: &ModelRequest) -> Vec<&str> {
+    let is_offered = |name: &&str| request.tools.iter().any(|tool| tool.name == **name);
+    let names = request.force_tools.iter().map(String::as_str);
+    names.filter(is_offered).collect()
+}
 
 /// Adds the tools that have to be used to the end of the instructions.
 pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {

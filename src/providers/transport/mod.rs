@@ -1,12 +1,26 @@
-//! One HTTP exchange with an endpoint: without retries, redirects or time limits except the connect timeout.
-//! The run that waits for the answer decides its time limit.
+//! HTTP with model servers, which all adapters share: addresses, requests, streams of events, error texts,
+//! lists. The request bodies and the events are those of each adapter.
+//!
+//! An exchange is without retries, redirects or time limits except the connect timeout. The run that waits
+//! for the answer decides its time limit.
+
+pub mod address;
+pub mod answer_stream;
+pub mod api;
+pub mod decoder;
+mod endpoint_info;
+mod http_errors;
+pub mod list_backoff;
+pub mod other_protocol;
+#[cfg(test)]
+pub mod testing;
 
 use std::{error::Error as _, io, time::Duration};
 
-use async_openai::{error::OpenAIError, middleware::HttpRequestFactory};
 use reqwest::{Client, Request, Response, Url, header};
 
-use super::{endpoint_info::EndpointInfo, http_errors};
+use self::other_protocol::{kind_of_protocol, protocol_name};
+pub use self::{api::Api, endpoint_info::EndpointInfo};
 use crate::{
     http_client::client_for,
     model::{
@@ -72,50 +86,14 @@ impl Transport {
         ))
     }
 
-    /// Returns the transport for async-openai, whose own one retries by itself.
-    pub fn openai_service(
-        &self,
-    ) -> impl tower::Service<
-        HttpRequestFactory,
-        Response = Response,
-        Error = OpenAIError,
-        Future: Send + 'static,
-    > + Clone
-    + Send
-    + Sync
-    + 'static {
-        let transport = self.clone();
-        tower::service_fn(move |factory: HttpRequestFactory| {
-            let transport = transport.clone();
-            async move {
-                let request = factory.build().await?;
-                transport
-                    .send(request, None)
-                    .await
-                    .map_err(|error| OpenAIError::Boxed(Box::new(error)))
-            }
-        })
-    }
-
-    /// Converts an error of async-openai: a transported [`ModelError`], or an unreadable response.
-    pub fn map_openai_error(&self, error: OpenAIError) -> ModelError {
-        match error {
-            OpenAIError::Boxed(error) => match error.downcast::<ModelError>() {
-                Ok(error) => *error,
-                Err(error) => self.invalid_answer(format!("gave an answer that cannot be read: {error}")),
-            },
-            OpenAIError::Reqwest(error) => self.connection_lost(Some(&error), false),
-            OpenAIError::JSONDeserialize(..) => self.invalid_answer("gave an answer that is not JSON."),
-            error => self.invalid_answer(format!("gave an answer that cannot be read: {error}")),
-        }
-    }
-
     pub fn invalid_answer(&self, what: impl Into<String>) -> ModelError {
         let hint = match self.endpoint.base_url_source.as_str() {
             "" => String::new(),
-            source => {
-                format!("Is {source} the address of an OpenAI-compatible API? It usually ends with /v1.")
-            }
+            source => format!(
+                "{} It {}.",
+                self.endpoint.address_question(source),
+                self.endpoint.address_form()
+            ),
         };
         self.endpoint.error(Refused, "bad_answer", what.into(), hint)
     }
@@ -136,11 +114,15 @@ impl Transport {
             "" => "its base URL",
             source => source,
         };
-        let hint = match name.starts_with("Cohere") {
-            true => format!("Set {set} to Cohere's compatible API: https://api.cohere.ai/compatibility/v1."),
-            false => format!("Set {set} to the address of its OpenAI-compatible API, if it has one."),
+        let hint = match kind_of_protocol(name) {
+            Some(kind) => format!("Give this endpoint kind = \"{}\" in the settings.", kind.as_str()),
+            None if name.starts_with("Cohere") => {
+                format!("Set {set} to Cohere's compatible API: https://api.cohere.ai/compatibility/v1.")
+            }
+            None => format!("Set {set} to the address of its OpenAI-compatible API, if it has one."),
         };
-        let what = format!("speaks another protocol ({name}) than OpenAI's chat completions.");
+        let own = protocol_name(self.endpoint.kind);
+        let what = format!("speaks another protocol ({name}) than {own}.");
         self.endpoint.error(Refused, "other_protocol", what, hint)
     }
 

@@ -1,0 +1,381 @@
+//! A decoder from the events of a message to model events.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    PROVIDER_KIND,
+    wire::{Block, Citation, Delta, StreamEvent, Usage},
+};
+use crate::{
+    model::{self, FinishReason, ModelEvent, UnreadableContent},
+    protocol::{RawJson, sse::SseFrame},
+    providers::{
+        answer_layout::LayoutRecorder,
+        sources::CitedPages,
+        transport::{
+            decoder::{DecodeError, EventDecoder},
+            other_protocol::detect_other_protocol,
+        },
+        unreadable::UnreadablePieces,
+    },
+    settings::EndpointKind,
+};
+
+const KIND: EndpointKind = EndpointKind::Anthropic;
+
+/// Events without content.
+const OTHER_EVENTS: [&str; 4] = ["ping", "message_start", "message_delta", "message_stop"];
+
+/// Blocks that only report a fact about the answer.
+const BLOCKS_WITHOUT_CONTENT: [&str; 1] = ["fallback"];
+
+/// Decodes the events of one message.
+#[derive(Debug)]
+pub struct MessageDecoder {
+    /// The blocks that have not ended.
+    open: BTreeMap<u64, OpenBlock>,
+    layout: LayoutRecorder,
+    /// The number of calls so far.
+    calls: usize,
+    sources: CitedPages,
+    usage: Usage,
+    finish: Option<FinishReason>,
+    unreadable: UnreadablePieces,
+    has_begun: bool,
+    has_ended: bool,
+}
+
+#[derive(Debug)]
+enum OpenBlock {
+    Text,
+    /// Its whole text and its signature.
+    Thinking {
+        text: String,
+        signature: String,
+    },
+    /// The index of the call. `input` is the whole input, if the block began with it.
+    Call {
+        index: usize,
+        input: Option<String>,
+        has_arguments: bool,
+    },
+    /// A block that only the server understands. `input` is the JSON of its input.
+    Provider {
+        raw: RawJson,
+        input: String,
+    },
+    Other,
+}
+
+impl Default for MessageDecoder {
+    fn default() -> Self {
+        Self {
+            open: BTreeMap::new(),
+            layout: LayoutRecorder::new(PROVIDER_KIND),
+            calls: 0,
+            sources: CitedPages::default(),
+            usage: Usage::default(),
+            finish: None,
+            unreadable: UnreadablePieces::default(),
+            has_begun: false,
+            has_ended: false,
+        }
+    }
+}
+
+impl EventDecoder for MessageDecoder {
+    fn decode_frame(
+        &mut self,
+        frame: &SseFrame,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let data = frame.data.trim();
+        // Some proxies end as OpenAI's servers do.
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(());
+        }
+        let event: StreamEvent = serde_json::from_str(data).map_err(|_| DecodeError::invalid_frame(data))?;
+        if let Some(error) = event.error.filter(|error| !error.is_null()) {
+            return Err(DecodeError::ServerError(error));
+        }
+        if frame.event.as_deref() == Some("error") {
+            let error = serde_json::from_str(data).unwrap_or_else(|_| data.into());
+            return Err(DecodeError::ServerError(error));
+        }
+        match event.kind.as_str() {
+            "message_start" => {
+                let usage = event.message.and_then(|message| message.usage);
+                self.usage.update(usage.unwrap_or_default());
+            }
+            "content_block_start" => {
+                if let Some(raw) = event.content_block {
+                    self.begin_block(event.index, raw, events);
+                }
+            }
+            "content_block_delta" => self.decode_delta(event.index, event.delta, data, events),
+            "content_block_stop" => self.end_block(event.index, events),
+            "message_delta" => {
+                self.usage.update(event.usage.unwrap_or_default());
+                self.finish = event
+                    .delta
+                    .stop_reason
+                    .as_deref()
+                    .map(parse_stop_reason)
+                    .or(self.finish.take());
+            }
+            "message_stop" => self.push_finished(events),
+            "ping" => {}
+            _ if !self.has_begun => {
+                if let Some(other) = detect_other_protocol(data, KIND) {
+                    return Err(other);
+                }
+            }
+            kind => self
+                .unreadable
+                .push(UnreadableContent::Unknown(kind.into()), data, events),
+        }
+        self.has_begun |= event.kind.starts_with("content_block_") || OTHER_EVENTS.contains(&&*event.kind);
+        Ok(())
+    }
+
+    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        let message: StreamEvent = match serde_json::from_str(json) {
+            Ok(message) => message,
+            Err(error) if error.is_eof() => return Err(DecodeError::Incomplete),
+            Err(_) => return Err(DecodeError::NotAStream),
+        };
+        if let Some(error) = message.error.filter(|error| !error.is_null()) {
+            return Err(DecodeError::ServerError(error));
+        }
+        let blocks = message.content.as_ref().filter(|_| message.kind == "message");
+        let blocks = blocks.and_then(|blocks| serde_json::from_str::<Vec<RawJson>>(blocks.as_str()).ok());
+        let Some(blocks) = blocks else {
+            return Err(detect_other_protocol(json, KIND).unwrap_or(DecodeError::NotAStream));
+        };
+        for (index, block) in (0..).zip(blocks) {
+            self.begin_block(index, block, events);
+            self.end_block(index, events);
+        }
+        self.usage.update(message.usage.unwrap_or_default());
+        self.finish = message.stop_reason.as_deref().map(parse_stop_reason);
+        self.push_finished(events);
+        Ok(())
+    }
+
+    fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
+        if self.finish.is_some() {
+            self.push_finished(events);
+        }
+    }
+
+    fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    fn is_ending(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+}
+
+impl MessageDecoder {
+    fn begin_block(&mut self, index: u64, raw: RawJson, events: &mut VecDeque<ModelEvent>) {
+        let block: Block = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        let open = match block.kind.as_str() {
+            "text" => {
+                for citation in block.citations.unwrap_or_default() {
+                    self.add_source(citation, events);
+                }
+                self.push_text(block.text, events);
+                OpenBlock::Text
+            }
+            "thinking" => {
+                push_thinking(&block.thinking, events);
+                OpenBlock::Thinking {
+                    text: block.thinking,
+                    signature: block.signature,
+                }
+            }
+            "redacted_thinking" => {
+                events.push_back(self.layout.block_event(&raw));
+                OpenBlock::Other
+            }
+            "tool_use" => {
+                let index = self.calls;
+                self.calls += 1;
+                self.layout.push_call();
+                let id = Some(block.id).filter(|id| !id.is_empty());
+                events.push_back(ModelEvent::ToolCall {
+                    index,
+                    id: id.unwrap_or_else(|| format!("call_{index}")),
+                    name: block.name,
+                });
+                OpenBlock::Call {
+                    index,
+                    input: block.input.map(|input| input.as_str().to_owned()),
+                    has_arguments: false,
+                }
+            }
+            kind if kind.ends_with("_tool_use") || kind.ends_with("_tool_result") => OpenBlock::Provider {
+                raw,
+                input: String::new(),
+            },
+            kind if BLOCKS_WITHOUT_CONTENT.contains(&kind) => OpenBlock::Other,
+            "image" => {
+                let what = UnreadableContent::Image;
+                let raw = crate::providers::unreadable::raw_excerpt(raw.as_str());
+                events.push_back(ModelEvent::Unreadable { what, raw });
+                OpenBlock::Other
+            }
+            kind => {
+                let what = UnreadableContent::Unknown(kind.into());
+                self.unreadable.push(what, raw.as_str(), events);
+                OpenBlock::Other
+            }
+        };
+        self.open.insert(index, open);
+    }
+
+    fn decode_delta(&mut self, index: u64, delta: Delta, data: &str, events: &mut VecDeque<ModelEvent>) {
+        match (delta.kind.as_str(), self.open.get_mut(&index)) {
+            ("text_delta", _) => self.push_text(delta.text, events),
+            ("thinking_delta", open) => {
+                push_thinking(&delta.thinking, events);
+                if let Some(OpenBlock::Thinking { text, .. }) = open {
+                    text.push_str(&delta.thinking);
+                }
+            }
+            ("signature_delta", Some(OpenBlock::Thinking { signature, .. })) => {
+                signature.push_str(&delta.signature);
+            }
+            (
+                "input_json_delta",
+                Some(OpenBlock::Call {
+                    index, has_arguments, ..
+                }),
+            ) => {
+                if !delta.partial_json.is_empty() {
+                    *has_arguments = true;
+                    events.push_back(ModelEvent::ToolArguments {
+                        index: *index,
+                        delta: delta.partial_json,
+                    });
+                }
+            }
+            ("input_json_delta", Some(OpenBlock::Provider { input, .. })) => {
+                input.push_str(&delta.partial_json);
+            }
+            ("citations_delta", _) => self.add_source(delta.citation.unwrap_or_default(), events),
+            ("signature_delta" | "input_json_delta", _) => {}
+            (kind, _) => {
+                let what = UnreadableContent::Unknown(kind.into());
+                self.unreadable.push(what, data, events);
+            }
+        }
+    }
+
+    fn end_block(&mut self, index: u64, events: &mut VecDeque<ModelEvent>) {
+        match self.open.remove(&index) {
+            // Without a signature, the server would reject it.
+            Some(OpenBlock::Thinking { text, signature }) if !signature.is_empty() => {
+                let block = json!({ "type": "thinking", "thinking": text, "signature": signature });
+                let raw = RawJson::parse_or_quote(&block.to_string());
+                events.push_back(self.layout.block_event(&raw));
+            }
+            Some(OpenBlock::Call {
+                index,
+                input,
+                has_arguments: false,
+            }) => events.push_back(ModelEvent::ToolArguments {
+                index,
+                delta: input.unwrap_or_else(|| "{}".into()),
+            }),
+            Some(OpenBlock::Provider { raw, input }) => {
+                let raw = with_input(raw, &input);
+                events.push_back(self.layout.block_event(&raw));
+            }
+            _ => {}
+        }
+    }
+
+    fn push_text(&mut self, text: String, events: &mut VecDeque<ModelEvent>) {
+        if !text.is_empty() {
+            self.layout.push_text(&text);
+            events.push_back(ModelEvent::Text(text));
+        }
+    }
+
+    fn add_source(&mut self, citation: Citation, events: &mut VecDeque<ModelEvent>) {
+        if let Some(url) = citation.url.or(citation.source) {
+            events.extend(self.sources.add(&url, citation.title.as_deref()));
+        }
+    }
+
+    fn push_finished(&mut self, events: &mut VecDeque<ModelEvent>) {
+        let open: Vec<u64> = self.open.keys().copied().collect();
+        for index in open {
+            self.end_block(index, events);
+        }
+        events.push_back(ModelEvent::Usage(self.total_usage()));
+        let reason = self.finish.take().unwrap_or(FinishReason::Stop);
+        let calls_tools = reason == FinishReason::Stop && self.calls > 0;
+        events.push_back(ModelEvent::Finished(match calls_tools {
+            true => FinishReason::ToolCalls,
+            false => reason,
+        }));
+        self.has_ended = true;
+    }
+
+    fn total_usage(&self) -> model::Usage {
+        let count = |count: Option<u64>| count.unwrap_or(0);
+        let cached_input_tokens = count(self.usage.cache_read_input_tokens);
+        let cache_write_tokens = count(self.usage.cache_creation_input_tokens);
+        let thinking_tokens = self
+            .usage
+            .output_tokens_details
+            .and_then(|details| details.thinking_tokens);
+        model::Usage {
+            input_tokens: count(self.usage.input_tokens)
+                .saturating_add(cached_input_tokens)
+                .saturating_add(cache_write_tokens),
+            output_tokens: count(self.usage.output_tokens),
+            cost: None,
+            cached_input_tokens,
+            cache_write_tokens,
+            thinking_tokens: count(thinking_tokens),
+        }
+    }
+}
+
+fn push_thinking(text: &str, events: &mut VecDeque<ModelEvent>) {
+    if !text.is_empty() {
+        events.push_back(ModelEvent::Thinking(text.to_owned()));
+    }
+}
+
+/// Returns a block with the input that came in pieces.
+fn with_input(raw: RawJson, input: &str) -> RawJson {
+    let block = serde_json::from_str::<Map<String, Value>>(raw.as_str()).ok();
+    match block.zip(serde_json::from_str::<Value>(input).ok()) {
+        Some((mut block, input)) => {
+            block.insert("input".into(), input);
+            RawJson::parse_or_quote(&Value::Object(block).to_string())
+        }
+        None => raw,
+    }
+}
+
+/// Returns the reason for this protocol's name of it. An unknown name is an ordinary end.
+fn parse_stop_reason(reason: &str) -> FinishReason {
+    match reason {
+        "end_turn" | "stop_sequence" => FinishReason::Stop,
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+        "tool_use" => FinishReason::ToolCalls,
+        _ => FinishReason::from(reason.to_owned()),
+    }
+}

@@ -1,0 +1,255 @@
+//! Endpoints with Anthropic's Messages API.
+
+mod decoder;
+mod models;
+mod request;
+#[cfg(test)]
+mod tests;
+mod thinking;
+mod wire;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use reqwest::header::HeaderName;
+use serde_json::{Map, Value};
+
+use self::{
+    decoder::MessageDecoder,
+    request::{RequestForm, build_request},
+    thinking::ThinkingForm,
+};
+use super::{
+    EndpointConfig,
+    catalog::{Catalog, ListedModel},
+    fallback_messages::without_tools,
+    rejections::Rejections,
+    transport::Api,
+};
+use crate::{
+    model::{
+        Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream, RequestPreview,
+        ServerCapabilities,
+    },
+    settings::PromptLength,
+};
+
+/// The provider kind of these endpoints.
+const PROVIDER_KIND: &str = "anthropic";
+
+const API_VERSION: &str = "2023-06-01";
+
+/// The query of the first page of the model list, with the largest page.
+const FIRST_LIST_QUERY: &str = "limit=1000";
+
+/// A feature of requests that not every model or server takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Feature {
+    /// `thinking: {type: "adaptive"}`.
+    AdaptiveThinking,
+    /// `thinking: {type: "enabled", budget_tokens}`.
+    BudgetThinking,
+    /// `output_config: {effort}`.
+    Effort,
+    /// The thinking of earlier answers.
+    EarlierThinking,
+    Temperature,
+    ToolChoice,
+    CacheMarks,
+}
+
+/// An endpoint with Anthropic's API.
+pub struct Anthropic {
+    api: Api,
+    catalog: Catalog,
+    rejections: Rejections<Feature>,
+    /// The maximum length of an answer by model, as learned from rejections.
+    max_outputs: Mutex<HashMap<String, u64>>,
+    takes_tools: bool,
+    prompt_length: PromptLength,
+}
+
+impl fmt::Debug for Anthropic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Anthropic").field(self.api.endpoint()).finish()
+    }
+}
+
+impl Anthropic {
+    /// Creates an endpoint from its configuration, without sending requests.
+    ///
+    /// # Errors
+    ///
+    /// If it can never be called: the address is invalid, or a header or the key can't be sent.
+    pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
+        let key_header = |key: &str| (HeaderName::from_static("x-api-key"), key.to_owned());
+        Ok(Self {
+            api: Api::new(config, key_header)?.with_header("anthropic-version", API_VERSION),
+            catalog: Catalog::new(config),
+            rejections: Rejections::default(),
+            max_outputs: Mutex::default(),
+            takes_tools: config.takes_tools != Some(false),
+            prompt_length: config.prompt_length,
+        })
+    }
+
+    /// Returns the form of a model's requests.
+    fn form(&self, model: &str) -> RequestForm {
+        let takes = |feature| !self.rejections.contains(model, feature);
+        let listed = self.catalog.find(model);
+        let learned = self.max_outputs().get(model).copied();
+        RequestForm {
+            thinking: ThinkingForm::choose(model, listed.as_ref(), takes),
+            effort: takes(Feature::Effort),
+            earlier_thinking: takes(Feature::EarlierThinking),
+            temperature: takes(Feature::Temperature),
+            tool_choice: takes(Feature::ToolChoice),
+            cache_marks: takes(Feature::CacheMarks),
+            max_tokens: models::default_max_tokens(model, listed.as_ref(), learned),
+        }
+    }
+
+    /// Returns the request as it is sent to this endpoint.
+    fn adapt(&self, request: &ModelRequest) -> ModelRequest {
+        let mut adapted = request.clone();
+        if !self.takes_tools {
+            adapted.messages = without_tools(&adapted.messages);
+            adapted.tools.clear();
+        }
+        adapted
+    }
+
+    /// Learns from a rejected request. Returns true if the next one will differ.
+    fn learn(&self, model: &str, form: &RequestForm, body: &Value, error: &ModelError) -> bool {
+        if error.kind != ModelErrorKind::Refused {
+            return false;
+        }
+        let message = error.error.message.to_lowercase();
+        if let Some(limit) = models::parse_max_tokens(&message).filter(|limit| *limit < form.max_tokens) {
+            self.max_outputs().insert(model.to_owned(), limit);
+            return true;
+        }
+        let has = |field: &str| body.get(field).is_some();
+        let says = |word: &str| message.contains(word);
+        let feature = if has("temperature") && says("temperature") {
+            Feature::Temperature
+        } else if has("tool_choice") && says("tool_choice") {
+            Feature::ToolChoice
+        } else if says("cache_control") {
+            Feature::CacheMarks
+        } else if says("thinking") && says("signature") {
+            Feature::EarlierThinking
+        } else if has("thinking") && (says("thinking.") || says("adaptive") || says("budget_tokens")) {
+            match form.thinking {
+                ThinkingForm::Adaptive => Feature::AdaptiveThinking,
+                _ => Feature::BudgetThinking,
+            }
+        } else if has("output_config") && (says("effort") || says("output_config")) {
+            Feature::Effort
+        } else if says("thinking") && (says("block") || says("content")) {
+            Feature::EarlierThinking
+        } else if has("thinking") && says("thinking") {
+            match form.thinking {
+                ThinkingForm::Adaptive => Feature::AdaptiveThinking,
+                _ => Feature::BudgetThinking,
+            }
+        } else {
+            return false;
+        };
+        tracing::warn!(%model, ?feature, error = %error, "asking without this from now on");
+        self.rejections.add(model, feature)
+    }
+
+    async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
+        let pages = self
+            .api
+            .list("/v1/models", FIRST_LIST_QUERY, models::next_page)
+            .await?;
+        models::read_list(pages).ok_or_else(|| {
+            self.api
+                .transport()
+                .invalid_answer("sent an invalid list of models.")
+        })
+    }
+
+    fn max_outputs(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.max_outputs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait::async_trait]
+impl Endpoint for Anthropic {
+    fn name(&self) -> &str {
+        &self.api.endpoint().name
+    }
+
+    async fn models(&self) -> Result<ListedModels, ModelError> {
+        self.catalog.models(self.list()).await
+    }
+
+    async fn context_window(&self, model: &str) -> Option<usize> {
+        self.catalog.context_window(model, self.list()).await
+    }
+
+    fn prompt_length(&self) -> PromptLength {
+        self.prompt_length
+    }
+
+    fn capabilities(&self, model: &str) -> ServerCapabilities {
+        let learned = usize::from(self.max_outputs().contains_key(model));
+        ServerCapabilities {
+            tools: self.takes_tools,
+            rejected_features: self.rejections.count(model) + learned,
+            ..ServerCapabilities::ALL
+        }
+    }
+
+    fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
+        let request = self.adapt(request);
+        let sent = build_request(model, &request, &self.form(model));
+        let body = match serde_json::to_value(sent) {
+            Ok(Value::Object(body)) => body,
+            // The call fails for the same reason and reports it.
+            _ => Map::new(),
+        };
+        RequestPreview {
+            address: self.api.endpoint().address.clone(),
+            conversation_fields: &["model", "system", "messages", "tools"],
+            messages: request.shown_messages(),
+            tools: request.shown_tools(),
+            max_tokens: body.get("max_tokens").and_then(Value::as_u64),
+            temperature: body.get("temperature").and_then(Value::as_f64),
+            body,
+        }
+    }
+
+    async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let request = self.adapt(request);
+        // The room that this conversation leaves for the answer, if it is less than usual.
+        let mut room = None;
+        loop {
+            let mut form = self.form(model);
+            form.max_tokens = form.max_tokens.min(room.unwrap_or(form.max_tokens));
+            let body = build_request(model, &request, &form);
+            let decoder = MessageDecoder::default();
+            match self.api.call("/v1/messages", "", model, &body, decoder).await {
+                // This is not a retry: the next request differs.
+                Err(error) => {
+                    let found = models::parse_room(&error.error.message.to_lowercase());
+                    if room.is_none() && found.is_some() {
+                        room = found;
+                        continue;
+                    }
+                    let body = serde_json::to_value(&body).unwrap_or_default();
+                    if !self.learn(model, &form, &body, &error) {
+                        return Err(error);
+                    }
+                }
+                answer => return answer,
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! The body of a request.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    PROVIDER_KIND,
+    thinking::{self, ThinkingForm},
+};
+use crate::{
+    model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
+    protocol::{Opaque, Parameters, RawJson},
+    providers::{
+        answer_layout::{Block, arrange_blocks},
+        fallback_messages::{offered_forced_tools, require_tools},
+    },
+};
+
+/// The highest temperature that the API accepts.
+const MAX_TEMPERATURE: f64 = 1.0;
+
+/// The form of a model's requests: what the model and its server take.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestForm {
+    pub thinking: ThinkingForm,
+    pub effort: bool,
+    pub earlier_thinking: bool,
+    pub temperature: bool,
+    pub tool_choice: bool,
+    pub cache_marks: bool,
+    /// The maximum length of an answer unless the person sets one.
+    pub max_tokens: u64,
+}
+
+/// A streamed request.
+#[derive(Debug, Serialize)]
+pub struct MessagesRequest {
+    model: String,
+    max_tokens: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<ContentBlock>,
+    messages: Vec<RequestMessage>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<RequestTool>,
+    stream: bool,
+    /// Optional parameters.
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct RequestMessage {
+    role: &'static str,
+    content: Vec<ContentItem>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum ContentItem {
+    Block(ContentBlock),
+    /// A block that the server sent, unchanged.
+    Provider(RawJson),
+}
+
+#[derive(Debug, Serialize)]
+struct ContentBlock {
+    #[serde(flatten)]
+    content: BlockContent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum BlockContent {
+    Text {
+        text: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        input: RawJson,
+    },
+    ToolResult {
+        tool_use_id: String,
+        content: String,
+    },
+}
+
+#[derive(Debug, Serialize)]
+struct RequestTool {
+    name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    input_schema: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+/// The mark of the end of a cached beginning.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CacheControl {
+    Ephemeral,
+}
+
+/// Builds the request body. `model` is the endpoint's name of the model.
+pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) -> MessagesRequest {
+    let mut messages = request.messages.clone();
+    let mut fields = Map::new();
+    let mut tools: Vec<RequestTool> = request.tools.iter().map(|tool| request_tool(tool)).collect();
+    let mut is_forced = false;
+    match offered_forced_tools(request).as_slice() {
+        [] => {}
+        [tool] if form.tool_choice => {
+            is_forced = true;
+            fields.insert("tool_choice".into(), json!({ "type": "tool", "name": tool }));
+        }
+        // The field can force one tool or any tool, but not a subset.
+        tools => require_tools(&mut messages, tools),
+    }
+    if tools.is_empty() {
+        // A conversation with calls needs tools.
+        tools = used_tools(&messages);
+        if !tools.is_empty() && form.tool_choice {
+            fields.insert("tool_choice".into(), json!({ "type": "none" }));
+        }
+    }
+    let max_tokens = request.parameters.max_completion_tokens;
+    let max_tokens = max_tokens.map_or(form.max_tokens, |tokens| {
+        u64::try_from(tokens).unwrap_or(u64::MAX).min(form.max_tokens)
+    });
+    // A model that is forced to call a tool can't think.
+    let thinks = !is_forced && add_thinking(&mut fields, request, form, max_tokens);
+    add_temperature(&mut fields, &request.parameters, form, thinks);
+    let mut system = Vec::new();
+    let mut sent: Vec<RequestMessage> = Vec::new();
+    for message in &messages {
+        match message {
+            ModelMessage::System(text) => system.extend(text_block(text)),
+            ModelMessage::User(text) => {
+                push_content(&mut sent, "user", text_block(text).map(ContentItem::Block));
+            }
+            ModelMessage::Assistant {
+                text,
+                tool_calls,
+                opaque,
+                ..
+            } => {
+                let items = answer_items(text, tool_calls, opaque, form.earlier_thinking);
+                push_content(&mut sent, "assistant", items);
+            }
+            ModelMessage::Tool { tool_use_id, output } => {
+                let content = BlockContent::ToolResult {
+                    tool_use_id: tool_use_id.clone(),
+                    content: output.clone(),
+                };
+                push_content(&mut sent, "user", [ContentItem::Block(content.into())]);
+            }
+        }
+    }
+    if form.cache_marks {
+        mark_cached(&mut system, &mut tools, &mut sent);
+    }
+    MessagesRequest {
+        model: model.to_owned(),
+        max_tokens,
+        system,
+        messages: sent,
+        tools,
+        stream: true,
+        fields,
+    }
+}
+
+/// Adds the request for thinking. Returns true if the model will think.
+fn add_thinking(
+    fields: &mut Map<String, Value>,
+    request: &ModelRequest,
+    form: &RequestForm,
+    max_tokens: u64,
+) -> bool {
+    let Some(level) = request.parameters.thinking_level else {
+        return false;
+    };
+    match form.thinking {
+        ThinkingForm::None => return false,
+        ThinkingForm::Adaptive => {
+            // Newer models leave out their thinking otherwise.
+            let adaptive = json!({ "type": "adaptive", "display": "summarized" });
+            fields.insert("thinking".into(), adaptive);
+            if form.effort {
+                let effort = thinking::effort(level);
+                fields.insert("output_config".into(), json!({ "effort": effort }));
+            }
+        }
+        ThinkingForm::Budget => {
+            let budget = thinking::budget(level, max_tokens);
+            let Some(budget) = budget.filter(|_| !is_loop_without_thinking(request, form)) else {
+                return false;
+            };
+            let enabled = json!({ "type": "enabled", "budget_tokens": budget });
+            fields.insert("thinking".into(), enabled);
+        }
+    }
+    true
+}
+
+/// Returns true if an answer of the current tool loop does not begin with its thinking, which the server
+/// demands of a model that thinks with a budget.
+fn is_loop_without_thinking(request: &ModelRequest, form: &RequestForm) -> bool {
+    let since_question = request.messages.iter().rev();
+    let mut since_question = since_question.take_while(|message| !matches!(message, ModelMessage::User(_)));
+    since_question.any(|message| match message {
+        ModelMessage::Assistant {
+            text,
+            tool_calls,
+            opaque,
+            ..
+        } => {
+            let items = answer_items(text, tool_calls, opaque, form.earlier_thinking);
+            !matches!(items.first(), Some(ContentItem::Provider(block)) if is_thinking(block))
+        }
+        _ => false,
+    })
+}
+
+/// Adds the temperature, which can't be set for a model that thinks.
+fn add_temperature(
+    fields: &mut Map<String, Value>,
+    parameters: &Parameters,
+    form: &RequestForm,
+    thinks: bool,
+) {
+    let temperature = parameters
+        .temperature
+        .filter(|_| form.temperature && !thinks)
+        .and_then(|temperature| json!(temperature).as_f64());
+    if let Some(temperature) = temperature {
+        fields.insert("temperature".into(), json!(temperature.min(MAX_TEMPERATURE)));
+    }
+}
+
+/// Returns the content of an answer, with the server's own blocks at their places.
+fn answer_items(
+    text: &str,
+    tool_calls: &[ToolUse],
+    opaque: &[Opaque],
+    with_thinking: bool,
+) -> Vec<ContentItem> {
+    let blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    let items = blocks.into_iter().filter_map(|block| match block {
+        Block::Text(text) => text_block(text).map(ContentItem::Block),
+        Block::Call(index) => {
+            let ToolUse {
+                id, name, arguments, ..
+            } = tool_calls.get(index)?;
+            let content = BlockContent::ToolUse {
+                id: id.clone(),
+                name: name.clone(),
+                input: RawJson::parse_or_quote(arguments),
+            };
+            Some(ContentItem::Block(content.into()))
+        }
+        Block::Provider(raw) if !with_thinking && is_thinking(&raw) => None,
+        Block::Provider(raw) => Some(ContentItem::Provider(raw)),
+    });
+    items.collect()
+}
+
+fn is_thinking(block: &RawJson) -> bool {
+    let block: Value = serde_json::from_str(block.as_str()).unwrap_or_default();
+    block["type"] == "thinking" || block["type"] == "redacted_thinking"
+}
+
+/// Returns a block with a text. The server rejects blocks of white space.
+fn text_block(text: &str) -> Option<ContentBlock> {
+    let text = text.to_owned();
+    (!text.trim().is_empty()).then(|| BlockContent::Text { text }.into())
+}
+
+impl From<BlockContent> for ContentBlock {
+    fn from(content: BlockContent) -> Self {
+        Self {
+            content,
+            cache_control: None,
+        }
+    }
+}
+
+/// Adds content to the last message, if it has the same role, or as a new message.
+fn push_content(
+    sent: &mut Vec<RequestMessage>,
+    role: &'static str,
+    items: impl IntoIterator<Item = ContentItem>,
+) {
+    let content: Vec<ContentItem> = items.into_iter().collect();
+    match sent.last_mut() {
+        _ if content.is_empty() => {}
+        Some(last) if last.role == role => last.content.extend(content),
+        _ => sent.push(RequestMessage { role, content }),
+    }
+}
+
+fn request_tool(tool: &ToolSpec) -> RequestTool {
+    RequestTool {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        input_schema: tool.parameters.clone(),
+        cache_control: None,
+    }
+}
+
+/// Returns the tools that were called in a conversation, without their descriptions.
+fn used_tools(messages: &[ModelMessage]) -> Vec<RequestTool> {
+    let mut tools: Vec<RequestTool> = Vec::new();
+    let calls = messages.iter().flat_map(|message| match message {
+        ModelMessage::Assistant { tool_calls, .. } => tool_calls.as_slice(),
+        _ => &[],
+    });
+    for call in calls {
+        if tools.iter().all(|tool| tool.name != call.name) {
+            tools.push(RequestTool {
+                name: call.name.clone(),
+                description: String::new(),
+                input_schema: json!({ "type": "object" }),
+                cache_control: None,
+            });
+        }
+    }
+    tools
+}
+
+/// Marks what will be the same in the next request: the tools, the instructions, the history before the
+/// question, and the whole conversation.
+fn mark_cached(system: &mut [ContentBlock], tools: &mut [RequestTool], messages: &mut [RequestMessage]) {
+    let mark = Some(CacheControl::Ephemeral);
+    if let Some(tool) = tools.last_mut() {
+        tool.cache_control = mark;
+    }
+    if let Some(block) = system.last_mut() {
+        block.cache_control = mark;
+    }
+    let is_said = |message: &RequestMessage| {
+        let mut items = message.content.iter();
+        items.any(|item| matches!(item, ContentItem::Block(block) if matches!(block.content, BlockContent::Text { .. })))
+    };
+    let question = messages
+        .iter()
+        .rposition(|message| message.role == "user" && is_said(message));
+    let mut ends: Vec<usize> = question.and_then(|at| at.checked_sub(1)).into_iter().collect();
+    ends.extend(messages.len().checked_sub(1));
+    for end in ends {
+        // Thinking can't be marked.
+        if let Some(ContentItem::Block(block)) = messages[end].content.last_mut() {
+            block.cache_control = mark;
+        }
+    }
+}

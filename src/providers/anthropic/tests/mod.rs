@@ -1,0 +1,4 @@
+//! Streams and requests of the Messages API.
+
+mod requests;
+mod streams;

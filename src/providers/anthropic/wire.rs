@@ -1,0 +1,133 @@
+//! The events of a streamed message, and the message of a server that does not stream.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    protocol::RawJson,
+    providers::lenient::{ignore_invalid, null_as_default, text_or_default},
+};
+
+/// One event, or a whole message: the fields of all types.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct StreamEvent {
+    #[serde(rename = "type", deserialize_with = "text_or_default")]
+    pub kind: String,
+    #[serde(deserialize_with = "null_as_default")]
+    pub index: u64,
+    /// `message_start`.
+    pub message: Option<Message>,
+    /// `content_block_start`.
+    pub content_block: Option<RawJson>,
+    /// `content_block_delta`, `message_delta`.
+    #[serde(deserialize_with = "null_as_default")]
+    pub delta: Delta,
+    /// `message_delta`, and a whole message.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub usage: Option<Usage>,
+    pub error: Option<Value>,
+    /// A whole message.
+    pub content: Option<RawJson>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub stop_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Message {
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub usage: Option<Usage>,
+}
+
+/// A content block as it begins, or a whole one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Block {
+    #[serde(rename = "type", deserialize_with = "text_or_default")]
+    pub kind: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub text: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub thinking: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub signature: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub id: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub name: String,
+    pub input: Option<RawJson>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub citations: Option<Vec<Citation>>,
+}
+
+/// The change of a block or of the message.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Delta {
+    #[serde(rename = "type", deserialize_with = "text_or_default")]
+    pub kind: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub text: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub thinking: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub signature: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub partial_json: String,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub citation: Option<Citation>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub stop_reason: Option<String>,
+}
+
+/// A place in a source. Only web pages have an address.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Citation {
+    /// A page of the server's own web search.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub url: Option<String>,
+    /// The address in a search result of the request.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub source: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub title: Option<String>,
+}
+
+/// Token counts. Those of `message_delta` replace the earlier ones.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// The input that was neither read from the cache nor written to it.
+    pub input_tokens: Option<u64>,
+    pub cache_creation_input_tokens: Option<u64>,
+    pub cache_read_input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub output_tokens_details: Option<OutputTokens>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OutputTokens {
+    pub thinking_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// Replaces the counts that `later` has.
+    pub fn update(&mut self, later: Self) {
+        let Self {
+            input_tokens,
+            cache_creation_input_tokens,
+            cache_read_input_tokens,
+            output_tokens,
+            output_tokens_details,
+        } = later;
+        self.input_tokens = input_tokens.or(self.input_tokens);
+        self.cache_creation_input_tokens = cache_creation_input_tokens.or(self.cache_creation_input_tokens);
+        self.cache_read_input_tokens = cache_read_input_tokens.or(self.cache_read_input_tokens);
+        self.output_tokens = output_tokens.or(self.output_tokens);
+        self.output_tokens_details = output_tokens_details.or(self.output_tokens_details);
+    }
+}

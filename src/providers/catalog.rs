@@ -1,0 +1,150 @@
+//! The models of an endpoint: those of its list, or those of the settings, with their context windows.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    future::Future,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::Value;
+
+use super::{
+    EndpointConfig,
+    model_list::{self, MAX_LIST_ENTRIES, MAX_OFFERED_MODELS, is_chat_model, model_info},
+};
+use crate::{
+    model::{ListedModels, ModelError},
+    settings::CONTEXT_WINDOW_RANGE,
+};
+
+/// A model in an endpoint's list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListedModel {
+    /// The endpoint's name of it.
+    pub id: String,
+    /// The name for people.
+    pub name: Option<String>,
+    /// The context window in tokens.
+    pub window: Option<usize>,
+    /// The maximum length of an answer in tokens.
+    pub max_output: Option<u64>,
+    /// The whole entry, for what only the adapter understands.
+    pub entry: Value,
+}
+
+/// The models of one endpoint.
+#[derive(Debug)]
+pub struct Catalog {
+    endpoint: String,
+    /// The models in the settings; empty to request the list.
+    configured: Vec<String>,
+    window_of_all: Option<usize>,
+    windows: BTreeMap<String, usize>,
+    /// The models of the last list; `None` before the first one.
+    listed: Mutex<Option<HashMap<String, ListedModel>>>,
+}
+
+impl Catalog {
+    pub fn new(config: &EndpointConfig) -> Self {
+        Self {
+            endpoint: config.name.clone(),
+            configured: config.models.clone(),
+            window_of_all: config.context_window,
+            windows: config.context_windows.clone(),
+            listed: Mutex::default(),
+        }
+    }
+
+    /// Returns the models of the settings, or requests the list. Its order is kept.
+    ///
+    /// # Errors
+    ///
+    /// If the list can't be read.
+    pub async fn models(
+        &self,
+        list: impl Future<Output = Result<Vec<ListedModel>, ModelError>>,
+    ) -> Result<ListedModels, ModelError> {
+        if !self.configured.is_empty() {
+            return Ok(model_list::from_names(&self.endpoint, &self.configured));
+        }
+        let listed = list.await?;
+        let mut models = ListedModels {
+            selectable: Vec::new(),
+            ids: listed.iter().map(|model| model.id.clone()).collect(),
+        };
+        let has_chat_models = listed.iter().any(|model| is_chat_model(&model.id));
+        models.selectable = listed
+            .iter()
+            .filter(|model| !has_chat_models || is_chat_model(&model.id))
+            .take(MAX_OFFERED_MODELS)
+            .map(|model| model_info(&self.endpoint, &model.id, model.name.as_deref()))
+            .collect();
+        self.remember(listed);
+        Ok(models)
+    }
+
+    /// Returns the context window of a model: from the settings or from the list, which is requested unless
+    /// it is known.
+    pub async fn context_window(
+        &self,
+        model: &str,
+        list: impl Future<Output = Result<Vec<ListedModel>, ModelError>>,
+    ) -> Option<usize> {
+        if let Some(window) = self.windows.get(model).copied().or(self.window_of_all) {
+            return Some(window);
+        }
+        let is_unknown = self.listed().is_none();
+        if self.configured.is_empty()
+            && is_unknown
+            && let Ok(listed) = list.await
+        {
+            self.remember(listed);
+        }
+        self.find(model)?
+            .window
+            .filter(|window| CONTEXT_WINDOW_RANGE.contains(window))
+    }
+
+    /// Returns a model of the last list.
+    pub fn find(&self, model: &str) -> Option<ListedModel> {
+        self.listed().as_ref()?.get(model).cloned()
+    }
+
+    fn remember(&self, listed: Vec<ListedModel>) {
+        let by_id = listed.into_iter().map(|model| (model.id.clone(), model));
+        *self.listed() = Some(by_id.collect());
+    }
+
+    fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, ListedModel>>> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the entries of all pages of a list, in `field`, as `read` understands them.
+pub fn read_entries(
+    pages: Vec<Value>,
+    field: &str,
+    read: impl Fn(&Value) -> Option<ListedModel>,
+) -> Option<Vec<ListedModel>> {
+    let mut models: Vec<ListedModel> = Vec::new();
+    for page in pages {
+        let entries = page.get(field)?.as_array()?;
+        for entry in entries {
+            let known = |model: &ListedModel| models.iter().any(|known| known.id == model.id);
+            if models.len() < MAX_LIST_ENTRIES
+                && let Some(model) = read(entry).filter(|model| !known(model))
+            {
+                models.push(model);
+            }
+        }
+    }
+    Some(models)
+}
+
+/// Returns a count of tokens in an entry of a list.
+pub fn token_count(entry: &Value, field: &str) -> Option<u64> {
+    entry
+        .get(field)
+        .and_then(Value::as_u64)
+        .filter(|count| *count > 0)
+}

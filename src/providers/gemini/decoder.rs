@@ -1,0 +1,349 @@
+//! A decoder from the chunks of a response to model events.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::{
+    PROVIDER_KIND,
+    content::{SignedText, content_parts},
+    function_call::StreamedArguments,
+    wire::{Candidate, Chunk, FunctionCall, Part, UsageMetadata},
+};
+use crate::{
+    model::{FinishReason, ModelEvent, OpaqueTarget, UnreadableContent, Usage},
+    protocol::{Opaque, RawJson, sse::SseFrame},
+    providers::{
+        answer_layout::LayoutRecorder,
+        sources::CitedPages,
+        transport::{
+            decoder::{DecodeError, EventDecoder},
+            other_protocol::detect_other_protocol,
+        },
+        unreadable::{UnreadablePieces, raw_excerpt},
+    },
+    settings::EndpointKind,
+};
+
+const KIND: EndpointKind = EndpointKind::Gemini;
+
+/// The fields of a call's data.
+pub const SIGNATURE_FIELD: &str = "thoughtSignature";
+pub const ID_FIELD: &str = "id";
+
+/// Decodes the chunks of one response.
+#[derive(Debug)]
+pub struct ContentDecoder {
+    layout: LayoutRecorder,
+    /// The number of calls so far.
+    calls: usize,
+    /// The call whose arguments are streamed.
+    open_call: Option<(usize, StreamedArguments)>,
+    sources: CitedPages,
+    usage: Option<UsageMetadata>,
+    finish: Option<FinishReason>,
+    unreadable: UnreadablePieces,
+    has_begun: bool,
+    has_ended: bool,
+}
+
+impl Default for ContentDecoder {
+    fn default() -> Self {
+        Self {
+            layout: LayoutRecorder::new(PROVIDER_KIND),
+            calls: 0,
+            open_call: None,
+            sources: CitedPages::default(),
+            usage: None,
+            finish: None,
+            unreadable: UnreadablePieces::default(),
+            has_begun: false,
+            has_ended: false,
+        }
+    }
+}
+
+impl EventDecoder for ContentDecoder {
+    fn decode_frame(
+        &mut self,
+        frame: &SseFrame,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let data = frame.data.trim();
+        // Some proxies end as OpenAI's servers do.
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(());
+        }
+        if frame.event.as_deref() == Some("error") {
+            let error = serde_json::from_str(data).unwrap_or_else(|_| data.into());
+            return Err(DecodeError::ServerError(error));
+        }
+        let chunk: Chunk = serde_json::from_str(data).map_err(|_| DecodeError::invalid_frame(data))?;
+        self.decode_chunk(chunk, data, events)
+    }
+
+    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        let chunks = match json.trim_start().starts_with('[') {
+            true => serde_json::from_str::<Vec<RawJson>>(json),
+            false => serde_json::from_str::<RawJson>(json).map(|chunk| vec![chunk]),
+        };
+        let chunks = chunks.map_err(|error| match error.is_eof() {
+            true => DecodeError::Incomplete,
+            false => DecodeError::NotAStream,
+        })?;
+        for raw in chunks {
+            let chunk = serde_json::from_str(raw.as_str()).map_err(|_| DecodeError::NotAStream)?;
+            self.decode_chunk(chunk, raw.as_str(), events)?;
+        }
+        if !self.has_begun {
+            return Err(DecodeError::NotAStream);
+        }
+        self.finish.get_or_insert(FinishReason::Stop);
+        self.push_finished(events);
+        Ok(())
+    }
+
+    fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
+        if self.finish.is_some() {
+            self.push_finished(events);
+        }
+    }
+
+    fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    fn is_ending(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+}
+
+impl ContentDecoder {
+    /// Decodes a chunk. `data` is its raw text.
+    fn decode_chunk(
+        &mut self,
+        chunk: Chunk,
+        data: &str,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let is_known =
+            chunk.candidates.is_some() || chunk.prompt_feedback.is_some() || chunk.usage_metadata.is_some();
+        if !self.has_begun
+            && !is_known
+            && let Some(other) = detect_other_protocol(data, KIND)
+        {
+            return Err(other);
+        }
+        self.has_begun |= is_known;
+        self.usage = chunk.usage_metadata.or(self.usage);
+        for candidate in chunk.candidates.unwrap_or_default() {
+            // Only one is requested.
+            if candidate.index == 0 {
+                self.decode_candidate(candidate, data, events);
+            }
+        }
+        let blocked = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason);
+        if let Some(reason) = blocked.as_deref().filter(|reason| !is_unspecified(reason)) {
+            self.finish = Some(match parse_finish_reason(reason) {
+                FinishReason::Safety => FinishReason::Safety,
+                _ => FinishReason::ContentFilter,
+            });
+        }
+        match chunk.error.filter(|error| !error.is_null()) {
+            Some(error) => Err(DecodeError::ServerError(error)),
+            None => Ok(()),
+        }
+    }
+
+    fn decode_candidate(&mut self, candidate: Candidate, data: &str, events: &mut VecDeque<ModelEvent>) {
+        for part in candidate.content.iter().flat_map(content_parts) {
+            match serde_json::from_str::<String>(part.as_str()) {
+                Ok(text) => self.push_text(text, events),
+                Err(_) => match serde_json::from_str::<Part>(part.as_str()) {
+                    Ok(known) => self.decode_part(known, &part, events),
+                    Err(_) => {
+                        let what = UnreadableContent::Unknown("part".into());
+                        self.unreadable.push(what, data, events);
+                    }
+                },
+            }
+        }
+        let grounding = candidate.grounding_metadata.unwrap_or_default();
+        let found = grounding
+            .grounding_chunks
+            .into_iter()
+            .filter_map(|chunk| chunk.web);
+        let cited = candidate.citation_metadata.unwrap_or_default().citation_sources;
+        for page in found.chain(cited) {
+            events.extend(self.sources.add(&page.uri, page.title.as_deref()));
+        }
+        if let Some(reason) = candidate.finish_reason.filter(|reason| !is_unspecified(reason)) {
+            self.finish = Some(parse_finish_reason(&reason));
+        }
+    }
+
+    fn decode_part(&mut self, mut part: Part, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
+        let signature = part.thought_signature.take();
+        if let Some(call) = part.function_call {
+            self.decode_call(call, signature, events);
+            return;
+        }
+        let media = part.inline_data.or(part.file_data).map(|media| media.mime_type);
+        let is_image = part.image_url.is_some()
+            || part.kind.as_deref().is_some_and(|kind| kind.contains("image"))
+            || media.as_deref().is_some_and(|media| media.starts_with("image/"));
+        let thinks = part.thought || matches!(part.kind.as_deref(), Some("thinking" | "reasoning"));
+        if is_image && !thinks {
+            let raw = raw_excerpt(raw.as_str());
+            let what = UnreadableContent::Image;
+            events.push_back(ModelEvent::Unreadable { what, raw });
+        } else if let Some(media) = media.filter(|_| !thinks) {
+            let what = match media.starts_with("audio/") {
+                true => UnreadableContent::Audio,
+                false => UnreadableContent::Unknown(media),
+            };
+            self.unreadable.push(what, raw.as_str(), events);
+        } else if thinks || part.thinking.is_some() {
+            let thinking = part.thinking.or(part.text).unwrap_or_default();
+            if !thinking.is_empty() {
+                events.push_back(ModelEvent::Thinking(thinking));
+            }
+        } else if let Some(text) = part.text {
+            let has_text = !text.is_empty();
+            if has_text && signature.is_some() {
+                self.layout.split_text();
+            }
+            self.push_text(text, events);
+            events.extend(signature.map(|signature| {
+                let signed = SignedText { signature, has_text };
+                self.layout.block_event(&signed.to_raw())
+            }));
+        } else if signature.is_none() {
+            self.push_unknown_part(raw, events);
+        }
+    }
+
+    /// Decodes a call, or a part of one that is streamed.
+    fn decode_call(
+        &mut self,
+        call: FunctionCall,
+        signature: Option<RawJson>,
+        events: &mut VecDeque<ModelEvent>,
+    ) {
+        if let Some(name) = call.name.filter(|name| !name.is_empty()) {
+            self.close_call(events);
+            let index = self.calls;
+            self.calls += 1;
+            self.layout.push_call();
+            let own_id = call.id.filter(|id| !id.is_empty());
+            events.push_back(ModelEvent::ToolCall {
+                index,
+                id: own_id.clone().unwrap_or_else(|| format!("call_{index}")),
+                name,
+            });
+            let own_id = own_id.map(|id| RawJson::parse_or_quote(&Value::from(id).to_string()));
+            for (field, value) in [(ID_FIELD, own_id), (SIGNATURE_FIELD, signature)] {
+                events.extend(value.map(|value| ModelEvent::Opaque {
+                    beside: OpaqueTarget::ToolCall(index),
+                    data: Opaque {
+                        kind: PROVIDER_KIND.into(),
+                        field: field.into(),
+                        value,
+                    },
+                }));
+            }
+            if !call.will_continue && call.partial_args.is_empty() {
+                let arguments = call.args.filter(Value::is_object).map(|args| args.to_string());
+                events.push_back(ModelEvent::ToolArguments {
+                    index,
+                    delta: arguments.unwrap_or_else(|| "{}".into()),
+                });
+                return;
+            }
+            self.open_call = Some((index, StreamedArguments::default()));
+        }
+        if let Some((_, arguments)) = &mut self.open_call {
+            for part in call.partial_args {
+                arguments.push(part);
+            }
+        }
+        if !call.will_continue {
+            self.close_call(events);
+        }
+    }
+
+    /// Ends the call whose arguments are streamed.
+    fn close_call(&mut self, events: &mut VecDeque<ModelEvent>) {
+        if let Some((index, arguments)) = self.open_call.take() {
+            let delta = arguments.into_json();
+            events.push_back(ModelEvent::ToolArguments { index, delta });
+        }
+    }
+
+    fn push_text(&mut self, text: String, events: &mut VecDeque<ModelEvent>) {
+        if !text.is_empty() {
+            self.layout.push_text(&text);
+            events.push_back(ModelEvent::Text(text));
+        }
+    }
+
+    /// Reports the fields of a part without any known content.
+    fn push_unknown_part(&mut self, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
+        let Ok(Value::Object(fields)) = serde_json::from_str(raw.as_str()) else {
+            return;
+        };
+        for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+            let what = UnreadableContent::Unknown(name.clone());
+            self.unreadable.push(what, &value.to_string(), events);
+        }
+    }
+
+    fn push_finished(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.close_call(events);
+        if let Some(usage) = self.usage {
+            let count = |count: Option<u64>| count.unwrap_or(0);
+            let thinking_tokens = count(usage.thoughts_token_count);
+            events.push_back(ModelEvent::Usage(Usage {
+                input_tokens: count(usage.prompt_token_count)
+                    .saturating_add(count(usage.tool_use_prompt_token_count)),
+                output_tokens: count(usage.candidates_token_count).saturating_add(thinking_tokens),
+                cached_input_tokens: count(usage.cached_content_token_count),
+                thinking_tokens,
+                ..Usage::default()
+            }));
+        }
+        let reason = self.finish.take().unwrap_or(FinishReason::Stop);
+        let calls_tools = reason == FinishReason::Stop && self.calls > 0;
+        events.push_back(ModelEvent::Finished(match calls_tools {
+            true => FinishReason::ToolCalls,
+            false => reason,
+        }));
+        self.has_ended = true;
+    }
+}
+
+fn is_unspecified(reason: &str) -> bool {
+    reason.is_empty() || reason.ends_with("_UNSPECIFIED")
+}
+
+/// Returns the reason for this protocol's name of it. An unknown name is an ordinary end.
+fn parse_finish_reason(reason: &str) -> FinishReason {
+    match reason {
+        "STOP" => FinishReason::Stop,
+        "MAX_TOKENS" => FinishReason::Length,
+        "SAFETY" | "IMAGE_SAFETY" => FinishReason::Safety,
+        "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION"
+        | "MODEL_ARMOR" => FinishReason::ContentFilter,
+        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => FinishReason::MalformedFunctionCall,
+        other => FinishReason::from(other.to_lowercase()),
+    }
+}

@@ -1,0 +1,212 @@
+//! Endpoints with Google's Gemini API (`generateContent`).
+
+mod content;
+mod decoder;
+mod function_call;
+mod models;
+mod request;
+#[cfg(test)]
+mod tests;
+mod thinking;
+mod wire;
+
+use std::fmt;
+
+use reqwest::header::HeaderName;
+use serde_json::{Map, Value};
+
+use self::{
+    decoder::ContentDecoder,
+    request::{RequestForm, build_request},
+    thinking::ThinkingForm,
+};
+use super::{
+    EndpointConfig,
+    catalog::{Catalog, ListedModel},
+    fallback_messages::without_tools,
+    rejections::Rejections,
+    transport::Api,
+};
+use crate::{
+    model::{
+        Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream, RequestPreview,
+        ServerCapabilities,
+    },
+    settings::PromptLength,
+};
+
+/// The provider kind of these endpoints.
+const PROVIDER_KIND: &str = "gemini";
+
+/// The query of the first page of the model list, with the largest page.
+const FIRST_LIST_QUERY: &str = "pageSize=1000";
+
+/// A feature of requests that not every model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Feature {
+    /// The thinking levels besides low and high.
+    MiddleLevels,
+    /// Any setting of thinking.
+    Thinking,
+    /// `systemInstruction`.
+    System,
+    /// `functionDeclarations`.
+    Tools,
+}
+
+/// An endpoint with Google's API.
+pub struct Gemini {
+    api: Api,
+    catalog: Catalog,
+    rejections: Rejections<Feature>,
+    takes_tools: bool,
+    prompt_length: PromptLength,
+}
+
+impl fmt::Debug for Gemini {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Gemini").field(self.api.endpoint()).finish()
+    }
+}
+
+impl Gemini {
+    /// Creates an endpoint from its configuration, without sending requests.
+    ///
+    /// # Errors
+    ///
+    /// If it can never be called: the address is invalid, or a header or the key can't be sent.
+    pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
+        let key_header = |key: &str| (HeaderName::from_static("x-goog-api-key"), key.to_owned());
+        Ok(Self {
+            api: Api::new(config, key_header)?,
+            catalog: Catalog::new(config),
+            rejections: Rejections::default(),
+            takes_tools: config.takes_tools != Some(false),
+            prompt_length: config.prompt_length,
+        })
+    }
+
+    fn form(&self, model: &str) -> RequestForm {
+        let takes = |feature| !self.rejections.contains(model, feature);
+        RequestForm {
+            thinking: ThinkingForm::choose(model, self.catalog.find(model).as_ref(), takes),
+            needs_signatures: thinking::needs_signatures(model),
+            system: takes(Feature::System),
+        }
+    }
+
+    /// Returns true if tools are sent to a model in their own fields.
+    fn sends_tools(&self, model: &str) -> bool {
+        self.takes_tools && !self.rejections.contains(model, Feature::Tools)
+    }
+
+    /// Returns the request as it is sent to this endpoint.
+    fn adapt(&self, model: &str, request: &ModelRequest) -> ModelRequest {
+        let mut adapted = request.clone();
+        if !self.sends_tools(model) {
+            adapted.messages = without_tools(&adapted.messages);
+            adapted.tools.clear();
+        }
+        adapted
+    }
+
+    /// Learns from a rejected request. Returns true if the next one will differ.
+    fn learn(&self, model: &str, form: &RequestForm, request: &ModelRequest, error: &ModelError) -> bool {
+        if error.kind != ModelErrorKind::Refused {
+            return false;
+        }
+        let message = error.error.message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        let feature = if form.thinking != ThinkingForm::None && says(&["thinking", "thought"]) {
+            match says(&["level"]) && form.thinking == ThinkingForm::Level {
+                true => Feature::MiddleLevels,
+                false => Feature::Thinking,
+            }
+        } else if form.system && says(&["developer instruction", "system instruction"]) {
+            Feature::System
+        } else if !request.tools.is_empty()
+            && says(&["function calling", "tool use"])
+            && says(&["not enabled", "not supported", "unsupported"])
+        {
+            Feature::Tools
+        } else {
+            return false;
+        };
+        tracing::warn!(%model, ?feature, error = %error, "asking without this from now on");
+        self.rejections.add(model, feature)
+    }
+
+    async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
+        let pages = self
+            .api
+            .list("/models", FIRST_LIST_QUERY, models::next_page)
+            .await?;
+        models::read_list(pages).ok_or_else(|| {
+            self.api
+                .transport()
+                .invalid_answer("sent an invalid list of models.")
+        })
+    }
+}
+
+#[async_trait::async_trait]
+impl Endpoint for Gemini {
+    fn name(&self) -> &str {
+        &self.api.endpoint().name
+    }
+
+    async fn models(&self) -> Result<ListedModels, ModelError> {
+        self.catalog.models(self.list()).await
+    }
+
+    async fn context_window(&self, model: &str) -> Option<usize> {
+        self.catalog.context_window(model, self.list()).await
+    }
+
+    fn prompt_length(&self) -> PromptLength {
+        self.prompt_length
+    }
+
+    fn capabilities(&self, model: &str) -> ServerCapabilities {
+        ServerCapabilities {
+            tools: self.sends_tools(model),
+            rejected_features: self.rejections.count(model),
+            ..ServerCapabilities::ALL
+        }
+    }
+
+    fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
+        let request = self.adapt(model, request);
+        let sent = build_request(&request, &self.form(model));
+        let body = match serde_json::to_value(sent) {
+            Ok(Value::Object(body)) => body,
+            // The call fails for the same reason and reports it.
+            _ => Map::new(),
+        };
+        let config = body.get("generationConfig").cloned().unwrap_or_default();
+        RequestPreview {
+            address: self.api.endpoint().address.clone(),
+            conversation_fields: &["systemInstruction", "contents", "tools"],
+            messages: request.shown_messages(),
+            tools: request.shown_tools(),
+            max_tokens: config["maxOutputTokens"].as_u64(),
+            temperature: config["temperature"].as_f64(),
+            body,
+        }
+    }
+
+    async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let path = models::call_path(model);
+        loop {
+            let adapted = self.adapt(model, request);
+            let form = self.form(model);
+            let body = build_request(&adapted, &form);
+            let decoder = ContentDecoder::default();
+            match self.api.call(&path, "alt=sse", model, &body, decoder).await {
+                // This is not a retry: the next request differs.
+                Err(error) if self.learn(model, &form, &adapted, &error) => {}
+                answer => return answer,
+            }
+        }
+    }
+}

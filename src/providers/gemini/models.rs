@@ -1,0 +1,101 @@
+//! The list of models, and the addresses of their calls.
+
+use std::cmp::Reverse;
+
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+
+use super::thinking::generation;
+use crate::providers::catalog::{ListedModel, read_entries, token_count};
+
+/// The collection of models in the list's names, which calls name too.
+const COLLECTION: &str = "models/";
+
+/// The characters that end a path.
+const PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'?').add(b'#').add(b'%').add(b':');
+
+/// Returns the query of the page after this one.
+pub fn next_page(page: &Value) -> Option<String> {
+    let token = page["nextPageToken"].as_str().filter(|token| !token.is_empty())?;
+    let token = utf8_percent_encode(token, NON_ALPHANUMERIC);
+    Some(format!("{}&pageToken={token}", super::FIRST_LIST_QUERY))
+}
+
+/// Reads the pages of the list: the models that generate content, the newest generation first.
+pub fn read_list(pages: Vec<Value>) -> Option<Vec<ListedModel>> {
+    let mut models = read_entries(pages, "models", |entry| {
+        let text = |field: &str| entry[field].as_str().filter(|text| !text.is_empty());
+        let name = text("name")?;
+        let methods = entry["supportedGenerationMethods"].as_array();
+        let generates =
+            methods.is_none_or(|methods| methods.iter().any(|method| method == "generateContent"));
+        generates.then(|| ListedModel {
+            id: name.strip_prefix(COLLECTION).unwrap_or(name).to_owned(),
+            name: text("displayName").map(str::to_owned),
+            window: token_count(entry, "inputTokenLimit").and_then(|count| usize::try_from(count).ok()),
+            max_output: token_count(entry, "outputTokenLimit"),
+            entry: entry.clone(),
+        })
+    })?;
+    // The order of the server begins with old models. Those without a generation come last.
+    models.sort_by_key(|model| Reverse(generation(&model.id)));
+    Some(models)
+}
+
+/// Returns the path of a streamed call.
+pub fn call_path(model: &str) -> String {
+    let collection = match model.contains('/') {
+        true => "",
+        false => COLLECTION,
+    };
+    let model = utf8_percent_encode(model, PATH);
+    format!("/{collection}{model}:streamGenerateContent")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn reads_pages_newest_generation_first() {
+        let methods = json!(["generateContent", "countTokens"]);
+        let model = |name: &str| json!({ "name": name, "displayName": "D", "inputTokenLimit": 1_048_576, "supportedGenerationMethods": methods });
+        let first = json!({ "nextPageToken": "a/b", "models": [
+            model("models/gemini-2.5-flash"), model("models/gemini-flash-latest"),
+            { "name": "models/embedding-001", "supportedGenerationMethods": ["embedContent"] },
+        ] });
+        assert_eq!(
+            next_page(&first).as_deref(),
+            Some("pageSize=1000&pageToken=a%2Fb")
+        );
+        let second = json!({ "models": [model("models/gemini-3-flash-preview")] });
+        assert_eq!(next_page(&second), None);
+        let listed = read_list(vec![first, second]).unwrap();
+        let ids: Vec<&str> = listed.iter().map(|model| model.id.as_str()).collect();
+        assert_eq!(
+            ids,
+            [
+                "gemini-3-flash-preview",
+                "gemini-2.5-flash",
+                "gemini-flash-latest"
+            ]
+        );
+        assert_eq!(listed[0].window, Some(1_048_576));
+    }
+
+    #[test]
+    fn names_the_path_of_a_call() {
+        for (model, path) in [
+            (
+                "gemini-3-pro-preview",
+                "/models/gemini-3-pro-preview:streamGenerateContent",
+            ),
+            ("tunedModels/mine", "/tunedModels/mine:streamGenerateContent"),
+            ("a?b", "/models/a%3Fb:streamGenerateContent"),
+        ] {
+            assert_eq!(call_path(model), path);
+        }
+    }
+}

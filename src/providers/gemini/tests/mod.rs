@@ -1,0 +1,4 @@
+//! Streams and requests of the Gemini API.
+
+mod requests;
+mod streams;

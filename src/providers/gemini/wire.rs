@@ -1,0 +1,152 @@
+//! The chunks of a streamed response, or the whole response.
+
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
+
+use crate::{
+    protocol::RawJson,
+    providers::lenient::{ignore_invalid, null_as_default, text_or_default},
+};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Chunk {
+    pub candidates: Option<Vec<Candidate>>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub prompt_feedback: Option<PromptFeedback>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub usage_metadata: Option<UsageMetadata>,
+    /// An error after the status 200 can be reported only here.
+    pub error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Candidate {
+    #[serde(deserialize_with = "null_as_default")]
+    pub index: u64,
+    pub content: Option<RawJson>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub finish_reason: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub grounding_metadata: Option<GroundingMetadata>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub citation_metadata: Option<CitationMetadata>,
+}
+
+/// The usual content, an object with parts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Content {
+    pub parts: Option<RawJson>,
+}
+
+/// A part, in Google's own form or with a type, as some proxies send it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Part {
+    #[serde(rename = "type", deserialize_with = "ignore_invalid")]
+    pub kind: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub text: Option<String>,
+    /// The text is a summary of thoughts.
+    #[serde(deserialize_with = "null_as_default")]
+    pub thought: bool,
+    /// The text of a part with the type `thinking`.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub thinking: Option<String>,
+    pub thought_signature: Option<RawJson>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub function_call: Option<FunctionCall>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub inline_data: Option<Media>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub file_data: Option<Media>,
+    pub image_url: Option<IgnoredAny>,
+}
+
+/// A function call, or a part of one that is streamed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct FunctionCall {
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub id: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub name: Option<String>,
+    pub args: Option<Value>,
+    #[serde(deserialize_with = "null_as_default")]
+    pub partial_args: Vec<PartialArgument>,
+    /// More of this call follows.
+    #[serde(deserialize_with = "null_as_default")]
+    pub will_continue: bool,
+}
+
+/// A part of an argument that is streamed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct PartialArgument {
+    #[serde(deserialize_with = "text_or_default")]
+    pub json_path: String,
+    /// A part of a string.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub string_value: Option<String>,
+    pub number_value: Option<Value>,
+    pub bool_value: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Media {
+    #[serde(deserialize_with = "text_or_default")]
+    pub mime_type: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct PromptFeedback {
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub block_reason: Option<String>,
+}
+
+/// Token counts so far.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct UsageMetadata {
+    pub prompt_token_count: Option<u64>,
+    pub tool_use_prompt_token_count: Option<u64>,
+    pub cached_content_token_count: Option<u64>,
+    pub candidates_token_count: Option<u64>,
+    pub thoughts_token_count: Option<u64>,
+}
+
+/// The pages that the server has found.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct GroundingMetadata {
+    #[serde(deserialize_with = "null_as_default")]
+    pub grounding_chunks: Vec<GroundingChunk>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct GroundingChunk {
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub web: Option<WebPage>,
+}
+
+/// The pages from which the model recites.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct CitationMetadata {
+    #[serde(alias = "citations", deserialize_with = "null_as_default")]
+    pub citation_sources: Vec<WebPage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct WebPage {
+    #[serde(deserialize_with = "text_or_default")]
+    pub uri: String,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub title: Option<String>,
+}

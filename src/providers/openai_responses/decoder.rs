@@ -1,0 +1,358 @@
+//! A decoder from the events of a response to model events.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::{Value, json};
+
+use super::{
+    PROVIDER_KIND,
+    wire::{Annotation, ContentPart, OutputItem, Response, StreamEvent},
+};
+use crate::{
+    model::{FinishReason, ModelEvent, UnreadableContent, Usage},
+    protocol::{RawJson, sse::SseFrame},
+    providers::{
+        answer_layout::LayoutRecorder,
+        sources::CitedPages,
+        transport::{
+            decoder::{DecodeError, EventDecoder},
+            other_protocol::detect_other_protocol,
+        },
+        unreadable::{UnreadablePieces, raw_excerpt},
+    },
+    settings::EndpointKind,
+};
+
+const KIND: EndpointKind = EndpointKind::OpenAiResponses;
+
+/// The reason in an incomplete response at the maximum length.
+const LENGTH_REASON: &str = "max_output_tokens";
+
+/// Decodes the events of one response.
+#[derive(Debug)]
+pub struct ResponseDecoder {
+    /// The items that have begun, by their positions.
+    items: BTreeMap<u64, ItemState>,
+    layout: LayoutRecorder,
+    /// The number of calls so far.
+    calls: usize,
+    /// The last paragraph of a summary: its item and its position.
+    last_summary: Option<(u64, u64)>,
+    sources: CitedPages,
+    unreadable: UnreadablePieces,
+    has_begun: bool,
+    has_ended: bool,
+}
+
+/// What has arrived of an item.
+#[derive(Debug, Default)]
+struct ItemState {
+    /// The index of the call.
+    call: Option<usize>,
+    has_arguments: bool,
+    has_text: bool,
+    has_thinking: bool,
+    is_done: bool,
+}
+
+impl Default for ResponseDecoder {
+    fn default() -> Self {
+        Self {
+            items: BTreeMap::new(),
+            layout: LayoutRecorder::new(PROVIDER_KIND),
+            calls: 0,
+            last_summary: None,
+            sources: CitedPages::default(),
+            unreadable: UnreadablePieces::default(),
+            has_begun: false,
+            has_ended: false,
+        }
+    }
+}
+
+impl EventDecoder for ResponseDecoder {
+    fn decode_frame(
+        &mut self,
+        frame: &SseFrame,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let data = frame.data.trim();
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(());
+        }
+        let event: StreamEvent = serde_json::from_str(data).map_err(|_| DecodeError::invalid_frame(data))?;
+        if event.kind == "error" || frame.event.as_deref() == Some("error") {
+            return Err(DecodeError::ServerError(error_of(event)));
+        }
+        let is_own = event.kind.starts_with("response.");
+        if !self.has_begun && !is_own {
+            if let Some(error) = event.error.clone().filter(|error| !error.is_null()) {
+                return Err(DecodeError::ServerError(error));
+            }
+            if let Some(other) = detect_other_protocol(data, KIND) {
+                return Err(other);
+            }
+        }
+        self.has_begun |= is_own;
+        self.decode_event(event, data, events)
+    }
+
+    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        let response: Response = match serde_json::from_str(json) {
+            Ok(response) => response,
+            Err(error) if error.is_eof() => return Err(DecodeError::Incomplete),
+            Err(_) => return Err(DecodeError::NotAStream),
+        };
+        if response.object != "response" && response.error.is_none() {
+            return Err(detect_other_protocol(json, KIND).unwrap_or(DecodeError::NotAStream));
+        }
+        for (index, item) in (0..).zip(response.output.iter().flatten()) {
+            self.begin_item(index, item, events);
+            self.end_item(index, item, events);
+        }
+        self.end_response(response, events)
+    }
+
+    fn finish(&mut self, _: &mut VecDeque<ModelEvent>) {}
+
+    fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    fn is_ending(&self) -> bool {
+        self.has_ended
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+}
+
+impl ResponseDecoder {
+    fn decode_event(
+        &mut self,
+        event: StreamEvent,
+        data: &str,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let index = event.output_index.unwrap_or(0);
+        let delta = event.delta.unwrap_or_default();
+        match event.kind.as_str() {
+            "response.output_item.added" => {
+                if let Some(item) = event.item {
+                    self.begin_item(index, &item, events);
+                }
+            }
+            "response.output_item.done" => {
+                if let Some(item) = event.item {
+                    self.begin_item(index, &item, events);
+                    self.end_item(index, &item, events);
+                }
+            }
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.push_text(index, &delta, events);
+            }
+            "response.reasoning_summary_text.delta" => {
+                // The paragraphs of a summary.
+                let place = (index, event.summary_index);
+                let is_next = self
+                    .last_summary
+                    .is_some_and(|(item, last)| item == index && last != place.1);
+                self.last_summary = Some(place);
+                let gap = if is_next { "\n\n" } else { "" };
+                self.push_thinking(index, &format!("{gap}{delta}"), events);
+            }
+            "response.reasoning_text.delta" => self.push_thinking(index, &delta, events),
+            "response.function_call_arguments.delta" => self.push_arguments(index, delta, events),
+            "response.function_call_arguments.done" => {
+                let has_arguments = self.items.get(&index).is_some_and(|item| item.has_arguments);
+                if let Some(arguments) = event.arguments.filter(|_| !has_arguments) {
+                    self.push_arguments(index, arguments, events);
+                }
+            }
+            "response.output_text.annotation.added" => {
+                self.add_source(event.annotation.unwrap_or_default(), events);
+            }
+            "response.content_part.done" => {
+                for annotation in event.part.unwrap_or_default().annotations {
+                    self.add_source(annotation, events);
+                }
+            }
+            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
+                let response = event
+                    .response
+                    .and_then(|raw| serde_json::from_str(raw.as_str()).ok());
+                return self.end_response(response.unwrap_or_default(), events);
+            }
+            kind if kind.ends_with(".delta") => {
+                let what = UnreadableContent::Unknown(kind.into());
+                self.unreadable.push(what, data, events);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Begins an item, unless it has begun.
+    fn begin_item(&mut self, index: u64, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
+        if self.items.contains_key(&index) {
+            return;
+        }
+        let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        let mut state = ItemState::default();
+        if item.kind == "function_call" {
+            let call = self.calls;
+            self.calls += 1;
+            self.layout.push_call();
+            let id = Some(item.call_id).filter(|id| !id.is_empty());
+            events.push_back(ModelEvent::ToolCall {
+                index: call,
+                id: id.unwrap_or_else(|| format!("call_{call}")),
+                name: item.name,
+            });
+            state.call = Some(call);
+        }
+        self.items.insert(index, state);
+    }
+
+    /// Ends an item: adds what has not arrived in parts, and keeps what the server needs back.
+    fn end_item(&mut self, index: u64, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
+        let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        let Some(state) = self.items.get_mut(&index) else {
+            return;
+        };
+        if std::mem::replace(&mut state.is_done, true) {
+            return;
+        }
+        let ItemState {
+            has_arguments,
+            has_text,
+            has_thinking,
+            ..
+        } = *state;
+        match item.kind.as_str() {
+            "message" => {
+                for part in item.content {
+                    self.end_message_part(index, part, has_text, events);
+                }
+            }
+            "reasoning" => {
+                if !has_thinking {
+                    let parts = if item.summary.is_empty() {
+                        item.content
+                    } else {
+                        item.summary
+                    };
+                    let texts: Vec<String> = parts.into_iter().map(|part| part.text).collect();
+                    self.push_thinking(index, &texts.join("\n\n"), events);
+                }
+                // The server has no other copy of it.
+                if item.encrypted_content.is_some_and(|content| !content.is_empty()) {
+                    events.push_back(self.layout.block_event(raw));
+                }
+            }
+            "function_call" => {
+                let arguments = item.arguments.filter(|arguments| !arguments.is_empty());
+                if !has_arguments {
+                    let arguments = arguments.unwrap_or_else(|| "{}".into());
+                    self.push_arguments(index, arguments, events);
+                }
+            }
+            "image_generation_call" => {
+                let raw = raw_excerpt(raw.as_str());
+                let what = UnreadableContent::Image;
+                events.push_back(ModelEvent::Unreadable { what, raw });
+            }
+            // The server's own tools. Reasoning refers to them.
+            kind if kind.ends_with("_call") => events.push_back(self.layout.block_event(raw)),
+            kind => {
+                let what = UnreadableContent::Unknown(kind.into());
+                self.unreadable.push(what, raw.as_str(), events);
+            }
+        }
+    }
+
+    fn end_message_part(
+        &mut self,
+        index: u64,
+        part: ContentPart,
+        has_text: bool,
+        events: &mut VecDeque<ModelEvent>,
+    ) {
+        if !has_text {
+            self.push_text(index, &part.text, events);
+            self.push_text(index, &part.refusal, events);
+        }
+        for annotation in part.annotations {
+            self.add_source(annotation, events);
+        }
+    }
+
+    fn push_text(&mut self, index: u64, text: &str, events: &mut VecDeque<ModelEvent>) {
+        if !text.is_empty() {
+            self.items.entry(index).or_default().has_text = true;
+            self.layout.push_text(text);
+            events.push_back(ModelEvent::Text(text.to_owned()));
+        }
+    }
+
+    fn push_thinking(&mut self, index: u64, text: &str, events: &mut VecDeque<ModelEvent>) {
+        if !text.is_empty() {
+            self.items.entry(index).or_default().has_thinking = true;
+            events.push_back(ModelEvent::Thinking(text.to_owned()));
+        }
+    }
+
+    fn push_arguments(&mut self, index: u64, delta: String, events: &mut VecDeque<ModelEvent>) {
+        let Some(item) = self.items.get_mut(&index).filter(|_| !delta.is_empty()) else {
+            return;
+        };
+        item.has_arguments = true;
+        events.extend(item.call.map(|index| ModelEvent::ToolArguments { index, delta }));
+    }
+
+    fn add_source(&mut self, annotation: Annotation, events: &mut VecDeque<ModelEvent>) {
+        events.extend(self.sources.add(&annotation.url, annotation.title.as_deref()));
+    }
+
+    fn end_response(
+        &mut self,
+        response: Response,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        if let Some(usage) = response.usage {
+            events.push_back(ModelEvent::Usage(Usage {
+                input_tokens: usage.input_tokens,
+                output_tokens: usage.output_tokens,
+                cached_input_tokens: usage.input_tokens_details.cached_tokens,
+                thinking_tokens: usage.output_tokens_details.reasoning_tokens,
+                ..Usage::default()
+            }));
+        }
+        let error = response.error.filter(|error| !error.is_null());
+        let reason = match (error, response.status.as_str()) {
+            (Some(error), _) => return Err(DecodeError::ServerError(error)),
+            (None, "failed" | "cancelled") => {
+                let what = format!("the model server gave up on this answer ({})", response.status);
+                return Err(DecodeError::ServerError(what.into()));
+            }
+            (None, "incomplete") if response.incomplete_details.reason == LENGTH_REASON => {
+                FinishReason::Length
+            }
+            (None, "incomplete") => FinishReason::from(response.incomplete_details.reason),
+            _ if self.calls > 0 => FinishReason::ToolCalls,
+            _ => FinishReason::Stop,
+        };
+        events.push_back(ModelEvent::Finished(reason));
+        self.has_ended = true;
+        Ok(())
+    }
+}
+
+/// Returns the description of an `error` event, whose fields are in an object of their own or not.
+fn error_of(event: StreamEvent) -> Value {
+    match event.error.filter(|error| !error.is_null()) {
+        Some(error) => error,
+        None => json!({ "message": event.message, "code": event.code }),
+    }
+}

@@ -1,0 +1,149 @@
+//! The body of a request.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::PROVIDER_KIND;
+use crate::{
+    model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
+    protocol::{Opaque, Parameters, RawJson},
+    providers::{
+        answer_layout::{Block, arrange_blocks},
+        fallback_messages::{offered_forced_tools, require_tools},
+    },
+};
+
+/// The form of a model's requests: what the model and its server take.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestForm {
+    pub encrypted_reasoning: bool,
+    pub summary: bool,
+    pub reasoning: bool,
+    pub temperature: bool,
+    pub tool_choice: bool,
+}
+
+/// A streamed request.
+#[derive(Debug, Serialize)]
+pub struct ResponseRequest {
+    model: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    instructions: String,
+    input: Vec<InputItem>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    stream: bool,
+    /// The server keeps nothing.
+    store: bool,
+    /// Optional parameters.
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum InputItem {
+    Item(Value),
+    /// An item that the server sent, unchanged.
+    Provider(RawJson),
+}
+
+/// Builds the request body. `model` is the endpoint's name of the model.
+pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) -> ResponseRequest {
+    let mut messages = request.messages.clone();
+    let mut fields = request_parameters(&request.parameters, form);
+    match offered_forced_tools(request).as_slice() {
+        [] => {}
+        [tool] if form.tool_choice => {
+            fields.insert("tool_choice".into(), json!({ "type": "function", "name": tool }));
+        }
+        // The field can force one tool or any tool, but not each of several.
+        tools => require_tools(&mut messages, tools),
+    }
+    let mut instructions = String::new();
+    let mut input = Vec::new();
+    for message in &messages {
+        match message {
+            ModelMessage::System(text) => instructions.push_str(text),
+            ModelMessage::User(text) => {
+                input.push(InputItem::Item(json!({ "role": "user", "content": text })));
+            }
+            ModelMessage::Assistant {
+                text,
+                tool_calls,
+                opaque,
+                ..
+            } => input.extend(answer_items(text, tool_calls, opaque, form)),
+            ModelMessage::Tool { tool_use_id, output } => {
+                let item =
+                    json!({ "type": "function_call_output", "call_id": tool_use_id, "output": output });
+                input.push(InputItem::Item(item));
+            }
+        }
+    }
+    ResponseRequest {
+        model: model.to_owned(),
+        instructions,
+        input,
+        tools: request.tools.iter().map(|tool| request_tool(tool)).collect(),
+        stream: true,
+        store: false,
+        fields,
+    }
+}
+
+fn request_parameters(parameters: &Parameters, form: &RequestForm) -> Map<String, Value> {
+    let mut fields = Map::new();
+    if let Some(temperature) = parameters.temperature.filter(|_| form.temperature) {
+        fields.insert("temperature".into(), json!(temperature));
+    }
+    if let Some(tokens) = parameters.max_completion_tokens {
+        fields.insert("max_output_tokens".into(), json!(tokens));
+    }
+    if form.encrypted_reasoning {
+        fields.insert("include".into(), json!(["reasoning.encrypted_content"]));
+    }
+    let mut reasoning = Map::new();
+    if let Some(level) = parameters.thinking_level {
+        reasoning.insert("effort".into(), json!(level.as_str()));
+    }
+    if form.summary {
+        reasoning.insert("summary".into(), json!("auto"));
+    }
+    if form.reasoning && !reasoning.is_empty() {
+        fields.insert("reasoning".into(), Value::Object(reasoning));
+    }
+    fields
+}
+
+/// Returns the items of an answer, with the server's own ones at their places.
+fn answer_items(text: &str, tool_calls: &[ToolUse], opaque: &[Opaque], form: &RequestForm) -> Vec<InputItem> {
+    let blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    let items = blocks.into_iter().filter_map(|block| match block {
+        Block::Text("") => None,
+        Block::Text(text) => Some(InputItem::Item(json!({ "role": "assistant", "content": text }))),
+        Block::Call(index) => {
+            let ToolUse {
+                id, name, arguments, ..
+            } = tool_calls.get(index)?;
+            Some(InputItem::Item(json!({
+                "type": "function_call", "call_id": id, "name": name, "arguments": arguments,
+            })))
+        }
+        // A server that does not encrypt its reasoning does not read it either.
+        Block::Provider(_) if !form.encrypted_reasoning => None,
+        Block::Provider(raw) => Some(InputItem::Provider(raw)),
+    });
+    items.collect()
+}
+
+fn request_tool(tool: &ToolSpec) -> Value {
+    let ToolSpec {
+        name,
+        description,
+        parameters,
+    } = tool;
+    json!({
+        "type": "function", "name": name, "description": description, "parameters": parameters, "strict": false,
+    })
+}

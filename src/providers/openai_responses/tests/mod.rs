@@ -1,0 +1,4 @@
+//! Streams and requests of the Responses API.
+
+mod requests;
+mod streams;

@@ -1,0 +1,162 @@
+//! Requests match golden JSON.
+
+use serde_json::{Value, json};
+
+use super::super::{
+    PROVIDER_KIND,
+    request::{RequestForm, build_request},
+};
+use crate::{
+    model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
+    protocol::{Opaque, ParameterInput, Parameters, RawJson},
+};
+
+const FORM: RequestForm = RequestForm {
+    encrypted_reasoning: true,
+    summary: true,
+    reasoning: true,
+    temperature: true,
+    tool_choice: true,
+};
+
+/// The form for a server that takes none of the optional fields.
+const BARE: RequestForm = RequestForm {
+    encrypted_reasoning: false,
+    summary: false,
+    reasoning: false,
+    temperature: false,
+    tool_choice: false,
+};
+
+fn user(text: &str) -> ModelMessage {
+    ModelMessage::User(text.into())
+}
+
+fn tool(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: name.into(),
+        description: "Looks.".into(),
+        parameters: json!({ "type": "object" }),
+    }
+}
+
+fn tool_use(id: &str) -> ToolUse {
+    ToolUse {
+        id: id.into(),
+        name: "look".into(),
+        arguments: "{}".into(),
+        opaque: Vec::new(),
+    }
+}
+
+fn body(request: &ModelRequest, form: RequestForm) -> Value {
+    serde_json::to_value(build_request("m", request, &form)).unwrap()
+}
+
+fn tool_loop() -> ModelRequest {
+    let reasoning = json!([{ "type": "reasoning", "encrypted_content": "a" }, 3, "call", { "type": "reasoning", "encrypted_content": "b" }]);
+    let opaque = Opaque {
+        kind: PROVIDER_KIND.into(),
+        field: "blocks".into(),
+        value: RawJson::parse_or_quote(&reasoning.to_string()),
+    };
+    let output = |id: &str| ModelMessage::Tool {
+        tool_use_id: id.into(),
+        output: format!("saw {id}"),
+    };
+    let messages = vec![
+        ModelMessage::System("Be brief.".into()),
+        user("Look"),
+        ModelMessage::Assistant {
+            text: "One".into(),
+            thinking: Some("Hm.".into()),
+            tool_calls: vec![tool_use("c1"), tool_use("c2")],
+            opaque: vec![opaque],
+        },
+        output("c1"),
+        output("c2"),
+    ];
+    ModelRequest {
+        tools: vec![tool("look").into()],
+        ..ModelRequest::new("m", messages)
+    }
+}
+
+#[test]
+fn sends_a_tool_loop_with_its_reasoning() {
+    let call =
+        |id: &str| json!({ "type": "function_call", "call_id": id, "name": "look", "arguments": "{}" });
+    let output =
+        |id: &str| json!({ "type": "function_call_output", "call_id": id, "output": format!("saw {id}") });
+    let reasoning = |content: &str| json!({ "type": "reasoning", "encrypted_content": content });
+    assert_eq!(
+        body(&tool_loop(), FORM),
+        json!({
+            "model": "m", "instructions": "Be brief.", "stream": true, "store": false,
+            "include": ["reasoning.encrypted_content"], "reasoning": { "summary": "auto" },
+            "input": [
+                { "role": "user", "content": "Look" },
+                reasoning("a"), { "role": "assistant", "content": "One" }, call("c1"), reasoning("b"), call("c2"),
+                output("c1"), output("c2"),
+            ],
+            "tools": [{
+                "type": "function", "name": "look", "description": "Looks.", "parameters": { "type": "object" },
+                "strict": false,
+            }],
+        })
+    );
+    let bare = body(&tool_loop(), BARE);
+    assert_eq!(
+        bare["input"],
+        json!([
+            { "role": "user", "content": "Look" }, { "role": "assistant", "content": "One" }, call("c1"), call("c2"),
+            output("c1"), output("c2"),
+        ])
+    );
+    assert!(bare.get("include").is_none() && bare.get("reasoning").is_none());
+}
+
+#[test]
+fn sends_set_parameters() {
+    let input = ParameterInput {
+        temperature: "0.5".into(),
+        thinking_level: "low".into(),
+        max_completion_tokens: "100".into(),
+    };
+    let request = ModelRequest {
+        parameters: Parameters::parse(&input).unwrap(),
+        ..ModelRequest::new("m", vec![user("Why?")])
+    };
+    assert_eq!(
+        body(&request, FORM),
+        json!({
+            "model": "m", "stream": true, "store": false, "include": ["reasoning.encrypted_content"],
+            "input": [{ "role": "user", "content": "Why?" }], "temperature": 0.5, "max_output_tokens": 100,
+            "reasoning": { "effort": "low", "summary": "auto" },
+        })
+    );
+    assert_eq!(
+        body(&request, BARE),
+        json!({
+            "model": "m", "stream": true, "store": false, "input": [{ "role": "user", "content": "Why?" }],
+            "max_output_tokens": 100,
+        })
+    );
+}
+
+#[test]
+fn forces_one_tool_by_field_several_in_text() {
+    let mut request = tool_loop();
+    request.tools.push(tool("listen").into());
+    request.force_tools = vec!["look".into()];
+    let sent = body(&request, FORM);
+    assert_eq!(sent["tool_choice"], json!({ "type": "function", "name": "look" }));
+    assert_eq!(sent["instructions"], "Be brief.");
+    request.force_tools.push("listen".into());
+    let sent = body(&request, FORM);
+    assert!(sent.get("tool_choice").is_none());
+    assert!(
+        sent["instructions"].as_str().unwrap().contains("look, listen"),
+        "{sent}"
+    );
+}

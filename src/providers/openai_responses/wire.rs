@@ -1,0 +1,133 @@
+//! The events of a streamed response, and the response of a server that does not stream.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    protocol::RawJson,
+    providers::lenient::{ignore_invalid, null_as_default, text_or_default},
+};
+
+/// One event: the fields of all types.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct StreamEvent {
+    #[serde(rename = "type", deserialize_with = "text_or_default")]
+    pub kind: String,
+    /// The position of the item.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub output_index: Option<u64>,
+    /// The position of a paragraph of the summary.
+    #[serde(deserialize_with = "null_as_default")]
+    pub summary_index: u64,
+    /// The next part of a text or of arguments.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub delta: Option<String>,
+    /// All arguments of a call.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub arguments: Option<String>,
+    pub item: Option<RawJson>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub annotation: Option<Annotation>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub part: Option<ContentPart>,
+    pub response: Option<RawJson>,
+    pub error: Option<Value>,
+    /// The description of an `error` event without an object.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub message: Option<String>,
+    pub code: Option<Value>,
+}
+
+/// An item of the output.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OutputItem {
+    #[serde(rename = "type", deserialize_with = "text_or_default")]
+    pub kind: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub call_id: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub name: String,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub arguments: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub encrypted_content: Option<String>,
+    #[serde(deserialize_with = "null_as_default")]
+    pub content: Vec<ContentPart>,
+    #[serde(deserialize_with = "null_as_default")]
+    pub summary: Vec<ContentPart>,
+}
+
+/// A part of a message, of a summary or of reasoning.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ContentPart {
+    #[serde(rename = "type", deserialize_with = "text_or_default")]
+    pub kind: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub text: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub refusal: String,
+    #[serde(deserialize_with = "null_as_default")]
+    pub annotations: Vec<Annotation>,
+}
+
+/// A note about a text. Only `url_citation` has an address.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Annotation {
+    #[serde(deserialize_with = "text_or_default")]
+    pub url: String,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub title: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Response {
+    #[serde(deserialize_with = "text_or_default")]
+    pub object: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub status: String,
+    pub error: Option<Value>,
+    #[serde(deserialize_with = "null_as_default")]
+    pub incomplete_details: IncompleteDetails,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub usage: Option<Usage>,
+    pub output: Option<Vec<RawJson>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct IncompleteDetails {
+    #[serde(deserialize_with = "text_or_default")]
+    pub reason: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    #[serde(deserialize_with = "null_as_default")]
+    pub input_tokens: u64,
+    #[serde(deserialize_with = "null_as_default")]
+    pub output_tokens: u64,
+    #[serde(deserialize_with = "null_as_default")]
+    pub input_tokens_details: InputTokens,
+    #[serde(deserialize_with = "null_as_default")]
+    pub output_tokens_details: OutputTokens,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct InputTokens {
+    #[serde(deserialize_with = "null_as_default")]
+    pub cached_tokens: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OutputTokens {
+    #[serde(deserialize_with = "null_as_default")]
+    pub reasoning_tokens: u64,
+}

@@ -1,0 +1,100 @@
+//! Decoding of whole answers in the tests of the adapters.
+
+use std::{collections::VecDeque, path::Path};
+
+use serde_json::Value;
+
+use super::decoder::{DecodeError, Decoder, EventDecoder};
+use crate::{
+    model::ModelEvent::{self, Text, Thinking, ToolArguments},
+    providers::DEFAULT_MAX_FRAME_BYTES,
+};
+
+/// Decodes these pieces. Adjacent deltas are joined.
+pub fn decode<'a>(
+    protocol: impl EventDecoder + 'static,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    let mut decoder = Decoder::new(protocol, DEFAULT_MAX_FRAME_BYTES);
+    let mut events = VecDeque::new();
+    let mut result = Ok(());
+    for piece in pieces {
+        result = result.and_then(|()| decoder.push(piece, &mut events));
+    }
+    result = result.and_then(|()| decoder.end(&mut events));
+    (merge_deltas(events), result.err())
+}
+
+pub fn merge_deltas(events: impl IntoIterator<Item = ModelEvent>) -> Vec<ModelEvent> {
+    let mut merged: Vec<ModelEvent> = Vec::new();
+    for event in events {
+        match (merged.last_mut(), event) {
+            (Some(Text(text)), Text(more)) | (Some(Thinking(text)), Thinking(more)) => text.push_str(&more),
+            (
+                Some(ToolArguments { index, delta }),
+                ToolArguments {
+                    index: same,
+                    delta: more,
+                },
+            ) if *index == same => delta.push_str(&more),
+            (_, event) => merged.push(event),
+        }
+    }
+    merged
+}
+
+/// Returns the events of a recorded stream, one JSON text each.
+pub fn recorded_events(folder: &str, name: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/model-streams")
+        .join(folder)
+        .join(format!("{name}.jsonl"));
+    let events = std::fs::read_to_string(path).unwrap();
+    let lines = events.lines().filter(|line| !line.is_empty());
+    lines.map(str::to_owned).collect()
+}
+
+/// Returns the bytes of a stream of these events. Those with a type are named after it.
+pub fn stream_of<T: AsRef<str>>(events: &[T], line_end: &str) -> Vec<u8> {
+    let frame = |data: &T| {
+        let data = data.as_ref();
+        let json: Value = serde_json::from_str(data).unwrap_or_default();
+        let name = json["type"]
+            .as_str()
+            .map(|name| format!("event: {name}{line_end}"));
+        format!("{}data: {data}{line_end}{line_end}", name.unwrap_or_default())
+    };
+    events.iter().map(frame).collect::<String>().into_bytes()
+}
+
+/// Checks that all chunkings of these recordings decode to the same events, which end as they should.
+pub fn check_chunkings<D: EventDecoder + 'static>(folder: &str, names: &[&str], decoder: impl Fn() -> D) {
+    for name in names {
+        let events = recorded_events(folder, name);
+        let expected = decode(decoder(), [stream_of(&events, "\n").as_slice()]);
+        let is_end = matches!(expected.0.last(), Some(ModelEvent::Finished(_))) || expected.1.is_some();
+        assert!(is_end, "{name}: {expected:?}");
+        for line_end in ["\n", "\r\n", "\r"] {
+            let bytes = stream_of(&events, line_end);
+            assert_eq!(
+                decode(decoder(), bytes.chunks(1)),
+                expected,
+                "{name}, {line_end:?}, byte by byte"
+            );
+        }
+    }
+}
+
+/// Decodes a recording that is cut at these places.
+pub fn decode_cut<D: EventDecoder + 'static>(
+    folder: &str,
+    name: &str,
+    decoder: D,
+    cuts: &[proptest::sample::Index],
+) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    let bytes = stream_of(&recorded_events(folder, name), "\n");
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+    cuts.extend([0, bytes.len()]);
+    cuts.sort_unstable();
+    decode(decoder, cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]))
+}

@@ -1,0 +1,34 @@
+//! The kinds of model servers, by their protocols.
+
+use serde::Deserialize;
+
+/// The protocol of an endpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndpointKind {
+    /// OpenAI's chat completions, which most servers speak.
+    #[default]
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// OpenAI's Responses.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Google's Gemini API (`generateContent`).
+    Gemini,
+}
+
+impl EndpointKind {
+    pub const ALL: [Self; 4] = [Self::OpenAi, Self::OpenAiResponses, Self::Anthropic, Self::Gemini];
+
+    /// Returns the name in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+}

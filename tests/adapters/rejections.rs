@@ -1,0 +1,177 @@
+//! Features that a model rejects are left out from then on.
+
+use super::*;
+
+#[tokio::test]
+async fn learns_what_a_model_rejects() {
+    for (kind, model, message, pointer) in [
+        (
+            Anthropic,
+            "claude-new",
+            "`temperature` is deprecated for this model.",
+            "/temperature",
+        ),
+        (
+            Anthropic,
+            "claude-new",
+            "thinking.type.adaptive: not supported",
+            "/output_config",
+        ),
+        (
+            Anthropic,
+            "claude-new",
+            "output_config.effort: Extra inputs are not permitted",
+            "/output_config",
+        ),
+        (
+            Anthropic,
+            "claude-new",
+            "system.0.cache_control: Extra inputs are not permitted",
+            "/system/0/cache_control",
+        ),
+        (
+            Gemini,
+            "gemini-3-pro-preview",
+            "Thinking is not supported for this model",
+            "/generationConfig/thinkingConfig",
+        ),
+        (
+            Gemini,
+            "gemma-3",
+            "Developer instruction is not enabled for models/gemma-3",
+            "/systemInstruction",
+        ),
+        (
+            Gemini,
+            "gemma-3",
+            "Function calling is not enabled for models/gemma-3",
+            "/tools",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "Unsupported parameter: 'temperature' is not supported with this model.",
+            "/temperature",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "Encrypted content is not supported with this model.",
+            "/include",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "Your organization must be verified to generate reasoning summaries.",
+            "/reasoning/summary",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+            "/reasoning",
+        ),
+    ] {
+        let upstream = Upstream::start().await;
+        upstream.add_script(When::any(), Script::new().text("Fine."));
+        let refusal = Script::new().status(400, json!({ "error": { "message": message } }), &[]);
+        upstream.add_script_times(1, When::any(), refusal);
+        let endpoint = endpoint(kind, &upstream);
+        let mut request = full_request(model);
+        if pointer == "/temperature" && kind == Anthropic {
+            request.parameters.thinking_level = None;
+        }
+        let before = endpoint.capabilities(model);
+        for _ in 0..2 {
+            assert_eq!(
+                answer(&*endpoint, &request).await.unwrap(),
+                "Fine.",
+                "{kind:?} {message}"
+            );
+        }
+        let has: Vec<bool> = calls(&upstream)
+            .iter()
+            .map(|body| body.pointer(pointer).is_some())
+            .collect();
+        assert_eq!(has, [true, false, false], "{kind:?} {message}: it is remembered");
+        // The diagnostics record a request again once its form has changed.
+        assert_ne!(endpoint.capabilities(model), before, "{kind:?} {message}");
+        let preview = endpoint.preview_request(model, &request).body;
+        assert_eq!(Value::Object(preview), calls(&upstream)[2], "{kind:?} {message}");
+    }
+}
+
+#[tokio::test]
+async fn narrows_the_thinking_levels_of_gemini() {
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Fine."));
+    let refusal = json!({ "error": { "message": "Thinking level MEDIUM is not supported for this model." } });
+    upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    let request = full_request("gemini-3-pro-preview");
+    answer(&*endpoint(Gemini, &upstream), &request).await.unwrap();
+    let level = |body: &Value| body["generationConfig"]["thinkingConfig"]["thinkingLevel"].clone();
+    let levels: Vec<Value> = calls(&upstream).iter().map(level).collect();
+    assert_eq!(levels, ["medium", "high"]);
+}
+
+#[tokio::test]
+async fn adapts_the_form_and_the_length_of_anthropic() {
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Fine."));
+    let refuse = |message: &str| Script::new().status(400, json!({ "error": { "message": message } }), &[]);
+    // The script added last is played first.
+    for message in [
+        "input length and `max_tokens` exceed context limit: 190000 + 8192 > 192000",
+        "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\"",
+        "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for claude-opus-4-1",
+    ] {
+        upstream.add_script_times(1, When::any(), refuse(message));
+    }
+    let endpoint = endpoint(Anthropic, &upstream);
+    let request = full_request("claude-opus-4-1");
+    answer(&*endpoint, &request).await.unwrap();
+    answer(&*endpoint, &request).await.unwrap();
+    let form = |body: &Value| (body["max_tokens"].clone(), body["thinking"]["type"].clone());
+    let forms: Vec<(Value, Value)> = calls(&upstream).iter().map(form).collect();
+    assert_eq!(
+        forms,
+        [
+            (32_000, "enabled"),
+            (8192, "enabled"),
+            (8192, "adaptive"),
+            (2000, "adaptive"),
+            (8192, "adaptive")
+        ]
+        .map(|(tokens, kind)| (json!(tokens), json!(kind)))
+    );
+}
+
+#[tokio::test]
+async fn forgets_thinking_that_anthropic_rejects() {
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Fine."));
+    let message = "messages.1.content.0.thinking.signature: Invalid `signature` in `thinking` block";
+    let refusal = json!({ "error": { "message": message } });
+    upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    let mut request = full_request("claude-new");
+    let thinking = json!([{ "type": "thinking", "thinking": "", "signature": "old" }]).to_string();
+    let answer_before = ModelMessage::Assistant {
+        text: "Hello".into(),
+        thinking: None,
+        tool_calls: Vec::new(),
+        opaque: vec![Opaque {
+            kind: "anthropic".into(),
+            field: "blocks".into(),
+            value: RawJson::parse_or_quote(&thinking),
+        }],
+    };
+    request
+        .messages
+        .extend([answer_before, ModelMessage::User("And?".into())]);
+    answer(&*endpoint(Anthropic, &upstream), &request).await.unwrap();
+    let sent = calls(&upstream);
+    let content = |body: &Value| body["messages"][1]["content"].as_array().unwrap().len();
+    assert_eq!([content(&sent[0]), content(&sent[1])], [2, 1]);
+    // The model still thinks.
+    assert_eq!(sent[1]["thinking"], sent[0]["thinking"]);
+}
