@@ -110,7 +110,7 @@ fn shipped_endpoint_example_is_valid() {
         .unwrap()
         .endpoints;
     let names: Vec<&str> = endpoints.iter().map(|endpoint| &*endpoint.name).collect();
-    assert_eq!(names, ["openrouter", "gpu", "azure"]);
+    assert_eq!(names, ["openrouter", "gpu", "claude", "google", "azure"]);
     assert_eq!(
         endpoints[0].dialect,
         Dialect {
