@@ -51,10 +51,6 @@ pub use start::StartError;
 pub use stop::StopError;
 
 #[cfg(test)]
-mod recovery_tests;
-#[cfg(test)]
-mod stop_tests;
-#[cfg(test)]
 mod tests;
 
 /// The delay before another read when the database can't be read.

@@ -7,8 +7,6 @@
 
 mod attributes;
 mod charset;
-#[cfg(test)]
-mod hostile_tests;
 mod html_tree;
 mod json;
 mod links;

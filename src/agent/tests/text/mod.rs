@@ -4,7 +4,7 @@ mod sources;
 
 use std::sync::Arc;
 
-use super::{tests::limits, *};
+use super::*;
 use crate::{
     model::ToolPlan,
     pages::actions::COMMON_ACTIONS,

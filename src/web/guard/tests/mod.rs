@@ -1,4 +1,7 @@
-//! The client against allowed servers on this machine. Forbidden addresses are in `hostile_tests`.
+//! The client against allowed servers on this machine. Forbidden addresses are in [`hostile`].
+
+mod hostile;
+mod hostile_urls;
 
 use std::{
     io::Write,

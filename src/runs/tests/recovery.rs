@@ -3,10 +3,7 @@
 use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::time::timeout;
 
-use super::{
-    tests::{hello, tour_runs, wait_until},
-    *,
-};
+use super::*;
 use crate::{
     protocol::MessageId,
     storage::{RunStart, sqlite::DATABASE_FILE_NAME},

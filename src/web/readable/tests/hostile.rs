@@ -5,11 +5,8 @@ use std::time::{Duration, Instant};
 use fuzzing::properties;
 use proptest::prelude::*;
 
-use super::{
-    html_tree::Node,
-    tests::{assert_reads, page_of, read_as},
-    *,
-};
+use super::*;
+use crate::web::readable::html_tree::Node;
 
 /// Enough for a slow machine and an unoptimised build. Quadratic time would be much longer for the
 /// smallest page.

@@ -167,5 +167,4 @@ fn is_loopback(authority: &Authority) -> bool {
 }
 
 #[cfg(test)]
-#[path = "origin_tests.rs"]
 mod tests;

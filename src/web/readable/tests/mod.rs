@@ -1,5 +1,7 @@
 //! Pages and their readable text.
 
+mod hostile;
+
 use super::*;
 
 pub fn read_as(content_type: &str, body: &[u8]) -> Result<Page, FetchError> {

@@ -29,7 +29,7 @@ const MAX_TOKEN_CHARS: usize = 6;
 
 /// Keywords in a message, and their scripts.
 const SCRIPTS: [(&[&str], &str); 3] = [
-    (&["markdown", "format", "table"], include_str!("tour/markdown.md")),
+    (&["markdown", "format", "table"], include_str!("markdown.md")),
     (
         &[
             "connect",
@@ -41,12 +41,12 @@ const SCRIPTS: [(&[&str], &str); 3] = [
             "real model",
             "endpoint",
         ],
-        include_str!("tour/connect.md"),
+        include_str!("connect.md"),
     ),
-    (&["long", "story"], include_str!("tour/long.md")),
+    (&["long", "story"], include_str!("long.md")),
 ];
-const WELCOME: &str = include_str!("tour/welcome.md");
-const REPEATED: &str = include_str!("tour/again.md");
+const WELCOME: &str = include_str!("welcome.md");
+const REPEATED: &str = include_str!("again.md");
 
 /// The endpoint whose only model is the tour.
 #[derive(Debug)]

@@ -1,3 +1,6 @@
+mod recovery;
+mod stop;
+
 use std::{future::poll_fn, task::Poll, time::Duration};
 
 use tokio::time::timeout;

@@ -5,11 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
-    recovery_tests::abandoned_run,
-    tests::{runs_with, wait_until},
-    *,
-};
+use super::{recovery::abandoned_run, *};
 use crate::{
     protocol::{
         AssistantMessage, EventBody, RequestedCall, ToolStatus, examples::requested_call,

@@ -4,10 +4,7 @@ mod approvals;
 mod properties;
 mod resume;
 
-use super::{
-    tests::{NoPayloads, limits},
-    *,
-};
+use super::*;
 use crate::{
     model::{OpaqueTarget, ToolArtifacts, ToolOutcome, ToolPlan, Toolbox},
     protocol::{Opaque, RawJson, ToolCall, ToolStatus},

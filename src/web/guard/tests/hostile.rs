@@ -10,7 +10,6 @@ use std::{
 
 use super::{
     hostile_urls::{internal_names, internal_urls},
-    tests::{FakeNames, http_response, serve},
     *,
 };
 use crate::web::FetchError;
