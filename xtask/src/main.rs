@@ -13,6 +13,7 @@ mod layers;
 mod release;
 mod site;
 mod test;
+mod test_layout;
 mod wasm;
 
 use anyhow::{Result, bail};
@@ -42,7 +43,10 @@ fn main() -> Result<()> {
         Some("test") => test::run(rest),
         Some("fuzz") => fuzz::run(rest),
         Some("layers") => layers::check(),
-        other => bail!("xtask knows build, run, dev, release, size, test, fuzz and layers, not {other:?}"),
+        Some("test-layout") => test_layout::check(),
+        other => bail!(
+            "xtask knows build, run, dev, release, size, test, fuzz, layers and test-layout, not {other:?}"
+        ),
     }
 }
 
