@@ -5,9 +5,10 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
 
 use crate::{
@@ -59,7 +60,7 @@ pub struct Hub {
 impl Hub {
     /// Sends committed events to the subscribers of their topics.
     pub fn publish(&self, events: &[Arc<LoggedEvent>]) {
-        let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let topics = self.topics.lock();
         for event in events {
             let live = if event.json.len() > MAX_LIVE_EVENT_BYTES {
                 LiveMessage::ReadFromLog(event.event.position)
@@ -79,7 +80,7 @@ impl Hub {
     /// Tells the followers of a run that it ended without an event, and the followers of its user to reload
     /// the stored state.
     pub fn abandon_run(&self, run: RunKey) {
-        let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let topics = self.topics.lock();
         for topic in [Topic::User(run.user_id), Topic::Run(run.user_id, run.message_id)] {
             if let Some(sender) = topics.get(&topic) {
                 // The last subscriber may be leaving.
@@ -90,12 +91,12 @@ impl Hub {
 
     /// Returns the number of live subscribers. For tests and operators.
     pub fn subscriber_count(&self) -> usize {
-        let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let topics = self.topics.lock();
         topics.values().map(Sender::receiver_count).sum()
     }
 
     fn subscribe(&self, topic: Topic) -> broadcast::Receiver<LiveMessage> {
-        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut topics = self.topics.lock();
         let backlog = match topic {
             Topic::User(_) => MAX_USER_BACKLOG,
             Topic::Run(..) => MAX_RUN_BACKLOG,
@@ -108,7 +109,7 @@ impl Hub {
 
     /// Removes a topic with its last subscriber.
     fn unsubscribe(&self, topic: Topic, leaving: broadcast::Receiver<LiveMessage>) {
-        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut topics = self.topics.lock();
         // Dropped under the lock, so that of two concurrent leavers one is the last.
         drop(leaving);
         if topics

@@ -27,16 +27,14 @@ mod wire;
 use std::{
     collections::HashSet,
     fmt,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use async_openai::{
     Client,
     config::{Config, OpenAIConfig},
 };
+use parking_lot::Mutex;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 
@@ -342,19 +340,15 @@ struct UnsupportedModels(Mutex<HashSet<String>>);
 
 impl UnsupportedModels {
     fn contains(&self, model: &str) -> bool {
-        self.models().contains(model)
+        self.0.lock().contains(model)
     }
 
     fn add(&self, model: &str) {
-        self.models().insert(model.to_owned());
+        self.0.lock().insert(model.to_owned());
     }
 
     fn remove(&self, model: &str) {
-        self.models().remove(model);
-    }
-
-    fn models(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().remove(model);
     }
 }
 

@@ -5,10 +5,11 @@ mod name_lookup;
 use std::{
     collections::{HashMap, HashSet},
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::{
@@ -265,7 +266,7 @@ impl Inner {
     }
 
     fn cached(&self) -> Option<ModelListCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.cache.lock().clone()
     }
 
     /// Refreshes all lists, unless the cached one is accepted by `is_acceptable`.
@@ -280,7 +281,7 @@ impl Inner {
             .fetch_lists(old.map(|old| old.by_endpoint).unwrap_or_default())
             .await;
         let list = cached.list.clone();
-        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(cached);
+        *self.cache.lock() = Some(cached);
         list
     }
 

@@ -1,8 +1,9 @@
 //! The payloads of a run: the types and actions of its page, and the payloads made before, which
 //! the model is given again and can make new versions of.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::{
@@ -57,7 +58,7 @@ impl PagePayloads {
     /// Returns the model's source text of a payload, also on a page with other types. `None` for
     /// older payloads.
     pub fn source_text(&self, payload_id: &str) -> Option<String> {
-        let created = self.lock_created();
+        let created = self.created.lock();
         let payload = created.iter().find(|payload| payload.payload_id == payload_id)?;
         payload_config::render_for_model(payload)
     }
@@ -77,7 +78,7 @@ impl PagePayloads {
         let Some(id) = id.as_ref().and_then(Value::as_str) else {
             return written;
         };
-        let created = self.lock_created();
+        let created = self.created.lock();
         let earlier = created
             .iter()
             .find(|payload| payload.payload_id == id && payload.kind == kind);
@@ -87,10 +88,6 @@ impl PagePayloads {
             .map(|earlier| revise(&written, id, &earlier))
             .filter(|versions| versions.to_string().len() <= self.max_payload_bytes)
             .unwrap_or(written)
-    }
-
-    fn lock_created(&self) -> MutexGuard<'_, Vec<Payload>> {
-        self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,7 +108,7 @@ impl PayloadFactory for PagePayloads {
             data,
         };
         let payload = new.into_payload(self.max_payload_bytes)?;
-        self.lock_created().push(payload.clone());
+        self.created.lock().push(payload.clone());
         Ok(payload)
     }
 

@@ -9,10 +9,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use reqwest::{RequestBuilder, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
@@ -60,14 +60,14 @@ impl ContextWindows {
 
     /// Returns true if a model list was read.
     pub fn has_list(&self) -> bool {
-        self.listed().is_some()
+        self.listed.lock().is_some()
     }
 
     /// Reads the windows from a model list.
     pub fn read_list(&self, list: &Value) {
         let candidates = [Some(list), list.get("data"), list.get("models")];
         let entries = candidates.into_iter().flatten().find_map(Value::as_array);
-        let mut windows = self.listed();
+        let mut windows = self.listed.lock();
         let windows = windows.get_or_insert_default();
         for entry in entries.into_iter().flatten() {
             let name = entry.get("id").or_else(|| entry.get("name"));
@@ -91,13 +91,9 @@ impl ContextWindows {
             let probe = server.probe(model, is_wanted, &mut result);
             let _ = tokio::time::timeout(PROBE_TIMEOUT, probe).await;
         }
-        let listed = || self.listed().as_ref()?.get(model).copied();
+        let listed = || self.listed.lock().as_ref()?.get(model).copied();
         result.window = result.window.or_else(listed);
         result
-    }
-
-    fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
