@@ -1,14 +1,17 @@
 //! One HTTP exchange with an endpoint: without retries, redirects or time limits except the connect timeout.
 //! The run that waits for the answer decides its time limit.
 
-use std::{error::Error as _, io, time::Duration};
+use std::{io, time::Duration};
 
 use async_openai::{error::OpenAIError, middleware::HttpRequestFactory};
 use reqwest::{Client, Request, Response, Url, header};
 
 use super::{endpoint_info::EndpointInfo, http_errors};
 use crate::{
-    http_client::client_for,
+    http_client::{
+        causes::{causes, innermost_cause},
+        client_for,
+    },
     model::{
         ModelError,
         ModelErrorKind::{Refused, StreamBroken, Unavailable},
@@ -237,8 +240,7 @@ pub fn media_type(response: &Response) -> String {
 }
 
 fn describe_cause(error: &reqwest::Error) -> String {
-    let mut source = error.source();
-    while let Some(cause) = source {
+    for cause in causes(error).skip(1) {
         if let Some(words) = describe_tls_error(cause) {
             return words;
         }
@@ -253,7 +255,6 @@ fn describe_cause(error: &reqwest::Error) -> String {
         if cause.to_string().contains("dns error") {
             return format!("its host name is not known ({})", innermost_cause(cause));
         }
-        source = cause.source();
     }
     if error.is_timeout() {
         "it does not answer (timed out)".into()
@@ -263,12 +264,6 @@ fn describe_cause(error: &reqwest::Error) -> String {
 }
 
 fn describe_tls_error(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    if let Some(error) = error.downcast_ref::<io::Error>() {
-        // An `io::Error` returns its inner error's source as its own, so the inner error has to be unwrapped
-        // first.
-        let inner = error.get_ref()?;
-        return describe_tls_error(inner);
-    }
     Some(match error.downcast_ref::<rustls::Error>()? {
         rustls::Error::InvalidCertificate(cause) => format!("its TLS certificate is not trusted ({cause:?})"),
         rustls::Error::InvalidMessage(_) => {
@@ -276,13 +271,4 @@ fn describe_tls_error(error: &(dyn std::error::Error + 'static)) -> Option<Strin
         }
         other => format!("TLS failed ({other})"),
     })
-}
-
-/// Returns the innermost cause, which is the specific one.
-fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
 }

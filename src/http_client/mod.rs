@@ -1,6 +1,8 @@
 //! HTTP clients for servers named in the settings: model servers, search engines, MCP servers. Their
 //! addresses are trusted and may be on this machine. Addresses from models and pages are not trusted: `web`
-//! requests those.
+//! requests those. [`causes`] lists the causes of a failed request.
+
+pub mod causes;
 
 use std::{
     net::IpAddr,
