@@ -8,7 +8,11 @@ use super::{CHAT, Page, ResolvedScope};
 use crate::{
     protocol::{PageContext, UserId},
     storage::{PageContextSnapshot, StorageError},
+    text::single_line,
 };
+
+/// The maximum length of a quoted name, in characters.
+const MAX_QUOTED_NAME_CHARS: usize = 60;
 
 /// Loads the context of a page.
 #[async_trait]
@@ -184,7 +188,7 @@ fn join_names(names: impl Iterator<Item = &'static str>) -> String {
 
 /// Shortens a name, so that it can be quoted.
 fn shorten_name(name: &str) -> String {
-    name.chars().take(60).collect()
+    single_line(name, MAX_QUOTED_NAME_CHARS)
 }
 
 #[cfg(test)]

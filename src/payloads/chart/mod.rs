@@ -10,11 +10,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use self::scale::{CHART_SIZE, Scale};
-use super::{
-    formatting::{Line, shorten},
-    table,
+use super::{formatting::Line, table};
+use crate::{
+    protocol::panel::{AxisLabel, ChartBar, ChartPoint, ChartView, PanelBody, Series, SeriesMarks},
+    text::truncate_chars,
 };
-use crate::protocol::panel::{AxisLabel, ChartBar, ChartPoint, ChartView, PanelBody, Series, SeriesMarks};
 
 /// The maximum number of series with distinct colours.
 const MAX_SERIES: usize = 6;
@@ -171,7 +171,7 @@ fn axis_labels(x: &[Line]) -> Vec<AxisLabel> {
     let label = |places: &[Line]| AxisLabel {
         text: places
             .first()
-            .map(|Line(text)| shorten(text, MAX_LABEL_CHARS))
+            .map(|Line(text)| truncate_chars(text, MAX_LABEL_CHARS))
             .unwrap_or_default(),
         places: places.len() as u32,
     };

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::text::truncate_counted;
+
 /// The maximum number of bytes kept of an unreadable piece.
 const MAX_RAW_BYTES: usize = 2000;
 
@@ -85,11 +87,5 @@ fn is_empty_value(value: &Value) -> bool {
 
 /// Truncates an unreadable piece for the diagnostics.
 pub fn raw_excerpt(raw: &str) -> String {
-    match raw.len() {
-        ..=MAX_RAW_BYTES => raw.to_owned(),
-        bytes => format!(
-            "{}… ({bytes} bytes)",
-            &raw[..raw.floor_char_boundary(MAX_RAW_BYTES)]
-        ),
-    }
+    truncate_counted(raw, MAX_RAW_BYTES)
 }

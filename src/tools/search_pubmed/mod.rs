@@ -154,7 +154,7 @@ fn format_for_model(query: &str, total: u64, articles: &[Article], problem: Opti
         // Writing to a string does not fail.
         let _ = write!(text, "\n{}. {}", index + 1, format_article(article));
         if let Some(summary) = &article.summary {
-            let _ = write!(text, "\n   {}", text::truncate_chars(summary.clone(), longest));
+            let _ = write!(text, "\n   {}", text::truncate_chars(summary, longest));
         }
     }
     text

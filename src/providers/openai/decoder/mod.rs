@@ -19,7 +19,11 @@ use crate::{
     model::{Cost, FinishReason, ModelEvent, UnreadableContent, Usage},
     protocol::sse::{self, SseFrame},
     providers::think_tags::ThinkFilter,
+    text::truncate_chars,
 };
+
+/// The maximum length of a quoted frame, in characters.
+const MAX_FRAME_CHARS: usize = 120;
 
 /// The error of a stream that can't be decoded to a clean end.
 #[derive(Clone, Debug, PartialEq)]
@@ -223,7 +227,7 @@ impl Decoder {
             return Ok(());
         }
         let chunk: Chunk = serde_json::from_str(data)
-            .map_err(|_| DecodeError::InvalidFrame(data.chars().take(120).collect()))?;
+            .map_err(|_| DecodeError::InvalidFrame(truncate_chars(data, MAX_FRAME_CHARS)))?;
         if !self.has_begun
             && chunk.choices.is_none()
             && let Some(fault) = detect_other_protocol(data)
