@@ -36,6 +36,10 @@ pub struct SearchPubmed {
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    #[allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "a text for the model, not Markdown"
+    )]
     /// What to search for: words, or PubMed's own syntax, such as asthma[mesh] AND 2024[pdat].
     query: String,
     /// How many articles, from 1 to 50. 10 without it.
