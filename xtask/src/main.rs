@@ -5,8 +5,15 @@
 //! Started by `scripts/xtask`, which finds the toolchain and runs in the repository's root; all paths here
 //! are relative to it.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "its output is for the person at the terminal"
+)]
+
 mod cargo;
 mod css;
+mod dependencies;
 mod dev;
 mod fuzz;
 mod layers;
@@ -44,8 +51,9 @@ fn main() -> Result<()> {
         Some("fuzz") => fuzz::run(rest),
         Some("layers") => layers::check(),
         Some("test-layout") => test_layout::check(),
+        Some("dependencies") => dependencies::check(),
         other => bail!(
-            "xtask knows build, run, dev, release, size, test, fuzz, layers and test-layout, not {other:?}"
+            "xtask knows build, run, dev, release, size, test, fuzz, layers, test-layout and dependencies, not {other:?}"
         ),
     }
 }
