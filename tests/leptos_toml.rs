@@ -1,5 +1,12 @@
 //! `Leptos.toml` repeats a part of Cargo.toml: Leptos reads the former and `cargo leptos` the latter.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
 use toml::{Table, Value};
 
 fn leptos_section(file: &str) -> Table {

@@ -80,7 +80,7 @@ fn queries_and_document_versions_are_proposals() {
             summary: String::new(),
             data: RawJson::parse_or_quote(&data.to_string()),
         };
-        assert_eq!(view.is_proposal, super::is_proposal(&payload));
+        assert_eq!(view.is_proposal, is_proposal(&payload));
         view.is_proposal
     };
     for (kind, data) in sample_payloads() {

@@ -200,7 +200,7 @@ impl Runs {
     }
 
     /// Returns the reasons why tools named in the settings are missing.
-    pub fn tool_problems(&self) -> Vec<crate::protocol::RunError> {
+    pub fn tool_problems(&self) -> Vec<RunError> {
         self.0.tools.problems()
     }
 

@@ -6,7 +6,7 @@ use leptos::{
     ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
 };
 
-use super::{Panel, ShownPayload, body, handlers, verdict::verdict_buttons, width};
+use super::{Panel, ShownPayload, body::body, handlers, verdict::verdict_buttons, width};
 use crate::{
     api::rpc,
     protocol::ApiError,
@@ -73,7 +73,7 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
                 .then(|| verdict_buttons(panel, &proposed, &handler, view.clone()));
             view! {
                 {answer}
-                {body::body(&view)}
+                {body(&view)}
             }
             .erase()
         }

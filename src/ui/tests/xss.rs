@@ -139,7 +139,7 @@ fn no_text_of_a_page_becomes_markup() {
         for (page, address) in pages::other_pages(text) {
             assert_harmless(
                 &format!("batch {index} at {address}"),
-                &self::parse_html(&render_html(&page, &address)),
+                &parse_html(&render_html(&page, &address)),
                 &allowed,
             );
         }

@@ -139,7 +139,7 @@ fn read_html(text: &str, url: &Url) -> Page {
         return page;
     }
     // Some pages hide all their content until their scripts have run.
-    self::build_page(&Document::parse(text, KeepMode::WithHidden), url)
+    build_page(&Document::parse(text, KeepMode::WithHidden), url)
 }
 
 fn build_page(document: &Document, url: &Url) -> Page {
