@@ -6,9 +6,11 @@
 //! are relative to it.
 
 #![allow(
-    clippy::print_stdout,
+    clippy::disallowed_methods,
+    clippy::exit,
     clippy::print_stderr,
-    reason = "its output is for the person at the terminal"
+    clippy::print_stdout,
+    reason = "a command without a runtime, for a person at the terminal"
 )]
 
 mod cargo;
