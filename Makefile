@@ -30,7 +30,7 @@ test-e2e: ## only the end-to-end tests (ARGS is passed to Playwright)
 fuzz: ## randomized tests with new seeds, for 20 minutes (PARLOR_FUZZ_SECONDS; ARGS selects some)
 	@scripts/xtask fuzz $(ARGS)
 
-lint: ## check formatting, clippy for both halves, module imports, places of cfg
+lint: ## check formatting, clippy for both halves, module imports, dependencies, links in docs
 	@scripts/lint
 
 fmt: ## format the Rust code

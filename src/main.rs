@@ -72,7 +72,10 @@ async fn main() -> ExitCode {
     {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("Parlor can't start: {error}");
+            #[expect(clippy::print_stderr, reason = "the last words of the process")]
+            {
+                eprintln!("Parlor can't start: {error}");
+            }
             ExitCode::FAILURE
         }
     }
@@ -114,7 +117,10 @@ async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
     let server = Server::open(settings)
         .await
         .map_err(|error| format!("the data in {data} can't be used: {error}"))?;
-    println!("Parlor is ready at http://{}", listener.local_addr()?);
+    #[expect(clippy::print_stdout, reason = "scripts wait for this line")]
+    {
+        println!("Parlor is ready at http://{}", listener.local_addr()?);
+    }
     server.serve(listener, shutdown_signal()).await?;
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Notices for the operator, shown at the top of every page until the next start.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 /// A notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,14 +21,11 @@ impl Notices {
     /// Adds a notice and logs it.
     pub fn add(&self, notice: Notice) {
         tracing::error!("{}: {}", notice.title, notice.text);
-        self.0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(notice);
+        self.0.write().push(notice);
     }
 
     /// Returns all notices, oldest first.
     pub fn all(&self) -> Vec<Notice> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.read().clone()
     }
 }

@@ -1,10 +1,8 @@
 //! A captured log for tests.
 
-use std::{
-    io,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{io, sync::Arc};
 
+use parking_lot::Mutex;
 use tracing::subscriber::DefaultGuard;
 
 /// The log output of this thread, and so of all tasks of a single-threaded runtime.
@@ -26,14 +24,14 @@ impl CapturedLog {
 
     /// Counts the occurrences of a text.
     pub fn count(&self, text: &str) -> usize {
-        let output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let output = self.0.lock();
         String::from_utf8_lossy(&output).matches(text).count()
     }
 }
 
 impl io::Write for CapturedLog {
     fn write(&mut self, output: &[u8]) -> io::Result<usize> {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = self.0.lock();
         io::Write::write(&mut *log, output)
     }
 

@@ -1,6 +1,8 @@
 //! Conversion of external text into one plain line: titles and snippets have tags, entities and line breaks,
 //! and any length.
 
+pub use crate::protocol::text::{truncate_bytes, truncate_chars, truncate_counted};
+
 /// The tags that format titles and snippets. Others are kept: a text may be about `<html>`.
 const FORMATTING_TAGS: [&str; 8] = ["b", "br", "em", "i", "strong", "sub", "sup", "u"];
 
@@ -8,29 +10,25 @@ const FORMATTING_TAGS: [&str; 8] = ["b", "br", "em", "i", "strong", "sub", "sup"
 /// `limit` characters.
 pub fn plain_line(text: &str, limit: usize) -> String {
     let untagged = strip_formatting_tags(text);
-    let decoded = html_escape::decode_html_entities(&untagged);
-    let words: Vec<&str> = decoded
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    truncate_chars(words.join(" "), limit)
+    single_line(&html_escape::decode_html_entities(&untagged), limit)
 }
 
-/// Shortens a text to `limit` characters, and appends an ellipsis if it was longer.
-pub fn truncate_chars(mut text: String, limit: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(limit) {
-        text.truncate(end);
-        text.push('…');
+/// Returns a text in one line of at most `limit` characters. White space and control characters between two words
+/// become one space.
+pub fn single_line(text: &str, limit: usize) -> String {
+    let mut line = String::new();
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    for word in words.filter(|word| !word.is_empty()) {
+        // A character has at most four bytes. The text may be much longer than the limit.
+        if line.len() > limit.saturating_mul(4) {
+            break;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
     }
-    text
-}
-
-/// Shortens a text to `bytes` bytes at a character boundary, and appends an ellipsis if it was longer.
-pub fn truncate_bytes(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.into();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(bytes)])
+    truncate_chars(&line, limit)
 }
 
 fn strip_formatting_tags(text: &str) -> String {
@@ -69,10 +67,12 @@ mod tests {
     }
 
     #[test]
-    fn truncates_at_a_character_boundary() {
-        assert_eq!(plain_line("äöü", 3), "äöü");
-        assert_eq!(plain_line("äöüx", 3), "äöü…");
-        assert_eq!(truncate_bytes("äöü", 6), "äöü");
-        assert_eq!(truncate_bytes("äöü", 5), "äö…");
+    fn line_is_single_and_bounded() {
+        assert_eq!(single_line(" a\n\tb  c\u{7} ", 99), "a b c");
+        assert_eq!(single_line("a\r\nb\u{1b}[0m", 99), "a b [0m");
+        assert_eq!(single_line("äöü", 3), "äöü");
+        assert_eq!(single_line("äöüx", 3), "äöü…");
+        assert_eq!(single_line(&"é ".repeat(100_000), 1000).chars().count(), 1001);
+        assert_eq!(single_line(&"é".repeat(100_000), 1000).chars().count(), 1001);
     }
 }

@@ -8,7 +8,7 @@ const strings = ['dompurify', 'payloadbox', 'payloads-all-the-things'].flatMap(c
 
 /** The number of strings in a message, limited so that they fit into one piece of an answer. */
 const BATCH = Math.ceil(strings.length / 3);
-/** The number of strings in the thinking, which is Markdown like the text; a Rust test covers all (`ui::hydration_tests::xss`). */
+/** The number of strings in the thinking, which is Markdown like the text; a Rust test covers all (`ui::tests::xss`). */
 const THOUGHTS = 300;
 
 test('no string of the collections executes or loads anything', async ({ chat, context, page, parlor, request, upstream }) => {

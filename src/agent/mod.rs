@@ -34,11 +34,7 @@ pub use payload_factory::PayloadFactory;
 pub use step::{Effect, Input, Timeout};
 
 #[cfg(test)]
-mod calls_tests;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod text_tests;
 
 /// The maximum number of retries of a call that failed because the model server was unavailable.
 pub const MAX_RETRIES: u32 = 2;

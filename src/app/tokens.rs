@@ -3,15 +3,10 @@
 //! A token is 256 random bits. Parlor stores its SHA-256 and shows the token once, so the contents of the database cannot be
 //! used to sign in.
 
-use std::{
-    collections::HashMap,
-    future::pending,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, future::pending, pin::Pin, sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, HeaderValue, header};
+use parking_lot::Mutex;
 use ring::{
     digest::{SHA256, digest},
     rand::{SecureRandom, SystemRandom},
@@ -109,10 +104,7 @@ impl TokenAuthenticator {
     fn record_use(&self, user_id: UserId, token: &ApiToken) {
         let now = clock::now();
         {
-            let mut last_uses = self
-                .last_recorded_use
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut last_uses = self.last_recorded_use.lock();
             let last = last_uses.get(&token.id).copied().max(token.last_used_at);
             if last.is_some_and(|last| now.0 - last.0 < LAST_USE_INTERVAL_MS) {
                 return;
@@ -129,10 +121,7 @@ impl TokenAuthenticator {
 
     /// Ends the requests and streams of a revoked token.
     pub fn end_revoked_access(&self, token_id: TokenId) {
-        let mut last_uses = self
-            .last_recorded_use
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut last_uses = self.last_recorded_use.lock();
         last_uses.remove(&token_id);
         self.revocation_count.send_modify(|count| *count += 1);
     }

@@ -66,7 +66,7 @@ pub(super) fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
             format!("Choose one of these: {named}, or one of {more} more (GET /api/models has all).")
         }
     };
-    let why = truncate_chars(why.clone(), MAX_QUOTED_CHARS);
+    let why = truncate_chars(why, MAX_QUOTED_CHARS);
     ApiError::new(
         ErrorCode::UnknownModel,
         format!("{why} Nothing was changed. {others} {hint}").trim_end(),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::timeline::TimelineEntry;
 use crate::{
     model::{RequestPreview, Usage},
-    protocol::{RawJson, RunError, RunStatus, Timestamp},
+    protocol::{RawJson, RunError, RunStatus, Timestamp, text::truncate_counted},
     secrets::Secrets,
 };
 
@@ -288,11 +288,7 @@ pub(super) fn redact_value(value: &mut Value, secrets: &Secrets) {
 /// Truncates every text of a value.
 fn truncate_value(value: &mut Value, limit: usize) {
     for_each_text(value, &mut |text| {
-        if text.len() > limit {
-            let missing = text.len() - limit;
-            text.truncate(text.floor_char_boundary(limit));
-            text.push_str(&format!("… ({missing} more bytes)"));
-        }
+        *text = truncate_counted(text, limit);
     });
 }
 

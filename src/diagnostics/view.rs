@@ -11,6 +11,7 @@ use super::{
 use crate::protocol::{
     RawJson, Timestamp,
     diagnostics::{DiagnosticsBlock, DiagnosticsFact, DiagnosticsSection, DiagnosticsView},
+    json::pretty_print,
 };
 
 impl Diagnostics {
@@ -20,7 +21,7 @@ impl Diagnostics {
             at_work: !self.status.is_terminal(),
             summary: summary_facts(self),
             sections: detail_sections(self),
-            json: serde_json::to_string_pretty(self).unwrap_or_default(),
+            json: serde_json::to_string(self).map_or_else(|_| String::new(), |json| pretty_print(&json)),
         }
     }
 }
@@ -152,7 +153,7 @@ fn context_section(diagnostics: &Diagnostics) -> DiagnosticsSection {
         diagnostics
             .context
             .as_ref()
-            .map(|context| text_block("page context", pretty_json(context))),
+            .map(|context| text_block("page context", pretty_print(&context.to_string()))),
     );
     let context_text = diagnostics.context_text.as_ref().filter(|text| !text.is_empty());
     blocks.extend(context_text.map(|text| text_block("text for the model", text)));
@@ -191,24 +192,20 @@ fn message_block(message: &Value) -> DiagnosticsBlock {
         if content.is_null() {
             String::new()
         } else {
-            pretty_json(content)
+            pretty_print(&content.to_string())
         }
     });
     if let Some(calls) = message.get("tool_calls") {
         if !text.is_empty() {
             text.push_str("\n\n");
         }
-        text.push_str(&pretty_json(calls));
+        text.push_str(&pretty_print(&calls.to_string()));
     }
     text_block(message["role"].as_str().unwrap_or_default(), text)
 }
 
-fn pretty_json(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
 fn tool_block((name, definition): (&String, &RawJson)) -> DiagnosticsBlock {
-    text_block(name, crate::protocol::json::pretty_print(definition.as_str()))
+    text_block(name, pretty_print(definition.as_str()))
 }
 
 fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock> {

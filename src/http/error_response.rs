@@ -15,7 +15,7 @@ use super::{
     rpc,
     security::{is_api, is_path_below, is_rpc},
 };
-use crate::protocol::{ApiError, ErrorCode};
+use crate::protocol::{ApiError, ErrorCode, text::truncate_chars};
 
 /// The maximum length of an address that a response quotes, in characters.
 const MAX_SHOWN_PATH_CHARS: usize = 200;
@@ -46,7 +46,7 @@ pub async fn method_not_allowed(uri: Uri, headers: HeaderMap) -> Response {
 
 /// Responds to an unknown address of the API. Lists the known ones.
 pub async fn unknown_address(uri: Uri) -> Response {
-    let path: String = uri.path().chars().take(MAX_SHOWN_PATH_CHARS).collect();
+    let path = truncate_chars(uri.path(), MAX_SHOWN_PATH_CHARS);
     let detail = format!(
         "There is no address {path}. Parlor’s API is under /api/: addresses lists it, and GET /api/openapi.json describes it. A turn \
          is POST /api/chat/stream."

@@ -195,7 +195,7 @@ mod tests {
     use axum::body::to_bytes;
 
     use super::*;
-    use crate::ui::hydration_tests::xss::{ParsedHtml, batches, collections, parse_html};
+    use crate::ui::tests::xss::{ParsedHtml, batches, collections, parse_html};
 
     /// Returns the parsed page that says that a text was not sent.
     async fn rejection_html(text: &str) -> ParsedHtml {

@@ -10,7 +10,10 @@ use axum::{
     routing::{any, get},
 };
 use futures::TryStreamExt;
-use leptos::{nonce::use_nonce, prelude::*};
+use leptos::{
+    nonce::{Nonce, use_nonce},
+    prelude::*,
+};
 use leptos_axum::{AxumRouteListing, LeptosRoutes, ResponseOptions};
 use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
@@ -198,7 +201,7 @@ fn replace_nul_bytes(chunk: Bytes) -> Bytes {
 
 /// Returns the policy: scripts are our own or carry this page's nonce, and nothing is loaded from other
 /// origins.
-fn content_security_policy(nonce: &leptos::nonce::Nonce) -> HeaderValue {
+fn content_security_policy(nonce: &Nonce) -> HeaderValue {
     let policy = format!(
         "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; \
          connect-src 'self'; img-src 'self' data:; media-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; \

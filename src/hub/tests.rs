@@ -192,7 +192,7 @@ async fn every_follower_sees_every_event_once() {
         );
     }
     assert!(
-        hub.topics.lock().unwrap().is_empty(),
+        hub.topics.lock().is_empty(),
         "topics without subscribers are removed"
     );
 }

@@ -1,9 +1,8 @@
 //! A cache of recently seen articles. The data are PubMed's and the same for all users.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{HashMap, VecDeque};
+
+use parking_lot::Mutex;
 
 use super::articles::from_pubmed;
 use crate::{
@@ -26,17 +25,21 @@ struct CachedArticles {
 
 impl ArticleCache {
     pub fn article(&self, pmid: &str) -> Option<Article> {
-        self.lock().by_pmid.get(pmid).map(|(article, _)| article.clone())
+        self.0
+            .lock()
+            .by_pmid
+            .get(pmid)
+            .map(|(article, _)| article.clone())
     }
 
     /// Returns the abstract's paragraphs; `None` if it is not cached. An article without an abstract has no
     /// paragraphs.
     pub fn summary(&self, pmid: &str) -> Option<Vec<String>> {
-        self.lock().by_pmid.get(pmid)?.1.clone()
+        self.0.lock().by_pmid.get(pmid)?.1.clone()
     }
 
     pub fn insert(&self, article: Article) {
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         if let Some((old, _)) = known.by_pmid.get_mut(&article.pmid) {
             *old = article;
             return;
@@ -52,13 +55,9 @@ impl ArticleCache {
 
     /// Adds the abstract of a cached article.
     pub fn insert_summary(&self, pmid: &str, paragraphs: Vec<String>) {
-        if let Some((_, summary)) = self.lock().by_pmid.get_mut(pmid) {
+        if let Some((_, summary)) = self.0.lock().by_pmid.get_mut(pmid) {
             *summary = Some(paragraphs);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, CachedArticles> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,7 +89,7 @@ mod tests {
         }
         assert!(known.article("0").is_none());
         assert!(known.article("1").is_some());
-        assert_eq!(known.lock().by_pmid.len(), MAX_CACHED_ARTICLES);
+        assert_eq!(known.0.lock().by_pmid.len(), MAX_CACHED_ARTICLES);
         assert_eq!(known.summary("1"), None);
         known.insert_summary("1", vec!["What it says.".into()]);
         assert_eq!(known.summary("1"), Some(vec!["What it says.".into()]));

@@ -15,7 +15,11 @@ use crate::{
         pubmed::{self, PubmedClient},
     },
     storage::StorageError,
+    text::single_line,
 };
+
+/// The maximum length of a quoted text that should be a PMID, in characters.
+const MAX_QUOTED_PMID_CHARS: usize = 20;
 
 /// An article with its abstract and the user's note.
 pub(super) struct LoadedArticle {
@@ -205,9 +209,14 @@ pub(super) fn check_pmid(pmid: &str) -> Result<(), LiteratureError> {
     is_pmid(pmid).then_some(()).ok_or_else(|| article_not_found(pmid))
 }
 
+/// Quotes the beginning of a text that should be a PMID.
+pub(super) fn quote_pmid(pmid: &str) -> String {
+    single_line(pmid, MAX_QUOTED_PMID_CHARS)
+}
+
 /// Returns the error for an unknown PMID. It quotes the beginning, since the PMID may be any text.
 fn article_not_found(pmid: &str) -> LiteratureError {
-    LiteratureError::ArticleNotFound(pmid.chars().take(20).collect())
+    LiteratureError::ArticleNotFound(quote_pmid(pmid))
 }
 
 pub(super) fn from_pubmed(article: &pubmed::Article) -> Article {

@@ -2,7 +2,7 @@
 
 use super::{
     Literature, LiteratureError,
-    articles::{Deadline, LoadedArticle, LoadedArticles},
+    articles::{Deadline, LoadedArticle, LoadedArticles, quote_pmid},
 };
 use crate::{
     pages::{BuiltContext, OpenPage, fence_text},
@@ -105,7 +105,7 @@ impl Literature {
         let missing: Vec<String> = pmids
             .iter()
             .filter(|pmid| !is_found(pmid))
-            .map(shorten_pmid)
+            .map(|pmid| quote_pmid(pmid.as_ref()))
             .collect();
         let mut lines: Vec<String> = found.iter().map(article_line).collect();
         if !missing.is_empty() {
@@ -129,7 +129,7 @@ impl Literature {
             Err(LiteratureError::Storage(error)) => return Err(error),
             Err(error @ LiteratureError::ArticleNotFound(_)) => return Ok(format!("({error})")),
             Err(error) => {
-                let pmid = shorten_pmid(pmid);
+                let pmid = quote_pmid(pmid);
                 return Ok(format!(
                     "PMID {pmid}\n(What it says can't be had just now: {error})"
                 ));
@@ -144,11 +144,6 @@ impl Literature {
         }
         Ok(text)
     }
-}
-
-/// Shortens a text that should be a PMID, so that it can be quoted.
-fn shorten_pmid(pmid: impl AsRef<str>) -> String {
-    text::plain_line(pmid.as_ref(), 20)
 }
 
 /// Returns an article as one line.

@@ -1,6 +1,6 @@
 //! Markdown: parses text into a tree of typed blocks, either whole or while it is still arriving.
 //!
-//! - [`parse`] parses a finished text.
+//! - [`parse()`] parses a finished text.
 //! - [`MarkdownDocument`] parses a growing text. Each [`MarkdownDocument::push`] returns the [`Patch`]es that
 //!   update a mirror of the tree (the views on the page), and parses only the open tail again: closed blocks keep
 //!   their place and their views. After [`MarkdownDocument::finish`] its blocks equal `parse` of the whole text,

@@ -1,5 +1,5 @@
 //! Repair of the open tail of a growing text, so that its raw markup does not flash: possible markup is held
-//! back, open markup is closed. This file examines lines and blocks, [`inline_repair`](super::inline_repair)
+//! back, open markup is closed. This file examines lines and blocks, [`inline_repair`]
 //! the text in them.
 //!
 //! The result is only for display. Wrong guesses are corrected by the lines that follow, or by the end.

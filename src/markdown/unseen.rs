@@ -2,6 +2,9 @@
 
 /// Returns true for a character that is invisible or changes the order in which others are shown. Control
 /// characters and white space have tests of their own.
+///
+/// The list is stricter on purpose than that of `web::readable::writer`: an address that contains an emoji's joiner or
+/// variation selector is no link, whereas the text of a page keeps them.
 pub fn is_unseen(c: char) -> bool {
     matches!(
         c,

@@ -5,13 +5,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    formatting::{self, Line, format_count},
+    formatting::{Line, format_count},
     links,
 };
-use crate::protocol::{
-    literature::is_pmid,
-    number_format::group_digits,
-    panel::{ArticleListView, ArticleView, LinkedText, PanelBody},
+use crate::{
+    protocol::{
+        literature::is_pmid,
+        number_format::group_digits,
+        panel::{ArticleListView, ArticleView, LinkedText, PanelBody},
+    },
+    text::truncate_chars,
 };
 
 /// The maximum number of articles that are shown.
@@ -84,7 +87,7 @@ impl ArticleData {
         };
         let published = [self.journal.0, self.date.0];
         let published = published.into_iter().filter(|text| !text.is_empty());
-        let summary = formatting::shorten(&self.summary.unwrap_or_default(), MAX_ABSTRACT_CHARS);
+        let summary = truncate_chars(&self.summary.unwrap_or_default(), MAX_ABSTRACT_CHARS);
         ArticleView {
             title,
             url,

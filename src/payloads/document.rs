@@ -6,8 +6,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::formatting::{Line, format_count, shorten};
-use crate::protocol::panel::{DiffLine, DocumentVersion, DocumentView, LineChange, PanelBody};
+use super::formatting::{Line, format_count};
+use crate::{
+    protocol::panel::{DiffLine, DocumentVersion, DocumentView, LineChange, PanelBody},
+    text::truncate_chars,
+};
 
 /// The maximum number of versions that are shown. The oldest ones are omitted.
 const MAX_VERSIONS: usize = 20;
@@ -96,7 +99,7 @@ fn diff_lines(before: &str, after: &str, deadline: Instant) -> Vec<DiffLine> {
                     ChangeTag::Insert => LineChange::Added,
                     ChangeTag::Delete => LineChange::Removed,
                 },
-                text: shorten(change.value().trim_end_matches(['\n', '\r']), MAX_LINE_CHARS),
+                text: truncate_chars(change.value().trim_end_matches(['\n', '\r']), MAX_LINE_CHARS),
             }));
         }
     }

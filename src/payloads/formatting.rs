@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
-use crate::protocol::number_format::group_digits;
+use crate::{protocol::number_format::group_digits, text::single_line};
 
 /// The maximum length of a line, in characters.
 const MAX_LINE_CHARS: usize = 1000;
@@ -16,7 +16,7 @@ impl<'de> Deserialize<'de> for Line {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         format_scalar(&value)
-            .map(|text| Self(single_line(&text)))
+            .map(|text| Self(single_line(&text, MAX_LINE_CHARS)))
             .ok_or_else(|| de::Error::custom("not a text"))
     }
 }
@@ -33,31 +33,8 @@ pub fn format_scalar(value: &Value) -> Option<String> {
 
 /// Formats any value as one line.
 pub fn format_line(value: &Value) -> String {
-    single_line(&format_scalar(value).unwrap_or_else(|| value.to_string()))
-}
-
-/// Joins a text to one line of limited length.
-pub fn single_line(text: &str) -> String {
-    let mut line = String::new();
-    for (index, word) in text.split_whitespace().enumerate() {
-        // A character has at most four bytes.
-        if line.len() > 4 * MAX_LINE_CHARS {
-            break;
-        }
-        if index > 0 {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    shorten(&line, MAX_LINE_CHARS)
-}
-
-/// Shortens a text to a number of characters.
-pub fn shorten(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((cut, _)) => [&text[..cut], "…"].concat(),
-        None => text.into(),
-    }
+    let text = format_scalar(value).unwrap_or_else(|| value.to_string());
+    single_line(&text, MAX_LINE_CHARS)
 }
 
 /// Formats a count with its noun: "1 row", "1,204 rows".
@@ -71,13 +48,9 @@ mod tests {
 
     #[test]
     fn line_is_single_and_bounded() {
-        assert_eq!(single_line(" a\n\tb  c "), "a b c");
-        let long = single_line(&"é ".repeat(100_000));
+        assert_eq!(format_line(&" a\n\tb  c ".into()), "a b c");
+        let long = format_line(&"é ".repeat(100_000).into());
         assert_eq!(long.chars().count(), MAX_LINE_CHARS + 1);
-        assert_eq!(
-            single_line(&"é".repeat(100_000)).chars().count(),
-            MAX_LINE_CHARS + 1
-        );
     }
 
     #[test]

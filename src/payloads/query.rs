@@ -3,8 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::formatting::shorten;
-use crate::protocol::panel::{PanelBody, QuerySuggestion};
+use crate::{
+    protocol::panel::{PanelBody, QuerySuggestion},
+    text::truncate_chars,
+};
 
 /// The maximum length of a query and of an explanation, in characters.
 const MAX_TEXT_CHARS: usize = 20_000;
@@ -20,9 +22,9 @@ pub fn read(data: &Value) -> Option<PanelBody> {
     let query = query.trim();
     (!query.is_empty()).then(|| {
         PanelBody::Query(QuerySuggestion {
-            query: shorten(query, MAX_TEXT_CHARS),
+            query: truncate_chars(query, MAX_TEXT_CHARS),
             explanation: explanation
-                .map(|text| shorten(&text, MAX_TEXT_CHARS))
+                .map(|text| truncate_chars(&text, MAX_TEXT_CHARS))
                 .filter(|text| !text.trim().is_empty()),
         })
     })

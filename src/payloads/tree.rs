@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::formatting::{format_count, format_line, format_scalar, shorten};
+use super::formatting::{format_count, format_line, format_scalar};
 use crate::protocol::number_format::group_digits;
 use crate::protocol::panel::TreeNode;
+use crate::text::truncate_chars;
 
 /// The maximum depth. Deeper data are shown in one line.
 const MAX_DEPTH: usize = 12;
@@ -85,7 +86,7 @@ impl Budget {
     }
 
     fn text(&mut self, text: &str) -> String {
-        let text = shorten(text, MAX_TEXT_CHARS.min(self.characters));
+        let text = truncate_chars(text, MAX_TEXT_CHARS.min(self.characters));
         self.characters = self.characters.saturating_sub(text.len());
         text
     }

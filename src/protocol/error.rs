@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::text::truncate_bytes;
+
 /// The maximum length of an error message. Some messages repeat what was sent.
 const MAX_ERROR_MESSAGE_BYTES: usize = 8 << 10;
 
@@ -13,9 +15,7 @@ const MAX_EXCERPT_BYTES: usize = 500;
 
 /// Returns the beginning of a text, for quoting it in an error message.
 pub fn excerpt(text: &str) -> String {
-    let end = text.floor_char_boundary(MAX_EXCERPT_BYTES);
-    let more = if end < text.len() { "…" } else { "" };
-    [&text[..end], more].concat()
+    truncate_bytes(text, MAX_EXCERPT_BYTES)
 }
 
 /// An error of a request. The message says what happened, what was kept and what to do next.
@@ -127,11 +127,7 @@ impl ErrorCode {
 impl ApiError {
     /// Creates an error. A message over 8 KiB is cut.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        let mut message = message.into();
-        if message.len() > MAX_ERROR_MESSAGE_BYTES {
-            message.truncate(message.floor_char_boundary(MAX_ERROR_MESSAGE_BYTES));
-            message.push('…');
-        }
+        let message = truncate_bytes(&message.into(), MAX_ERROR_MESSAGE_BYTES);
         Self { code, message }
     }
 

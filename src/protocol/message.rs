@@ -24,9 +24,10 @@ pub struct Message {
 /// The part of a message that depends on its author.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "snake_case", try_from = "Fields")]
-// Not boxed: there are as many answers as questions, and a box would be one more type to deserialize in the
-// browser.
-#[allow(clippy::large_enum_variant)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "as many answers as questions, and a box is one more type to deserialize in the browser"
+)]
 #[schemars(!try_from)]
 pub enum MessageBody {
     /// A message of the user.

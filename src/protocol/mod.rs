@@ -33,6 +33,7 @@ pub mod personal;
 pub mod sorted_vec;
 pub mod sse;
 pub mod suggestion;
+pub mod text;
 pub mod time;
 pub mod tool;
 pub mod transcript;

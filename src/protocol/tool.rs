@@ -242,7 +242,7 @@ mod tests {
                 serde_json::from_slice::<Fraction>(&written).unwrap(),
                 Fraction(thousandths)
             );
-            assert_eq!(super::super::json::parse(&written), Ok(Fraction(thousandths)));
+            assert_eq!(json::parse(&written), Ok(Fraction(thousandths)));
         }
         for odd in ["-0.5", "1e3", "\"0.5\"", "null", ".5"] {
             assert!(serde_json::from_str::<Fraction>(odd).is_err(), "{odd}");

@@ -3,9 +3,9 @@
 use std::{
     collections::{BTreeMap, HashMap},
     future::Future,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use super::{
@@ -93,7 +93,7 @@ impl Catalog {
         if let Some(window) = self.windows.get(model).copied().or(self.window_of_all) {
             return Some(window);
         }
-        let is_unknown = self.listed().is_none();
+        let is_unknown = self.lock_listed().is_none();
         if self.configured.is_empty()
             && is_unknown
             && let Ok(listed) = list.await
@@ -107,16 +107,16 @@ impl Catalog {
 
     /// Returns a model of the last list.
     pub fn find(&self, model: &str) -> Option<ListedModel> {
-        self.listed().as_ref()?.get(model).cloned()
+        self.lock_listed().as_ref()?.get(model).cloned()
     }
 
     fn remember(&self, listed: Vec<ListedModel>) {
         let by_id = listed.into_iter().map(|model| (model.id.clone(), model));
-        *self.listed() = Some(by_id.collect());
+        *self.lock_listed() = Some(by_id.collect());
     }
 
-    fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, ListedModel>>> {
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_listed(&self) -> MutexGuard<'_, Option<HashMap<String, ListedModel>>> {
+        self.listed.lock()
     }
 }
 

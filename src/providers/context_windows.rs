@@ -4,12 +4,9 @@
 //! because the server would silently truncate a conversation that is too long. Concurrent callers share one
 //! request.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{sync::OwnedMutexGuard, time::Instant};
 
 use crate::model::Endpoint;
@@ -69,14 +66,14 @@ impl ContextWindowCache {
 
     fn entry(&self, endpoint: &dyn Endpoint, model: &str) -> Arc<CachedWindow> {
         let id = format!("{}/{model}", endpoint.name());
-        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.0.lock();
         windows.entry(id).or_default().clone()
     }
 }
 
 impl CachedWindow {
     fn known(&self) -> Option<WindowValue> {
-        *self.lock_value()
+        *self.value.lock()
     }
 
     /// Refreshes a stale value in the background, unless a request is in progress.
@@ -100,17 +97,13 @@ impl CachedWindow {
             let found = endpoint.context_window(&model).await;
             // If the server reports no window now, an earlier value stays valid.
             let tokens = found.or_else(|| self.known()?.tokens);
-            *self.lock_value() = Some(WindowValue {
+            *self.value.lock() = Some(WindowValue {
                 fetched_at: Instant::now(),
                 tokens,
             });
             drop(guard);
             tokens
         })
-    }
-
-    fn lock_value(&self) -> MutexGuard<'_, Option<WindowValue>> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,8 +4,9 @@
 use std::{
     collections::{HashMap, HashSet},
     hash::Hash,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// The rejected features by model.
 #[derive(Debug)]
@@ -35,6 +36,6 @@ impl<F: Copy + Eq + Hash> Rejections<F> {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, HashSet<F>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

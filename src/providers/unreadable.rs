@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::model::{ModelEvent, UnreadableContent};
+use crate::{
+    model::{ModelEvent, UnreadableContent},
+    text::truncate_counted,
+};
 
 /// The maximum number of bytes kept of an unreadable piece.
 const MAX_RAW_BYTES: usize = 2000;
@@ -27,11 +30,5 @@ impl UnreadablePieces {
 
 /// Truncates an unreadable piece for the diagnostics.
 pub fn raw_excerpt(raw: &str) -> String {
-    match raw.len() {
-        ..=MAX_RAW_BYTES => raw.to_owned(),
-        bytes => format!(
-            "{}… ({bytes} bytes)",
-            &raw[..raw.floor_char_boundary(MAX_RAW_BYTES)]
-        ),
-    }
+    truncate_counted(raw, MAX_RAW_BYTES)
 }

@@ -3,9 +3,10 @@
 
 use std::{
     collections::{HashMap, hash_map},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -81,7 +82,7 @@ impl ActiveRuns {
 
     /// Returns the number of the latest stop, for [`Self::enter_after`].
     pub fn latest_stop(&self) -> StopNumber {
-        self.lock().latest_stop
+        self.0.lock().latest_stop
     }
 
     /// Adds a run to the active runs; it is stopped only if a stop that began after `before` is in
@@ -90,7 +91,7 @@ impl ActiveRuns {
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
         let (answer, answers) = mpsc::channel(MAX_QUEUED_APPROVALS);
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let stops = state.stops.get(&(run.user_id, run.message_id));
         let is_stopping = stops.is_some_and(|stops| stops.iter().any(|stop| *stop > before));
         match state.entries.entry(run.message_id) {
@@ -116,13 +117,13 @@ impl ActiveRuns {
 
     /// Returns any active run.
     pub fn any_active(&self) -> Option<MessageId> {
-        self.lock().entries.keys().next().copied()
+        self.0.lock().entries.keys().next().copied()
     }
 
     /// Stops a run of a user. A run that enters while the guard is held is stopped too.
     pub fn stop(&self, user_id: UserId, run: MessageId) -> StopGuard {
         let key = (user_id, run);
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let ticket = StopNumber(state.latest_stop.0 + 1);
         state.latest_stop = ticket;
         state.stops.entry(key).or_default().push(ticket);
@@ -145,7 +146,7 @@ impl ActiveRuns {
         index: usize,
         answer: ApprovalAnswer,
     ) -> bool {
-        let entry = self.lock().entries.get(&run).cloned();
+        let entry = self.0.lock().entries.get(&run).cloned();
         let Some(entry) = entry.filter(|entry| entry.user_id == user_id) else {
             return false;
         };
@@ -164,7 +165,7 @@ impl ActiveRuns {
 
     /// Waits until a run is no longer active.
     pub async fn wait_until_ended(&self, run: MessageId) {
-        let entry = self.lock().entries.get(&run).cloned();
+        let entry = self.0.lock().entries.get(&run).cloned();
         if let Some(mut entry) = entry {
             // The sender never sends: it is closed when the slot is dropped.
             let _ = entry.closed.changed().await;
@@ -177,21 +178,17 @@ impl ActiveRuns {
             self.wait_until_ended(run).await;
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, RunTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for RunSlot {
     fn drop(&mut self) {
-        self.active.lock().entries.remove(&self.run);
+        self.active.0.lock().entries.remove(&self.run);
     }
 }
 
 impl Drop for StopGuard {
     fn drop(&mut self) {
-        let mut state = self.active.lock();
+        let mut state = self.active.0.lock();
         if let hash_map::Entry::Occupied(mut stops) = state.stops.entry(self.run) {
             stops.get_mut().retain(|stop| *stop != self.number);
             if stops.get().is_empty() {

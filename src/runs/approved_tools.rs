@@ -1,9 +1,8 @@
 //! The tools that a run may use, and those that no longer need the user's approval.
 
-use std::{
-    collections::HashSet,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
 
 use crate::{
     model::{ToolPlan, Toolbox},
@@ -32,17 +31,14 @@ impl ApprovedTools {
 
     /// Marks a tool as approved from now on.
     pub fn allow(&self, tool: &str) {
-        self.always_allowed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(tool.into());
+        self.always_allowed.lock().insert(tool.into());
     }
 }
 
 impl Toolbox for ApprovedTools {
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         let mut plan = self.offer.plan(tool, arguments)?;
-        let always = self.always_allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        let always = self.always_allowed.lock();
         plan.needs_approval &= !always.contains(tool);
         Ok(plan)
     }

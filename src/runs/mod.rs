@@ -51,10 +51,6 @@ pub use start::StartError;
 pub use stop::StopError;
 
 #[cfg(test)]
-mod recovery_tests;
-#[cfg(test)]
-mod stop_tests;
-#[cfg(test)]
 mod tests;
 
 /// The delay before another read when the database can't be read.
@@ -204,7 +200,7 @@ impl Runs {
     }
 
     /// Returns the reasons why tools named in the settings are missing.
-    pub fn tool_problems(&self) -> Vec<crate::protocol::RunError> {
+    pub fn tool_problems(&self) -> Vec<RunError> {
         self.0.tools.problems()
     }
 

@@ -6,7 +6,9 @@
 //! ([`Summariser`]); the summary is stored and replaces them from then on. If the summary fails,
 //! the oldest turns are omitted, and the run still answers.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::{
     Inner,
@@ -176,7 +178,7 @@ impl ModelRequestBuilder {
             return (conversation, tokens);
         }
         let max_summary_tokens = room.tokens / SUMMARY_SHARE_DIVISOR;
-        conversation.apply_summary(&self.lock_summaries(), max_summary_tokens);
+        conversation.apply_summary(&self.summaries.lock(), max_summary_tokens);
         let fits_without = fit(conversation.clone(), room);
         if fits_without.omitted_turns == 0
             || !self.settings.summarise
@@ -211,13 +213,9 @@ impl ModelRequestBuilder {
         if let Err(error) = self.journal.submit(change).await {
             tracing::warn!(%error, "a summary could not be stored; it will be made again");
         }
-        self.lock_summaries().push(summary);
-        conversation.apply_summary(&self.lock_summaries(), max_summary_tokens);
+        self.summaries.lock().push(summary);
+        conversation.apply_summary(&self.summaries.lock(), max_summary_tokens);
         fit(conversation, room).into_parts()
-    }
-
-    fn lock_summaries(&self) -> MutexGuard<'_, Vec<HistorySummary>> {
-        self.summaries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

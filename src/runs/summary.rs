@@ -6,11 +6,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use futures::StreamExt;
+use parking_lot::Mutex;
 use tokio::time::{self, timeout_at};
 
 use super::{
@@ -196,14 +197,14 @@ impl SummaryFailures {
     }
 
     fn is_recent(&self, conversation_id: ConversationId) -> bool {
-        let failures = self.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let failures = self.failed_at.lock();
         failures
             .get(&conversation_id)
             .is_some_and(|at| at.elapsed() < self.ttl)
     }
 
     fn add(&self, conversation_id: ConversationId) {
-        let mut failures = self.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = self.failed_at.lock();
         failures.retain(|_, at| at.elapsed() < self.ttl);
         failures.insert(conversation_id, Instant::now());
     }

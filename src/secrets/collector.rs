@@ -146,6 +146,18 @@ impl SecretCollector {
         }
     }
 
+    /// Adds a value that the settings declare as a secret, whatever its form. Of `Bearer …`, also the token.
+    fn add_declared(&mut self, value: &str) {
+        self.add(value);
+        if let Some((_, token)) = value
+            .trim()
+            .split_once(' ')
+            .filter(|(_, token)| !token.contains(' '))
+        {
+            self.add(token);
+        }
+    }
+
     /// Adds a value as a secret, unless its form shows that it is none.
     fn add_value(&mut self, value: &str) {
         let value = value.trim();
@@ -185,7 +197,7 @@ impl SecretCollector {
         let variables = server.variables();
         for (name, value) in &variables.values {
             if variables.from_environment.contains_key(name) {
-                self.add_value(&value.0);
+                self.add_declared(&value.0);
             }
             self.add_named(name, &value.0);
         }

@@ -4,7 +4,7 @@ use super::{
     collector::{is_secret_name, is_token_like},
     *,
 };
-use crate::settings::Secret;
+use crate::settings::{Secret, mcp::McpTransport};
 
 const KEY: &str = "sk-0123456789-abcdef";
 
@@ -97,6 +97,33 @@ fn redacts_passwords_in_any_address() {
     ] {
         assert_eq!(none.redact(text), hidden);
     }
+}
+
+#[test]
+fn redacts_declared_secrets_of_any_form() {
+    let mut settings = settings(
+        r#"
+        [[mcp]]
+        name = "files"
+        command = "run"
+        env_from = { PIN = "A", FOLDER = "B", GREETING = "C", LOGIN = "D" }
+        "#,
+    );
+    let McpTransport::Command { env, .. } = &mut settings.mcp[0].reached else {
+        panic!("a command")
+    };
+    for (name, value) in [
+        ("PIN", "1234"),
+        ("FOLDER", "/srv/vault"),
+        ("GREETING", "hush"),
+        ("LOGIN", "Bearer 4711"),
+    ] {
+        env.values.insert(name.into(), Secret(value.into()));
+    }
+    assert_eq!(
+        Secrets::from_settings(&settings).redact("1234, /srv/vault, hush, Bearer 4711, 4711"),
+        "•••, •••, •••, •••, •••"
+    );
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! A rate limiter shared by several callers.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::{
     sync::Semaphore,
     time::{Instant, sleep_until},
@@ -52,7 +50,7 @@ impl RateLimiter {
 
     /// Takes a turn, or returns the earliest time of the next one, which a pause may still delay.
     fn try_acquire(&self) -> Option<Instant> {
-        let mut next = self.lock_next_turn();
+        let mut next = self.next_turn.lock();
         let now = Instant::now();
         if next.is_some_and(|next| next > now) {
             return *next;
@@ -64,12 +62,8 @@ impl RateLimiter {
     /// Gives no turns for this duration.
     pub fn pause(&self, pause: Duration) {
         let until = Instant::now() + pause;
-        let mut next = self.lock_next_turn();
+        let mut next = self.next_turn.lock();
         *next = Some(next.map_or(until, |next| next.max(until)));
-    }
-
-    fn lock_next_turn(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.next_turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -253,4 +253,3 @@ fn first_duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a St
     let mut names = names;
     names.find(|name| !seen.insert(*name))
 }
-

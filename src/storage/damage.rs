@@ -1,11 +1,9 @@
 //! Handling of rows that can't be read. A damaged row affects only itself: readers skip it or show that it is
 //! damaged.
 
-use std::{
-    collections::HashSet,
-    fmt::Display,
-    sync::{LazyLock, Mutex, PoisonError},
-};
+use std::{collections::HashSet, fmt::Display, sync::LazyLock};
+
+use parking_lot::Mutex;
 
 use super::StorageError;
 
@@ -39,7 +37,7 @@ pub fn skip_damaged<T>(
 /// Logs a damaged row, unless it was logged before.
 pub fn log_damaged_row(table: &'static str, id: impl Display, error: &dyn Display) {
     let id = id.to_string();
-    let mut logged = LOGGED_ROWS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut logged = LOGGED_ROWS.lock();
     if logged.len() >= MAX_LOGGED_ROWS || !logged.insert((table, id.clone())) {
         return;
     }

@@ -2,7 +2,7 @@
 //!
 //! A tool gives its name, its input and its labels; it receives its input and returns a text for
 //! the model. Its schedule, its time limit and the use of its output are decided elsewhere: in
-//! `agent` and [`execute`].
+//! `agent` and [`execute()`].
 
 mod attachment;
 mod built_in;

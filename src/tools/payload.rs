@@ -59,13 +59,10 @@ fn summary(kind: &str, data: &Value) -> String {
         .into_iter()
         .find_map(|field| data.get(field)?.as_str());
     let line = match about {
-        Some(about) => format!(
-            "{words}: {}",
-            about.split_whitespace().collect::<Vec<_>>().join(" ")
-        ),
+        Some(about) => format!("{words}: {about}"),
         None => words,
     };
-    let mut line = text::truncate_chars(line, MAX_SUMMARY_CHARS);
+    let mut line = text::single_line(&line, MAX_SUMMARY_CHARS);
     // A table usually has more rows than columns.
     let fields = data.as_object().into_iter().flat_map(|object| object.values());
     if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {

@@ -178,7 +178,7 @@ impl Toolbox for ToolOffer {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use parking_lot::Mutex;
 
     use super::*;
     use crate::tools::{any_tool, current_time::CurrentTime};
@@ -189,7 +189,7 @@ mod tests {
 
     impl ToolSource for FakeSource {
         fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
-            self.0.lock().unwrap().clone()
+            self.0.lock().clone()
         }
     }
 
@@ -198,11 +198,7 @@ mod tests {
         let source = Arc::new(FakeSource::default());
         let registry = ToolRegistry::default().with_source(source.clone());
         let before = registry.offer();
-        source
-            .0
-            .lock()
-            .unwrap()
-            .push(Arc::new(TypedTool::new(CurrentTime)));
+        source.0.lock().push(Arc::new(TypedTool::new(CurrentTime)));
         assert_eq!((before.specs().len(), registry.offer().specs().len()), (0, 1));
         // Scoped tools are offered only where they are named.
         let scoped = ToolRegistry::default().with_scoped_tools(vec![any_tool(CurrentTime)]);

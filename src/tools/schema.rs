@@ -28,7 +28,7 @@ mod tests {
 
     /// Not shown to anybody.
     #[derive(JsonSchema)]
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "it stands for its schema")]
     struct Input {
         /// What to look for.
         query: String,
@@ -39,7 +39,7 @@ mod tests {
 
     #[derive(JsonSchema)]
     #[serde(rename_all = "snake_case")]
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "it stands for its schema")]
     enum Sort {
         Relevance,
         Date,

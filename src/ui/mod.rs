@@ -17,8 +17,6 @@ mod browser;
 mod components;
 mod composer;
 mod diagnostics;
-#[cfg(test)]
-pub(crate) mod hydration_tests;
 mod layout;
 mod literature;
 pub mod markdown;
@@ -28,6 +26,8 @@ mod runtime;
 mod settings;
 mod sidebar;
 mod state;
+#[cfg(test)]
+pub(crate) mod tests;
 mod transcript;
 mod tray;
 

@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use crate::text::truncate_chars;
+use crate::text::single_line;
+
+/// The maximum length of a quotation, in characters.
+const MAX_QUOTE_CHARS: usize = 200;
 
 /// An error of fetching. Its message quotes at most one line of an address or an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,10 +55,7 @@ fn status_advice(status: u16) -> &'static str {
 
 /// Quotes at most one line of untrusted text.
 pub fn quote_line(text: &str) -> String {
-    const MAX_QUOTE_CHARS: usize = 200;
-    // One character more than the limit, to detect a longer text.
-    let line = text.chars().filter(|c| !c.is_control()).take(MAX_QUOTE_CHARS + 1);
-    truncate_chars(line.collect(), MAX_QUOTE_CHARS)
+    single_line(text, MAX_QUOTE_CHARS)
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn quotes_one_short_line() {
-        assert_eq!(quote_line("a\r\nb\u{1b}[0m"), "ab[0m");
+        assert_eq!(quote_line("a\r\nb\u{1b}[0m"), "a b [0m");
         assert_eq!(quote_line(&"é".repeat(200)), "é".repeat(200));
         assert_eq!(quote_line(&"é".repeat(201)), "é".repeat(200) + "…");
     }

@@ -1,6 +1,13 @@
 //! The native adapters, over HTTP against scripted servers: their lists, their documented errors, and what they
 //! learn from rejections.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
 mod errors;
 mod lists;
 mod rejections;

@@ -1,6 +1,13 @@
 //! The shipped `Leptos.toml`: it names every setting of `src/settings` with its doc and its default, and it
 //! repeats a part of Cargo.toml, since Leptos reads the former and `cargo leptos` the latter.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
 mod declarations;
 
 use std::{

@@ -1,6 +1,13 @@
 //! Markdown as the page shows it: the views' HTML, for the examples of the CommonMark specification and for
 //! our additions.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
 mod commonmark;
 mod html;
 mod views;

@@ -1,5 +1,12 @@
 //! The adapter for OpenAI-compatible endpoints, over HTTP against the scripted server.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
 mod errors;
 mod requests;
 mod responses;

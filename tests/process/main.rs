@@ -1,5 +1,15 @@
 //! The real binary as a process: killed, stopped and restarted.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test may panic, print and use its own client"
+)]
+
 mod client;
 mod damage;
 mod failpoints;

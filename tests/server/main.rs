@@ -1,5 +1,14 @@
 //! Tests of a real server in this process, over HTTP, with a scripted model server.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a test may panic, print and use its own client"
+)]
+
 mod attachments;
 mod batch;
 mod built_in_tools;

@@ -56,11 +56,11 @@ fn read_source(root: &Path) -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// Returns true for `tests.rs`, `tests/`, `stop_tests.rs` and the like.
+/// Returns true for `tests.rs` and `tests/`.
 fn is_test(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".rs").unwrap_or(name);
-    stem == "tests" || stem.ends_with("_tests")
+    stem == "tests"
 }
 
 /// Returns the edges in the source.
@@ -237,8 +237,8 @@ mod tests {
 
     #[test]
     fn ignores_test_files() {
-        assert!(is_test("runs/stop_tests.rs") && is_test("http/tests.rs") && is_test("storage/tests"));
-        assert!(!is_test("http/contests.rs") && !is_test("latest"));
+        assert!(is_test("http/tests.rs") && is_test("storage/tests"));
+        assert!(!is_test("http/contests.rs") && !is_test("runs/stop_tests.rs") && !is_test("latest"));
     }
 
     #[test]

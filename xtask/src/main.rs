@@ -5,14 +5,24 @@
 //! Started by `scripts/xtask`, which finds the toolchain and runs in the repository's root; all paths here
 //! are relative to it.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::exit,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a command without a runtime, for a person at the terminal"
+)]
+
 mod cargo;
 mod css;
+mod dependencies;
 mod dev;
 mod fuzz;
 mod layers;
 mod release;
 mod site;
 mod test;
+mod test_layout;
 mod wasm;
 
 use anyhow::{Result, bail};
@@ -42,7 +52,11 @@ fn main() -> Result<()> {
         Some("test") => test::run(rest),
         Some("fuzz") => fuzz::run(rest),
         Some("layers") => layers::check(),
-        other => bail!("xtask knows build, run, dev, release, size, test, fuzz and layers, not {other:?}"),
+        Some("test-layout") => test_layout::check(),
+        Some("dependencies") => dependencies::check(),
+        other => bail!(
+            "xtask knows build, run, dev, release, size, test, fuzz, layers, test-layout and dependencies, not {other:?}"
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The folder of everything that a browser loads, in the format that `src/assets.rs` reads:
+//! The folder of everything that a browser loads, in the format that `src/assets/mod.rs` reads:
 //!
 //! ```text
 //! site/manifest.json            {"js": "/pkg/parlor-HASH/parlor.js", "wasm": …, "css": "/pkg/parlor-HASH.css"}

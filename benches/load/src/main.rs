@@ -5,6 +5,12 @@
 //! an event was lost, duplicated or reordered, or a run has no end: slowness is a figure, incorrectness is a
 //! failure.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "its output is the figures"
+)]
+
 mod browser;
 mod client;
 mod crash;

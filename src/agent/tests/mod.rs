@@ -1,6 +1,8 @@
 //! The agent loop without tools.
 
+mod calls;
 mod ends;
+mod text;
 
 use serde_json::Value;
 

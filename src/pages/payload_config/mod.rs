@@ -2,7 +2,7 @@
 //! for the model, the expected data after the marker, and the stored form.
 //!
 //! The types in [`COMMON_PAYLOADS`] belong to every page; a page adds its own. The views of a type are in
-//! [`payloads`](crate::payloads).
+//! [`payloads`].
 
 mod chart;
 mod document;

@@ -16,7 +16,10 @@ use serde::{
 };
 
 use self::reader::Reader;
-pub use self::{pretty::pretty_print, raw::RawJson};
+pub use self::{
+    pretty::{pretty_print, pretty_print_up_to},
+    raw::RawJson,
+};
 
 mod pretty;
 mod raw;

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::reader::Reader;
 
-/// The newtype name by which [`Reader`](super::reader::Reader) recognizes a [`RawJson`].
+/// The newtype name by which [`Reader`] recognizes a [`RawJson`].
 pub(super) const NAME: &str = "parlor::Json";
 
 /// A JSON value as its text. On the wire it is that value, not a string. The page shows it without parsing

@@ -8,12 +8,9 @@ mod tests;
 mod thinking;
 mod wire;
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, fmt};
 
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::header::HeaderName;
 use serde_json::{Map, Value};
 
@@ -100,7 +97,7 @@ impl Anthropic {
     fn form(&self, model: &str) -> RequestForm {
         let takes = |feature| !self.rejections.contains(model, feature);
         let listed = self.catalog.find(model);
-        let learned = self.max_outputs().get(model).copied();
+        let learned = self.lock_max_outputs().get(model).copied();
         RequestForm {
             thinking: ThinkingForm::choose(model, listed.as_ref(), takes),
             effort: takes(Feature::Effort),
@@ -129,7 +126,7 @@ impl Anthropic {
         }
         let message = error.error.message.to_lowercase();
         if let Some(limit) = models::parse_max_tokens(&message).filter(|limit| *limit < form.max_tokens) {
-            self.max_outputs().insert(model.to_owned(), limit);
+            self.lock_max_outputs().insert(model.to_owned(), limit);
             return true;
         }
         let has = |field: &str| body.get(field).is_some();
@@ -175,8 +172,8 @@ impl Anthropic {
         })
     }
 
-    fn max_outputs(&self) -> MutexGuard<'_, HashMap<String, u64>> {
-        self.max_outputs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_max_outputs(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.max_outputs.lock()
     }
 }
 
@@ -199,7 +196,7 @@ impl Endpoint for Anthropic {
     }
 
     fn capabilities(&self, model: &str) -> ServerCapabilities {
-        let learned = usize::from(self.max_outputs().contains_key(model));
+        let learned = usize::from(self.lock_max_outputs().contains_key(model));
         ServerCapabilities {
             tools: self.takes_tools,
             rejected_features: self.rejections.count(model) + learned,

@@ -21,16 +21,14 @@ mod wire;
 use std::{
     collections::HashSet,
     fmt,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use async_openai::{
     Client,
     config::{Config, OpenAIConfig},
 };
+use parking_lot::Mutex;
 use reqwest::header::{self, HeaderValue};
 use serde_json::{Map, Value};
 
@@ -320,19 +318,15 @@ struct UnsupportedModels(Mutex<HashSet<String>>);
 
 impl UnsupportedModels {
     fn contains(&self, model: &str) -> bool {
-        self.lock_models().contains(model)
+        self.0.lock().contains(model)
     }
 
     fn add(&self, model: &str) {
-        self.lock_models().insert(model.to_owned());
+        self.0.lock().insert(model.to_owned());
     }
 
     fn remove(&self, model: &str) {
-        self.lock_models().remove(model);
-    }
-
-    fn lock_models(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().remove(model);
     }
 }
 

@@ -130,7 +130,7 @@ impl OpenAiResponses {
 
     async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
         let pages = self.api.list("/models", "", |_| None).await?;
-        let models = pages.first().and_then(|page| model_list::read_models(page));
+        let models = pages.first().and_then(model_list::read_models);
         models.ok_or_else(|| {
             self.api
                 .transport()

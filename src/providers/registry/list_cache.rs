@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::PoisonError,
     time::Duration,
 };
 
@@ -38,7 +37,7 @@ pub(super) struct ModelListCache {
 
 impl Inner {
     pub fn cached(&self) -> Option<ModelListCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.cache.lock().clone()
     }
 
     /// Refreshes all lists, unless the cached one is accepted by `is_acceptable`.
@@ -53,7 +52,7 @@ impl Inner {
             .fetch_lists(old.map(|old| old.by_endpoint).unwrap_or_default())
             .await;
         let list = cached.list.clone();
-        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(cached);
+        *self.cache.lock() = Some(cached);
         list
     }
 

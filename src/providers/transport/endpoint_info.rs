@@ -11,6 +11,7 @@ use crate::{
     providers::{EndpointConfig, config::redact_url},
     secrets::Secrets,
     settings::EndpointKind,
+    text::single_line,
 };
 
 /// The maximum length of a quoted server message, in characters.
@@ -88,18 +89,7 @@ impl EndpointInfo {
     /// Returns a server message that can be shown: on one line, without control characters and secrets,
     /// truncated.
     pub fn quote(&self, words: &str) -> String {
-        let visible: String = self
-            .secrets
-            .redact(words)
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
-        let mut line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some((end, _)) = line.char_indices().nth(MAX_QUOTE_CHARS) {
-            line.truncate(end);
-            line.push('…');
-        }
-        line
+        single_line(&self.secrets.redact(words), MAX_QUOTE_CHARS)
     }
 
     /// Returns the hint for a possibly wrong address.

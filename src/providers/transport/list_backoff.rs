@@ -1,10 +1,8 @@
 //! The backoff of model list requests after a `Retry-After`.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::model::{ModelError, ModelErrorKind};
@@ -19,22 +17,18 @@ pub struct ListBackoff(Mutex<Option<(Instant, ModelError)>>);
 impl ListBackoff {
     /// Returns the error to report instead of a request during the delay.
     pub fn active_error(&self) -> Option<ModelError> {
-        let backoff = self.lock();
+        let backoff = self.0.lock();
         let (until, error) = backoff.as_ref()?;
         (Instant::now() < *until).then(|| error.clone())
     }
 
     /// Records the result of a request.
     pub fn record(&self, error: Option<&ModelError>) {
-        *self.lock() = error.and_then(|error| match error.kind {
+        *self.0.lock() = error.and_then(|error| match error.kind {
             ModelErrorKind::Unavailable { after } => {
                 Some((Instant::now() + after?.min(MAX_BACKOFF), error.clone()))
             }
             _ => None,
         });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<(Instant, ModelError)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

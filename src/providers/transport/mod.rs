@@ -15,14 +15,17 @@ pub mod other_protocol;
 #[cfg(test)]
 pub mod testing;
 
-use std::{error::Error as _, io, time::Duration};
+use std::{io, time::Duration};
 
 use reqwest::{Client, Request, Response, Url, header};
 
 use self::other_protocol::{kind_of_protocol, protocol_name};
 pub use self::{api::Api, endpoint_info::EndpointInfo};
 use crate::{
-    http_client::client_for,
+    http_client::{
+        causes::{causes, innermost_cause},
+        client_for,
+    },
     model::{
         ModelError,
         ModelErrorKind::{Refused, StreamBroken, Unavailable},
@@ -219,8 +222,7 @@ pub fn media_type(response: &Response) -> String {
 }
 
 fn describe_cause(error: &reqwest::Error) -> String {
-    let mut source = error.source();
-    while let Some(cause) = source {
+    for cause in causes(error).skip(1) {
         if let Some(words) = describe_tls_error(cause) {
             return words;
         }
@@ -235,7 +237,6 @@ fn describe_cause(error: &reqwest::Error) -> String {
         if cause.to_string().contains("dns error") {
             return format!("its host name is not known ({})", innermost_cause(cause));
         }
-        source = cause.source();
     }
     if error.is_timeout() {
         "it does not answer (timed out)".into()
@@ -245,12 +246,6 @@ fn describe_cause(error: &reqwest::Error) -> String {
 }
 
 fn describe_tls_error(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    if let Some(error) = error.downcast_ref::<io::Error>() {
-        // An `io::Error` returns its inner error's source as its own, so the inner error has to be unwrapped
-        // first.
-        let inner = error.get_ref()?;
-        return describe_tls_error(inner);
-    }
     Some(match error.downcast_ref::<rustls::Error>()? {
         rustls::Error::InvalidCertificate(cause) => format!("its TLS certificate is not trusted ({cause:?})"),
         rustls::Error::InvalidMessage(_) => {
@@ -258,13 +253,4 @@ fn describe_tls_error(error: &(dyn std::error::Error + 'static)) -> Option<Strin
         }
         other => format!("TLS failed ({other})"),
     })
-}
-
-/// Returns the innermost cause, which is the specific one.
-fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
 }

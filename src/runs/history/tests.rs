@@ -79,7 +79,7 @@ fn conversation_at(
     history: &[Message],
     answer: &AssistantMessage,
     page_payloads: &PagePayloads,
-    clock: Option<&metadata::MetadataClock>,
+    clock: Option<&MetadataClock>,
 ) -> ModelConversation {
     let run_history = RunHistory {
         history,

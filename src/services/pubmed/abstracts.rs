@@ -96,7 +96,7 @@ impl ArticleParser {
             ("Abstract", _) => self.in_abstract = false,
             ("PubmedArticle" | "PubmedBookArticle", _) => {
                 let text =
-                    text::truncate_chars(std::mem::take(&mut self.sections).join("\n"), MAX_ABSTRACT_CHARS);
+                    text::truncate_chars(&std::mem::take(&mut self.sections).join("\n"), MAX_ABSTRACT_CHARS);
                 return self.pmid.take().zip((!text.is_empty()).then_some(text));
             }
             // The end of an emphasised part of a text.

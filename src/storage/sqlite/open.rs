@@ -44,6 +44,7 @@ impl SqliteStorage {
     }
 
     async fn open_locked(folder: &Path) -> Result<Self, StorageError> {
+        #[expect(unsafe_code, reason = "sqlx does not offer the version")]
         // SAFETY: the function has no preconditions; it reads a constant of the library.
         let version = unsafe { libsqlite3_sys::sqlite3_libversion_number() };
         if version < MIN_SAFE_SQLITE_VERSION {

@@ -2,10 +2,13 @@
 //! method). Unknown syntax is rejected with an error that says how to write it; nothing is guessed.
 
 use super::{functions, number::Number};
-use crate::tools::ToolError;
+use crate::{text::single_line, tools::ToolError};
 
 /// Maximum nesting depth of an expression, including chains of powers.
 const MAX_DEPTH: usize = 64;
+
+/// The maximum length of a quoted part of the expression, in characters.
+const MAX_QUOTED_CHARS: usize = 20;
 
 type Result<T = Number> = std::result::Result<T, ToolError>;
 
@@ -290,7 +293,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unexpected(&self) -> ToolError {
-        let rest: String = self.rest.chars().take(20).collect();
+        let rest = single_line(self.rest, MAX_QUOTED_CHARS);
         ToolError(format!(
             "“{rest}” is not expected where it stands: between two numbers there has to be one of + - * / ^ %."
         ))

@@ -1,11 +1,9 @@
 //! Parlor's side of an MCP connection: receives the progress of calls and changes of the tool list.
 //! It offers nothing else to the server: no files, no model, no questions to the person.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::Mutex;
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
@@ -49,23 +47,19 @@ impl Client {
             max_progress: f64::NEG_INFINITY,
             declined: Vec::new(),
         };
-        self.lock_calls().insert(call, progress);
+        self.calls.lock().insert(call, progress);
     }
 
     /// Removes a call, and returns the questions to the person that were declined during it.
     pub fn forget(&self, call: &ProgressToken) -> Vec<String> {
-        let progress = self.lock_calls().remove(call);
+        let progress = self.calls.lock().remove(call);
         progress.map(|progress| progress.declined).unwrap_or_default()
-    }
-
-    fn lock_calls(&self) -> MutexGuard<'_, HashMap<ProgressToken, CallProgress>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ClientHandler for Client {
     async fn on_progress(&self, update: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let mut calls = self.lock_calls();
+        let mut calls = self.calls.lock();
         let Some(call) = calls.get_mut(&update.progress_token) else {
             return;
         };
@@ -97,7 +91,7 @@ impl ClientHandler for Client {
             }
             _ => String::new(),
         };
-        for call in self.lock_calls().values_mut() {
+        for call in self.calls.lock().values_mut() {
             if call.declined.len() < MAX_DECLINED_QUESTIONS {
                 call.declined.push(message.clone());
             }

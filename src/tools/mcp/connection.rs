@@ -18,7 +18,7 @@ use tokio::{runtime::Handle, time::timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{client::Client, listed::MAX_TOOLS};
-use crate::tools::ProgressReporter;
+use crate::{http_client::causes::causes_with, tools::ProgressReporter};
 
 /// Maximum number of pages read of a tool list.
 const MAX_TOOL_PAGES: usize = 20;
@@ -344,13 +344,8 @@ fn innermost_cause(error: &(dyn Error + 'static)) -> String {
 
 /// Iterates over an error and its causes, outermost first.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| inner_error(*error))
-}
-
-fn inner_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    // This one does not return its cause as a source.
-    match error.downcast_ref() {
-        Some(StreamableHttpError::<reqwest::Error>::Client(inner)) => Some(inner),
-        _ => error.source(),
-    }
+    causes_with(error, |error| match error.downcast_ref()? {
+        StreamableHttpError::<reqwest::Error>::Client(inner) => Some(inner),
+        _ => None,
+    })
 }

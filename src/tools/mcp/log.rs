@@ -2,9 +2,11 @@
 //! however often it is started.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 /// Maximum number of lines about one server in a [`WINDOW`].
 const MAX_LINES_PER_WINDOW: usize = 20;
@@ -62,11 +64,7 @@ impl ServerLog {
     }
 
     fn say(&self, level: Level, line: &str) {
-        let verdict = self
-            .budget
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .decide(Instant::now());
+        let verdict = self.budget.lock().decide(Instant::now());
         match verdict {
             LogDecision::Write { left_out } => {
                 if left_out > 0 {

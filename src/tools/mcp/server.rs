@@ -3,12 +3,13 @@
 use std::{
     collections::HashSet,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     time::Duration,
 };
 
+use parking_lot::{Mutex, RwLock};
 use rmcp::model::Tool;
 use tokio::{
     sync::watch,
@@ -100,10 +101,7 @@ impl Server {
     }
 
     pub fn guidance(&self) -> Option<Arc<Guidance>> {
-        self.guidance
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.guidance.read().clone()
     }
 
     /// Returns the reason why its tools are not offered, for a person.
@@ -124,23 +122,23 @@ impl Server {
 
     /// Stops offering a tool.
     pub fn withdraw(&self, name: &str) {
-        let mut withdrawn = self.lock_withdrawn();
+        let mut withdrawn = self.withdrawn.lock();
         if withdrawn.insert(name.to_owned()) {
             let tool = listed::first_line(name, listed::MAX_TITLE_BYTES);
             self.log().warn(&format!(
                 "does not take calls of its tool {tool}: it is not offered any more"
             ));
         }
-        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        let mut tools = self.tools.write();
         tools.retain(|tool| !withdrawn.contains(&tool.name));
     }
 
     pub fn is_withdrawn(&self, name: &str) -> bool {
-        self.lock_withdrawn().contains(name)
+        self.withdrawn.lock().contains(name)
     }
 
     pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
-        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        let tools = self.tools.read();
         let server_tool = |tool: &Arc<ListedTool>| ServerTool {
             server: self.clone(),
             tool: tool.clone(),
@@ -226,8 +224,8 @@ impl Server {
             let connection = self.open().await?;
             let instructions = connection.instructions().unwrap_or_default();
             let guidance = self.make_guidance(&instructions).map(Arc::new);
-            *self.guidance.write().unwrap_or_else(PoisonError::into_inner) = guidance;
-            self.lock_withdrawn().clear();
+            *self.guidance.write() = guidance;
+            self.withdrawn.lock().clear();
             self.refresh_tools(&connection).await?;
             self.log()
                 .info(&format!("has listed its tools ({})", self.tools().len()));
@@ -337,13 +335,10 @@ impl Server {
     /// Returns the tools of a list that can be offered.
     fn listed(&self, tools: Vec<Tool>) -> Vec<Arc<ListedTool>> {
         // A tool that disappears and comes back may be another one.
-        self.lock_withdrawn()
+        self.withdrawn
+            .lock()
             .retain(|name| tools.iter().any(|tool| tool.name == *name));
         ListedTool::from_list(self, tools)
-    }
-
-    fn lock_withdrawn(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn set_state(&self, state: ServerState) {
@@ -351,7 +346,7 @@ impl Server {
     }
 
     fn set_tools(&self, tools: Vec<Arc<ListedTool>>) {
-        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+        *self.tools.write() = tools;
     }
 }
 

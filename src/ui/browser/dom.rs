@@ -231,6 +231,7 @@ impl Drop for ElementObserver {
 /// Calls when an element's size changes, before the next paint.
 pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> ElementObserver {
     let call = Closure::<dyn Fn()>::new(call);
+    #[expect(clippy::expect_used, reason = "every browser with WASM has it")]
     let observer =
         ResizeObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
     observer.observe(element);
@@ -248,6 +249,7 @@ pub fn on_visible(element: &Element, call: impl Fn() + 'static) -> ElementObserv
             call();
         }
     });
+    #[expect(clippy::expect_used, reason = "every browser with WASM has it")]
     let observer =
         IntersectionObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
     observer.observe(element);

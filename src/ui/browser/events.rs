@@ -27,6 +27,7 @@ impl Drop for EventStream {
 ///
 /// Uses `fetch` instead of `EventSource`, which hides heartbeats and its own retries.
 pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> EventStream {
+    #[expect(clippy::expect_used, reason = "every browser with WASM has it")]
     let controller = AbortController::new().expect("every browser with WASM has AbortController");
     let init = RequestInit::new();
     init.set_signal(Some(&controller.signal()));
@@ -44,7 +45,7 @@ pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> Eve
     EventStream(SendWrapper::new(controller))
 }
 
-async fn read_stream(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> Result<(), JsValue> {
+async fn read_stream(response: Promise, call: &impl Fn(StreamEvent)) -> Result<(), JsValue> {
     let response: Response = JsFuture::from(response).await?.dyn_into()?;
     let Some(body) = response.body().filter(|_| response.ok()) else {
         return Ok(());
@@ -53,7 +54,7 @@ async fn read_stream(response: js_sys::Promise, call: &impl Fn(StreamEvent)) -> 
     let reader: ReadableStreamDefaultReader = body.get_reader().dyn_into()?;
     loop {
         let chunk = JsFuture::from(reader.read()).await?;
-        let bytes = js_sys::Reflect::get(&chunk, &JsValue::from_str("value"))?;
+        let bytes = Reflect::get(&chunk, &JsValue::from_str("value"))?;
         let Ok(bytes) = bytes.dyn_into::<js_sys::Uint8Array>() else {
             return Ok(());
         };

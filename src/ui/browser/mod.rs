@@ -52,8 +52,10 @@ pub fn is_plain_click(event: &MouseEvent) -> bool {
 
 /// An event of the event stream.
 #[derive(Debug)]
-// The stub never reports anything.
-#[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
+#[cfg_attr(
+    not(feature = "hydrate"),
+    expect(dead_code, reason = "the stub never reports anything")
+)]
 pub enum StreamEvent {
     /// The server answered.
     Opened,
@@ -64,8 +66,10 @@ pub enum StreamEvent {
 
 /// A change of the page's visibility or of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-// The stub never reports anything.
-#[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
+#[cfg_attr(
+    not(feature = "hydrate"),
+    expect(dead_code, reason = "the stub never reports anything")
+)]
 pub enum PresenceEvent {
     Visible,
     Hidden,
@@ -75,8 +79,10 @@ pub enum PresenceEvent {
 
 /// The permission to show notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-// The server has no browser to ask.
-#[cfg_attr(not(feature = "hydrate"), expect(dead_code))]
+#[cfg_attr(
+    not(feature = "hydrate"),
+    expect(dead_code, reason = "the server has no browser to ask")
+)]
 pub enum NotificationPermission {
     /// The browser has no notifications.
     Unsupported,

@@ -1,13 +1,11 @@
 //! A text that may be on the screen. It is parsed as Markdown when it is first shown, not while it streams in unseen.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use leptos::prelude::*;
 
 use super::{CitationLookup, ParseText};
+use crate::ui::runtime::lock::Lock;
 
 /// The maximum length shown of an unparsed text.
 const MAX_PLAIN_BYTES: usize = 256 << 10;
@@ -16,7 +14,7 @@ const MAX_PLAIN_BYTES: usize = 256 << 10;
 ///
 /// It has no reactive owner: it continues to grow while no view shows it.
 #[derive(Clone)]
-pub struct Prose(Arc<Mutex<ProseState>>);
+pub struct Prose(Arc<Lock<ProseState>>);
 
 enum ProseState {
     Unparsed { text: ArcRwSignal<String>, ended: bool },
@@ -36,7 +34,7 @@ pub trait ParsedText: Send + Sync {
 impl Prose {
     /// Starts from an initial text. With `ended`, it is complete as far as is known.
     pub fn new(text: String, ended: bool) -> Self {
-        Self(Arc::new(Mutex::new(ProseState::Unparsed {
+        Self(Arc::new(Lock::new(ProseState::Unparsed {
             text: ArcRwSignal::new(text),
             ended,
         })))
@@ -89,7 +87,7 @@ impl Prose {
     }
 
     fn with_state<T>(&self, run: impl FnOnce(&mut ProseState) -> T) -> T {
-        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        run(&mut self.0.lock())
     }
 }
 

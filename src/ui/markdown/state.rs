@@ -1,6 +1,6 @@
 //! The state of one text on the page.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use leptos::prelude::*;
 
@@ -15,7 +15,10 @@ use crate::{
     markdown::MarkdownDocument,
     markdown::Patch,
     markdown::parse,
-    ui::{components::more::more, runtime::erase::Erase},
+    ui::{
+        components::more::more,
+        runtime::{erase::Erase, lock::Lock},
+    },
 };
 
 /// A Markdown text and the nodes that show it.
@@ -27,7 +30,7 @@ pub struct MarkdownState {
     footnotes: ArcRwSignal<Footnotes>,
     /// True if more text exists than is shown.
     pub(super) has_more: ArcRwSignal<bool>,
-    source: Mutex<ParseState>,
+    source: Lock<ParseState>,
 }
 
 #[derive(Debug)]
@@ -84,7 +87,7 @@ impl MarkdownState {
             nodes: Nodes::new(Vec::new()),
             footnotes: ArcRwSignal::default(),
             has_more: ArcRwSignal::new(false),
-            source: Mutex::new(ParseState {
+            source: Lock::new(ParseState {
                 builder: NodeBuilder::default(),
                 text,
                 meter: PieceMeter::default(),
@@ -194,7 +197,7 @@ impl MarkdownState {
     }
 
     fn with_source<T>(&self, run: impl FnOnce(&mut ParseState) -> T) -> T {
-        run(&mut self.source.lock().unwrap_or_else(PoisonError::into_inner))
+        run(&mut self.source.lock())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A growing text node.
 //!
-//! When a text changes, Leptos sets all of it, and a browser then drops a selection in it. This node appends the new
-//! text instead: a selection survives while the text grows, and a token costs as much as it is long.
+//! Leptos replaces the whole text of a node that changes, and the browser then drops the selection in it. This node
+//! appends the new text instead: a selection survives while the text grows, and a token costs as much as it is long.
 
 use leptos::tachys::{
     html::attribute::{Attribute, any_attribute::AnyAttribute},
@@ -92,6 +92,7 @@ impl RenderHtml for TextNode {
             cursor.sibling();
         }
         let node = cursor.current();
+        #[expect(clippy::expect_used, reason = "both halves render the same tree")]
         let node = Text::cast_from(node).expect("the server renders a text where the browser has one");
         if !FROM_SERVER {
             Rndr::set_text(&node, &self.0);

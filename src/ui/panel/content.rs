@@ -101,7 +101,7 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
 pub(super) fn payload_body(handler: &PayloadHandler, shown: &ShownPayload, view: &Arc<PanelView>) -> AnyView {
     match handler.view {
         Some(own) => own.run((shown.clone(), view.clone())),
-        None => body::body(view),
+        None => body(view),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
     protocol::Memory,
     protocol::MemoryId,
     protocol::sorted_vec,
+    protocol::text::truncate_chars,
     ui::{
         browser, components::confirm::Confirm, components::confirm::ConfirmRequest, components::icons,
         components::time::Time, runtime::each::Each, runtime::erase::Erase, runtime::when::When,
@@ -110,10 +111,7 @@ fn count_label(count: usize) -> String {
 fn row(memories: Memories, memory: Memory) -> AnyView {
     let id = memory.id;
     let is_gone = Memo::new(move |_| memories.is_forgotten(id));
-    let named_by = match memory.text.char_indices().nth(MAX_LABEL_CHARS) {
-        Some((cut, _)) => [&memory.text[..cut], "…"].concat(),
-        None => memory.text.clone(),
-    };
+    let named_by = truncate_chars(&memory.text, MAX_LABEL_CHARS);
     let (forget_name, undo_name) = (
         ["Forget “", &named_by, "”"].concat(),
         ["Restore “", &named_by, "”"].concat(),

@@ -224,6 +224,7 @@ impl Live {
         self.with_state(|state| state.replica.transcripts.get(id).map(f))
     }
 
+    #[expect(clippy::expect_used, reason = "an entry of the page's owner")]
     fn with_state<T>(self, f: impl FnOnce(&mut LiveState) -> T) -> T {
         self.state
             .try_update_value(f)

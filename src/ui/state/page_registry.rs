@@ -1,15 +1,15 @@
 //! The registered pages, and the payload handlers and actions of the page that is shown. A handler or an action lives as
 //! long as the owner that registered it.
 
-use std::{
-    pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{pin::Pin, sync::Arc};
 
 use leptos::prelude::*;
 
 use super::Live;
-use crate::protocol::{ConversationId, MessageId, PageInfo, PanelView, PayloadRef};
+use crate::{
+    protocol::{ConversationId, MessageId, PageInfo, PanelView, PayloadRef},
+    ui::runtime::lock::Lock,
+};
 
 /// A page in the browser, as the parts around it know it. Its code is loaded when it is first shown.
 pub struct PageEntry {
@@ -132,7 +132,7 @@ pub fn use_page_registry() -> PageRegistry {
 
 /// Entries of one kind, the latest last. Clones share the list.
 pub struct Registry<T> {
-    entries: Arc<Mutex<Vec<(usize, T)>>>,
+    entries: Arc<Lock<Vec<(usize, T)>>>,
     /// Toggled with every change of the entries.
     changed: RwSignal<bool>,
 }
@@ -158,7 +158,7 @@ impl<T: Copy + Send + 'static> Registry<T> {
     /// Adds an entry for as long as the current owner lives.
     pub fn register(&self, entry: T) {
         let number = {
-            let mut entries = self.lock_entries();
+            let mut entries = self.entries.lock();
             let number = entries.last().map_or(0, |(last, _)| last + 1);
             entries.push((number, entry));
             number
@@ -166,7 +166,7 @@ impl<T: Copy + Send + 'static> Registry<T> {
         self.mark_changed();
         let own = self.clone();
         on_cleanup(move || {
-            own.lock_entries().retain(|(known, _)| *known != number);
+            own.entries.lock().retain(|(known, _)| *known != number);
             own.mark_changed();
         });
     }
@@ -174,7 +174,7 @@ impl<T: Copy + Send + 'static> Registry<T> {
     /// The latest matching entry. Tracked.
     pub fn find(&self, matches: impl Fn(&T) -> bool) -> Option<T> {
         self.changed.track();
-        let entries = self.lock_entries();
+        let entries = self.entries.lock();
         let found = entries.iter().rev().find(|(_, entry)| matches(entry));
         found.map(|(_, entry)| *entry)
     }
@@ -182,10 +182,6 @@ impl<T: Copy + Send + 'static> Registry<T> {
     fn mark_changed(&self) {
         // The whole page may be gone.
         let _ = self.changed.try_update(|changed| *changed = !*changed);
-    }
-
-    fn lock_entries(&self) -> MutexGuard<'_, Vec<(usize, T)>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

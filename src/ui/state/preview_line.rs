@@ -1,5 +1,7 @@
 //! One-line previews of texts.
 
+use crate::protocol::text::truncate_chars;
+
 /// Longer lines are cut: the screen has one line for the preview.
 const MAX_LINE_CHARS: usize = 120;
 
@@ -26,10 +28,7 @@ pub fn first_line(text: &str) -> String {
     let has_content = |line: &&str| line.chars().any(char::is_alphanumeric);
     let line = text.lines().map(trim_marks).find(has_content).unwrap_or_default();
     let line = line.replace("**", "").replace('`', "");
-    match line.char_indices().nth(MAX_LINE_CHARS) {
-        Some((cut, _)) => [&line[..cut], "…"].concat(),
-        None => line,
-    }
+    truncate_chars(&line, MAX_LINE_CHARS)
 }
 
 fn trim_marks(line: &str) -> &str {

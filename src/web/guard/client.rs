@@ -10,7 +10,7 @@ use super::{
     target::Target,
 };
 use crate::{
-    http_client::install_tls,
+    http_client::{causes::causes, install_tls},
     settings::{AllowedHosts, InvalidHostError},
     web::{FetchError, error::quote_line},
 };
@@ -237,32 +237,17 @@ fn client_builder(config: &WebConfig, resolver: Arc<dyn Resolve>) -> ClientBuild
 /// Converts an error without a response.
 fn fetch_error(error: &reqwest::Error, target: &Target) -> FetchError {
     let host = target.host();
-    let mut cause: &(dyn Error + 'static) = error;
-    loop {
-        if cause.is::<InternalNameError>() {
-            return FetchError::InternalAddress(host);
-        }
-        if cause.is::<UnknownNameError>() {
-            return FetchError::UnknownHost(host);
-        }
-        match inner_error(cause) {
-            Some(inner) => cause = inner,
-            None => break,
-        }
+    if causes(error).any(<dyn Error>::is::<InternalNameError>) {
+        return FetchError::InternalAddress(host);
     }
+    if causes(error).any(<dyn Error>::is::<UnknownNameError>) {
+        return FetchError::UnknownHost(host);
+    }
+    let cause = causes(error).last().unwrap_or(error);
     let cause = match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
         _ if error.is_timeout() => "it does not answer".to_owned(),
         Some(io::ErrorKind::ConnectionRefused) => "nothing answers there".to_owned(),
         _ => quote_line(&cause.to_string()),
     };
     FetchError::Unreachable { host, cause }
-}
-
-fn inner_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        // The source of an `io::Error` is its inner error's source, so the inner error has to be
-        // read with `get_ref`.
-        Some(inner) => Some(inner),
-        None => error.source(),
-    }
 }

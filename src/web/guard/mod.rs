@@ -16,10 +16,6 @@
 mod address;
 mod body;
 mod client;
-#[cfg(test)]
-mod hostile_tests;
-#[cfg(test)]
-mod hostile_urls;
 mod resolver;
 mod target;
 #[cfg(test)]

@@ -11,10 +11,7 @@
 
 mod attributes;
 mod charset;
-#[cfg(test)]
-mod hostile_tests;
 mod html_tree;
-mod json;
 mod links;
 mod main_content;
 mod page_metadata;
@@ -25,9 +22,11 @@ mod tests;
 mod writer;
 
 use reqwest::Url;
+use serde::de::IgnoredAny;
 
 use self::html_tree::{Document, KeepMode};
 use super::{FetchError, guard::Download};
+use crate::protocol::json::pretty_print_up_to;
 
 /// Maximum size of a page's text, in bytes. A link can be a hundred times longer as text than in
 /// the page.
@@ -81,7 +80,7 @@ pub fn read_page(download: &Download) -> Result<Page, FetchError> {
     let text = charset::decode(&download.body, &download.content_type, kind == ContentKind::Html);
     let page = match kind {
         ContentKind::Html => read_html(&text, &download.url),
-        ContentKind::Json => read_plain(json::pretty_print(&text).as_deref().unwrap_or(&text)),
+        ContentKind::Json => read_json(&text),
         ContentKind::Text => read_plain(&text),
     };
     Ok(Page {
@@ -144,7 +143,7 @@ fn read_html(text: &str, url: &Url) -> Page {
         return page;
     }
     // Some pages hide all their content until their scripts have run.
-    self::build_page(&Document::parse(text, KeepMode::WithHidden), url)
+    build_page(&Document::parse(text, KeepMode::WithHidden), url)
 }
 
 fn build_page(document: &Document, url: &Url) -> Page {
@@ -157,6 +156,14 @@ fn build_page(document: &Document, url: &Url) -> Page {
         text: rendered.text,
         is_cut: rendered.is_cut || document.is_cut,
         ..Page::default()
+    }
+}
+
+/// Reads JSON with each member on its own line. What is not JSON is read as plain text.
+fn read_json(text: &str) -> Page {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => read_plain(&pretty_print_up_to(text, MAX_TEXT_BYTES)),
+        Err(_) => read_plain(text),
     }
 }
 

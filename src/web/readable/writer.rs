@@ -146,6 +146,9 @@ impl Writer {
 
 /// Returns `true` for a character that people don't see but a model might read: controls, direction
 /// marks, tags.
+///
+/// The list is shorter on purpose than that of [`markdown::is_unseen`](crate::markdown::is_unseen): the joiners and
+/// variation selectors of emoji belong to the text of a page, but not to the address of a link.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -6,6 +6,8 @@
 //!
 //! A failing case is stored in `proptest-regressions/` and is tried first from then on, with every seed.
 
+#![allow(clippy::panic, clippy::print_stdout, reason = "only tests use it")]
+
 use std::{env, fs, path::Path};
 
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
@@ -41,7 +43,7 @@ const MAX_REJECTS: u32 = 100;
 macro_rules! properties {
     ($cases:expr; $($tests:tt)*) => {
         mod properties {
-            #[allow(unused_imports)]
+            #[allow(unused_imports, reason = "properties may need nothing of their module")]
             use super::*;
 
             $crate::proptest::proptest! {

@@ -6,6 +6,16 @@
 //! `{}`; `gone` exits at once. `mcp-server linger ADDRESS` is not a server but a child process that one
 //! leaves behind: it keeps a connection open for its lifetime.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::exit,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a hostile program without a runtime"
+)]
+
 use std::{
     env,
     io::{self, BufRead, Read, Write},

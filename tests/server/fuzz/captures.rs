@@ -3,9 +3,10 @@
 use std::{
     io,
     panic::{self, PanicHookInfo},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use tracing::{Level, subscriber::DefaultGuard};
 
 /// A capture of this thread's log, which includes all tasks of a single-threaded runtime.
@@ -20,14 +21,14 @@ struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
 impl SharedBuffer {
     fn text(&self) -> String {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.0.lock();
         String::from_utf8_lossy(&said).into_owned()
     }
 }
 
 impl io::Write for SharedBuffer {
     fn write(&mut self, said: &[u8]) -> io::Result<usize> {
-        io::Write::write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), said)
+        io::Write::write(&mut *self.0.lock(), said)
     }
 
     fn flush(&mut self) -> io::Result<()> {

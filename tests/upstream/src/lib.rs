@@ -18,6 +18,13 @@
 //! answer has reached it), `POST /control/pages {"path": "/search", "body": {"text": "Found."}}`, `GET
 //! /control/requests`, `POST /control/reset`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "only tests and benchmarks use it"
+)]
+
 mod frames;
 mod models;
 mod native_frames;

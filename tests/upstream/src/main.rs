@@ -1,5 +1,7 @@
 //! Runs the scripted server on its own, for end-to-end tests and the benchmark.
 
+#![allow(clippy::print_stdout, reason = "its output is its address")]
+
 use clap::Parser;
 use upstream::Upstream;
 

@@ -2,9 +2,10 @@
 
 use std::{
     collections::{BTreeMap, HashSet, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -100,17 +101,13 @@ impl UpstreamState {
         })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The script added last takes precedence, so that a test can override earlier ones.
     pub fn add_script(&self, rule: ScriptRule) {
-        self.inner().rules.push(rule);
+        self.inner.lock().rules.push(rule);
     }
 
     pub(crate) fn script_for(&self, asked: &RequestSummary) -> Option<Script> {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         let rule = inner
             .rules
             .iter_mut()
@@ -121,11 +118,11 @@ impl UpstreamState {
     }
 
     pub fn add_page(&self, placed: PlacedPage) {
-        self.inner().pages.push(placed);
+        self.inner.lock().pages.push(placed);
     }
 
     pub fn page_at(&self, path: &str) -> Option<Page> {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         let placed = inner
             .pages
             .iter_mut()
@@ -138,7 +135,8 @@ impl UpstreamState {
     /// Returns the models that only scripts refer to.
     pub fn scripted_models(&self) -> Vec<String> {
         let mut models: Vec<String> = self
-            .inner()
+            .inner
+            .lock()
             .rules
             .iter()
             .filter_map(|rule| rule.when.model.clone())
@@ -150,11 +148,11 @@ impl UpstreamState {
 
     /// Replaces the list. Its pages are sent in turn; the last one is repeated.
     pub fn set_listings(&self, pages: impl IntoIterator<Item = ModelListing>) {
-        self.inner().listings = pages.into_iter().collect();
+        self.inner.lock().listings = pages.into_iter().collect();
     }
 
     pub fn next_listing(&self) -> Option<ModelListing> {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         match inner.listings.len() {
             0 | 1 => inner.listings.front().cloned(),
             _ => inner.listings.pop_front(),
@@ -162,15 +160,15 @@ impl UpstreamState {
     }
 
     pub fn set_required_key(&self, key: Option<String>) {
-        self.inner().required_key = key;
+        self.inner.lock().required_key = key;
     }
 
     pub fn required_key(&self) -> Option<String> {
-        self.inner().required_key.clone()
+        self.inner.lock().required_key.clone()
     }
 
     pub fn capture(&self, request: CapturedRequest) {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         if inner.requests.len() == MAX_KEPT_REQUESTS {
             inner.requests.pop_front();
         }
@@ -178,13 +176,13 @@ impl UpstreamState {
     }
 
     pub fn requests(&self) -> Vec<CapturedRequest> {
-        self.inner().requests.iter().cloned().collect()
+        self.inner.lock().requests.iter().cloned().collect()
     }
 
     /// Removes scripts, pages, requests and gates; the key stays. Waiting streams continue to wait.
     pub fn reset(&self) {
         let required_key = self.required_key();
-        *self.inner() = Inner {
+        *self.inner.lock() = Inner {
             required_key,
             ..Inner::default()
         };

@@ -35,7 +35,7 @@ pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView
         view! {
             <section class="tool-part">
                 <h3>{name}</h3>
-                {self::text_view(text, language)}
+                {text_view(text, language)}
             </section>
         }
         .erase()

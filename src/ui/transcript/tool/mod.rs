@@ -14,6 +14,7 @@ use crate::{
     protocol::ToolProgress,
     protocol::ToolStatus,
     protocol::intent::ApprovalAnswer,
+    protocol::text::truncate_bytes,
     ui::{
         components::details, components::icons, panel::payload_card, runtime::erase::Erase,
         runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, state::PartRow,
@@ -212,14 +213,8 @@ fn approval_prompt(context: &CallContext, index: usize) -> AnyView {
 
 /// The beginning of an error, which is written for the model. The open card has the whole text.
 fn failure(error: &str) -> String {
-    let end = error.floor_char_boundary(MAX_ERROR_BYTES);
-    let rest = if end < error.len() { "…" } else { "" };
-    [
-        "It failed. The error that the assistant got: ",
-        &error[..end],
-        rest,
-    ]
-    .concat()
+    let beginning = truncate_bytes(error, MAX_ERROR_BYTES);
+    ["It failed. The error that the assistant got: ", &beginning].concat()
 }
 
 /// The duration of the call.

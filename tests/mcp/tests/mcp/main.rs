@@ -1,5 +1,12 @@
 //! MCP servers that Parlor runs as processes.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
 mod everything;
 mod hostile;
 

@@ -49,7 +49,7 @@ async fn a_damaged_row_beside_a_message_is_isolated() {
     assert_eq!(storage.context_snapshot(user, question).await.unwrap(), None);
     assert_eq!(storage.model_calls(user, answer).await.unwrap().len(), 1);
     let file = storage
-        .attachment(user, crate::protocol::AttachmentId(Uuid::from_u128(7)))
+        .attachment(user, AttachmentId(Uuid::from_u128(7)))
         .await
         .unwrap();
     assert_eq!(file.unwrap().attachment.name, "\u{fffd}");

@@ -1,0 +1,218 @@
+//! The request body, in async-openai's types where these have all fields.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use async_openai::types::chat::{
+    ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionRequestMessage,
+    ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage, ChatCompletionRequestUserMessage,
+    ChatCompletionStreamOptions, ChatCompletionTool, ChatCompletionTools, FunctionCall, FunctionObject,
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::PROVIDER_KIND;
+use crate::{
+    model::{ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},
+    protocol::{Opaque, Parameters, RawJson},
+    providers::fallback_messages::{offered_forced_tools, require_tools, without_system, without_tools},
+    settings::{Dialect, MaxTokensField, ThinkingField},
+};
+
+/// A streamed completion request.
+#[derive(Debug, Serialize)]
+pub struct CompletionRequest {
+    model: String,
+    messages: Vec<RequestMessage>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ChatCompletionTools>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<ChatCompletionStreamOptions>,
+    /// Optional parameters, under the server's names.
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum RequestMessage {
+    Plain(ChatCompletionRequestMessage),
+    Assistant(RequestAssistant),
+}
+
+/// An assistant message with non-standard fields.
+#[derive(Debug, Serialize)]
+struct RequestAssistant {
+    role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    /// DeepSeek expects its reasoning to be sent back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<RequestCall>,
+    /// Opaque data that the endpoint expects to be sent back.
+    #[serde(flatten)]
+    opaque: BTreeMap<String, RawJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct RequestCall {
+    #[serde(flatten)]
+    call: ChatCompletionMessageToolCalls,
+    #[serde(flatten)]
+    opaque: BTreeMap<String, RawJson>,
+}
+
+/// Builds the request body for a server with this dialect and these capabilities. `model` is the endpoint's
+/// name of the model.
+pub fn build_completion(
+    model: &str,
+    request: &ModelRequest,
+    dialect: Dialect,
+    capabilities: ServerCapabilities,
+) -> CompletionRequest {
+    let mut fields = request_parameters(&request.parameters, dialect);
+    let mut messages = Cow::Borrowed(request.messages.as_slice());
+    let mut tools = request.tools.as_slice();
+    if !capabilities.tools {
+        messages = Cow::Owned(without_tools(&messages));
+        tools = &[];
+    }
+    match forced_tools(request, capabilities).as_slice() {
+        [] => {}
+        [tool] if capabilities.tool_choice => {
+            let choice = json!({"type": "function", "function": {"name": tool}});
+            fields.insert("tool_choice".into(), choice);
+        }
+        // The field can force one tool or any tool, but not a subset.
+        tools => require_tools(messages.to_mut(), tools),
+    }
+    if !capabilities.system {
+        without_system(messages.to_mut());
+    }
+    CompletionRequest {
+        model: model.to_owned(),
+        messages: messages
+            .iter()
+            .map(|each| request_message(each, capabilities.thinking))
+            .collect(),
+        tools: tools.iter().map(|each| request_tool(each)).collect(),
+        stream: true,
+        stream_options: capabilities.usage.then_some(ChatCompletionStreamOptions {
+            include_usage: Some(true),
+            include_obfuscation: None,
+        }),
+        fields,
+    }
+}
+
+/// Returns the forced tools among those that are offered to the model.
+pub fn forced_tools(request: &ModelRequest, capabilities: ServerCapabilities) -> Vec<&str> {
+    match capabilities.tools {
+        true => offered_forced_tools(request),
+        false => Vec::new(),
+    }
+}
+
+fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
+    let mut fields = Map::new();
+    if let Some(temperature) = parameters.temperature {
+        fields.insert("temperature".into(), json!(temperature));
+    }
+    if let Some(level) = parameters.thinking_level {
+        let level = level.as_str();
+        let (name, value) = match dialect.thinking_level {
+            ThinkingField::ReasoningEffort => ("reasoning_effort", json!(level)),
+            ThinkingField::Reasoning => ("reasoning", json!({"effort": level})),
+            ThinkingField::ChatTemplate => ("chat_template_kwargs", json!({"reasoning_effort": level})),
+        };
+        fields.insert(name.into(), value);
+    }
+    if let Some(tokens) = parameters.max_completion_tokens {
+        let name = match dialect.longest_answer {
+            MaxTokensField::MaxCompletionTokens => "max_completion_tokens",
+            MaxTokensField::MaxTokens => "max_tokens",
+        };
+        fields.insert(name.into(), json!(tokens));
+    }
+    fields
+}
+
+fn request_message(message: &ModelMessage, with_thinking: bool) -> RequestMessage {
+    RequestMessage::Plain(match message {
+        ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text.as_str()).into(),
+        ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text.as_str()).into(),
+        ModelMessage::Assistant {
+            text,
+            thinking,
+            tool_calls,
+            opaque,
+        } => {
+            let opaque = opaque_fields(opaque);
+            // If the server has sent its reasoning in its own format, it expects that one back.
+            let in_own_form = ["reasoning_details", "thinking_blocks"];
+            let with_thinking = with_thinking && !in_own_form.iter().any(|name| opaque.contains_key(*name));
+            return RequestMessage::Assistant(RequestAssistant {
+                role: "assistant",
+                // Some servers reject an empty text beside calls, and all reject a message without either.
+                content: (!text.is_empty() || tool_calls.is_empty()).then(|| text.clone()),
+                reasoning_content: thinking.clone().filter(|_| with_thinking),
+                tool_calls: tool_calls.iter().map(request_call).collect(),
+                opaque,
+            });
+        }
+        ModelMessage::Tool { tool_use_id, output } => ChatCompletionRequestToolMessage {
+            content: output.as_str().into(),
+            tool_call_id: tool_use_id.clone(),
+        }
+        .into(),
+    })
+}
+
+fn request_call(call: &ToolUse) -> RequestCall {
+    RequestCall {
+        call: ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
+            id: call.id.clone(),
+            function: FunctionCall {
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+            },
+        }),
+        opaque: opaque_fields(&call.opaque),
+    }
+}
+
+/// Returns the data for endpoints of this kind by field. Lists of the same field are joined.
+fn opaque_fields(opaque: &[Opaque]) -> BTreeMap<String, RawJson> {
+    let mut fields: BTreeMap<String, RawJson> = BTreeMap::new();
+    for Opaque { field, value, .. } in opaque.iter().filter(|data| data.kind == PROVIDER_KIND) {
+        let list = |json: &RawJson| serde_json::from_str::<Vec<RawJson>>(json.as_str()).ok();
+        let both = fields
+            .get(field)
+            .and_then(|known| Some([list(known)?, list(value)?].concat()));
+        let value = match both {
+            Some(both) => {
+                let entries: Vec<&str> = both.iter().map(RawJson::as_str).collect();
+                RawJson::parse_or_quote(&format!("[{}]", entries.join(",")))
+            }
+            None => value.clone(),
+        };
+        fields.insert(field.clone(), value);
+    }
+    fields
+}
+
+fn request_tool(tool: &ToolSpec) -> ChatCompletionTools {
+    ChatCompletionTools::Function(ChatCompletionTool {
+        function: FunctionObject {
+            name: tool.name.clone(),
+            description: Some(tool.description.clone()),
+            parameters: Some(tool.parameters.clone()),
+            strict: None,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests;

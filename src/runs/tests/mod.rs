@@ -1,0 +1,113 @@
+mod recovery;
+mod stop;
+
+use std::{future::poll_fn, task::Poll, time::Duration};
+
+use tokio::time::timeout;
+
+use super::*;
+use crate::{
+    hub::Hub,
+    protocol::{IntentId, MessageId, intent::SendMessage},
+    providers::ModelsConfig,
+    settings::Settings,
+    storage::{PageSize, sqlite::SqliteStorage},
+};
+
+/// Runs with only the tour as a model, whose answer takes a while.
+pub(super) async fn tour_runs() -> (tempfile::TempDir, Runs) {
+    runs_with(ToolRegistry::default()).await
+}
+
+/// Runs with the tour and these tools.
+pub(super) async fn runs_with(tools: ToolRegistry) -> (tempfile::TempDir, Runs) {
+    let folder = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
+    let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
+    let models = Arc::new(Models::new(ModelsConfig::default()));
+    let runs = Runs::new(
+        storage,
+        journal,
+        models,
+        tools,
+        Pages::new(0),
+        &Settings::default(),
+    );
+    (folder, runs)
+}
+
+pub(super) fn hello() -> SendMessage {
+    SendMessage {
+        intent_id: IntentId::new(),
+        conversation_id: ConversationId::new(),
+        user_message_id: MessageId::new(),
+        text: "hello".into(),
+        model: Some("parlor/tour".into()),
+        force_tools: Vec::new(),
+        parameters: None,
+        context: None,
+        interaction: Default::default(),
+    }
+}
+
+/// Waits until the condition returns a value.
+pub(super) async fn wait_until<T>(mut is_so: impl AsyncFnMut() -> Option<T>) -> T {
+    timeout(Duration::from_secs(20), async {
+        loop {
+            if let Some(value) = is_so().await {
+                return value;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("it becomes so")
+}
+
+#[tokio::test]
+async fn drives_a_run_after_disconnect() {
+    let (_folder, runs) = tour_runs().await;
+    let intent = hello();
+    let conversation_id = intent.conversation_id;
+    let mut asked = Box::pin(runs.send(UserId::LOCAL, intent, String::new()));
+    // The request is dropped as soon as the change is submitted.
+    poll_fn(|context| Poll::Ready(asked.as_mut().poll(context)))
+        .await
+        .is_pending();
+    wait_until(async || runs.0.active.any_active()).await;
+    drop(asked);
+
+    let run = wait_until(async || {
+        let transcript = runs
+            .0
+            .storage
+            .transcript(UserId::LOCAL, conversation_id, PageSize::UNLIMITED, None)
+            .await
+            .unwrap()?;
+        let assistant = transcript.messages.last()?.assistant()?.clone();
+        (!assistant.is_empty()).then(|| transcript.active_run())?
+    })
+    .await;
+    assert_eq!(
+        runs.stop(UserId::LOCAL, run).await.unwrap(),
+        Some(RunStatus::Stopped)
+    );
+}
+
+#[tokio::test]
+async fn keeps_a_stop_before_the_commit() {
+    let (_folder, runs) = tour_runs().await;
+    let sending = tokio::spawn({
+        let runs = runs.clone();
+        async move { runs.send(UserId::LOCAL, hello(), String::new()).await }
+    });
+    let run = wait_until(async || runs.0.active.any_active()).await;
+    let stopped = runs.stop(UserId::LOCAL, run).await.unwrap();
+    assert_eq!(stopped, Some(RunStatus::Stopped));
+    assert_eq!(sending.await.unwrap().unwrap().assistant_message_id, run);
+    let (_, message) = runs.0.storage.message(UserId::LOCAL, run).await.unwrap().unwrap();
+    assert!(
+        message.assistant().unwrap().is_empty(),
+        "no model was asked: {message:?}"
+    );
+}

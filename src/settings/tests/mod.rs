@@ -1,0 +1,421 @@
+use std::fs;
+
+use super::*;
+
+mod shipped_file;
+
+fn read_settings(file: &str, env: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("Leptos.toml");
+    fs::write(&path, file).expect("a file for the test");
+    let overrides = Overrides {
+        file: Some(path),
+        ..Overrides::default()
+    };
+    Settings::read(&overrides, |name| {
+        env.iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| (*value).to_owned())
+    })
+}
+
+#[test]
+fn an_empty_file_gives_the_defaults() {
+    assert_eq!(read_settings("", &[]).unwrap(), Settings::default());
+}
+
+#[test]
+fn flags_override_environment_overrides_file() {
+    let file = "[server]\naddr = '127.0.0.1:1'\ndata = 'one'\n";
+    assert_eq!(read_settings(file, &[]).unwrap().server.addr.port(), 1);
+    let server = read_settings(file, &[("PARLOR_ADDR", "[::1]:2"), ("PARLOR_DATA", "two")])
+        .unwrap()
+        .server;
+    assert_eq!(
+        server,
+        ServerSettings {
+            addr: "[::1]:2".parse().unwrap(),
+            data: "two".into(),
+            ..ServerSettings::default()
+        }
+    );
+    let overrides = Overrides {
+        addr: Some("127.0.0.1:3".into()),
+        data: Some("three".into()),
+        file: None,
+    };
+    let server = Settings::read(&overrides, |_| Some("127.0.0.1:2".into()).filter(|_| false))
+        .unwrap()
+        .server;
+    assert_eq!(
+        server,
+        ServerSettings {
+            addr: "127.0.0.1:3".parse().unwrap(),
+            data: "three".into(),
+            ..ServerSettings::default()
+        }
+    );
+}
+
+#[test]
+fn openai_variables_define_an_endpoint() {
+    let endpoints = read_settings("", &[("OPENAI_API_KEY", "sk-1")])
+        .unwrap()
+        .endpoints;
+    let expected = EndpointSettings {
+        name: "openai".into(),
+        kind: EndpointKind::OpenAi,
+        base_url: "https://api.openai.com/v1".into(),
+        api_key_env: Some("OPENAI_API_KEY".into()),
+        api_key: Some(Secret("sk-1".into())),
+        headers: BTreeMap::new(),
+        headers_env: BTreeMap::new(),
+        models: Vec::new(),
+        context_window: None,
+        context_windows: BTreeMap::new(),
+        lists_all_models: true,
+        dialect: Dialect::default(),
+        prompt: PromptLength::Auto,
+        tools: None,
+    };
+    assert_eq!(endpoints, [expected]);
+    let endpoints = read_settings("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")])
+        .unwrap()
+        .endpoints;
+    assert_eq!(
+        (endpoints[0].base_url.as_str(), &endpoints[0].api_key),
+        ("http://localhost:9/v1", &None)
+    );
+}
+
+#[test]
+fn each_providers_key_defines_an_endpoint() {
+    let keys = [
+        ("OPENAI_API_KEY", "sk-openai"),
+        ("ANTHROPIC_API_KEY", "sk-anthropic"),
+        ("GEMINI_API_KEY", "gemini-key"),
+    ];
+    let summary = |endpoint: &EndpointSettings| {
+        let key = endpoint.api_key.clone().map(|key| key.0);
+        (
+            endpoint.name.clone(),
+            endpoint.kind,
+            endpoint.base_url.clone(),
+            key.unwrap_or_default(),
+        )
+    };
+    let endpoints = read_settings("", &keys).unwrap().endpoints;
+    assert!(!format!("{endpoints:?}").contains("sk-anthropic"));
+    let made: Vec<_> = endpoints.iter().map(summary).collect();
+    let expected = [
+        (
+            "openai",
+            EndpointKind::OpenAi,
+            "https://api.openai.com/v1",
+            "sk-openai",
+        ),
+        (
+            "anthropic",
+            EndpointKind::Anthropic,
+            "https://api.anthropic.com",
+            "sk-anthropic",
+        ),
+        (
+            "gemini",
+            EndpointKind::Gemini,
+            "https://generativelanguage.googleapis.com/v1beta",
+            "gemini-key",
+        ),
+    ];
+    let expected =
+        expected.map(|(name, kind, url, key)| (name.to_owned(), kind, url.to_owned(), key.to_owned()));
+    assert_eq!(made, expected);
+
+    // Each alone, beside the endpoints of the file, at another address.
+    let file = "[[endpoints]]\nname = 'gemini'\nkind = 'gemini'\nbase_url = 'http://x/v1beta'\n";
+    let env = [
+        ("GEMINI_API_KEY", "unused"),
+        ("ANTHROPIC_API_KEY", "sk-1"),
+        ("ANTHROPIC_BASE_URL", "http://y"),
+    ];
+    let made: Vec<_> = read_settings(file, &env)
+        .unwrap()
+        .endpoints
+        .iter()
+        .map(summary)
+        .collect();
+    assert_eq!(
+        made,
+        [
+            (
+                "gemini".into(),
+                EndpointKind::Gemini,
+                "http://x/v1beta".into(),
+                String::new()
+            ),
+            (
+                "anthropic".into(),
+                EndpointKind::Anthropic,
+                "http://y".into(),
+                "sk-1".into()
+            ),
+        ]
+    );
+    // Without a key these servers reject everything.
+    assert_eq!(
+        read_settings("", &[("ANTHROPIC_BASE_URL", "http://y")])
+            .unwrap()
+            .endpoints,
+        []
+    );
+}
+
+#[test]
+fn reads_every_endpoint_kind() {
+    for kind in EndpointKind::ALL {
+        let file = format!(
+            "[[endpoints]]\nname = 'x'\nbase_url = 'http://x'\nkind = '{}'\n",
+            kind.as_str()
+        );
+        assert_eq!(read_settings(&file, &[]).unwrap().endpoints[0].kind, kind);
+    }
+    let wrong = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x'\nkind = 'other'\n";
+    let error = read_settings(wrong, &[]).unwrap_err().to_string();
+    assert!(error.contains("openai-responses"), "{error}");
+}
+
+#[test]
+fn endpoint_key_is_read_and_never_printed() {
+    let file =
+        "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\napi_key_env = 'X_KEY'\nheaders = { a = 'b' }\n";
+    let settings = read_settings(file, &[("X_KEY", "very-secret")]).unwrap();
+    assert_eq!(settings.endpoints[0].api_key, Some(Secret("very-secret".into())));
+    assert!(!format!("{settings:?}").contains("very-secret"));
+}
+
+#[test]
+fn tool_keys_are_read_and_never_printed() {
+    let file = "[tools.web_search]\nprovider = 'brave'\nurl = 'http://me:hunter2@x/'\napi_key_env = 'B'\n\
+                [tools.pubmed]\nbase_url = 'http://me:hunter2@x/'\napi_key_env = 'N'\n";
+    let settings = read_settings(file, &[("B", "very-secret"), ("N", "very-secret-too")]).unwrap();
+    let search = settings.tools.web_search.clone().expect("it is set");
+    assert_eq!(search.api_key, Some(Secret("very-secret".into())));
+    assert_eq!(
+        settings.tools.pubmed.api_key,
+        Some(Secret("very-secret-too".into()))
+    );
+    let printed = format!("{settings:?}");
+    assert!(
+        !printed.contains("very-secret") && !printed.contains("hunter2"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn names_unusable_settings() {
+    let cases = [
+        (
+            "[server]\naddr = '0.0.0.0:8080'",
+            "can be reached from other machines",
+        ),
+        ("[server]\nadr = '127.0.0.1:8080'", "unknown field `adr`"),
+        ("[timeouts]\nsilence = '0s'", "silence = '0s'"),
+        ("[timeouts]\nsilence = 5", "such as \"90s\""),
+        ("[timeouts]\nsilence_seconds = 0", "silence = \"0s\""),
+        ("[timeouts]\nsilence_seconds = -1", "timeouts.silence_seconds"),
+        ("[timeouts]\nsilence_seconds = nan", "timeouts.silence_seconds"),
+        ("[timeouts]\nsilence_seconds = '5s'", "timeouts.silence_seconds"),
+        (
+            "[timeouts]\nsilence_seconds = 5\nsilence = '5s'",
+            "timeouts.silence_seconds and timeouts.silence",
+        ),
+        ("[timeouts]\nheartbeat_seconds = 1e-10", "heartbeat = \"0s\""),
+        ("[timeouts]\nrun_seconds = 1e19", "run = \""),
+        ("[timeouts]\nrun_seconds = 1e300", "timeouts.run_seconds"),
+        (
+            "[[endpoints]]\nname = 'a'\nbase_url = 'x'\n[[endpoints]]\nname = 'a'\nbase_url = 'y'",
+            "two endpoints have the name “a”",
+        ),
+        ("[tools.web_search]\nprovider = 'searxng'", "no url"),
+        (
+            "[server]\nallowed_hosts = ['parlor.lan', 'http://parlor.lan']",
+            "server.allowed_hosts names “http://parlor.lan”",
+        ),
+        (
+            "[tools.fetch_webpage]\nallowed_hosts = ['wiki', 'http://wiki']",
+            "tools.fetch_webpage.allowed_hosts: \"http://wiki\" is neither",
+        ),
+        ("[tools.web_search]\nprovider = 'brave'", "no api_key_env"),
+        (
+            "[tools.web_search]\nprovider = 'searxng'\nurl = 'localhost:8888'",
+            "tools.web_search.url",
+        ),
+        ("[tools.web_search]\nprovider = 'altavista'", "unknown variant"),
+        ("[tools.pubmed]\nbase_url = 'eutils'", "tools.pubmed.base_url"),
+        ("[tools]\nfetch = 1", "unknown field `fetch`"),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\n[[mcp]]\nname = 'a'\nurl = 'y'",
+            "two MCP servers have the name “a”",
+        ),
+        ("[[mcp]]\nname = 'A b'\nurl = 'x'", "can't have the name “A b”"),
+        ("[[mcp]]\nname = 'a'", "needs either command"),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\ncommand = 'y'",
+            "needs either command",
+        ),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\nenv = { K = 'v' }",
+            "needs either command",
+        ),
+        ("[[mcp]]\nname = 'a'\nurl = 'x'\ntimeout = '0s'", "timeout = '0s'"),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\ntimeout_seconds = -1",
+            "mcp.timeout_seconds",
+        ),
+        (
+            "[[mcp]]\nname = 'a'\nurl = 'x'\nadress = 'y'",
+            "unknown field `adress`",
+        ),
+    ];
+    for (file, part) in cases {
+        let error = read_settings(file, &[]).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    let error = read_settings("", &[("PARLOR_ADDR", "nowhere")])
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("PARLOR_ADDR can't be used: “nowhere”"), "{error}");
+}
+
+/// Checks the settings file of an earlier version.
+#[test]
+fn old_and_new_keys_mean_the_same() {
+    let old = include_str!("old_keys.toml");
+    let new = include_str!("new_keys.toml");
+    assert_eq!(old.lines().count(), new.lines().count());
+    let (old, new) = (read_settings(old, &[]).unwrap(), read_settings(new, &[]).unwrap());
+    assert_ne!(new, Settings::default());
+    assert_eq!(old, new);
+}
+
+#[test]
+fn resolves_names_in_every_address_source() {
+    let file = "[server]\naddr = 'localhost:1'";
+    for (env, port) in [(&[][..], 1), (&[("PARLOR_ADDR", "localhost:2")][..], 2)] {
+        let addr = read_settings(file, env).unwrap().server.addr;
+        assert!(addr.ip().is_loopback() && addr.port() == port, "{addr}");
+    }
+    let read = |addr: &str| {
+        let overrides = Overrides {
+            addr: Some(addr.into()),
+            ..Overrides::default()
+        };
+        Settings::read(&overrides, |_| None).map(|settings| settings.server.addr)
+    };
+    assert!(read("localhost:3").unwrap().ip().is_loopback());
+    let error = read("0.0.0.0:3").unwrap_err().to_string();
+    assert!(error.contains("can be reached from other machines"), "{error}");
+    let error = read("localhost").unwrap_err().to_string();
+    assert!(error.starts_with("--addr can't be used"), "{error}");
+}
+
+#[test]
+fn never_prints_mcp_server_variables() {
+    let file = "[[mcp]]\nname = 'a'\ncommand = 'x'\nargs = ['--key=hush1']\nenv = { K = 'hush2' }\nenv_from = { L = 'V' }\n\
+                [[mcp]]\nname = 'b'\nurl = 'http://hush4@x/mcp?key=hush5'\nheaders = { h = 'hush6' }\n";
+    let settings = read_settings(file, &[("V", "hush3")]).unwrap();
+    assert_eq!(settings.mcp[0].variables().values["L"], Secret("hush3".into()));
+    let printed = format!("{settings:?}");
+    assert!(!printed.contains("hush"), "{printed}");
+    assert!(printed.contains("x/mcp"), "{printed}");
+}
+
+#[test]
+fn reads_old_and_new_metadata_modes() {
+    for (written, expected) in [
+        ("'auto'", MetadataMode::Auto),
+        ("'always'", MetadataMode::Always),
+        ("'never'", MetadataMode::Never),
+        ("true", MetadataMode::Always),
+        ("false", MetadataMode::Never),
+    ] {
+        let settings = read_settings(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap();
+        assert_eq!(settings.history.metadata, expected, "{written}");
+    }
+    for written in ["'sometimes'", "1"] {
+        let error = read_settings(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap_err();
+        assert!(
+            error.to_string().contains("\"auto\", \"always\" or \"never\""),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn reads_endpoint_prompt_and_tools() {
+    let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\nprompt = 'short'\ntools = false\n";
+    let endpoint = read_settings(file, &[]).unwrap().endpoints.remove(0);
+    assert_eq!(
+        (endpoint.prompt, endpoint.tools),
+        (PromptLength::Short, Some(false))
+    );
+}
+
+#[test]
+fn rejects_unknown_time_zone() {
+    let error = read_settings("[history]\ntimezone = 'Mars/Olympus'\n", &[]).unwrap_err();
+    assert!(error.to_string().contains("Mars/Olympus"), "{error}");
+    let zone = read_settings("[history]\ntimezone = 'Europe/Copenhagen'\n", &[])
+        .unwrap()
+        .history
+        .time_zone();
+    assert_eq!(zone.iana_name(), Some("Europe/Copenhagen"));
+}
+
+#[test]
+fn rejects_numbers_out_of_range() {
+    let endpoint = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\n";
+    for (file, message) in [
+        (
+            format!("{endpoint}context_window = 0\n"),
+            "the setting endpoints.context_window is 0; it must be from 256 to 1000000000",
+        ),
+        (
+            format!("{endpoint}context_windows = {{ big = 5000, small = 5 }}\n"),
+            "the setting endpoints.context_window is 5; it must be from 256 to 1000000000",
+        ),
+        (
+            "[agent]\nmax_iterations = 1001\n".into(),
+            "the setting agent.max_iterations is 1001; it must be from 0 to 1000",
+        ),
+        (
+            "[limits]\nrequest_bytes_per_second = 0\n".into(),
+            "the setting limits.request_bytes_per_second is 0; it must be from 1 to 1000000000",
+        ),
+        (
+            "[agent]\nrepetitions = 2\n".into(),
+            "the setting agent.repetitions is 2; it must be from 3 to 100",
+        ),
+    ] {
+        assert_eq!(read_settings(&file, &[]).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn reads_endpoint_context_windows_and_dialect() {
+    let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\ncontext_window = 1000\n\
+                context_windows = { big = 5000 }\nlists_all_models = false\ndialect = { longest_answer = 'max_tokens' }\n";
+    let endpoint = read_settings(file, &[]).unwrap().endpoints.remove(0);
+    assert_eq!(
+        (endpoint.context_window, endpoint.context_windows["big"]),
+        (Some(1000), 5000)
+    );
+    assert!(!endpoint.lists_all_models);
+    assert_eq!(
+        endpoint.dialect,
+        Dialect {
+            longest_answer: MaxTokensField::MaxTokens,
+            ..Dialect::default()
+        }
+    );
+}

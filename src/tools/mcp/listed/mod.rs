@@ -1,0 +1,188 @@
+//! The tools that a server lists: their names, and their texts for models and people, limited and
+//! redacted.
+
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::server::Server;
+use crate::{control::escape_metadata, model::ToolSpec, settings::mcp::ApprovalPolicy, text::truncate_bytes};
+
+/// Maximum number of tools offered of one server: the first ones.
+pub const MAX_TOOLS: usize = 128;
+
+/// Maximum length of a name that every model server accepts.
+const MAX_NAME_CHARS: usize = 64;
+
+/// Maximum size of a description, in bytes: it is part of every prompt.
+const MAX_DESCRIPTION_BYTES: usize = 4 << 10;
+const MAX_SCHEMA_BYTES: usize = 32 << 10;
+pub const MAX_TITLE_BYTES: usize = 60;
+
+/// A listed tool.
+pub struct ListedTool {
+    /// The server's name for it.
+    pub name: String,
+    pub title: String,
+    /// The required arguments, in the server's order. The first one that is a text is shown as the
+    /// subject of a call.
+    pub required: Vec<String>,
+    pub spec: Arc<ToolSpec>,
+    pub needs_approval: bool,
+    pub is_idempotent: bool,
+    pub finds_sources: bool,
+}
+
+impl ListedTool {
+    /// Returns the tools of a list that can be offered.
+    pub fn from_list(server: &Server, tools: Vec<Tool>) -> Vec<Arc<Self>> {
+        let settings = &server.settings;
+        let mut names = HashSet::new();
+        let mut listed: Vec<Arc<Self>> = Vec::new();
+        for tool in tools {
+            let is_there = listed.iter().any(|other| other.name == tool.name);
+            let is_disabled = settings.disabled_tools.iter().any(|name| *name == tool.name);
+            if is_there || is_disabled || server.is_withdrawn(&tool.name) {
+                continue;
+            }
+            if listed.len() == MAX_TOOLS {
+                server
+                    .log()
+                    .warn(&format!("has more than {MAX_TOOLS} tools; the rest is left out"));
+                break;
+            }
+            let name = unique_name(&settings.name, &tool.name, &names);
+            match Self::new(&tool, name, settings.approval) {
+                Some(tool) => {
+                    names.insert(tool.spec.name.clone());
+                    listed.push(Arc::new(tool));
+                }
+                None => {
+                    let tool = first_line(&tool.name, MAX_TITLE_BYTES);
+                    server
+                        .log()
+                        .warn(&format!("has a tool that can't be offered: {tool}"));
+                }
+            }
+        }
+        listed
+    }
+
+    fn new(tool: &Tool, name: String, approval: Option<ApprovalPolicy>) -> Option<Self> {
+        let hints = tool.annotations.clone().unwrap_or_default();
+        let only_reads = hints.read_only_hint == Some(true);
+        let titles = [tool.title.as_deref(), hints.title.as_deref(), Some(&tool.name)];
+        let titles = titles
+            .into_iter()
+            .flatten()
+            .map(|title| first_line(title, MAX_TITLE_BYTES));
+        let needs = tool.input_schema.get("required").and_then(Value::as_array);
+        let needs = needs.into_iter().flatten().filter_map(Value::as_str);
+        let description = tool.description.as_deref().unwrap_or_default();
+        Some(Self {
+            title: titles.into_iter().find(|title| !title.is_empty())?,
+            required: needs.map(Into::into).collect(),
+            needs_approval: match approval {
+                Some(approval) => approval == ApprovalPolicy::Ask,
+                None => !only_reads,
+            },
+            is_idempotent: only_reads || hints.idempotent_hint == Some(true),
+            finds_sources: finds_sources(tool, &hints),
+            spec: Arc::new(ToolSpec {
+                name,
+                description: truncate_bytes(&escape_metadata(description), MAX_DESCRIPTION_BYTES),
+                parameters: input_schema(&tool.input_schema)?,
+            }),
+            name: tool.name.clone().into_owned(),
+        })
+    }
+}
+
+/// Returns `true` if a tool finds sources that an answer should cite. The server's hints decide
+/// if it gives any; otherwise the tool's own description has to say that it searches.
+fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
+    if let Some(is_open) = hints.open_world_hint {
+        return is_open && hints.read_only_hint != Some(false);
+    }
+    let words = [
+        Some(&*tool.name),
+        tool.title.as_deref(),
+        hints.title.as_deref(),
+        tool.description.as_deref(),
+    ];
+    let mut words = words.into_iter().flatten();
+    words.any(|words| words.to_lowercase().contains("search"))
+}
+
+/// Returns the input schema in the form that model servers require; `None` if it is not an object,
+/// or too large.
+fn input_schema(schema: &JsonObject) -> Option<Value> {
+    let mut schema = schema.clone();
+    schema.remove("$schema");
+    let kind = schema.entry("type").or_insert_with(|| "object".into());
+    if kind != "object" {
+        return None;
+    }
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if !properties.is_object() {
+        return None;
+    }
+    let mut schema = Value::Object(schema);
+    if schema.to_string().len() > MAX_SCHEMA_BYTES {
+        return None;
+    }
+    escape_schema_metadata(&mut schema);
+    Some(schema)
+}
+
+/// Escapes text that looks like metadata in a schema, since the model reads its texts and names.
+fn escape_schema_metadata(schema: &mut Value) {
+    match schema {
+        Value::String(text) => {
+            if let Cow::Owned(other) = escape_metadata(text) {
+                *text = other;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(escape_schema_metadata),
+        Value::Object(fields) => {
+            let is_one = |name: &&String| matches!(escape_metadata(name), Cow::Owned(_));
+            let names: Vec<String> = fields.keys().filter(is_one).cloned().collect();
+            for name in names {
+                if let Some(field) = fields.remove(&name) {
+                    fields.insert(escape_metadata(&name).into_owned(), field);
+                }
+            }
+            fields.values_mut().for_each(escape_schema_metadata);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns the name of a tool for the model. It always includes the server's name, so that it does
+/// not depend on other tools.
+fn unique_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
+    let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let fit = |c: char| if is_fit(c) { c } else { '_' };
+    let name: String = server.chars().chain(['_']).chain(tool.chars().map(fit)).collect();
+    if name.len() <= MAX_NAME_CHARS && !taken.contains(&name) {
+        return name;
+    }
+    // A hash keeps the name stable over time.
+    let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, tool.as_bytes())
+        .simple()
+        .to_string();
+    let (hash, max_chars) = (&hash[..8], MAX_NAME_CHARS - 9);
+    format!("{}_{hash}", &name[..name.len().min(max_chars)])
+}
+
+/// Returns the first line of a text, cut to a limit.
+pub fn first_line(text: &str, max_bytes: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    truncate_bytes(&line, max_bytes)
+}
+
+#[cfg(test)]
+mod tests;

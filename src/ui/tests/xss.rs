@@ -1,0 +1,223 @@
+//! Cross-site scripting strings from public collections (tests/fixtures/xss), tested in every text of the pages.
+
+use std::collections::BTreeSet;
+
+use html5gum::{DefaultEmitter, Token, Tokenizer};
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{
+    pages::{self, Texts},
+    render_html, run_as_server,
+};
+use crate::{
+    payloads,
+    protocol::{Payload, RawJson},
+    ui::{
+        markdown::{MarkdownLoader, MarkdownView, Prose},
+        panel,
+    },
+};
+
+/// The number of strings that are tested in one page.
+const BATCH_SIZE: usize = 150;
+
+/// Markdown with every element that Markdown can produce.
+const HARMLESS_MARKDOWN: &str = "# a\n## b\n### c\n#### d\n\nText **b** *e* ~~s~~ `c` [l](https://a.b \"t\") ![i](https://a.b/i.png \"t\") [1] \
+    note[^1]  \nbroken\n\n- [x] done\n- a\n  - b\n\n3. one\n4. two\n\n> quote\n\n---\n\n```rust\nfn main() {}\n```\n\n    code\n\n\
+    | a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n<div>\nhtml\n</div>\n\n[^1]: note\n";
+
+pub(crate) fn collections() -> Vec<String> {
+    let files = [
+        include_str!("../../../tests/fixtures/xss/dompurify.json"),
+        include_str!("../../../tests/fixtures/xss/payloadbox.json"),
+        include_str!("../../../tests/fixtures/xss/payloads-all-the-things.json"),
+    ];
+    let read = |file: &str| serde_json::from_str::<Vec<String>>(file).expect("the fixture is JSON");
+    files.into_iter().flat_map(read).collect()
+}
+
+pub(crate) fn batches(strings: &[String]) -> Vec<String> {
+    strings
+        .chunks(BATCH_SIZE)
+        .map(|batch| batch.join("\n\n"))
+        .collect()
+}
+
+/// The elements of a page, with their attribute names and link targets.
+#[derive(Debug, Default)]
+pub(crate) struct ParsedHtml {
+    /// `a`, `a href`, …, and comments.
+    pub(crate) names: BTreeSet<String>,
+    urls: BTreeSet<String>,
+    /// The text of all text nodes.
+    pub(crate) text: String,
+}
+
+/// Parses HTML as a browser does.
+pub(crate) fn parse_html(html: &str) -> ParsedHtml {
+    let mut emitter = DefaultEmitter::default();
+    emitter.naively_switch_states(true);
+    let mut made = ParsedHtml::default();
+    for token in Tokenizer::new_with_emitter(html, emitter) {
+        let Ok(token) = token;
+        match token {
+            Token::StartTag(tag) => {
+                let name = String::from_utf8_lossy(&tag.name).into_owned();
+                for (attribute, value) in &tag.attributes {
+                    let attribute = String::from_utf8_lossy(attribute);
+                    if ["href", "src", "action", "formaction", "xlink:href"].contains(&&*attribute) {
+                        made.urls.insert(String::from_utf8_lossy(value).into_owned());
+                    }
+                    made.names.insert(format!("{name} {attribute}"));
+                }
+                made.names.insert(name);
+            }
+            Token::String(text) => made.text.push_str(&String::from_utf8_lossy(&text)),
+            // Leptos marks places with comments, which never contain text.
+            Token::Comment(comment) => {
+                let comment = String::from_utf8_lossy(&comment).into_owned();
+                made.names.insert(["<!--", &comment, "-->"].concat());
+            }
+            Token::EndTag(_) | Token::Doctype(_) | Token::Error(_) => {}
+        }
+    }
+    made
+}
+
+/// Asserts that a text produces only elements and attributes that harmless texts produce, and only allowed link
+/// targets.
+fn assert_harmless(name: &str, made: &ParsedHtml, allowed: &BTreeSet<String>) {
+    let more: Vec<_> = made.names.difference(allowed).collect();
+    assert!(more.is_empty(), "{name} has made {more:?}");
+    for address in &made.urls {
+        // Browsers ignore control characters there.
+        let address: String = address.chars().filter(|c| !c.is_control()).collect();
+        let before_path = address.trim().split(['/', '?', '#']).next().unwrap_or_default();
+        let scheme = before_path
+            .split_once(':')
+            .map(|(scheme, _)| scheme.to_ascii_lowercase());
+        let is_allowed = scheme.is_none_or(|scheme| ["https", "http", "mailto"].contains(&scheme.as_str()));
+        assert!(is_allowed, "{name} leads to {address}");
+    }
+}
+
+/// The elements and attributes of the pages with harmless texts.
+fn allowed_names() -> BTreeSet<String> {
+    let mut allowed = BTreeSet::new();
+    for text in [HARMLESS_MARKDOWN, "text"] {
+        let (page, address) = pages::conversation(&Texts::uniform(text));
+        let mut pages = pages::other_pages(text);
+        pages.push((page, address));
+        for (page, address) in pages {
+            allowed.append(&mut parse_html(&render_html(&page, &address)).names);
+        }
+    }
+    for tag in [
+        "script", "style", "iframe", "object", "embed", "base", "meta", "link", "math",
+    ] {
+        assert!(!allowed.contains(tag), "{tag}");
+    }
+    let handler = allowed.iter().find(|name| name.contains(" on"));
+    assert_eq!(handler, None);
+    allowed
+}
+
+#[test]
+fn no_text_of_a_page_becomes_markup() {
+    let allowed = allowed_names();
+    for (index, text) in batches(&collections()).iter().enumerate() {
+        let (page, address) = pages::conversation(&Texts::uniform(text));
+        let made = parse_html(&render_html(&page, &address));
+        assert_harmless(&format!("batch {index}"), &made, &allowed);
+        // A parser turns each of these into one line break, and drops NUL.
+        let shown = text.replace("\r\n", "\n").replace('\r', "\n");
+        assert!(
+            made.text.contains(&shown),
+            "batch {index}: the question is shown as it is"
+        );
+        for (page, address) in pages::other_pages(text) {
+            assert_harmless(
+                &format!("batch {index} at {address}"),
+                &parse_html(&render_html(&page, &address)),
+                &allowed,
+            );
+        }
+    }
+}
+
+#[test]
+fn no_markdown_becomes_markup() {
+    let allowed = allowed_names();
+    for text in &collections() {
+        let html = run_as_server(|| {
+            provide_context(MarkdownLoader::start());
+            view! { <MarkdownView prose=Prose::finished(text) prefix="m"/> }.to_html()
+        });
+        assert_harmless(text, &parse_html(&html), &allowed);
+    }
+}
+
+/// Data of every panel type, with a text in all places.
+fn panel_data(text: &str) -> Vec<(&'static str, Value)> {
+    let article = json!({ "title": text, "pmid": text, "authors": [text], "journal": text, "url": text, "doi": text,
+        "abstract": text, "published": text });
+    vec![
+        ("pubmed_article", article.clone()),
+        (
+            "pubmed_search_results",
+            json!({ "query": text, "articles": [article] }),
+        ),
+        (
+            "chart",
+            json!({ "kind": "bar", "title": text, "x": [text], "x_label": text, "y_label": text,
+            "series": [{ "name": text, "values": [1.5] }] }),
+        ),
+        (
+            "query_suggestion",
+            json!({ "query": text, "reason": text, "explanation": text }),
+        ),
+        ("table", json!({ "columns": [text], "rows": [[text], [1]] })),
+        ("text_document", json!({ "title": text, "text": text })),
+        (
+            "text_document",
+            json!({ "title": text, "of": "abc", "versions": [{ "text": text }, { "text": "b" }] }),
+        ),
+        (
+            "web_search_results",
+            json!({ "query": text, "results": [{ "title": text, "url": text, "snippet": text }] }),
+        ),
+        ("unknown", json!({ text: [text, { text: text }] })),
+    ]
+}
+
+fn panel_html(text: &str) -> Vec<String> {
+    let view = |(kind, data): (&str, Value)| {
+        let view = payloads::view(&Payload {
+            payload_id: "payload_1".into(),
+            kind: kind.into(),
+            summary: text.into(),
+            data: RawJson::parse_or_quote(&data.to_string()),
+        });
+        run_as_server(|| {
+            provide_context(MarkdownLoader::start());
+            panel::body(&view).to_html()
+        })
+    };
+    panel_data(text).into_iter().map(view).collect()
+}
+
+#[test]
+fn nothing_in_the_panel_becomes_markup() {
+    let mut allowed = allowed_names();
+    for text in [HARMLESS_MARKDOWN, "text", "https://example.com/"] {
+        for html in panel_html(text) {
+            allowed.append(&mut parse_html(&html).names);
+        }
+    }
+    for (index, text) in batches(&collections()).iter().enumerate() {
+        for html in panel_html(text) {
+            assert_harmless(&format!("batch {index}"), &parse_html(&html), &allowed);
+        }
+    }
+}
