@@ -43,7 +43,7 @@ test('formulas become MathML and copy as their source', async ({ chat, page, ups
   await chat.say('Many');
   await chat.done();
   const answer = chat.answers.last();
-  await expect(answer.locator('math')).toHaveCount(7);
+  await expect(answer.locator('math')).toHaveCount(8);
   await expect(answer).toContainText('costs $5 and $10.');
   await expect(answer.locator('.md-formula-raw')).toHaveText('$\\unknown{x}$');
   // Drawn as mathematics, not only present.
@@ -62,7 +62,7 @@ test('formulas become MathML and copy as their source', async ({ chat, page, ups
 
   const path = chat.path;
   await chat.open(path);
-  await expect(answer.locator('math')).toHaveCount(7);
+  await expect(answer.locator('math')).toHaveCount(8);
 });
 
 test.describe('without scripts', () => {
@@ -72,6 +72,6 @@ test.describe('without scripts', () => {
     await upstream.script({ steps: [{ text: FORMULAS }] });
     const events = await (await EventStream.chat(parlor.url, { message: 'Many' })).rest();
     await page.goto(`/c/${events[0]!.conversation_id}`);
-    await expect(chat.answers.locator('math')).toHaveCount(7);
+    await expect(chat.answers.locator('math')).toHaveCount(8);
   });
 });
