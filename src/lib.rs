@@ -4,7 +4,7 @@
 //! app → runs → journal, and from there as an event. `ARCHITECTURE.md` has the picture.
 //!
 //! Compiled for the server and the browser: [`protocol`] (the types that both exchange), [`api`] (the page's
-//! requests), [`markdown`], [`highlight`], [`ui`]. Everything else is server code.
+//! requests), [`markdown`], [`math`], [`highlight`], [`ui`]. Everything else is server code.
 #![recursion_limit = "256"]
 
 #[cfg(feature = "ssr")]
@@ -14,6 +14,7 @@ mod crash_point;
 pub mod api;
 pub mod highlight;
 pub mod markdown;
+pub mod math;
 pub mod protocol;
 pub mod ui;
 

@@ -1,7 +1,7 @@
 //! Blocks and inlines that have begun and not ended.
 
 use super::autolink;
-use super::blocks::{Alignment, Block, Inline, ListItem, TableCell};
+use super::blocks::{AlertKind, Alignment, Block, Inline, ListItem, Markup, TableCell};
 use super::citation;
 
 /// The element that a frame will become when it ends.
@@ -12,6 +12,8 @@ pub(super) enum FrameKind {
     Code(Option<String>),
     Html,
     Quote,
+    Alert(AlertKind),
+    Details(Vec<Inline>),
     List { start: Option<u64>, loose: bool },
     Item(Option<bool>),
     Footnote(String),
@@ -21,6 +23,7 @@ pub(super) enum FrameKind {
     Emphasis,
     Strong,
     Strikethrough,
+    Markup(Markup),
     Link { href: String, title: Option<String> },
     Image { href: String, title: Option<String> },
 }
@@ -65,7 +68,12 @@ impl BlockFrame {
     fn is_container(&self) -> bool {
         matches!(
             self.kind,
-            FrameKind::Root | FrameKind::Quote | FrameKind::Item(_) | FrameKind::Footnote(_)
+            FrameKind::Root
+                | FrameKind::Quote
+                | FrameKind::Alert(_)
+                | FrameKind::Details(_)
+                | FrameKind::Item(_)
+                | FrameKind::Footnote(_)
         )
     }
 

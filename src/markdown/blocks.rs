@@ -1,5 +1,7 @@
 //! The tree: the meaning of a Markdown text, without its presentation.
 
+use super::formula::Formula;
+
 /// A block, from a rule to a list of lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
@@ -14,6 +16,16 @@ pub enum Block {
         text: String,
     },
     Quote(Vec<Block>),
+    /// A quote that begins with a line such as `[!NOTE]`.
+    Alert {
+        kind: AlertKind,
+        blocks: Vec<Block>,
+    },
+    /// `<details>`: blocks below a summary, hidden at first.
+    Details {
+        summary: Vec<Inline>,
+        blocks: Vec<Block>,
+    },
     /// `start` is the first number of an ordered list. The paragraphs of a tight list are shown without space
     /// between.
     List {
@@ -34,6 +46,61 @@ pub enum Block {
     },
     /// A block of raw HTML, shown as its source text.
     Html(String),
+}
+
+impl Block {
+    /// The blocks of a container that is not a list.
+    pub fn children(&self) -> Option<&Vec<Block>> {
+        match self {
+            Block::Quote(blocks)
+            | Block::Alert { blocks, .. }
+            | Block::Details { blocks, .. }
+            | Block::Footnote { blocks, .. } => Some(blocks),
+            _ => None,
+        }
+    }
+
+    /// The same, for changes.
+    pub(super) fn children_mut(&mut self) -> Option<&mut Vec<Block>> {
+        match self {
+            Block::Quote(blocks)
+            | Block::Alert { blocks, .. }
+            | Block::Details { blocks, .. }
+            | Block::Footnote { blocks, .. } => Some(blocks),
+            _ => None,
+        }
+    }
+}
+
+/// The kind of an alert, as on GitHub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertKind {
+    Note,
+    Tip,
+    Important,
+    Warning,
+    Caution,
+}
+
+/// An inline element that is written as an HTML tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markup {
+    Subscript,
+    Superscript,
+    Keyboard,
+    Highlight,
+}
+
+impl Markup {
+    /// The name of the tag.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Markup::Subscript => "sub",
+            Markup::Superscript => "sup",
+            Markup::Keyboard => "kbd",
+            Markup::Highlight => "mark",
+        }
+    }
 }
 
 /// The content of a table cell.
@@ -63,6 +130,12 @@ pub enum Inline {
     Emphasis(Vec<Inline>),
     Strong(Vec<Inline>),
     Strikethrough(Vec<Inline>),
+    Markup {
+        markup: Markup,
+        children: Vec<Inline>,
+    },
+    /// A formula; one in a line of its own, too.
+    Formula(Formula),
     /// A link. Its address has passed the allow list. Links are never nested.
     Link {
         href: String,
@@ -100,10 +173,12 @@ fn collect_text(inlines: &[Inline], out: &mut String) {
             Inline::Emphasis(children)
             | Inline::Strong(children)
             | Inline::Strikethrough(children)
+            | Inline::Markup { children, .. }
             | Inline::Link { children, .. } => collect_text(children, out),
             Inline::Image { alt, .. } => out.push_str(alt),
             Inline::FootnoteReference(_) => {}
             Inline::Citation(number) => out.push_str(&citation_text(*number)),
+            Inline::Formula(formula) => out.push_str(&formula.source()),
             Inline::HardBreak => out.push('\n'),
         }
     }

@@ -2,46 +2,61 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Tag};
+use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag};
 
 use super::autolink;
 use super::block_frame::{BlockFrame, FrameKind};
-use super::blocks::{Alignment, Block, Inline, ListItem, plain_text};
+use super::blocks::{AlertKind, Alignment, Block, Inline, ListItem, plain_text};
 use super::citation;
+use super::details::DetailsPairs;
+use super::formula_mask::unmask;
 use super::link_policy;
-use super::parse::ParsedMarkdown;
+use super::parse::{ParsedMarkdown, Stage};
 
 /// The maximum nesting of quotes and lists, and of emphasis. Deeper elements are shown at this depth, so that
 /// neither the recursion here nor the browser's depends on the model's output.
-const MAX_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// A builder of the tree, which consumes the events of a text one after the other.
 pub(super) struct MarkdownBuilder {
     skip: usize,
-    frames: Vec<BlockFrame>,
+    pub(super) frames: Vec<BlockFrame>,
     /// For each start event without its end: true if it made a frame. One that is nested too deeply makes
     /// none.
     has_frame: Vec<bool>,
-    inline_depth: usize,
+    pub(super) inline_depth: usize,
     links: usize,
-    reading: ParsedMarkdown,
+    pub(super) stage: Stage,
+    pub(super) details: DetailsPairs,
+    /// The position of the present block of HTML.
+    pub(super) html_span: Range<usize>,
+    /// The masked text of a formula that has begun.
+    pub(super) formula: String,
+    pub(super) reading: ParsedMarkdown,
 }
 
 impl MarkdownBuilder {
     /// Creates a builder that leaves out the blocks that begin before `skip`.
-    pub fn new(skip: usize) -> Self {
+    pub fn new(skip: usize, stage: Stage, details: DetailsPairs) -> Self {
         MarkdownBuilder {
             skip,
             frames: vec![BlockFrame::new(FrameKind::Root)],
             has_frame: Vec::new(),
             inline_depth: 0,
             links: 0,
+            stage,
+            details,
+            html_span: 0..0,
+            formula: String::new(),
             reading: ParsedMarkdown::default(),
         }
     }
 
     /// Returns the result without the definitions, which are not events.
     pub fn finish(mut self) -> ParsedMarkdown {
+        self.end_formula();
+        self.reading.has_open_details = self.frames.len() > 1;
+        self.end_elements();
         if let Some(mut root) = self.frames.pop() {
             root.close_paragraph();
             self.reading.blocks = root.blocks;
@@ -63,12 +78,23 @@ impl MarkdownBuilder {
             return;
         }
         match event {
+            Event::Text(_) => {}
+            // The line ends of a formula.
+            Event::SoftBreak | Event::HardBreak if !self.formula.is_empty() => {
+                self.formula.push('\n');
+                return;
+            }
+            _ => self.end_formula(),
+        }
+        match event {
             Event::Start(tag) => self.start(tag, span),
             Event::End(_) => self.end(),
-            Event::Text(text) => self.push_text(&text, span),
-            Event::Html(text) | Event::InlineHtml(text) => self.push_text(&text, span),
-            Event::Code(text) => self.push_inline(Inline::Code(text.to_string())),
-            Event::FootnoteReference(label) => self.push_inline(Inline::FootnoteReference(label.to_string())),
+            Event::Text(text) | Event::Html(text) => self.push_text(&text, span),
+            Event::InlineHtml(tag) => self.push_tag(&tag),
+            Event::Code(text) => self.push_inline(Inline::Code(unmask(&text).into_owned())),
+            Event::FootnoteReference(label) => {
+                self.push_inline(Inline::FootnoteReference(unmask(&label).into_owned()))
+            }
             Event::SoftBreak => self.push_inline(Inline::Text("\n".to_owned())),
             Event::HardBreak => self.push_inline(Inline::HardBreak),
             Event::Rule => {
@@ -88,11 +114,12 @@ impl MarkdownBuilder {
                     *task = Some(checked);
                 }
             }
+            // The parser's own extension knows only dollars, and is not enabled.
             Event::InlineMath(text) | Event::DisplayMath(text) => self.push_text(&text, span),
         }
     }
 
-    fn current_frame(&mut self) -> &mut BlockFrame {
+    pub(super) fn current_frame(&mut self) -> &mut BlockFrame {
         if self.frames.is_empty() {
             self.frames.push(BlockFrame::new(FrameKind::Root));
         }
@@ -100,7 +127,7 @@ impl MarkdownBuilder {
         &mut self.frames[last]
     }
 
-    fn push_inline(&mut self, inline: Inline) {
+    pub(super) fn push_inline(&mut self, inline: Inline) {
         self.current_frame().push_inline(inline);
     }
 
@@ -109,19 +136,19 @@ impl MarkdownBuilder {
         let top = self.current_frame();
         match top.kind {
             FrameKind::Code(_) | FrameKind::Html => {
-                top.text.push_str(text);
+                top.text.push_str(&unmask(text));
                 if outermost {
                     let end = self.reading.code_end.unwrap_or(0).max(span.end);
                     self.reading.code_end = Some(end);
                 }
             }
-            _ => top.push_inline(Inline::Text(text.to_owned())),
+            _ => self.push_running_text(text),
         }
     }
 
     /// Ends an open paragraph and records the span of an outermost block. It must be called before every
     /// block.
-    fn begin_block(&mut self, span: &Range<usize>) {
+    pub(super) fn begin_block(&mut self, span: &Range<usize>) {
         self.current_frame().close_paragraph();
         if self.frames.len() == 1 {
             self.reading.block_spans.push(span.clone());
@@ -131,7 +158,7 @@ impl MarkdownBuilder {
         }
     }
 
-    fn push_block(&mut self, block: Block) {
+    pub(super) fn push_block(&mut self, block: Block) {
         self.current_frame().blocks.push(block);
     }
 
@@ -150,17 +177,18 @@ impl MarkdownBuilder {
             Tag::CodeBlock(code) => {
                 self.begin_block(&span);
                 Some(FrameKind::Code(match code {
-                    CodeBlockKind::Fenced(info) => Some(info.to_string()),
+                    CodeBlockKind::Fenced(info) => Some(unmask(&info).into_owned()),
                     CodeBlockKind::Indented => None,
                 }))
             }
             Tag::HtmlBlock => {
-                self.begin_block(&span);
+                self.html_span = span;
                 Some(FrameKind::Html)
             }
-            Tag::BlockQuote(_) => {
+            Tag::BlockQuote(kind) => {
                 self.begin_block(&span);
-                (depth < MAX_DEPTH).then_some(FrameKind::Quote)
+                (depth < MAX_DEPTH)
+                    .then(|| kind.map_or(FrameKind::Quote, |kind| FrameKind::Alert(alert(kind))))
             }
             Tag::List(start) => {
                 self.begin_block(&span);
@@ -179,7 +207,7 @@ impl MarkdownBuilder {
             Tag::FootnoteDefinition(label) => {
                 self.begin_block(&span);
                 self.reading.footnotes.push((label.to_string(), span.start));
-                (depth < MAX_DEPTH).then(|| FrameKind::Footnote(label.to_string()))
+                (depth < MAX_DEPTH).then(|| FrameKind::Footnote(unmask(&label).into_owned()))
             }
             Tag::Table(alignments) => {
                 self.begin_block(&span);
@@ -214,7 +242,7 @@ impl MarkdownBuilder {
             } => {
                 let href = match link_type {
                     LinkType::Email => format!("mailto:{dest_url}"),
-                    _ => dest_url.to_string(),
+                    _ => unmask(&dest_url).into_owned(),
                 };
                 FrameKind::Link {
                     href,
@@ -222,7 +250,7 @@ impl MarkdownBuilder {
                 }
             }
             Tag::Image { dest_url, title, .. } => FrameKind::Image {
-                href: dest_url.to_string(),
+                href: unmask(&dest_url).into_owned(),
                 title: non_empty_title(title),
             },
             // No other extension is enabled.
@@ -259,15 +287,12 @@ impl MarkdownBuilder {
             self.current_frame().close_paragraph();
             return;
         }
+        self.end_elements();
         let Some(mut frame) = self.frames.pop() else {
             return;
         };
         frame.close_paragraph();
-        // A link inside a link is not possible.
-        if self.links == 0 {
-            autolink::link_bare_addresses(&mut frame.inlines);
-            citation::extract_citations(&mut frame.inlines);
-        }
+        self.extract_links(&mut frame.inlines);
         match frame.kind {
             FrameKind::Root => {}
             FrameKind::Paragraph => self.push_block(Block::Paragraph(frame.inlines)),
@@ -279,8 +304,14 @@ impl MarkdownBuilder {
                 info,
                 text: frame.text,
             }),
-            FrameKind::Html => self.push_block(Block::Html(frame.text)),
+            FrameKind::Html => self.push_html(&frame.text),
             FrameKind::Quote => self.push_block(Block::Quote(frame.blocks)),
+            FrameKind::Alert(kind) => self.push_block(Block::Alert {
+                kind,
+                blocks: frame.blocks,
+            }),
+            // Ended above.
+            FrameKind::Details(_) | FrameKind::Markup(_) => {}
             FrameKind::List { start, loose } => self.push_block(Block::List {
                 start,
                 tight: !loose,
@@ -334,14 +365,32 @@ impl MarkdownBuilder {
         }
     }
 
+    pub(super) fn extract_links(&self, inlines: &mut Vec<Inline>) {
+        // A link inside a link is not possible.
+        if self.links == 0 {
+            autolink::link_bare_addresses(inlines);
+            citation::extract_citations(inlines);
+        }
+    }
+
     fn end_inline(&mut self, inline: Inline) {
         self.inline_depth -= 1;
         self.push_inline(inline);
     }
 }
 
+fn alert(kind: BlockQuoteKind) -> AlertKind {
+    match kind {
+        BlockQuoteKind::Note => AlertKind::Note,
+        BlockQuoteKind::Tip => AlertKind::Tip,
+        BlockQuoteKind::Important => AlertKind::Important,
+        BlockQuoteKind::Warning => AlertKind::Warning,
+        BlockQuoteKind::Caution => AlertKind::Caution,
+    }
+}
+
 fn non_empty_title(title: CowStr<'_>) -> Option<String> {
-    (!title.is_empty()).then(|| title.to_string())
+    (!title.is_empty()).then(|| unmask(&title).into_owned())
 }
 
 fn alignment(alignment: pulldown_cmark::Alignment) -> Alignment {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::blocks::{Block, ListItem};
-use super::parse::{self, ParsedMarkdown};
+use super::parse::{self, ParsedMarkdown, Stage};
 use super::references::{LabelMentions, ReferenceTable};
 
 /// A list, table or fence of which the beginning is closed.
@@ -76,12 +76,11 @@ pub(super) struct ClosedPart {
 /// The text that is put before a part when it is parsed.
 pub(super) struct PartContext<'a> {
     pub references: &'a ReferenceTable,
-    /// See [`ReferenceTable::definitions_for`].
-    pub assume_footnotes: bool,
+    pub stage: Stage,
     pub container: Option<&'a OpenContainer>,
 }
 
-/// Parses a part. Returns the result, with positions counted from the part's beginning, and the number of
+/// Parses a part, whose formulas are masked. Returns the result, with positions counted from the part's beginning, and the number of
 /// bytes parsed.
 ///
 /// A list that continues has only its further items.
@@ -92,17 +91,17 @@ pub(super) fn parse_part(
 ) -> (ParsedMarkdown, usize) {
     let mut whole = context
         .references
-        .definitions_for(mentions, context.assume_footnotes);
+        .definitions_for(mentions, context.stage != Stage::Finished);
     let skip = whole.len();
     if let Some(open) = context.container {
         whole.push_str(&open.lead_text);
     }
     let offset = whole.len();
     let mut reading = if offset == 0 {
-        parse::parse_from(text, 0)
+        parse::parse_from(text, 0, context.stage)
     } else {
         whole.push_str(text);
-        parse::parse_from(&whole, skip)
+        parse::parse_from(&whole, skip, context.stage)
     };
     if context
         .container

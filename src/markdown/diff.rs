@@ -153,6 +153,20 @@ pub(super) fn diff_block(path: &mut BlockPath, old: &mut Block, new: Block, out:
         }
         (Block::Quote(old), Block::Quote(new)) => diff_blocks(path, old, 0, new, ExtraChildren::Drop, out),
         (
+            Block::Alert { kind, blocks: old },
+            Block::Alert {
+                kind: newer,
+                blocks: new,
+            },
+        ) if *kind == newer => diff_blocks(path, old, 0, new, ExtraChildren::Drop, out),
+        (
+            Block::Details { summary, blocks: old },
+            Block::Details {
+                summary: newer,
+                blocks: new,
+            },
+        ) if *summary == newer => diff_blocks(path, old, 0, new, ExtraChildren::Drop, out),
+        (
             Block::Footnote { label, blocks: old },
             Block::Footnote {
                 label: newer,

@@ -6,12 +6,14 @@
 //! and of a fence the last line. Only complete lines close anything, because an incomplete line may still
 //! become something else.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::blocks::Block;
 use super::closed_part::{self, ClosedPart, ContainerKind, OpenContainer, PartContext};
 use super::diff::{self, ExtraChildren};
-use super::parse::{self, ParsedMarkdown};
+use super::formula_mask;
+use super::parse::{self, ParsedMarkdown, Stage};
 use super::patch::Patch;
 use super::references::{self, LabelMentions, ReferenceTable};
 use super::settle::SettledLines;
@@ -110,16 +112,18 @@ impl MarkdownDocument {
     /// Renders the open tail, provisionally unless the text is finished.
     fn render_tail(&mut self, patches: &mut Vec<Patch>) -> ParsedMarkdown {
         let open = self.open_container.clone();
-        let text = &self.source[self.tail_start..];
         let lead = open.as_ref().map_or("", |open| open.lead_text.as_str());
-        let text = if self.is_finished {
-            text.into()
+        let masked = formula_mask::mask(lead, &self.source[self.tail_start..], !self.is_finished);
+        self.parsed_bytes += masked.parsed as u64;
+        let (text, stage) = if self.is_finished {
+            (masked.text, Stage::Finished)
         } else {
-            tail_repair::complete_tail(lead, text, &mut self.parsed_bytes)
+            let text = tail_repair::complete_tail(lead, &masked.text, &mut self.parsed_bytes);
+            (Cow::Owned(text.into_owned()), Stage::Tail)
         };
         let mentions = LabelMentions::find(&text);
         let (mut reading, bytes) =
-            closed_part::parse_part(&text, &mentions, self.parse_context(open.as_ref()));
+            closed_part::parse_part(&text, &mentions, self.parse_context(open.as_ref(), stage));
         self.parsed_bytes += bytes as u64;
 
         let mut blocks = std::mem::take(&mut reading.blocks).into_iter();
@@ -149,11 +153,19 @@ impl MarkdownDocument {
         }
         self.settled_end = end;
         let before = self.open_container.clone();
-        let text = &self.source[self.tail_start..end];
+        let lead = before.as_ref().map_or("", |open| open.lead_text.as_str());
+        let masked = formula_mask::mask(lead, &self.source[self.tail_start..end], false);
+        self.parsed_bytes += masked.parsed as u64;
+        // The lines of a formula that is still open may look like any block, so they wait for its end.
+        let length = masked.open_at.map_or(masked.text.len(), |at| {
+            masked.text[..at].rfind('\n').map_or(0, |at| at + 1)
+        });
+        let text = masked.text[..length].to_owned();
+        let text = text.as_str();
         let (mut reading, bytes) = closed_part::parse_part(
             text,
             &LabelMentions::find(text),
-            self.parse_context(before.as_ref()),
+            self.parse_context(before.as_ref(), Stage::Settled),
         );
         self.parsed_bytes += bytes as u64;
         let (settled, bytes) = SettledLines::from_reading(&reading, text, before.as_ref());
@@ -198,10 +210,10 @@ impl MarkdownDocument {
         self.reparse_mentions(patches, 0, |mentions| new.intersects(mentions));
     }
 
-    fn parse_context<'a>(&'a self, open: Option<&'a OpenContainer>) -> PartContext<'a> {
+    fn parse_context<'a>(&'a self, open: Option<&'a OpenContainer>, stage: Stage) -> PartContext<'a> {
         PartContext {
             references: &self.references,
-            assume_footnotes: !self.is_finished,
+            stage,
             container: open,
         }
     }
@@ -214,7 +226,8 @@ impl MarkdownDocument {
         let mentions = if fence {
             LabelMentions::default()
         } else {
-            LabelMentions::find(&self.source[source.clone()])
+            let lead = within.as_ref().map_or("", |open| open.lead_text.as_str());
+            LabelMentions::find(&formula_mask::mask(lead, &self.source[source.clone()], false).text)
         };
         if !mentions.is_empty() {
             self.parts_with_mentions.push(ClosedPart {
@@ -249,10 +262,19 @@ impl MarkdownDocument {
     ) {
         let parts = std::mem::take(&mut self.parts_with_mentions);
         for part in parts.iter().skip(from).filter(|part| wanted(&part.mentions)) {
-            let text = &self.source[part.source.clone()];
-            let (reading, bytes) =
-                closed_part::parse_part(text, &part.mentions, self.parse_context(part.container.as_ref()));
-            self.parsed_bytes += bytes as u64;
+            let lead = part.container.as_ref().map_or("", |open| open.lead_text.as_str());
+            let masked = formula_mask::mask(lead, &self.source[part.source.clone()], false);
+            let stage = if self.is_finished {
+                Stage::Finished
+            } else {
+                Stage::Settled
+            };
+            let (reading, bytes) = closed_part::parse_part(
+                &masked.text,
+                &part.mentions,
+                self.parse_context(part.container.as_ref(), stage),
+            );
+            self.parsed_bytes += (bytes + masked.parsed) as u64;
             for (index, block) in reading.blocks.into_iter().enumerate() {
                 let within = part.container.as_ref().filter(|_| index == 0);
                 self.replace_block(part.block + index, within, block, ExtraChildren::Keep, patches);

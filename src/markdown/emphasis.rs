@@ -112,7 +112,8 @@ impl EmphasisStack {
 
 /// Returns two flags for a run between these texts: it can open, and it can close.
 fn can_open_and_close(byte: u8, before: &str, after: &str) -> (bool, bool) {
-    let punctuation = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
+    // Formulas are masked by control characters.
+    let punctuation = |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !c.is_control();
     let before = before.chars().next_back().unwrap_or(' ');
     let after = after.chars().next().unwrap_or(' ');
     let left =

@@ -99,6 +99,8 @@ impl InlineScanner<'_> {
                 b'<' => at = self.scan_angle(at),
                 b'&' if self.is_incomplete_entity(at) => self.end = at,
                 b'|' if self.cut_at_pipe => self.end = at,
+                // It may be half of a formula's delimiter.
+                b'$' if at + 1 == self.bytes.len() => self.end = at,
                 _ => at += 1,
             }
         }

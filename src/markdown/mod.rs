@@ -9,7 +9,11 @@
 //!   table is held back ([`tail_repair`], [`inline_repair`]). `finish` shows the text as it is.
 //! - [`CodeTracker`] follows a growing text only to decide whether it ends in code.
 //!
-//! There is no HTML here, neither as input (raw HTML is text) nor as output (views are made in `ui::markdown`),
+//! - Formulas are masked before the text is parsed, because LaTeX is full of Markdown's markup ([`formula_mask`]).
+//!   Here they stay LaTeX; `math` parses that.
+//! - A few HTML tags become elements of the tree ([`html_tags`], [`details`]).
+//!
+//! There is no HTML here, neither as input (other raw HTML is text) nor as output (views are made in `ui::markdown`),
 //! and no Leptos: the module is compiled for the server and the browser and depends on no other module of
 //! Parlor.
 //!
@@ -22,12 +26,18 @@ mod autolink;
 mod block_frame;
 mod blocks;
 mod builder;
+mod builder_elements;
 mod citation;
 mod closed_part;
 mod code_tracker;
+mod details;
 mod diff;
 mod document;
 mod emphasis;
+mod formula;
+mod formula_mask;
+mod formula_rules;
+mod html_tags;
 mod inline_repair;
 mod last_leaf;
 mod link_destination;
@@ -42,9 +52,12 @@ mod unseen;
 #[cfg(test)]
 mod tests;
 
-pub use blocks::{Alignment, Block, Inline, ListItem, TableCell, citation_text, plain_text};
+pub use blocks::{
+    AlertKind, Alignment, Block, Inline, ListItem, Markup, TableCell, citation_text, plain_text,
+};
 pub use code_tracker::CodeTracker;
 pub use document::MarkdownDocument;
+pub use formula::{Formula, FormulaDelimiters};
 pub use link_policy::is_allowed as is_allowed_link;
 pub use parse::parse;
 pub use patch::{BlockPath, Patch, apply};

@@ -6,17 +6,30 @@ use pulldown_cmark::{Options, Parser};
 
 use super::blocks::Block;
 use super::builder::MarkdownBuilder;
+use super::details::DetailsPairs;
+use super::formula_mask;
 use super::references::LinkDefinition;
 
 /// Returns the blocks of a finished text.
 pub fn parse(text: &str) -> Vec<Block> {
     let mut normal = String::with_capacity(text.len());
     push_normalized(&mut normal, text, &mut false);
-    parse_from(&normal, 0).blocks
+    parse_from(&formula_mask::mask("", &normal, false).text, 0, Stage::Finished).blocks
+}
+
+/// The stage of a text that is parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The complete lines of a growing text, of which only what no later line can change is used.
+    Settled,
+    /// The open tail of a growing text: elements whose end has not arrived yet are shown as if it had.
+    Tail,
+    /// The whole text, or the rest of it.
+    Finished,
 }
 
 /// Appends `text` with one kind of line end and without NUL, for which CommonMark demands the replacement
-/// character.
+/// character. The control characters that mask formulas are replaced too.
 ///
 /// `after_cr` keeps the state between calls: true if the text so far ended with a carriage return, so that a
 /// `\r\n` that was split is still one line end.
@@ -26,6 +39,7 @@ pub(super) fn push_normalized(out: &mut String, text: &str, after_cr: &mut bool)
             '\n' if *after_cr => {}
             '\r' => out.push('\n'),
             '\0' => out.push(char::REPLACEMENT_CHARACTER),
+            c if formula_mask::is_mask(c) => out.push(char::REPLACEMENT_CHARACTER),
             c => out.push(c),
         }
         *after_cr = c == '\r';
@@ -49,6 +63,8 @@ pub(super) struct ParsedMarkdown {
     pub definitions: Vec<(LinkDefinition, usize)>,
     /// The labels of the footnotes that are defined, each with its start.
     pub footnotes: Vec<(String, usize)>,
+    /// True if the last block is a `<details>` whose end has not arrived.
+    pub has_open_details: bool,
 }
 
 impl ParsedMarkdown {
@@ -78,10 +94,12 @@ pub(super) fn parser_options() -> Options {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_GFM
 }
 
-/// Parses `text`, leaving out the blocks and definitions that begin before `skip`: those are only context.
-pub(super) fn parse_from(text: &str, skip: usize) -> ParsedMarkdown {
+/// Parses `text`, whose formulas are masked, leaving out the blocks and definitions that begin before `skip`: those are
+/// only context.
+pub(super) fn parse_from(text: &str, skip: usize, stage: Stage) -> ParsedMarkdown {
     let parser = Parser::new_ext(text, parser_options());
     let definitions = parser
         .reference_definitions()
@@ -96,7 +114,7 @@ pub(super) fn parse_from(text: &str, skip: usize) -> ParsedMarkdown {
             (definition, link.span.end)
         })
         .collect();
-    let mut builder = MarkdownBuilder::new(skip);
+    let mut builder = MarkdownBuilder::new(skip, stage, DetailsPairs::find(text, stage));
     for (event, span) in parser.into_offset_iter() {
         builder.push_event(event, span);
     }

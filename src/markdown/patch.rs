@@ -9,7 +9,7 @@ pub type BlockPath = Vec<usize>;
 /// One change. Patches must be applied in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Patch {
-    /// In the container at `path` (the document, a quote, a footnote, an item of a list), `blocks` replace
+    /// In the container at `path` (the document, a quote, an alert, details, a footnote, an item of a list), `blocks` replace
     /// the blocks from index `from` on.
     Blocks {
         path: BlockPath,
@@ -119,12 +119,11 @@ pub(super) fn find_block<'a>(blocks: &'a mut [Block], path: &[usize]) -> Option<
         return Some(block);
     }
     match block {
-        Block::Quote(blocks) | Block::Footnote { blocks, .. } => find_block(blocks, rest),
         Block::List { items, .. } => {
             let (&item, rest) = rest.split_first()?;
             find_block(&mut items.get_mut(item)?.blocks, rest)
         }
-        _ => None,
+        block => find_block(block.children_mut()?, rest),
     }
 }
 
@@ -134,11 +133,10 @@ fn find_container<'a>(blocks: &'a mut Vec<Block>, path: &[usize]) -> Option<&'a 
         return Some(blocks);
     };
     match blocks.get_mut(first)? {
-        Block::Quote(blocks) | Block::Footnote { blocks, .. } => find_container(blocks, rest),
         Block::List { items, .. } => {
             let (&item, rest) = rest.split_first()?;
             find_container(&mut items.get_mut(item)?.blocks, rest)
         }
-        _ => None,
+        block => find_container(block.children_mut()?, rest),
     }
 }

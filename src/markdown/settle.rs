@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::blocks::Block;
 use super::closed_part::{self, ContainerKind, OpenContainer};
-use super::parse::{self, ParsedMarkdown};
+use super::parse::{self, ParsedMarkdown, Stage};
 
 /// The closed part of a tail. All positions are counted from the tail's beginning.
 #[derive(Debug, Default)]
@@ -47,10 +47,11 @@ impl SettledLines {
         let stop = next_line_start(text, end);
         let next = text[stop..].lines().next();
         let ends_itself = matches!(last, Block::Heading { .. } | Block::Rule);
-        let can_continue = matches!(
-            last,
-            Block::List { .. } | Block::Footnote { .. } | Block::Code { info: None, .. }
-        );
+        let can_continue = reading.has_open_details
+            || matches!(
+                last,
+                Block::List { .. } | Block::Footnote { .. } | Block::Code { info: None, .. }
+            );
         if ends_itself || !can_continue && next.is_some_and(is_blank) {
             let blank = if ends_itself {
                 0
@@ -107,7 +108,7 @@ impl SettledLines {
                     let probe = format!("{lead}{}", &text[begin..]);
                     parsed = probe.len();
                     loose = matches!(
-                        parse::parse_from(&probe, 0).blocks.first(),
+                        parse::parse_from(&probe, 0, Stage::Settled).blocks.first(),
                         Some(Block::List { tight: false, .. })
                     );
                 }
@@ -132,7 +133,10 @@ impl SettledLines {
                     // After a definition, the head of a table may look like the beginning of an item or of
                     // code.
                     parsed = lead.len();
-                    if !matches!(parse::parse_from(&lead, 0).blocks[..], [Block::Table { .. }]) {
+                    if !matches!(
+                        parse::parse_from(&lead, 0, Stage::Settled).blocks[..],
+                        [Block::Table { .. }]
+                    ) {
                         return parsed;
                     }
                 }

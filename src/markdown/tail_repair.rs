@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::html_tags;
 use super::inline_repair::{self, TextContext};
 use super::last_leaf::{LastLeaf, LeafKind};
 
@@ -37,7 +38,13 @@ pub(super) fn complete_tail<'a>(lead: &str, tail: &'a str, parsed: &mut u64) -> 
                 .count();
             return cut_tail(&whole, lead, leaf.span.start + fence);
         }
-        LeafKind::Code | LeafKind::Html => return tail.into(),
+        LeafKind::Html => {
+            return match html_tags::incomplete_details_tag(&whole[leaf.span.start..]) {
+                Some(at) => cut_tail(&whole, lead, leaf.span.start + at),
+                None => tail.into(),
+            };
+        }
+        LeafKind::Code => return tail.into(),
         _ => match hold_back_position(&whole, line, &leaf) {
             Some(at) => {
                 let held = whole[..at.max(lead.len())].to_owned();

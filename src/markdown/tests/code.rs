@@ -23,7 +23,10 @@ pub fn shows_as_code(blocks: &[Block], words: &str) -> bool {
     blocks.iter().any(|block| match block {
         Block::Paragraph(inlines) | Block::Heading { inlines, .. } => inlines_have_code(inlines, words),
         Block::Code { text, .. } => text.contains(words),
-        Block::Quote(blocks) | Block::Footnote { blocks, .. } => shows_as_code(blocks, words),
+        Block::Quote(blocks)
+        | Block::Alert { blocks, .. }
+        | Block::Details { blocks, .. }
+        | Block::Footnote { blocks, .. } => shows_as_code(blocks, words),
         Block::List { items, .. } => items.iter().any(|item| shows_as_code(&item.blocks, words)),
         Block::Table { header, rows, .. } => {
             let mut cells = header.iter().chain(rows.iter().flatten());
@@ -36,9 +39,12 @@ pub fn shows_as_code(blocks: &[Block], words: &str) -> bool {
 fn inlines_have_code(inlines: &[Inline], words: &str) -> bool {
     inlines.iter().any(|inline| match inline {
         Inline::Code(text) => text.contains(words),
-        Inline::Emphasis(inlines) | Inline::Strong(inlines) | Inline::Strikethrough(inlines) => {
-            inlines_have_code(inlines, words)
-        }
+        Inline::Emphasis(inlines)
+        | Inline::Strong(inlines)
+        | Inline::Strikethrough(inlines)
+        | Inline::Markup {
+            children: inlines, ..
+        } => inlines_have_code(inlines, words),
         Inline::Link { children, .. } => inlines_have_code(children, words),
         _ => false,
     })

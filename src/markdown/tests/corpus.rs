@@ -95,7 +95,28 @@ pub const SNIPPETS: &[&str] = &[
     "\t- ",
     "-\n",
     "1.\n",
+    "$",
+    "$x_1$",
+    "$x^2",
+    "$$",
+    "$$\n",
+    "\\(",
+    "\\)",
+    "\\[",
+    "\\]",
+    "\\frac{a}{b} ",
+    "+ c\n",
+    "<br>",
+    "<sub>",
+    "</sub>",
+    "<kbd>",
+    "<details>\n",
+    "<summary>s</summary>\n\n",
+    "</details>\n",
+    "</details>\n\n",
+    "> [!NOTE]\n",
     "\u{0}",
+    "\u{1}",
     "\u{a0}",
     "é",
     "漢字",
@@ -103,6 +124,10 @@ pub const SNIPPETS: &[&str] = &[
 
 /// Texts on which this module once failed.
 pub const REGRESSIONS: &[&str] = &[
+    "# $$</details>\n\\\n$$\n",
+    "</details>\n</details>\n- ",
+    "> <details>\n\n",
+    "- $$[^1]$x_1$- [ ] a\n<details>\n",
     "| a | b |\n|---|:-:|\na[^1]&amp;[a]: /u\n`",
     "1. \n\n1.\n- ",
     "[^1]: [^1]: n\n",
@@ -179,6 +204,18 @@ pub const EDGE_CASES: &[(&str, &str)] = &[
     ),
     ("setext headings", "a\nb\n===\nc\n---\n- d\n---\n"),
     ("line ends", "a\r\nb\r\r\n- c\r- d\r\n\r\n```\r\ne\r\n```\r\n"),
+    (
+        "formulas that never end",
+        "a \\(b + c\n\n$$ d\n- e\n- f\n\n\\[ g\n\n$h i\nj$ k\n",
+    ),
+    (
+        "tags that never close",
+        "a <sub>b **c</sub> d** <kbd>e\n\n<details>\n<summary>f\n\ng\n\n- h <mark>i\n- j\n\n</details> k\n\nl\n",
+    ),
+    (
+        "details in sequence and in containers",
+        "<details>\n<summary>a</summary>\nb\n</details>\n<details>\n<summary>c</summary>\n\nd\n\n<details>\n\ne\n\n</details>\n\n</details>\n\n- <details>\n  <summary>f</summary>\n\n  g\n\n  </details>\n- h\n",
+    ),
     ("headings without text", "#\n\n# #\n## a ##\n###b\n"),
 ];
 
@@ -258,6 +295,29 @@ pub const ANSWERS: &[(&str, &str)] = &[
     (
         "fences with tildes and info",
         "~~~python {a=1}\nprint('```')\n~~~\n\n````markdown\n```js\nx\n```\n````\n",
+    ),
+    (
+        "formulas",
+        "The sum \\(a_1 + b_1\\) is *less* than $c^2_{i}$, so\n\n\\[\n\\begin{aligned}\na &= b \\\\\n&+ [c]\n- d\n\\end{aligned}\n\\]\n\n\
+         1. With **$x^*$** in it:\n   $$\n   \\frac{a*b*c}{d}\n   = e\n   $$\n   and more.\n2. $$ E = mc^2 $$\n\n> \\[ x < y \\]\n> quoted\n\n\
+         | a | $b^{2}$ |\n|---|---|\n| \\(c\\) | d |\n",
+    ),
+    (
+        "prices and variables",
+        "It costs $5 and $10, or $20/month. Set $HOME and $PATH, then run `echo $A$B`.\n\nFrom US$5 to 7$ each.\n",
+    ),
+    (
+        "tags with a meaning",
+        "H<sub>2</sub>O and x<sup>2</sup>, press <kbd>Ctrl</kbd>+<kbd>C</kbd>, <mark>*this*</mark>.<br>Next line\n\n\
+         | a | b |\n|---|---|\n| c<br>d | e |\n",
+    ),
+    (
+        "details",
+        "Before.\n\n<details>\n<summary>More <b>here</b></summary>\n\nHidden **text**.\n\n- item\n\n```sh\nls\n```\n\n</details>\n\nAfter.\n",
+    ),
+    (
+        "alerts",
+        "> [!NOTE]\n> Useful *text*.\n\nThen\n\n> [!WARNING]\n> Be careful.\n> - really\n",
     ),
     (
         "hyphens",

@@ -3,9 +3,11 @@
 mod code;
 mod complexity;
 mod corpus;
+mod formulas;
 mod incremental;
 mod links;
 mod rendering;
+mod tags;
 mod tree;
 
 use super::{Block, MarkdownDocument, Patch, apply};

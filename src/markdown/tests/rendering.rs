@@ -19,7 +19,13 @@ fn collect_blocks(blocks: &[Block], out: &mut String) {
         match block {
             Block::Paragraph(inlines) | Block::Heading { inlines, .. } => collect_inlines(inlines, out),
             Block::Code { text, .. } | Block::Html(text) => out.push_str(text),
-            Block::Quote(blocks) | Block::Footnote { blocks, .. } => collect_blocks(blocks, out),
+            Block::Quote(blocks) | Block::Alert { blocks, .. } | Block::Footnote { blocks, .. } => {
+                collect_blocks(blocks, out)
+            }
+            Block::Details { summary, blocks } => {
+                collect_inlines(summary, out);
+                collect_blocks(blocks, out);
+            }
             Block::List { items, .. } => items.iter().for_each(|item| collect_blocks(&item.blocks, out)),
             Block::Table { header, rows, .. } => {
                 std::iter::once(header)
@@ -105,7 +111,12 @@ fn markers_do_not_flash() {
 
 #[test]
 fn holds_back_little() {
-    for (name, text) in corpus::ANSWERS.iter().filter(|(name, _)| *name != "footnotes") {
+    // What is known only at the end: a footnote's text, the end of an element.
+    let known_late = ["footnotes", "details"];
+    for (name, text) in corpus::ANSWERS
+        .iter()
+        .filter(|(name, _)| !known_late.contains(name))
+    {
         let mut document = MarkdownDocument::new();
         for line in text.split_inclusive("\n\n") {
             document.push(line);

@@ -12,7 +12,11 @@ use super::{
     node::{InlineNode, ItemNode, Node, NodeKind, Nodes, TableNode, TableRow},
     scroll::tab_stop_while_wider,
 };
-use crate::{markdown::Alignment, protocol::CitedSource, ui::runtime::erase::Erase};
+use crate::{
+    markdown::{AlertKind, Alignment},
+    protocol::CitedSource,
+    ui::runtime::erase::Erase,
+};
 
 /// The context shared by the views of one text.
 #[derive(Clone)]
@@ -55,11 +59,45 @@ fn render_block(node: Node, context: &RenderContext) -> AnyView {
             .erase()
         }
         NodeKind::Quote(nodes) => view! { <blockquote>{render_blocks(&nodes, context)}</blockquote> }.erase(),
+        NodeKind::Alert { kind, nodes } => alert(kind, &nodes, context),
+        NodeKind::Details { summary, nodes } => view! {
+            <details class="md-details">
+                <summary>{summary_text(&summary, context)}</summary>
+                <div class="md-details-content">{render_blocks(&nodes, context)}</div>
+            </details>
+        }
+        .erase(),
         NodeKind::List { start, tight, items } => list(start, tight, &items, context),
         NodeKind::Table(table) => self::table(&table, context),
         NodeKind::Rule => view! { <hr/> }.erase(),
         NodeKind::Footnote { label, nodes } => footnotes::footnote(&label, node.key, &nodes, context),
         NodeKind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.erase(),
+    }
+}
+
+fn alert(kind: AlertKind, nodes: &Nodes, context: &RenderContext) -> AnyView {
+    let (class, title) = match kind {
+        AlertKind::Note => ("md-alert md-alert-note", "Note"),
+        AlertKind::Tip => ("md-alert md-alert-tip", "Tip"),
+        AlertKind::Important => ("md-alert md-alert-important", "Important"),
+        AlertKind::Warning => ("md-alert md-alert-warning", "Warning"),
+        AlertKind::Caution => ("md-alert md-alert-caution", "Caution"),
+    };
+    view! {
+        <div class=class role="note">
+            <p class="md-alert-title">{title}</p>
+            {render_blocks(nodes, context)}
+        </div>
+    }
+    .erase()
+}
+
+/// The text of a summary; a general one in place of an empty one, as in browsers.
+fn summary_text(summary: &[InlineNode], context: &RenderContext) -> Vec<AnyView> {
+    if summary.is_empty() {
+        vec![view! { <span>"Details"</span> }.erase()]
+    } else {
+        inlines::render_inlines(summary, context)
     }
 }
 

@@ -5,12 +5,13 @@ use leptos::prelude::*;
 use super::{
     blocks::RenderContext,
     footnotes,
+    formula::FormulaView,
     growing::GrowingList,
     node::{InlineKind, InlineNode},
     text_node::TextNode,
 };
 use crate::{
-    markdown::citation_text,
+    markdown::{Markup, citation_text},
     protocol::CitedSource,
     ui::{components::link::EXTERNAL_LINK_REL, runtime::erase::Erase},
 };
@@ -40,6 +41,16 @@ fn render_inline(piece: &InlineNode, context: &RenderContext) -> AnyView {
         InlineKind::Strikethrough(children) => {
             view! { <del>{render_inlines(children, context)}</del> }.erase()
         }
+        InlineKind::Markup { markup, children } => {
+            let children = render_inlines(children, context);
+            match markup {
+                Markup::Subscript => view! { <sub>{children}</sub> }.erase(),
+                Markup::Superscript => view! { <sup>{children}</sup> }.erase(),
+                Markup::Keyboard => view! { <kbd>{children}</kbd> }.erase(),
+                Markup::Highlight => view! { <mark>{children}</mark> }.erase(),
+            }
+        }
+        InlineKind::Formula(formula) => FormulaView(formula.clone()).erase(),
         InlineKind::Link {
             href,
             title,

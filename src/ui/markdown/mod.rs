@@ -7,6 +7,7 @@
 //! - [`piece`]: the pieces in which a long text is shown
 //! - [`text_node`]: a text node that follows a growing text
 //! - [`growing`]: lists and texts that grow at a cost that does not depend on their length
+//! - [`formula`]: formulas, drawn by code that is loaded with the first of them
 //! - [`blocks`], [`inlines`], [`code`] (highlighted once it has ended: [`highlighting`]), [`footnotes`]: the views;
 //!   [`scroll`]: sideways scrolling of wide content
 //!
@@ -15,6 +16,7 @@
 mod blocks;
 mod code;
 mod footnotes;
+mod formula;
 mod growing;
 mod highlighting;
 mod inlines;

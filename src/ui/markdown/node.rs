@@ -8,7 +8,7 @@ use super::{
     footnotes::Footnotes,
     growing::{GrowingList, GrowingText},
 };
-use crate::markdown::{Alignment, Block, Inline, ListItem, Patch, TableCell};
+use crate::markdown::{AlertKind, Alignment, Block, Formula, Inline, ListItem, Markup, Patch, TableCell};
 
 /// A block. Its key is unique as long as it is shown.
 #[derive(Clone, Debug)]
@@ -35,6 +35,14 @@ pub enum NodeKind {
         ended: ArcRwSignal<bool>,
     },
     Quote(Nodes),
+    Alert {
+        kind: AlertKind,
+        nodes: Nodes,
+    },
+    Details {
+        summary: Arc<[InlineNode]>,
+        nodes: Nodes,
+    },
     List {
         start: Option<u64>,
         tight: ArcRwSignal<bool>,
@@ -47,6 +55,19 @@ pub enum NodeKind {
         nodes: Nodes,
     },
     Html(GrowingText),
+}
+
+impl NodeKind {
+    /// The nodes of a container that is not a list.
+    fn children(&self) -> Option<&Nodes> {
+        match self {
+            NodeKind::Quote(nodes)
+            | NodeKind::Alert { nodes, .. }
+            | NodeKind::Details { nodes, .. }
+            | NodeKind::Footnote { nodes, .. } => Some(nodes),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -84,6 +105,11 @@ pub enum InlineKind {
     Emphasis(Arc<[InlineNode]>),
     Strong(Arc<[InlineNode]>),
     Strikethrough(Arc<[InlineNode]>),
+    Markup {
+        markup: Markup,
+        children: Arc<[InlineNode]>,
+    },
+    Formula(Arc<Formula>),
     Link {
         href: Arc<str>,
         title: Option<Arc<str>>,
@@ -146,6 +172,14 @@ impl NodeBuilder {
                 ended: self.begin_code(),
             },
             Block::Quote(blocks) => NodeKind::Quote(GrowingList::new(self.nodes(blocks))),
+            Block::Alert { kind, blocks } => NodeKind::Alert {
+                kind: *kind,
+                nodes: GrowingList::new(self.nodes(blocks)),
+            },
+            Block::Details { summary, blocks } => NodeKind::Details {
+                summary: self.pieces(summary).into(),
+                nodes: GrowingList::new(self.nodes(blocks)),
+            },
             Block::List { start, tight, items } => {
                 let items = GrowingList::new(self.items(items));
                 NodeKind::List {
@@ -213,6 +247,11 @@ impl NodeBuilder {
             Inline::Emphasis(children) => InlineKind::Emphasis(self.pieces(children).into()),
             Inline::Strong(children) => InlineKind::Strong(self.pieces(children).into()),
             Inline::Strikethrough(children) => InlineKind::Strikethrough(self.pieces(children).into()),
+            Inline::Markup { markup, children } => InlineKind::Markup {
+                markup: *markup,
+                children: self.pieces(children).into(),
+            },
+            Inline::Formula(formula) => InlineKind::Formula(Arc::new(formula.clone())),
             Inline::Link {
                 href,
                 title,
@@ -301,12 +340,11 @@ fn find_container(root: &Nodes, path: &[usize]) -> Option<Nodes> {
         return Some(root.clone());
     };
     match root.get(first)?.kind {
-        NodeKind::Quote(nodes) | NodeKind::Footnote { nodes, .. } => find_container(&nodes, rest),
         NodeKind::List { items, .. } => {
             let (&item, rest) = rest.split_first()?;
             find_container(&items.get(item)?.nodes, rest)
         }
-        _ => None,
+        kind => find_container(kind.children()?, rest),
     }
 }
 
@@ -316,13 +354,12 @@ pub fn count_code_blocks(nodes: &Nodes) -> usize {
     nodes.for_each(|node| {
         count += match &node.kind {
             NodeKind::Code { .. } => 1,
-            NodeKind::Quote(nodes) | NodeKind::Footnote { nodes, .. } => count_code_blocks(nodes),
             NodeKind::List { items, .. } => {
                 let mut count = 0;
                 items.for_each(|item| count += count_code_blocks(&item.nodes));
                 count
             }
-            _ => 0,
+            kind => kind.children().map_or(0, count_code_blocks),
         };
     });
     count
@@ -334,7 +371,11 @@ pub fn collect_footnotes(nodes: &Nodes, found: &mut Footnotes) {
         NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. } => {
             pieces.for_each(|piece| collect_references(piece, found))
         }
-        NodeKind::Quote(nodes) => collect_footnotes(nodes, found),
+        NodeKind::Quote(nodes) | NodeKind::Alert { nodes, .. } => collect_footnotes(nodes, found),
+        NodeKind::Details { summary, nodes } => {
+            summary.iter().for_each(|piece| collect_references(piece, found));
+            collect_footnotes(nodes, found);
+        }
         NodeKind::List { items, .. } => items.for_each(|item| collect_footnotes(&item.nodes, found)),
         NodeKind::Table(table) => {
             table
@@ -364,6 +405,7 @@ fn collect_references(piece: &InlineNode, found: &mut Footnotes) {
         InlineKind::Emphasis(children)
         | InlineKind::Strong(children)
         | InlineKind::Strikethrough(children)
+        | InlineKind::Markup { children, .. }
         | InlineKind::Link { children, .. } => {
             children.iter().for_each(|child| collect_references(child, found))
         }

@@ -58,11 +58,8 @@ fn find(blocks: &[Block], left: &mut usize) -> Option<String> {
             }
             None => Some(text.clone()),
         },
-        Block::Quote(blocks) | Block::Footnote { blocks, .. } => find(blocks, left),
         Block::List { items, .. } => items.iter().find_map(|item| find(&item.blocks, left)),
-        Block::Paragraph(_) | Block::Heading { .. } | Block::Table { .. } | Block::Rule | Block::Html(_) => {
-            None
-        }
+        block => block.children().and_then(|blocks| find(blocks, left)),
     })
 }
 

@@ -6,7 +6,7 @@ use leptos::{
     ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
 };
 
-use super::{Panel, body, handlers, verdict::verdict_buttons, width};
+use super::{Panel, body::body, handlers, verdict::verdict_buttons, width};
 use crate::{
     api::rpc,
     protocol::ApiError,

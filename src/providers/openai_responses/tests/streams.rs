@@ -304,7 +304,7 @@ fn names_every_end() {
             Finished(FinishReason::ContentFilter),
         ),
     ] {
-        assert_eq!(decode_events(&[event.clone()]), (vec![expected], None), "{event}");
+        assert_eq!(decode_events(std::slice::from_ref(&event)), (vec![expected], None), "{event}");
     }
 }
 
@@ -318,7 +318,7 @@ fn reports_errors_in_a_stream() {
         end("failed", json!({ "error": error })),
         json!({ "error": error }),
     ] {
-        assert_eq!(decode_events(&[event.clone()]), expected, "{event}");
+        assert_eq!(decode_events(std::slice::from_ref(&event)), expected, "{event}");
     }
     let whole = json!({ "error": error }).to_string();
     assert_eq!(decode(whole.as_bytes()), expected);

@@ -1,0 +1,198 @@
+//! The part of the builder that looks into text: formulas, and the HTML tags with a meaning.
+
+use super::block_frame::{BlockFrame, FrameKind};
+use super::blocks::{Block, Inline};
+use super::builder::{MAX_DEPTH, MarkdownBuilder};
+use super::formula::{Formula, FormulaDelimiters};
+use super::formula_mask::{is_mask, unmask};
+use super::html_tags::{self, DetailsPart, InlineTag};
+use super::parse::{self, Stage};
+
+impl MarkdownBuilder {
+    /// Adds text in which formulas are masked.
+    pub(super) fn push_running_text(&mut self, mut text: &str) {
+        loop {
+            if self.formula.is_empty() {
+                let Some(at) = text.find(is_mask) else {
+                    return self.push_inline(Inline::Text(text.to_owned()));
+                };
+                self.push_inline(Inline::Text(text[..at].to_owned()));
+                text = &text[at..];
+            }
+            let before = self.formula.len();
+            self.formula.push_str(text);
+            let source = unmask(&self.formula).into_owned();
+            let Some(end) = FormulaDelimiters::at_start(&source).and_then(|kind| kind.end(&source)) else {
+                return;
+            };
+            self.formula.clear();
+            self.push_formula(&source[..end]);
+            text = &text[end.saturating_sub(before)..];
+            if text.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Ends a formula whose end is missing.
+    pub(super) fn end_formula(&mut self) {
+        if !self.formula.is_empty() {
+            let source = std::mem::take(&mut self.formula);
+            self.push_formula(&unmask(&source));
+        }
+    }
+
+    fn push_formula(&mut self, source: &str) {
+        match Formula::from_source(source) {
+            Some(formula) if !formula.is_open => self.push_inline(Inline::Formula(formula)),
+            Some(formula) if self.stage == Stage::Tail => {
+                if !formula.latex.trim().is_empty() {
+                    self.push_inline(Inline::Formula(formula));
+                }
+            }
+            _ => self.push_inline(Inline::Text(source.to_owned())),
+        }
+    }
+
+    /// Adds a tag of HTML in running text.
+    pub(super) fn push_tag(&mut self, tag: &str) {
+        match html_tags::parse_inline(tag) {
+            Some(InlineTag::Break) => self.push_inline(Inline::HardBreak),
+            Some(InlineTag::Open(markup)) if self.inline_depth < MAX_DEPTH => {
+                self.inline_depth += 1;
+                self.frames.push(BlockFrame::new(FrameKind::Markup(markup)));
+            }
+            Some(InlineTag::Close(markup)) if matches!(self.current_frame().kind, FrameKind::Markup(open) if open == markup) =>
+            {
+                self.end_markup(true);
+            }
+            _ => self.push_inline(Inline::Text(unmask(tag).into_owned())),
+        }
+    }
+
+    /// Ends an inline element of HTML. Without its closing tag, its opening tag is text.
+    fn end_markup(&mut self, is_closed: bool) {
+        let Some(mut frame) = self.frames.pop() else {
+            return;
+        };
+        let FrameKind::Markup(markup) = frame.kind else {
+            return;
+        };
+        self.inline_depth -= 1;
+        if is_closed || self.stage == Stage::Tail {
+            self.extract_links(&mut frame.inlines);
+            self.push_inline(Inline::Markup {
+                markup,
+                children: frame.inlines,
+            });
+        } else {
+            self.push_inline(Inline::Text(["<", markup.tag(), ">"].concat()));
+            for inline in frame.inlines {
+                self.push_inline(inline);
+            }
+        }
+    }
+
+    /// Ends the elements of HTML that are open in the present block or inline.
+    pub(super) fn end_elements(&mut self) {
+        loop {
+            match self.current_frame().kind {
+                FrameKind::Markup(_) => self.end_markup(false),
+                FrameKind::Details(_) => self.end_details(),
+                _ => return,
+            }
+        }
+    }
+
+    fn end_details(&mut self) {
+        let Some(mut frame) = self.frames.pop() else {
+            return;
+        };
+        frame.close_paragraph();
+        if let FrameKind::Details(summary) = frame.kind {
+            self.push_block(Block::Details {
+                summary,
+                blocks: frame.blocks,
+            });
+        }
+    }
+
+    /// Adds a block of HTML. The tags of `<details>` elements begin and end blocks, everything else is text.
+    pub(super) fn push_html(&mut self, html: &str) {
+        let span = self.html_span.clone();
+        let Some(parts) = html_tags::split_details(html) else {
+            self.begin_block(&span);
+            self.push_block(if html_tags::is_break_only(html) {
+                Block::Paragraph(vec![Inline::HardBreak])
+            } else {
+                Block::Html(html.to_owned())
+            });
+            return;
+        };
+        // The indent of the first line is not part of the span.
+        let start = span.end.saturating_sub(html.len());
+        // The text that is shown as it is begins here.
+        let mut shown = 0;
+        for part in parts {
+            match part {
+                DetailsPart::Open { at, summary, end } => {
+                    self.push_html_text(&html[shown..at], start + shown);
+                    shown = at;
+                    if self.details.opens_at(start + at) && self.frames.len() < MAX_DEPTH {
+                        self.begin_block(&(start + at..span.end));
+                        self.frames
+                            .push(BlockFrame::new(FrameKind::Details(summary_inlines(summary))));
+                        shown = end;
+                    }
+                }
+                DetailsPart::Inner { text, end }
+                    if self.is_in_details() && html[shown..end].trim() == text.trim() =>
+                {
+                    let blocks = parse::parse(text);
+                    self.current_frame().blocks.extend(blocks);
+                    shown = end;
+                }
+                DetailsPart::Inner { .. } => {}
+                DetailsPart::Rest { at } => {
+                    self.push_html_text(&html[shown..at], start + shown);
+                    shown = at;
+                }
+                DetailsPart::Close { at, end } => {
+                    self.push_html_text(&html[shown..at], start + shown);
+                    shown = at;
+                    if self.details.closes_at(start + end) && self.is_in_details() {
+                        self.end_details();
+                        shown = end;
+                        if self.frames.len() == 1
+                            && let Some(last) = self.reading.block_ends.last_mut()
+                        {
+                            *last = start + end;
+                        }
+                    }
+                }
+            }
+        }
+        self.push_html_text(&html[shown..], start + shown);
+    }
+
+    fn is_in_details(&mut self) -> bool {
+        matches!(self.current_frame().kind, FrameKind::Details(_))
+    }
+
+    fn push_html_text(&mut self, html: &str, start: usize) {
+        if !html.trim().is_empty() {
+            self.begin_block(&(start..start + html.len()));
+            self.push_block(Block::Html(html.to_owned()));
+        }
+    }
+}
+
+/// The inlines of a summary.
+fn summary_inlines(summary: &str) -> Vec<Inline> {
+    let source = html_tags::strip_other_tags(summary);
+    match parse::parse(&source).into_iter().next() {
+        Some(Block::Paragraph(inlines) | Block::Heading { inlines, .. }) => inlines,
+        _ if source.trim().is_empty() => Vec::new(),
+        _ => vec![Inline::Text(source)],
+    }
+}

@@ -1,0 +1,97 @@
+//! Formulas: LaTeX between `$…$`, `$$…$$`, `\(…\)` or `\[…\]`.
+
+/// A formula.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formula {
+    pub delimiters: FormulaDelimiters,
+    /// The text between the delimiters.
+    pub latex: String,
+    /// True if its end has not arrived yet.
+    pub is_open: bool,
+}
+
+/// The delimiters around a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormulaDelimiters {
+    Dollar,
+    DoubleDollar,
+    Parentheses,
+    Brackets,
+}
+
+impl FormulaDelimiters {
+    /// The delimiters that begin a text.
+    pub(super) fn at_start(text: &str) -> Option<Self> {
+        let dollars = text.bytes().take_while(|byte| *byte == b'$').count();
+        match dollars {
+            1 => Some(Self::Dollar),
+            2 => Some(Self::DoubleDollar),
+            0 if text.starts_with("\\(") => Some(Self::Parentheses),
+            0 if text.starts_with("\\[") => Some(Self::Brackets),
+            _ => None,
+        }
+    }
+
+    pub(super) fn opening(self) -> &'static str {
+        match self {
+            Self::Dollar => "$",
+            Self::DoubleDollar => "$$",
+            Self::Parentheses => "\\(",
+            Self::Brackets => "\\[",
+        }
+    }
+
+    pub(super) fn closing(self) -> &'static str {
+        match self {
+            Self::Dollar => "$",
+            Self::DoubleDollar => "$$",
+            Self::Parentheses => "\\)",
+            Self::Brackets => "\\]",
+        }
+    }
+
+    /// True for formulas in a line of their own.
+    pub fn is_display(self) -> bool {
+        matches!(self, Self::DoubleDollar | Self::Brackets)
+    }
+
+    /// The position after the formula that begins `text` with these delimiters.
+    pub(super) fn end(self, text: &str) -> Option<usize> {
+        let bytes = text.as_bytes();
+        let closing = self.closing();
+        let mut at = self.opening().len();
+        while at < bytes.len() {
+            if text.is_char_boundary(at) && text[at..].starts_with(closing) {
+                return Some(at + closing.len());
+            }
+            // A backslash escapes the next character, also another backslash.
+            at += if bytes[at] == b'\\' { 2 } else { 1 };
+        }
+        None
+    }
+}
+
+impl Formula {
+    /// Reads a formula from its source, which may lack its end.
+    pub(super) fn from_source(source: &str) -> Option<Self> {
+        let delimiters = FormulaDelimiters::at_start(source)?;
+        let body = &source[delimiters.opening().len()..];
+        let end = delimiters.end(source).filter(|end| *end == source.len());
+        let latex = end.map_or(Some(body), |_| body.strip_suffix(delimiters.closing()))?;
+        Some(Formula {
+            delimiters,
+            latex: latex.to_owned(),
+            is_open: end.is_none(),
+        })
+    }
+
+    /// The formula as it was written.
+    pub fn source(&self) -> String {
+        let closing = if self.is_open {
+            ""
+        } else {
+            self.delimiters.closing()
+        };
+        [self.delimiters.opening(), &self.latex, closing].concat()
+    }
+}

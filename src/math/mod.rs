@@ -1,0 +1,37 @@
+//! Mathematics: LaTeX formulas as a tree of typed MathML elements.
+//!
+//! `pulldown-latex` parses the LaTeX; this module prepares its input ([`source`]), builds the tree from its events
+//! ([`builder`], [`table`], [`leaf`], [`space`]) and maps fonts and colours to what MathML Core and the style sheet have
+//! ([`font`], [`colour`]). The tree consists of elements and attributes of two enumerations only, so no formula can
+//! produce any other markup. There is no `style` attribute, which the page's security policy forbids: classes stand in.
+//!
+//! A formula with something unknown or unbalanced has no tree. It is then shown as its source.
+
+mod builder;
+mod colour;
+mod font;
+mod leaf;
+mod node;
+mod source;
+mod space;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub use node::{MathAttribute, MathContent, MathElement, MathNode};
+
+/// The maximum length of a formula, in bytes.
+pub const MAX_FORMULA_BYTES: usize = 8 << 10;
+
+/// Returns the MathML of a formula, given without its delimiters; `None` if it cannot be shown faithfully.
+pub fn parse(latex: &str, is_display: bool) -> Option<MathNode> {
+    let prepared = source::prepare(latex)?;
+    let children = builder::build(&prepared, is_display)?;
+    let math = MathNode::row(MathElement::Math, children);
+    Some(if is_display {
+        math.with(MathAttribute::Display, "block")
+    } else {
+        math
+    })
+}

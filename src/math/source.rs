@@ -1,0 +1,291 @@
+//! The preparation of LaTeX for the parser: what is common in answers and unknown to the parser is written in its
+//! terms, and what it cannot bear is rejected.
+
+use super::MAX_FORMULA_BYTES;
+use super::colour;
+
+/// The maximum nesting of braces and environments. The parser scans each level again.
+const MAX_NESTING: usize = 40;
+
+/// The maximum number of commands that could each be the argument of the one before: the parser is recursive there,
+/// and an overflow of the stack would end the page.
+const MAX_CHAIN: usize = 48;
+
+/// The number of letters or groups after which a command is no longer an argument of the one before.
+const MAX_ARGUMENTS: usize = 4;
+
+/// Returns the formula for the parser; `None` if it cannot be parsed safely.
+pub(super) fn prepare(latex: &str) -> Option<String> {
+    if latex.len() > MAX_FORMULA_BYTES {
+        return None;
+    }
+    let mut writer = SourceWriter {
+        rest: latex,
+        out: String::with_capacity(latex.len()),
+        groups: vec![Group::default()],
+        has_rows: false,
+        has_columns: false,
+        chain: 0,
+        units: 0,
+    };
+    writer.write_all()?;
+    // A formula of several lines needs an environment.
+    let environment = match (writer.has_columns, writer.has_rows) {
+        (true, _) => "aligned",
+        (false, true) => "gathered",
+        (false, false) => return Some(writer.out),
+    };
+    Some(
+        [
+            "\\begin{",
+            environment,
+            "}",
+            &writer.out,
+            "\\end{",
+            environment,
+            "}",
+        ]
+        .concat(),
+    )
+}
+
+#[derive(Default)]
+struct Group {
+    /// The position of its content in the output.
+    start: usize,
+    /// True after `\over` or `\choose`: its end must close the second argument.
+    is_fraction: bool,
+    /// The chain and the units before it: the group may be an argument, and counts as one unit.
+    chain: usize,
+    units: usize,
+}
+
+struct SourceWriter<'a> {
+    rest: &'a str,
+    out: String,
+    /// The open groups, the formula itself first.
+    groups: Vec<Group>,
+    /// True if the formula has line breaks outside of all environments.
+    has_rows: bool,
+    /// The same for alignment marks.
+    has_columns: bool,
+    chain: usize,
+    /// The letters and groups since the last command.
+    units: usize,
+}
+
+impl<'a> SourceWriter<'a> {
+    fn write_all(&mut self) -> Option<()> {
+        while let Some(c) = self.rest.chars().next() {
+            let after = &self.rest[c.len_utf8()..];
+            match c {
+                '\\' => {
+                    self.rest = after;
+                    self.write_command()?;
+                    continue;
+                }
+                '\'' => {
+                    self.write_primes();
+                    continue;
+                }
+                '{' => {
+                    self.out.push('{');
+                    self.begin_group()?;
+                }
+                '}' => {
+                    self.end_group();
+                    self.out.push('}');
+                }
+                '&' | '^' | '_' => {
+                    self.has_columns |= c == '&' && self.groups.len() == 1;
+                    self.chain = 0;
+                    self.out.push(c);
+                }
+                c => {
+                    self.units += usize::from(!c.is_whitespace());
+                    self.out.push(c);
+                }
+            }
+            self.rest = after;
+        }
+        if self.groups.len() == 1 {
+            self.end_group();
+        }
+        Some(())
+    }
+
+    fn begin_group(&mut self) -> Option<()> {
+        self.groups.push(Group {
+            start: self.out.len(),
+            is_fraction: false,
+            chain: self.chain,
+            units: self.units,
+        });
+        (self.chain, self.units) = (0, 0);
+        (self.groups.len() <= MAX_NESTING).then_some(())
+    }
+
+    fn end_group(&mut self) {
+        let Some(group) = self.groups.pop() else { return };
+        if group.is_fraction {
+            self.out.push('}');
+        }
+        (self.chain, self.units) = (group.chain, group.units + 1);
+    }
+
+    /// Writes the command after a backslash.
+    fn write_command(&mut self) -> Option<()> {
+        let length = self
+            .rest
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(self.rest.len());
+        if length == 0 {
+            let symbol = self.rest.chars().next()?;
+            let (command, after) = self.rest.split_at(symbol.len_utf8());
+            self.rest = after;
+            self.has_rows |= symbol == '\\' && self.groups.len() == 1;
+            self.out.push('\\');
+            self.out.push_str(command);
+            self.units += 1;
+            return Some(());
+        }
+        let (name, after) = self.rest.split_at(length);
+        self.rest = after;
+        if std::mem::take(&mut self.units) >= MAX_ARGUMENTS {
+            self.chain = 0;
+        }
+        self.chain += 1;
+        if self.chain > MAX_CHAIN {
+            return None;
+        }
+        match name {
+            // The parser panics at `\char` before a letter that is not ASCII.
+            "char" => return None,
+            "label" | "require" | "vphantom" => {
+                self.argument()?;
+            }
+            "nonumber" | "notag" | "displaylimits" | "tiny" | "scriptsize" | "footnotesize" | "small"
+            | "normalsize" | "large" | "Large" | "LARGE" | "huge" | "Huge" | "allowbreak" => {}
+            "tag" => {
+                let is_bare = self.rest.starts_with('*');
+                self.rest = self.rest.strip_prefix('*').unwrap_or(self.rest);
+                let tag = self.argument()?;
+                let (open, close) = if is_bare { ("", "") } else { ("(", ")") };
+                self.out
+                    .push_str(&["\\qquad\\text{", open, tag, close, "}"].concat());
+            }
+            "operatorname" if self.rest.starts_with('*') => {
+                self.rest = &self.rest[1..];
+                self.push_name("mathop");
+            }
+            "mathscr" => self.push_name("mathcal"),
+            "mspace" => self.push_name("mskip"),
+            "boxed" => self.push_coloured(colour::BOXED),
+            "phantom" | "hphantom" => self.push_coloured(colour::HIDDEN),
+            "ket" => self.write_between("\\left|", "\\right\\rangle ")?,
+            "bra" => self.write_between("\\left\\langle ", "\\right|")?,
+            "braket" => self.write_between("\\left\\langle ", "\\right\\rangle ")?,
+            "over" => self.split_group("\\frac{"),
+            "choose" => self.split_group("\\binom{"),
+            "newcommand" | "renewcommand" | "providecommand" => {
+                let macro_name = self.argument()?;
+                self.push_name(name);
+                self.out.push_str(&["{", macro_name, "}"].concat());
+                if !self.rest.trim_start().starts_with('[') {
+                    self.out.push_str("[0]");
+                }
+            }
+            "text" | "textrm" | "textbf" | "textit" | "textsf" | "texttt" | "textnormal" | "mbox" => {
+                let text = self.argument()?;
+                let name = if matches!(name, "mbox" | "textnormal") {
+                    "text"
+                } else {
+                    name
+                };
+                self.push_name(name);
+                self.out.push_str(&["{", text, "}"].concat());
+            }
+            "begin" | "left" => {
+                self.push_name(name);
+                self.begin_group()?;
+            }
+            "end" | "right" => {
+                self.end_group();
+                self.push_name(name);
+            }
+            name => self.push_name(name),
+        }
+        Some(())
+    }
+
+    fn push_name(&mut self, name: &str) {
+        self.out.push('\\');
+        self.out.push_str(name);
+    }
+
+    fn push_coloured(&mut self, colour: &str) {
+        self.out.push_str(&["\\textcolor{", colour, "}"].concat());
+    }
+
+    /// Writes the argument between two delimiters.
+    fn write_between(&mut self, open: &str, close: &str) -> Option<()> {
+        let inner = prepare(self.argument()?)?;
+        self.out.push_str(&[open, &inner, close].concat());
+        Some(())
+    }
+
+    /// Makes a command with two arguments of the open group: the part before this point, and the part after it.
+    fn split_group(&mut self, command: &str) {
+        if let Some(group) = self.groups.last_mut().filter(|group| !group.is_fraction) {
+            group.is_fraction = true;
+            self.out.insert_str(group.start, command);
+            self.out.push_str("}{");
+        }
+    }
+
+    /// Takes an argument in braces and returns it without them.
+    fn argument(&mut self) -> Option<&'a str> {
+        let text = self.rest.trim_start().strip_prefix('{')?;
+        let (mut depth, mut is_escaped) = (0_usize, false);
+        for (at, c) in text.char_indices() {
+            match c {
+                _ if is_escaped => {}
+                '{' => depth += 1,
+                '}' if depth == 0 => {
+                    self.rest = &text[at + 1..];
+                    return Some(&text[..at]);
+                }
+                '}' => depth -= 1,
+                _ => {}
+            }
+            is_escaped = c == '\\' && !is_escaped;
+        }
+        None
+    }
+
+    /// Writes primes as a superscript, together with the one that follows them.
+    fn write_primes(&mut self) {
+        let after = self.rest.trim_start_matches('\'');
+        let count = self.rest.len() - after.len();
+        self.rest = after;
+        self.chain = 0;
+        self.out.push_str("^{");
+        self.out.push_str(&"\\prime".repeat(count));
+        if let Some(script) = after.trim_start().strip_prefix('^') {
+            self.rest = script;
+            if let Some(group) = self.argument() {
+                self.out.push_str(&["{", group, "}"].concat());
+            } else if let Some(c) = script
+                .trim_start()
+                .chars()
+                .next()
+                .filter(|c| c.is_alphanumeric() || *c == '*')
+            {
+                self.rest = &script.trim_start()[c.len_utf8()..];
+                self.out.push(' ');
+                self.out.push(c);
+            }
+        }
+        self.out.push('}');
+    }
+}
