@@ -286,7 +286,10 @@ fn reports_errors_inside_a_success() {
     let error = json!({ "code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE" });
     let expected = Some(DecodeError::ServerError(error.clone()));
     let whole = json!({ "error": error });
-    assert_eq!(decode_chunks(std::slice::from_ref(&whole)), (vec![], expected.clone()));
+    assert_eq!(
+        decode_chunks(std::slice::from_ref(&whole)),
+        (vec![], expected.clone())
+    );
     let begun = decode_chunks(&[chunk(json!("Hi")), whole.clone()]);
     assert_eq!(begun, (vec![Text("Hi".into())], expected.clone()));
     for body in [whole.to_string(), json!([whole]).to_string()] {

@@ -304,7 +304,11 @@ fn names_every_end() {
             Finished(FinishReason::ContentFilter),
         ),
     ] {
-        assert_eq!(decode_events(std::slice::from_ref(&event)), (vec![expected], None), "{event}");
+        assert_eq!(
+            decode_events(std::slice::from_ref(&event)),
+            (vec![expected], None),
+            "{event}"
+        );
     }
 }
 
