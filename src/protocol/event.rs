@@ -212,6 +212,11 @@ impl EventBody {
         }
     }
 
+    /// Returns true for more text of an answer, which only its transcript shows.
+    pub fn is_streamed_text(&self) -> bool {
+        matches!(self, Self::TextDelta { .. } | Self::Thinking { .. })
+    }
+
     /// Creates the last event of a run that ends with `status`.
     ///
     /// `error` is the message of a failed or interrupted run. `worked_ms` is the time for which it was

@@ -2,7 +2,7 @@
 //! framing of the event stream.
 //!
 //! Serde only, no business logic, no I/O; compiled for the server and for the browser. The meaning of events
-//! is defined here ([`transcript`], [`conversation_list`]) and nowhere else.
+//! is defined here ([`transcript`], [`conversation_list`], [`page_update`]) and nowhere else.
 
 pub mod attachment;
 pub mod context;
@@ -25,6 +25,7 @@ pub mod message;
 pub mod model_list;
 pub mod number_format;
 pub mod opaque;
+pub mod page_update;
 pub mod panel;
 pub mod parameters;
 pub mod payload;
@@ -53,6 +54,7 @@ pub use message::{
     AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, RunError, RunStatus,
 };
 pub use opaque::{Opaque, PlacedOpaque};
+pub use page_update::PageUpdate;
 pub use panel::PanelView;
 pub use parameters::{ParameterInput, Parameters, ThinkingLevel};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};

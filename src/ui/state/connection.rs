@@ -14,8 +14,7 @@ use crate::{
     protocol::ConversationList,
     protocol::ErrorCode,
     protocol::Event,
-    protocol::EventBody,
-    protocol::PayloadRef,
+    protocol::PageUpdate,
     protocol::Position,
     protocol::StreamNotice,
     protocol::Transcript,
@@ -174,23 +173,22 @@ impl Live {
             match json::parse::<Event>(frame.data.as_bytes()) {
                 Ok(event) => {
                     self.with_state(|state| state.replica.apply(&event, &mut changes));
-                    if matches!(event.body, EventBody::ConversationCreated { .. }) {
-                        created.push(event.conversation_id);
-                    }
-                    if let EventBody::LiteratureChanged { change } = &event.body {
-                        self.notify_literature(Some((event.position, change.clone())));
-                    }
-                    if matches!(event.body, EventBody::SettingsChanged) {
-                        self.note_settings_change();
-                    }
-                    if event.body == EventBody::Damaged {
-                        let id = event.position.0.to_string();
-                        self.toasts
-                            .show(["A change is damaged and can't be shown. Id ", &id].concat());
-                        needs_resync = true;
-                    }
-                    if let Some(payload) = event_payload(event.body) {
-                        self.latest_payload.set(Some((event.conversation_id, payload)));
+                    match event.page_update() {
+                        PageUpdate::Unchanged => {}
+                        PageUpdate::ConversationCreated => created.push(event.conversation_id),
+                        PageUpdate::Payload(payload) => self
+                            .latest_payload
+                            .set(Some((event.conversation_id, payload.clone()))),
+                        PageUpdate::LiteratureChanged(change) => {
+                            self.notify_literature(Some((event.position, change.clone())));
+                        }
+                        PageUpdate::SettingsChanged => self.note_settings_change(),
+                        PageUpdate::Damaged => {
+                            let id = event.position.0.to_string();
+                            self.toasts
+                                .show(["A change is damaged and can't be shown. Id ", &id].concat());
+                            needs_resync = true;
+                        }
                     }
                 }
                 // The server cannot read its log at the moment; the stream ends, and the reconnect policy tries again.
@@ -351,15 +349,6 @@ impl Live {
         })?;
         self.view(id).add_unrecorded(found?);
         Some(rest)
-    }
-}
-
-/// The panel payload in an event.
-fn event_payload(event: EventBody) -> Option<PayloadRef> {
-    match event {
-        EventBody::ToolComplete { payload, .. } => payload,
-        EventBody::PayloadMade { payload, .. } => Some(payload),
-        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! added. A rename or a deletion in the meantime is not lost.
 
 use crate::protocol::{
-    ConversationList, ConversationSummary, Event, EventBody,
+    ConversationList, ConversationSummary, Event,
     conversation_list::{self, ListCursor, ListUpdate},
     sorted_vec,
 };
@@ -47,12 +47,7 @@ impl ListCache {
 
     /// Applies an event.
     pub fn apply(&mut self, event: &Event) -> ListUpdate {
-        if self.pending_pages > 0
-            && !matches!(
-                event.body,
-                EventBody::TextDelta { .. } | EventBody::Thinking { .. }
-            )
-        {
+        if self.pending_pages > 0 && !event.body.is_streamed_text() {
             self.buffer.push(event.clone());
         }
         conversation_list::apply(&mut self.list, event)
@@ -101,7 +96,7 @@ impl ListCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{ConversationId, MessageId, Position, Timestamp};
+    use crate::protocol::{ConversationId, EventBody, MessageId, Position, Timestamp};
 
     fn summary(n: i64) -> ConversationSummary {
         let id = ConversationId(uuid::Uuid::from_u128(n as u128));

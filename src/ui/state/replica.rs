@@ -2,12 +2,12 @@
 
 use super::{
     list_cache::ListCache,
-    run_end::RunEnd,
     transcript_cache::{CacheOutcome, TranscriptCache},
 };
 use crate::protocol::{
-    ConversationId, ConversationList, Event, EventBody, OlderMessages, Position, Transcript,
-    conversation_list::ListUpdate, transcript::TranscriptUpdate,
+    ConversationId, ConversationList, Event, OlderMessages, PageUpdate, Position, Transcript,
+    conversation_list::{ListUpdate, RunEnd},
+    transcript::TranscriptUpdate,
 };
 
 /// An effect of an event or a snapshot.
@@ -76,35 +76,21 @@ impl ServerReplica {
             return;
         }
         self.transcripts.cursor = event.position;
-        if event.body == EventBody::Damaged {
+        if event.page_update() == PageUpdate::Damaged {
             // The content of an unreadable event is unknown. Snapshots include its result and continue after it.
             changes.push(ReplicaChange::Resync);
             return;
         }
-        changes.extend(self.run_end(event).map(ReplicaChange::RunEnded));
         match self.list_cache.apply(event) {
             ListUpdate::Unchanged => {}
             ListUpdate::Changed => changes.push(ReplicaChange::List),
+            ListUpdate::RunEnded(ended) => {
+                changes.extend([ReplicaChange::RunEnded(ended), ReplicaChange::List]);
+            }
             ListUpdate::UnknownConversation(_) => changes.push(ReplicaChange::LoadList),
         }
         let outcome = self.transcripts.apply(event);
         changes.extend(change_from_outcome(event.conversation_id, outcome));
-    }
-
-    /// The run's end in an event, read before the list applies the event.
-    fn run_end(&self, event: &Event) -> Option<RunEnd> {
-        let (EventBody::Complete { ended_at, .. } | EventBody::Error { ended_at, .. }) = event.body else {
-            return None;
-        };
-        let mut listed = self.list_cache.conversations().iter();
-        let listed = listed.find(|conversation| conversation.id == event.conversation_id)?;
-        Some(RunEnd {
-            conversation_id: event.conversation_id,
-            run_id: listed.active_run.filter(|run| Some(*run) == event.message_id)?,
-            // Nothing else happens in a conversation while a run is active.
-            started_at: listed.updated_at,
-            ended_at,
-        })
     }
 
     /// Applies a conversation's snapshot.
@@ -132,7 +118,7 @@ fn change_from_outcome(id: ConversationId, outcome: CacheOutcome) -> Option<Repl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::state::story::Story;
+    use crate::{protocol::EventBody, ui::state::story::Story};
 
     fn list_at(position: u64) -> ConversationList {
         ConversationList {

@@ -5,12 +5,12 @@ use leptos::{prelude::GetUntracked, task::spawn_local};
 use super::{Live, preview_line::first_line};
 use crate::{
     api::rpc,
-    protocol::ConversationId,
     protocol::Message,
     protocol::MessageId,
     protocol::RunStatus,
     protocol::Timestamp,
     protocol::Transcript,
+    protocol::conversation_list::RunEnd,
     ui::{browser, state::notifications, state::route::Route},
 };
 
@@ -19,15 +19,6 @@ use crate::{
 const SEEN_REPORT_DELAY_MS: f64 = 2000.0;
 /// Older ends get no notification, for example when a tab catches up after a sleep.
 const MAX_END_AGE_MS: f64 = 60_000.0;
-
-/// A run's end, as seen in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunEnd {
-    pub conversation_id: ConversationId,
-    pub run_id: MessageId,
-    pub started_at: Timestamp,
-    pub ended_at: Timestamp,
-}
 
 impl Live {
     /// Handles the end of a run.
