@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
-    blocks::RenderContext,
+    context::RenderContext,
     footnotes,
     growing::GrowingList,
     node::{InlineKind, InlineNode},

@@ -8,12 +8,15 @@
 //! - [`text_node`]: a text node that follows a growing text
 //! - [`growing`]: lists and texts that grow at a cost that does not depend on their length
 //! - [`blocks`], [`inlines`], [`code`] (highlighted once it has ended: [`highlighting`]), [`footnotes`]: the views;
-//!   [`scroll`]: sideways scrolling of wide content
+//!   [`context`]: the data that they share; [`footnote_index`]: the footnotes of a text; [`scroll`]: sideways scrolling of
+//!   wide content
 //!
 //! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
 
 mod blocks;
 mod code;
+mod context;
+mod footnote_index;
 mod footnotes;
 mod growing;
 mod highlighting;
@@ -32,10 +35,10 @@ mod tests;
 use leptos::prelude::*;
 
 pub use self::{
-    blocks::CitationLookup,
+    context::CitationLookup,
     highlighting::load_colours,
-    loader::{MarkdownLoader, ParseText, load_markdown},
-    prose::Prose,
+    loader::{MarkdownLoader, load_markdown},
+    prose::{ParseText, Prose},
 };
 use crate::ui::runtime::erase::Erase;
 

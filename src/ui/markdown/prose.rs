@@ -7,7 +7,7 @@ use std::{
 
 use leptos::prelude::*;
 
-use super::{CitationLookup, ParseText};
+use super::context::CitationLookup;
 
 /// The maximum length shown of an unparsed text.
 const MAX_PLAIN_BYTES: usize = 256 << 10;
@@ -22,6 +22,9 @@ enum ProseState {
     Unparsed { text: ArcRwSignal<String>, ended: bool },
     Parsed(Arc<dyn ParsedText>),
 }
+
+/// Parses a text that is complete (`ended`) or may grow.
+pub type ParseText = fn(text: &str, ended: bool) -> Arc<dyn ParsedText>;
 
 /// A parsed text.
 pub trait ParsedText: Send + Sync {
