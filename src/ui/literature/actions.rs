@@ -14,7 +14,7 @@ use crate::{
     protocol::panel::PanelBody,
     ui::{
         browser, panel::handlers::PayloadHandler, panel::use_panel, state::page_registry::use_page_registry,
-        transcript::actions::PageAction, transcript::actions::PressedAction, tray::use_tray,
+        state::tray::use_tray, transcript::actions::PageAction, transcript::actions::PressedAction,
     },
 };
 

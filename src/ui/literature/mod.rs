@@ -22,30 +22,35 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::state::LiteratureState;
-use super::{browser, state::Live};
+use crate::protocol::RawJson;
 use crate::protocol::literature::{LiteratureLocation, LiteratureTab};
 use crate::ui::{
-    components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
+    browser, components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
     runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
 };
 
+/// The page's snapshot, if this is the first page: a `LiteraturePageData` that only this page reads.
+#[derive(Clone)]
+pub struct LiteratureSnapshot(pub Option<RawJson>);
+
 /// The page, at any of its addresses.
-pub fn literature_page(live: Live) -> AnyView {
-    lazy_view(move || code(live))
+pub fn literature_page() -> AnyView {
+    lazy_view(code)
 }
 
 #[wasm_split(literature, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(live: Live) -> Result<LazyView, LoadError> {
-    Ok(Arc::new(move || page(live)))
+pub fn code() -> Result<LazyView, LoadError> {
+    Ok(Arc::new(page))
 }
 
-fn page(live: Live) -> AnyView {
-    let state = LiteratureState::new(live);
+fn page() -> AnyView {
+    let state = LiteratureState::new();
     state.start();
     actions::register(state);
     let elsewhere = Memo::new(move |_| {
-        live.address
-            .with(|address| LiteratureLocation::parse(address).is_none())
+        state
+            .navigation
+            .with_address(|address| LiteratureLocation::parse(address).is_none())
     });
     let body = move || {
         if elsewhere.get() {

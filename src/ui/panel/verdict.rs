@@ -9,7 +9,7 @@ use super::{Panel, ShownPayload, handlers::PayloadHandler};
 use crate::{
     protocol::PanelView,
     protocol::Verdict,
-    ui::{browser, components::icons, runtime::erase::Erase, tray::use_tray},
+    ui::{browser, components::icons, runtime::erase::Erase, state::tray::use_tray},
 };
 
 /// The buttons, or the verdict.
@@ -57,8 +57,8 @@ pub fn verdict_buttons(
             } else if let Some(there) = elsewhere.filter(|_| verdict == Verdict::Accepted)
                 && let Some(address) = (there.address)(&proposal)
             {
-                let talk = panel.live.chat_route.get_untracked();
-                panel.live.set_address(address, false);
+                let talk = panel.navigation.chat_route().get_untracked();
+                panel.navigation.set_address(address, false);
                 tray.carry_over(talk);
             }
         };
@@ -67,7 +67,7 @@ pub fn verdict_buttons(
             is_sending.try_set(false);
         };
         panel
-            .live
+            .conversations
             .send_verdict(id, payload_id.clone(), verdict, counts, over);
     });
     let button = move |class: &'static str, word: &'static str, verdict: Verdict| {

@@ -1,7 +1,10 @@
-//! Helpers for views that do not know what the page shows: erased views, keyed lists, conditional views and lazily loaded code.
+//! Helpers for views and state that do not know what the page shows: erased views, keyed lists, conditional views,
+//! lazily loaded code, the clock.
 
 pub mod backoff;
+pub mod clock;
 pub mod each;
 pub mod erase;
 pub mod lazy;
+pub mod signal;
 pub mod when;

@@ -43,7 +43,7 @@ pub struct FormIds {
 }
 
 impl FormIds {
-    fn new(route: Route) -> Self {
+    pub(super) fn new(route: Route) -> Self {
         Self {
             intent_id: IntentId::new(),
             conversation_id: route.conversation_id().unwrap_or_default(),

@@ -1,0 +1,246 @@
+//! The reconnect policy of the event stream: a pure state machine without clock or network.
+//!
+//! The driver passes in each event with its time, performs the returned effect, and comes back at
+//! [`ReconnectPolicy::deadline`].
+
+/// Milliseconds on the driver's clock.
+pub type Ms = f64;
+
+/// The server sends a heartbeat at least every 15 seconds: after this long without a byte the connection is dead.
+const SILENCE_TIMEOUT: Ms = 40_000.0;
+/// The time limit for the response to the stream request.
+const OPEN_TIMEOUT: Ms = 15_000.0;
+/// The silence limit for a tab that becomes visible after a sleep or comes back online, which does not wait for the
+/// full timeout.
+const WAKE_SILENCE_TIMEOUT: Ms = 18_000.0;
+/// The time for which a hidden tab keeps its stream unless it holds the lock. HTTP/1.1 allows six connections for all
+/// tabs together: with many tabs open, the visible one must not have to wait for the hidden ones to disconnect.
+const HIDDEN_CLOSE_DELAY: Ms = 500.0;
+const MIN_RETRY_DELAY: Ms = 400.0;
+const MAX_RETRY_DELAY: Ms = 15_000.0;
+
+/// An input of the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ConnectionEvent {
+    /// The page is ready: connect and stay connected.
+    Start,
+    /// The server answered.
+    Opened,
+    /// Bytes arrived, including heartbeats.
+    Received,
+    /// The stream ended or could not be opened.
+    Closed,
+    /// The state is being loaded again; a stream is useless until the next `Start`.
+    Pause,
+    /// The network is back, or the server answered another request.
+    Online,
+    /// The browser reports that the network is gone. This does not prove that the server is unreachable.
+    Offline,
+    Visible,
+    Hidden,
+    /// This hidden tab holds the lock and stays connected, for the sake of its title.
+    LockGranted,
+    /// The deadline passed.
+    Tick,
+}
+
+/// An effect for the driver to perform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionEffect {
+    /// Open a stream, replacing the present one, if any.
+    Connect,
+    /// Close the stream.
+    Disconnect,
+}
+
+/// The connection status for the person.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConnectionStatus {
+    /// Nothing to report: the first connection is being made, or the page is hidden.
+    #[default]
+    Idle,
+    Connected,
+    /// Changes on the server do not arrive at the moment.
+    Disconnected,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ConnectionState {
+    Off,
+    Connecting {
+        since: Ms,
+    },
+    Open {
+        heard: Ms,
+    },
+    BackingOff {
+        until: Ms,
+    },
+    /// Hidden for long: disconnected until the page is visible.
+    Suspended,
+}
+
+/// The state of the connection.
+#[derive(Debug)]
+pub struct ReconnectPolicy {
+    state: ConnectionState,
+    /// Failed connections in a row.
+    failures: u32,
+    hidden_since: Option<Ms>,
+    /// Hidden, and allowed to stay connected.
+    is_lock_holder: bool,
+}
+
+impl Default for ReconnectPolicy {
+    fn default() -> Self {
+        Self {
+            state: ConnectionState::Off,
+            failures: 0,
+            hidden_since: None,
+            is_lock_holder: false,
+        }
+    }
+}
+
+impl ReconnectPolicy {
+    /// Handles an event at `now`. `random` is in 0..1 and spreads the reconnects of many clients after a restart of the
+    /// server.
+    pub fn step(&mut self, input: ConnectionEvent, now: Ms, random: f64) -> Option<ConnectionEffect> {
+        match input {
+            // Many tabs opened in the background would otherwise hold a stream each.
+            ConnectionEvent::Start if self.hidden_since.is_some() && !self.is_lock_holder => {
+                self.state = ConnectionState::Suspended
+            }
+            ConnectionEvent::Start => return self.connect(now),
+            ConnectionEvent::Pause => {
+                self.state = ConnectionState::Off;
+                return Some(ConnectionEffect::Disconnect);
+            }
+            ConnectionEvent::Hidden => {
+                self.hidden_since.get_or_insert(now);
+            }
+            ConnectionEvent::LockGranted if self.hidden_since.is_some() => {
+                self.is_lock_holder = true;
+                if self.state == ConnectionState::Suspended {
+                    return self.connect(now);
+                }
+            }
+            ConnectionEvent::Visible => {
+                self.hidden_since = None;
+                self.is_lock_holder = false;
+                if self.is_silent_too_long(now)
+                    || matches!(
+                        self.state,
+                        ConnectionState::BackingOff { .. } | ConnectionState::Suspended
+                    )
+                {
+                    return self.connect(now);
+                }
+            }
+            ConnectionEvent::Online
+                if self.is_silent_too_long(now)
+                    || matches!(self.state, ConnectionState::BackingOff { .. }) =>
+            {
+                return self.connect(now);
+            }
+            // If the network is really gone, this shows it without waiting for the silence timeout; if not, a new
+            // stream takes over.
+            ConnectionEvent::Offline if matches!(self.state, ConnectionState::Open { .. }) => {
+                return self.connect(now);
+            }
+            ConnectionEvent::Opened if matches!(self.state, ConnectionState::Connecting { .. }) => {
+                self.state = ConnectionState::Open { heard: now };
+            }
+            ConnectionEvent::Received => {
+                if let ConnectionState::Open { heard } = &mut self.state {
+                    *heard = now;
+                    self.failures = 0;
+                }
+            }
+            ConnectionEvent::Closed
+                if matches!(
+                    self.state,
+                    ConnectionState::Connecting { .. } | ConnectionState::Open { .. }
+                ) =>
+            {
+                self.schedule_retry(now, random);
+            }
+            ConnectionEvent::Tick => return self.tick(now, random),
+            ConnectionEvent::Online
+            | ConnectionEvent::Offline
+            | ConnectionEvent::Opened
+            | ConnectionEvent::Closed
+            | ConnectionEvent::LockGranted => {}
+        }
+        None
+    }
+
+    fn tick(&mut self, now: Ms, random: f64) -> Option<ConnectionEffect> {
+        if self.hidden_close_at().is_some_and(|at| now >= at)
+            && !matches!(self.state, ConnectionState::Off | ConnectionState::Suspended)
+        {
+            self.state = ConnectionState::Suspended;
+            return Some(ConnectionEffect::Disconnect);
+        }
+        match self.state {
+            ConnectionState::BackingOff { until } if now >= until => self.connect(now),
+            ConnectionState::Open { heard } if now - heard >= SILENCE_TIMEOUT => self.connect(now),
+            ConnectionState::Connecting { since } if now - since >= OPEN_TIMEOUT => {
+                self.schedule_retry(now, random);
+                Some(ConnectionEffect::Disconnect)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns true if an open stream has been silent for longer than the server's heartbeat interval allows.
+    fn is_silent_too_long(&self, now: Ms) -> bool {
+        matches!(self.state, ConnectionState::Open { heard } if now - heard > WAKE_SILENCE_TIMEOUT)
+    }
+
+    fn connect(&mut self, now: Ms) -> Option<ConnectionEffect> {
+        self.state = ConnectionState::Connecting { since: now };
+        Some(ConnectionEffect::Connect)
+    }
+
+    fn schedule_retry(&mut self, now: Ms, random: f64) {
+        let longest = (MIN_RETRY_DELAY * 2f64.powi(self.failures.min(10) as i32)).min(MAX_RETRY_DELAY);
+        self.failures += 1;
+        self.state = ConnectionState::BackingOff {
+            until: now + longest * (0.5 + random / 2.0),
+        };
+    }
+
+    /// The time for the next [`ConnectionEvent::Tick`], if nothing else happens before.
+    pub fn deadline(&self) -> Option<Ms> {
+        let own = match self.state {
+            ConnectionState::Off | ConnectionState::Suspended => return None,
+            ConnectionState::Connecting { since } => since + OPEN_TIMEOUT,
+            ConnectionState::Open { heard } => heard + SILENCE_TIMEOUT,
+            ConnectionState::BackingOff { until } => until,
+        };
+        Some(self.hidden_close_at().map_or(own, |at| own.min(at)))
+    }
+
+    /// The time at which a hidden tab closes its stream.
+    fn hidden_close_at(&self) -> Option<Ms> {
+        self.hidden_since
+            .filter(|_| !self.is_lock_holder)
+            .map(|since| since + HIDDEN_CLOSE_DELAY)
+    }
+
+    /// The connection status for the person.
+    pub fn status(&self) -> ConnectionStatus {
+        match self.state {
+            ConnectionState::Open { .. } => ConnectionStatus::Connected,
+            ConnectionState::BackingOff { .. } => ConnectionStatus::Disconnected,
+            ConnectionState::Connecting { .. } if self.failures > 0 => ConnectionStatus::Disconnected,
+            ConnectionState::Off | ConnectionState::Suspended | ConnectionState::Connecting { .. } => {
+                ConnectionStatus::Idle
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
