@@ -4,7 +4,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test test-rust test-e2e fuzz lint fmt bench release try-local-model compare-prompts clean
+.PHONY: help run dev build test test-rust test-e2e fuzz lint fmt openapi bench release try-local-model compare-prompts clean
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ lint: ## check formatting, clippy for both halves, module imports, places of cfg
 fmt: ## format the Rust code
 	@scripts/with-toolchain cargo fmt --all
 
+openapi: ## write docs/openapi.json anew, after a change of the public API
+	@UPDATE_GOLDEN=1 scripts/with-toolchain cargo test --quiet --features ssr --lib committed_document_is_current
+
 bench: ## measure speed and size with the release build
 	@scripts/xtask release
 	@scripts/with-toolchain cargo build --release --package upstream
@@ -51,4 +54,4 @@ compare-prompts: ## compare that model's answers directly and through Parlor (AR
 	@scripts/compare-prompts $(ARGS)
 
 clean: ## remove built files (not your conversations)
-	rm -rf target dist end2end/node_modules tests/mcp/node_modules end2end/test-results end2end/playwright-report
+	rm -rf target dist end2end/node_modules tests/mcp/node_modules examples/node_modules end2end/test-results end2end/playwright-report

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by scripts/test: nginx as a proxy in front of Parlor, ip for a test in its own
-# network, and the MCP reference server, which runs on Node.
+# network, the MCP reference server, which runs on Node, and the examples' languages.
 # Missing ones are installed where that is safe.
 
 # shellcheck source=scripts/node.sh
@@ -15,3 +15,9 @@ nginx_is_there || give_up "nginx is missing, for the test through a proxy: insta
 command -v ip >/dev/null || apt_install "iproute2, for the test of fetched addresses in a network of its own" iproute2 || true
 
 npm_packages tests/mcp "the tests with MCP servers"
+npm_packages examples "the test of the TypeScript example"
+
+for program in curl python3; do
+    command -v "$program" >/dev/null || apt_install "$program, for the tests of the examples" "$program" || true
+    command -v "$program" >/dev/null || give_up "$program is missing, for the tests of the examples: install your system's package$how_else"
+done

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use self::writer::JournalWriter;
 use crate::{
     hub::Hub,
-    protocol::{AssistantMessage, EventBody, MessageId, Payload, PlacedOpaque},
+    protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedOpaque},
     storage::{
         Change, ChangeRejection, Outcome, RecordedCall, RunKey, Storage, StorageErrorKind, StoredAttachment,
     },
@@ -41,6 +41,15 @@ pub enum JournalError {
     /// Storage failed. Nothing was changed.
     #[error("storage is not available")]
     Unavailable(StorageErrorKind),
+}
+
+impl From<JournalError> for ApiError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Rejected(rejection) => rejection.into(),
+            JournalError::Unavailable(kind) => kind.into(),
+        }
+    }
 }
 
 /// A handle to the writer. Clones share the writer.

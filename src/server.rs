@@ -13,20 +13,22 @@ use crate::{
     clock, http,
     hub::Hub,
     journal::Journal,
-    literature::Literature,
     notices::Notices,
-    pages::{self, Pages},
+    pages::Pages,
     protocol::Timestamp,
     providers::{EndpointConfig, Models, ModelsConfig},
     runs::Runs,
     secrets::Secrets,
-    services::pubmed::{self, PubmedClient},
+    services::pubmed,
     settings::{self, Settings},
     storage::{Storage, StorageError, sqlite::SqliteStorage},
-    tools::{self, ToolRegistry, mcp},
+    tools::{ToolRegistry, mcp},
 };
 
+mod built_in;
 mod damage_check;
+
+pub use self::built_in::{Services, built_in_pages, built_in_tools};
 
 /// The longest wait of a start for recovery, which ends the runs left by an earlier process. It takes longer
 /// only if storage fails.
@@ -51,17 +53,18 @@ impl Server {
     ///
     /// If the data folder or the database can't be used.
     pub async fn open(settings: Settings) -> Result<Self, StorageError> {
-        Self::open_with_tools(settings, tools::built_in).await
+        Self::open_with(settings, built_in_tools, built_in_pages).await
     }
 
-    /// Opens a server with other tools.
+    /// Opens a server with other tools and pages.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub async fn open_with_tools(
+    pub async fn open_with(
         settings: Settings,
-        tools: impl FnOnce(&Settings, Arc<dyn Storage>, Journal, Option<Arc<PubmedClient>>) -> ToolRegistry,
+        tools: impl FnOnce(&Services) -> ToolRegistry,
+        pages: impl FnOnce(&Services) -> Pages,
     ) -> Result<Self, StorageError> {
         let database = SqliteStorage::open(&settings.server.data).await?;
         let notices = Notices::default();
@@ -79,28 +82,24 @@ impl Server {
             async move { models.list().await }
         });
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
-        let pubmed = pubmed::connect(&settings);
-        let literature = Literature::new(
-            pubmed.clone(),
-            storage.clone(),
-            journal.clone(),
-            &settings.literature,
-        );
-        let page = match &pubmed {
-            Ok(_) => &pages::LITERATURE,
-            Err(_) => &pages::LITERATURE_WITHOUT_PUBMED,
+        let services = Services {
+            pubmed: pubmed::connect(&settings),
+            settings,
+            storage: storage.clone(),
+            journal: journal.clone(),
         };
-        let tools = tools(&settings, storage.clone(), journal.clone(), pubmed.ok()).with_source(mcp.clone());
-        let tools = literature
-            .add_tools(tools)
-            .without_tools(&settings.tools.disabled);
-        let pages = Pages::new(settings.limits.context_bytes).with_page(page, Arc::new(literature.clone()));
+        let pages = pages(&services);
+        let tools = tools(&services)
+            .with_source(mcp.clone())
+            .with_scoped_tools(pages.tools())
+            .without_tools(&services.settings.tools.disabled);
+        let settings = services.settings;
         let runs = Runs::new(
             storage.clone(),
             journal.clone(),
             models.clone(),
             tools,
-            pages,
+            pages.clone(),
             &settings,
         );
         let mut recovery = tokio::spawn({
@@ -124,7 +123,7 @@ impl Server {
             hub,
             runs,
             models,
-            literature,
+            pages,
             tokens,
             notices,
             leptos,
@@ -156,7 +155,7 @@ impl Server {
             mcp,
         } = self;
         let storage = app.storage.clone();
-        let run_timeout = Duration::from_secs_f64(app.settings.timeouts.shutdown_seconds);
+        let run_timeout = app.settings.timeouts.shutdown;
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
         let down = CancellationToken::new();
@@ -213,10 +212,11 @@ impl Server {
 /// Trims the log periodically, for as long as the server runs.
 async fn trim_log_periodically(app: AppState) {
     let log = app.settings.log.clone();
-    let mut ticks = tokio::time::interval(Duration::from_secs_f64(log.trim_seconds));
+    let keep_ms = i64::try_from(log.keep.as_millis()).unwrap_or(i64::MAX);
+    let mut ticks = tokio::time::interval(log.trim_interval);
     loop {
         ticks.tick().await;
-        let before = Timestamp(clock::now().0 - i64::from(log.keep_hours) * 3_600_000);
+        let before = Timestamp(clock::now().0.saturating_sub(keep_ms));
         match app.storage.trim_log(before, log.keep_events).await {
             Ok(0) => {}
             Ok(removed) => tracing::debug!(removed, "trimmed the log"),
@@ -240,7 +240,7 @@ fn key_source(endpoint: &settings::EndpointSettings) -> String {
 /// Returns the endpoints of the settings, and the local servers to try if there are none.
 fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
     let max_frame = settings.limits.model_event_bytes;
-    let connect_timeout = Duration::from_secs_f64(settings.timeouts.connect_seconds);
+    let connect_timeout = settings.timeouts.connect;
     let endpoints = settings.endpoints.iter().map(|endpoint| {
         let from_environment = endpoint.name == settings::ENVIRONMENT_ENDPOINT;
         EndpointConfig {

@@ -37,7 +37,7 @@ test('typing during a save is kept as the draft', async ({ literature, newTab, p
   const save = page.getByRole('button', { name: 'Save the note' });
   let answer = () => {};
   let held = Promise.resolve();
-  await page.route('**/rpc/note_article', async (route) => {
+  await page.route('**/rpc/set_article_note', async (route) => {
     const response = await route.fetch();
     await held;
     await route.fulfill({ response });
@@ -45,7 +45,7 @@ test('typing during a save is kept as the draft', async ({ literature, newTab, p
   const saved = async (text: string) => {
     held = new Promise<void>((resolve) => (answer = resolve));
     await note.fill(text);
-    await Promise.all([page.waitForRequest('**/rpc/note_article'), save.click()]);
+    await Promise.all([page.waitForRequest('**/rpc/set_article_note'), save.click()]);
   };
   await saved('One');
   await note.fill('One, two');
@@ -58,7 +58,7 @@ test('typing during a save is kept as the draft', async ({ literature, newTab, p
   await saved('Three');
   await page.getByRole('link', { name: 'Back to the list' }).click();
   await expect(note).toHaveCount(0);
-  const [answered] = await Promise.all([page.waitForResponse('**/rpc/note_article'), answer()]);
+  const [answered] = await Promise.all([page.waitForResponse('**/rpc/set_article_note'), answer()]);
   expect(answered.ok()).toBe(true);
   const other = new Literature((await newTab()).page);
   await other.open('/literature/articles/11');

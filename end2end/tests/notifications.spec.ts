@@ -6,7 +6,7 @@ import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 // Every answer counts as long.
-test.use({ settings: '[timeouts]\nlong_answer_seconds = 0.001' });
+test.use({ settings: '[timeouts]\nlong_answer = "1ms"' });
 
 type Shown = { title: string; body: string; press: () => void };
 type Recorded = { asked: number; shown: Shown[]; permission: NotificationPermission; answer: NotificationPermission };
@@ -147,7 +147,7 @@ test('announces no visible, stopped or muted answers', async ({ chat, context, p
 });
 
 test.describe('a short answer', () => {
-  test.use({ settings: '[timeouts]\nlong_answer_seconds = 3600' });
+  test.use({ settings: '[timeouts]\nlong_answer = "1h"' });
 
   test('is not announced', async ({ chat, context, page, upstream }) => {
     await record(context, 'granted');

@@ -37,7 +37,7 @@ async function storedText(url: string, id: string): Promise<string> {
 }
 
 test.describe('with a short log', () => {
-  test.use({ settings: '[log]\nkeep_events = 5\ntrim_seconds = 0.1' });
+  test.use({ settings: '[log]\nkeep_events = 5\ntrim_interval = "100ms"' });
 
   test('a page away longer than the log recovers unnoticed', async ({ chat, page, parlor, line, upstream }) => {
     const long = Array.from({ length: 60 }, (_, n) => `Line ${n} of it.`).join('\n\n');

@@ -51,7 +51,7 @@ impl Agent {
 
     /// Starts a run or continues it from its stored state. Calls without an outcome are run, rejected or
     /// submitted for approval.
-    pub(super) fn resume_pending_calls(&mut self, at: Timestamp) -> Vec<Effect> {
+    pub(super) fn start_or_resume_calls(&mut self, at: Timestamp) -> Vec<Effect> {
         let open: Vec<ToolCall> = self
             .message
             .tool_calls()
@@ -219,7 +219,7 @@ impl Agent {
         let run = Effect::RunTool {
             index: call.index,
             tool: call.tool.clone(),
-            input: arguments_text(&call.input),
+            input: plan.input,
         };
         effects.extend([self.log_call_start(call, at), run]);
     }

@@ -15,7 +15,7 @@ const AUDIO_NOTE: &str = "*(There is a sound here, which can’t be played yet.)
 
 impl Agent {
     /// Adds the sources that the model server lists.
-    pub(super) fn set_server_sources(&mut self, sources: Vec<CitedSource>) -> Vec<Effect> {
+    pub(super) fn add_server_sources(&mut self, sources: Vec<CitedSource>) -> Vec<Effect> {
         let new_sources = sources.into_iter();
         let new_sources = new_sources.filter(|source| web_link::parse(&source.url).is_some());
         vec![self.add_sources(new_sources.collect())]

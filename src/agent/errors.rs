@@ -114,7 +114,7 @@ pub(super) fn timeout_error(timeout: Timeout) -> RunError {
         Timeout::FirstToken(limit) => run_error(
             "no_answer",
             format!("The model server sent nothing for {} seconds.", seconds(limit)),
-            "It may be loading the model: retry. The limit is the setting timeouts.first_token_seconds.",
+            "It may be loading the model: retry. The limit is the setting timeouts.first_token.",
         ),
         Timeout::Silence(limit) => run_error(
             "fell_silent",
@@ -122,12 +122,12 @@ pub(super) fn timeout_error(timeout: Timeout) -> RunError {
                 "The model server stopped sending for {} seconds in the middle of its answer.",
                 seconds(limit)
             ),
-            "The answer so far is kept; Continue resumes it. The limit is the setting timeouts.silence_seconds.",
+            "The answer so far is kept; Continue resumes it. The limit is the setting timeouts.silence.",
         ),
         Timeout::Run(limit) => run_error(
             "too_long",
             format!("The answer took longer than {} seconds.", seconds(limit)),
-            "The answer so far is kept; Continue resumes it. The limit is the setting timeouts.run_seconds.",
+            "The answer so far is kept; Continue resumes it. The limit is the setting timeouts.run.",
         ),
     }
 }

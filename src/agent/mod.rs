@@ -155,7 +155,7 @@ impl Agent {
         match input {
             Input::Start => {
                 self.started_at = at;
-                self.resume_pending_calls(at)
+                self.start_or_resume_calls(at)
             }
             Input::RetryDue if self.phase == Phase::Retrying => {
                 self.phase = Phase::AwaitingModel;
@@ -231,7 +231,7 @@ impl Agent {
             // The driver sends the totals as `Input::UsageKnown`.
             ModelEvent::Usage(_) => Vec::new(),
             ModelEvent::TextWasThinking => self.convert_text_to_thinking(),
-            ModelEvent::Sources(sources) => self.set_server_sources(sources),
+            ModelEvent::Sources(sources) => self.add_server_sources(sources),
             ModelEvent::Opaque { beside, data } => self.store_provider_data(beside, data),
             ModelEvent::Unreadable { what, .. } => self.add_unreadable_note(&what),
             ModelEvent::Finished(reason) => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ToolOutcome;
 use crate::{
-    model::{ModelError, ModelEvent},
+    model::{ModelError, ModelEvent, ToolInput},
     protocol::{EventBody, Opaque, Payload, ToolProgress, Usage},
 };
 
@@ -51,7 +51,7 @@ pub enum Timeout {
 }
 
 /// An action for the driver.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub enum Effect {
     /// Call the model with the current state of the run, with or without tools.
     CallModel { with_tools: bool },
@@ -73,7 +73,7 @@ pub enum Effect {
     RunTool {
         index: usize,
         tool: String,
-        input: String,
+        input: ToolInput,
     },
     /// Commit this event and the current message: the run waits for approvals. It continues from the stored
     /// state after the user's answer.

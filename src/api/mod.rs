@@ -1,9 +1,10 @@
 //! The page's server functions: typed intents and queries, and their errors. Compiled for the server and the
 //! browser.
 //!
-//! This module only translates: the work is done in `app`, `runs` and `journal`. The public contract for
+//! This module only translates: the work is done in `app`, `runs`, `journal` and the pages. The public contract for
 //! other clients is in `http`.
 
 mod codec;
+pub mod literature;
 pub mod personal;
 pub mod rpc;

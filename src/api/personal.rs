@@ -43,8 +43,8 @@ pub async fn restore_memory(memory: Memory) -> Result<(), ApiError> {
 }
 
 /// Creates an API token. Its value is returned only here.
-#[server(prefix = "/rpc", endpoint = "make_token", protocol = PageProtocol<Json>)]
-pub async fn make_token(name: String, days: Option<u32>) -> Result<NewToken, ApiError> {
+#[server(prefix = "/rpc", endpoint = "create_token", protocol = PageProtocol<Json>)]
+pub async fn create_token(name: String, days: Option<u32>) -> Result<NewToken, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(crate::app::personal::create_token(&caller, &name, days).await)
 }

@@ -8,11 +8,10 @@ use server_fn::codec::{GetUrl, Json};
 use super::codec::PageProtocol;
 use crate::protocol::{
     ApiError, ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RawJson as Raw,
-    RunStatus, StreamId, Timestamp, Transcript, Verdict,
+    RunStatus, Transcript, Verdict,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
-    literature::{ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, ResearchStream},
     model_list::ModelList,
 };
 
@@ -20,6 +19,8 @@ use crate::protocol::{
 #[server(prefix = "/rpc", endpoint = "send_message", protocol = PageProtocol<Json>)]
 pub async fn send_message(intent: intent::SendMessage) -> Result<StartedRun, ApiError> {
     let caller = crate::app::current_caller()?;
+    let context = caller.set_error_status(caller.app.pages.normalize(intent.context))?;
+    let intent = intent::SendMessage { context, ..intent };
     let fingerprint = crate::app::fingerprint(&intent)?;
     caller.set_error_status(crate::app::turns::send(&caller, intent, fingerprint).await)
 }
@@ -222,78 +223,9 @@ pub async fn models() -> Result<ModelList, ApiError> {
     Ok(crate::app::models::list(&app).await)
 }
 
-/// Returns the initial data of the page *Literature* at an address: a
-/// [`LiteraturePageData`](crate::protocol::literature::LiteraturePageData) as JSON, which the page's own code
-/// parses.
-#[server(prefix = "/rpc", endpoint = "open_literature", protocol = PageProtocol<GetUrl>)]
-pub async fn open_literature(address: String) -> Result<Raw, ApiError> {
+/// Returns the initial data of the page at an address as JSON, which only the page's own code parses.
+#[server(prefix = "/rpc", endpoint = "open_page", protocol = PageProtocol<GetUrl>)]
+pub async fn open_page(address: String) -> Result<Raw, ApiError> {
     let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::literature::open(&caller, &address).await)
-}
-
-/// Returns the user's saved articles and research streams.
-#[server(name = LoadLibrary, prefix = "/rpc", endpoint = "library", protocol = PageProtocol<GetUrl>)]
-pub async fn library() -> Result<Library, ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(caller.app.literature.library(caller.user_id).await)
-}
-
-/// Returns a page of PubMed's results for a query. Pages count from 1.
-#[server(prefix = "/rpc", endpoint = "search_articles", protocol = PageProtocol<GetUrl>)]
-pub async fn search_articles(
-    query: String,
-    sort: ArticleSort,
-    page: usize,
-) -> Result<ArticleSearchResults, ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(caller.app.literature.search(&query, sort, page).await)
-}
-
-/// Returns an article with its abstract.
-#[server(prefix = "/rpc", endpoint = "article", protocol = PageProtocol<GetUrl>)]
-pub async fn article(pmid: String) -> Result<ArticleWithAbstract, ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(caller.app.literature.full_article(caller.user_id, &pmid).await)
-}
-
-/// Saves an article. With a note and a time, it is restored as it was, unless it has another note by then.
-#[server(prefix = "/rpc", endpoint = "save_article", protocol = PageProtocol<Json>)]
-pub async fn save_article(pmid: String, note: String, saved_at: Option<Timestamp>) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    crate::app::literature::save(&caller, &pmid, &note, saved_at).await
-}
-
-/// Removes a saved article. Removing one that is not saved changes nothing.
-#[server(prefix = "/rpc", endpoint = "remove_article", protocol = PageProtocol<Json>)]
-pub async fn remove_article(pmid: String) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(caller.app.literature.remove(caller.user_id, pmid).await)
-}
-
-/// Sets the note of a saved article if its current note is one of `replaces`, the notes that the page knows.
-#[server(prefix = "/rpc", endpoint = "note_article", protocol = PageProtocol<Json>)]
-pub async fn note_article(pmid: String, note: String, replaces: Vec<String>) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    let literature = &caller.app.literature;
-    caller.set_error_status(literature.set_note(caller.user_id, pmid, &note, replaces).await)
-}
-
-/// Creates a research stream, or updates the one with the same id.
-#[server(prefix = "/rpc", endpoint = "keep_stream", protocol = PageProtocol<Json>)]
-pub async fn keep_stream(stream: ResearchStream) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(caller.app.literature.save_stream(caller.user_id, stream).await)
-}
-
-/// Deletes a research stream. Saved articles stay.
-#[server(prefix = "/rpc", endpoint = "delete_stream", protocol = PageProtocol<Json>)]
-pub async fn delete_stream(stream_id: StreamId) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(
-        caller
-            .app
-            .literature
-            .delete_stream(caller.user_id, stream_id)
-            .await,
-    )
+    caller.set_error_status(caller.app.pages.load(caller.user_id, &address).await)
 }

@@ -5,13 +5,13 @@ use leptos_axum::ResponseOptions;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{AppState, error::not_found, tokens::Access};
+use super::{AppState, not_found, tokens::Access};
 use crate::{
     protocol::{ApiError, ErrorCode, UserId},
     storage::{Change, PageSize},
 };
 
-/// The person (or program) behind a request.
+/// The user (or program) behind a request.
 pub struct Caller {
     pub app: AppState,
     pub user_id: UserId,

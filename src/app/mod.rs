@@ -9,14 +9,13 @@ use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    hub::Hub, journal::Journal, literature::Literature, notices::Notices, providers::Models, runs::Runs,
+    hub::Hub, journal::Journal, notices::Notices, pages::Pages, providers::Models, runs::Runs,
     settings::Settings, storage::Storage,
 };
 
 mod caller;
 pub mod diagnostics;
 mod error;
-pub mod literature;
 pub mod models;
 pub mod parameters;
 pub mod payloads;
@@ -26,9 +25,9 @@ pub mod turns;
 
 pub use self::{
     caller::{Caller, current_caller, fingerprint},
-    error::not_found,
     tokens::TokenAuthenticator,
 };
+pub use crate::storage::not_found;
 
 /// The state that all handlers share. Clones refer to the same data.
 #[derive(Clone)]
@@ -39,7 +38,7 @@ pub struct AppState {
     pub hub: Arc<Hub>,
     pub runs: Runs,
     pub models: Arc<Models>,
-    pub literature: Literature,
+    pub pages: Pages,
     pub tokens: Arc<TokenAuthenticator>,
     pub notices: Notices,
     pub leptos: LeptosOptions,

@@ -1,13 +1,9 @@
 //! Payloads: as they were created, as the panel shows them, and the user's verdict on a proposal.
 
-use super::{Caller, caller::fingerprint, error::not_found};
+use super::{Caller, caller::fingerprint, not_found};
 use crate::{
     payloads,
-    protocol::{
-        ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict,
-        intent::JudgePayload,
-        panel::{ArticleView, PanelBody},
-    },
+    protocol::{ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict, intent::JudgePayload},
     storage::Change,
 };
 
@@ -18,30 +14,8 @@ pub async fn view(
     payload_id: &str,
 ) -> Result<PanelView, ApiError> {
     let mut view = convert(caller, conversation_id, payload_id, payloads::view).await?;
-    mark_saved(caller, view.articles_mut()).await?;
-    if matches!(view.body, PanelBody::Query(_)) {
-        view.obstacle = caller.app.literature.search_unavailable_reason();
-    }
+    caller.app.pages.complete_view(caller.user_id, &mut view).await?;
     Ok(view)
-}
-
-/// Marks the articles that the user has saved. Without PubMed, only saved articles can be opened.
-async fn mark_saved(caller: &Caller, articles: &mut [ArticleView]) -> Result<(), ApiError> {
-    let pmids: Vec<String> = articles
-        .iter()
-        .filter_map(|article| article.pmid.clone())
-        .collect();
-    if pmids.is_empty() {
-        return Ok(());
-    }
-    let literature = &caller.app.literature;
-    let saved = literature.saved_pmids(caller.user_id, &pmids).await?;
-    let can_ask = literature.search_unavailable_reason().is_none();
-    for article in articles {
-        article.is_saved = article.pmid.as_ref().is_some_and(|pmid| saved.contains(pmid));
-        article.pmid = article.pmid.take().filter(|_| can_ask || article.is_saved);
-    }
-    Ok(())
 }
 
 /// Converts a payload. The conversion runs on a blocking thread, since a comparison of texts would delay other requests.

@@ -3,7 +3,7 @@
 use super::Caller;
 use crate::{
     protocol::{
-        ApiError, ConversationId, ErrorCode, IntentId,
+        ApiError, ConversationId, ErrorCode,
         intent::{Regenerate, SendMessage, StartedRun},
     },
     providers::UnknownModel,
@@ -18,12 +18,7 @@ const MAX_LISTED_MODELS: usize = 20;
 const MAX_QUOTED_CHARS: usize = 200;
 
 /// Saves a message and starts its run.
-pub async fn send(
-    caller: &Caller,
-    mut intent: SendMessage,
-    fingerprint: String,
-) -> Result<StartedRun, ApiError> {
-    intent.model = resolve_model(caller, intent.model, intent.intent_id).await?;
+pub async fn send(caller: &Caller, intent: SendMessage, fingerprint: String) -> Result<StartedRun, ApiError> {
     let runs = &caller.app.runs;
     Ok(runs.send(caller.user_id, intent, fingerprint).await?)
 }
@@ -31,10 +26,9 @@ pub async fn send(
 /// Regenerates an answer: answers the same message again.
 pub async fn regenerate(
     caller: &Caller,
-    mut intent: Regenerate,
+    intent: Regenerate,
     fingerprint: String,
 ) -> Result<StartedRun, ApiError> {
-    intent.model = resolve_model(caller, intent.model, intent.intent_id).await?;
     let runs = &caller.app.runs;
     Ok(runs.regenerate(caller.user_id, intent, fingerprint).await?)
 }
@@ -61,33 +55,8 @@ pub async fn choose_model(
     Ok(())
 }
 
-/// Returns the full name of the model that an intent names. An unknown name is rejected before anything is
-/// stored.
-async fn resolve_model(
-    caller: &Caller,
-    name: Option<String>,
-    intent_id: IntentId,
-) -> Result<Option<String>, ApiError> {
-    let Some(name) = name.filter(|name| !name.is_empty()) else {
-        return Ok(None);
-    };
-    let unknown = match caller.app.models.find(&name).await {
-        Ok(model) => return Ok(Some(model)),
-        Err(unknown) => unknown,
-    };
-    // The model may be gone since then. A repeated intent needs no lookup.
-    match caller
-        .app
-        .storage
-        .completed_intent(caller.user_id, intent_id)
-        .await?
-    {
-        Some(_) => Ok(Some(name)),
-        None => Err(unknown_model_error(&unknown)),
-    }
-}
-
-fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
+/// Returns the error for a name that means no model, or several.
+pub(super) fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
     let UnknownModel { why, models, hint } = unknown;
     let named = models[..models.len().min(MAX_LISTED_MODELS)].join(", ");
     let others = match (models.len(), models.len().saturating_sub(MAX_LISTED_MODELS)) {

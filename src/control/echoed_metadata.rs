@@ -55,7 +55,7 @@ enum EchoMatch {
 
 impl EchoedMetadata {
     /// Disables the check, for the continuation of an answer.
-    pub fn skip(&mut self) {
+    pub fn disable(&mut self) {
         self.has_passed = true;
     }
 

@@ -68,14 +68,14 @@ impl ControlFilter {
 
     /// Disables the removal of echoed metadata, for a model that has seen none.
     pub fn disable_metadata(&mut self) {
-        self.leading_metadata.skip();
+        self.leading_metadata.disable();
         self.has_seen_metadata = false;
     }
 
     /// Continues an answer after `text`, which was shown before and is not filtered again. It may end inside
     /// code.
     pub fn continue_from(&mut self, text: &str) {
-        self.leading_metadata.skip();
+        self.leading_metadata.disable();
         self.visible.continue_from(text);
     }
 

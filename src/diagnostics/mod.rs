@@ -1,6 +1,6 @@
 //! Diagnostics: the requests of an answer, the raw responses, and their cost and duration.
 //!
-//! A run records its calls ([`record`], by `runs::recorder`) without secrets ([`secrets`](crate::secrets))
+//! A run records its calls ([`record`] with its [`timeline`], by `runs::recorder`) without secrets ([`secrets`](crate::secrets))
 //! and within limits. A report ([`report`]) combines them on request, as JSON for any client and as a
 //! [`view`] for the page.
 //!
@@ -11,6 +11,7 @@ pub mod record;
 mod report;
 #[cfg(test)]
 mod tests;
+pub mod timeline;
 mod view;
 
 pub use self::{cost::call_cost, report::Diagnostics};

@@ -1,20 +1,26 @@
 //! The diagnostics report of an answer, combined from the records of its calls. The names of the first fields
 //! are part of the public contract.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::record::{
-    CallFailure, Purpose, RawAnswer, RequestRecord, ResponseRecord, TimelineEntry, TokenUsage, redact_value,
+use super::{
+    record::{CallFailure, Purpose, RawAnswer, RequestRecord, ResponseRecord, TokenUsage, redact_value},
+    timeline::TimelineEntry,
 };
 use crate::{
     model::Cost,
-    protocol::{AssistantMessage, ConversationId, Message, MessageId, RawJson, RunStatus, Timestamp},
+    protocol::{
+        AssistantMessage, ConversationId, Message, MessageId, PageContext, RawJson, RunStatus, Timestamp,
+    },
     storage::{PageContextSnapshot, RecordedCall, StorageError, damage::skip_damaged},
 };
 
-/// The diagnostics of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The diagnostics of an answer. They never contain keys or passwords.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Diagnostics {
     pub message_id: MessageId,
     pub conversation_id: ConversationId,
@@ -22,21 +28,25 @@ pub struct Diagnostics {
     pub status: RunStatus,
     /// The model's id, `endpoint/model`.
     pub model: String,
+    /// The maximum length of the answer in tokens, if the request had one.
     pub max_tokens: Option<u64>,
+    /// The maximum number of model calls that may request tools.
     pub max_iterations: usize,
     pub temperature: Option<f64>,
     /// The names of the tools in the last request.
     pub tools: Vec<String>,
     pub system_prompt: String,
     /// The messages of the last request without the system prompt.
+    #[schemars(with = "Vec<SentMessage>")]
     pub messages: Vec<Value>,
-    /// The ids of the objects that the user was viewing when they asked.
+    /// The context of the request: the objects that the user was viewing; null if it had none.
+    #[schemars(with = "Option<PageContext>")]
     pub context: Option<Value>,
-    /// The description of them for the model.
+    /// The context as sent to the model; null if the request had none.
     pub context_text: Option<String>,
     /// The model's raw output in all calls for the answer, before any filtering.
     pub raw_llm_response: String,
-    /// The address of the model's server.
+    /// The endpoint's address, without user info and query.
     pub address: String,
     /// All parameters of the last request besides messages and tools.
     pub parameters: Map<String, Value>,
@@ -44,7 +54,7 @@ pub struct Diagnostics {
     pub tool_definitions: Vec<RawJson>,
     /// The usage of all calls with counts from the server.
     pub usage: Option<TokenUsage>,
-    /// The cost of all calls in US dollars; `None` if the cost of one is unknown.
+    /// The cost of all calls in US dollars; null if the cost of one is unknown.
     pub cost: Option<f64>,
     /// From the start of the first call to the model's first output.
     pub first_token_ms: Option<u64>,
@@ -57,7 +67,8 @@ pub struct Diagnostics {
 }
 
 /// One call of the model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ModelCall")]
 pub struct CallReport {
     pub started_at: Timestamp,
     pub status: RunStatus,
@@ -66,8 +77,9 @@ pub struct CallReport {
     pub address: String,
     pub parameters: Map<String, Value>,
     pub tools: Vec<String>,
-    /// The messages follow all messages of the previous call.
+    /// True if these messages follow all messages of the previous call.
     pub goes_on: bool,
+    #[schemars(with = "Vec<SentMessage>")]
     pub messages: Vec<Value>,
     pub first_token_ms: Option<u64>,
     pub duration_ms: Option<u64>,
@@ -77,6 +89,30 @@ pub struct CallReport {
     pub retries: usize,
     pub failures: Vec<CallFailure>,
     pub response: RawAnswer,
+}
+
+/// A message as sent, in the form of the model server's API, as the OpenAPI document describes it.
+enum SentMessage {}
+
+impl JsonSchema for SentMessage {
+    fn schema_name() -> Cow<'static, str> {
+        "SentMessage".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A message as sent; `{\"omitted\": N}` in place of N older ones.",
+            "type": "object",
+            "properties": {
+                "role": { "type": "string" },
+                "content": { "description": "A text, or a list of parts." },
+                "tool_calls": { "type": "array", "items": {} },
+                "tool_call_id": { "type": "string" },
+                "omitted": { "type": "integer" },
+            },
+            "additionalProperties": true,
+        })
+    }
 }
 
 impl Diagnostics {

@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
-use super::record::{
-    RawAnswer, RawCall, RequestRecord, ResponseRecord, SentBefore, TimelineEntry, push_timeline_event,
+use super::{
+    record::{RawAnswer, RawCall, RequestRecord, ResponseRecord, SentBefore},
+    timeline::{TimelineEntry, push_timeline_event},
 };
 use crate::{
     model::RequestPreview,

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::{
     Diagnostics,
-    record::{Purpose, TimelineEntry, TokenUsage},
+    record::{Purpose, TokenUsage},
     report::CallReport,
+    timeline::TimelineEntry,
 };
 use crate::protocol::{
     RawJson, Timestamp,

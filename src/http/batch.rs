@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use axum::{
     Json,
-    extract::rejection::JsonRejection,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
 use super::{
     chat_stream::{self, ChatRequest},
     problem::{self, Problem},
+    request::JsonBody,
     run_result::RunResult,
 };
 use crate::{
@@ -36,7 +37,7 @@ const FINAL_READ_TIMEOUT: Duration = Duration::from_millis(500);
 pub async fn start(
     caller: Caller,
     headers: HeaderMap,
-    request: Result<Json<ChatRequest>, JsonRejection>,
+    request: Result<JsonBody<ChatRequest>, Problem>,
 ) -> Result<Response, Problem> {
     let (started, with_diagnostics) = chat_stream::start_turn(&caller, &headers, request).await?;
     tokio::select! {
@@ -56,7 +57,7 @@ async fn wait_for_answer(
     started: &StartedRun,
     with_diagnostics: bool,
 ) -> Result<Response, ApiError> {
-    let patience = Duration::from_secs_f64(caller.app.settings.timeouts.batch_seconds);
+    let patience = caller.app.settings.timeouts.batch;
     let run = started.assistant_message_id;
     let message = match timeout(patience, wait_until_settled(caller, run)).await {
         Ok(message) => message?,
@@ -97,7 +98,7 @@ async fn wait_until_settled(caller: &Caller, run: MessageId) -> Result<Message, 
 /// Waits for an event that may have settled a run. The deletion of a conversation also deletes its runs and
 /// sends no event to their followers, so the state is also checked at each heartbeat.
 async fn wait_for_settling_event(app: &AppState, follower: &mut Follower) -> Result<(), ApiError> {
-    let look = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
+    let look = app.settings.timeouts.heartbeat;
     let settles = async {
         loop {
             match follower.next().await? {
@@ -143,9 +144,10 @@ async fn respond(
     })
 }
 
-/// The location of the answer, which may not exist yet.
-#[derive(Serialize)]
-struct AnswerLocation {
+/// Parlor stopped waiting for an answer. Names the answer if it was started.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StoppedWaiting")]
+pub(super) struct AnswerLocation {
     conversation_id: ConversationId,
     user_message_id: MessageId,
     message_id: MessageId,
@@ -161,17 +163,21 @@ impl From<&StartedRun> for AnswerLocation {
     }
 }
 
-/// The location of an answer that is not complete yet.
-#[derive(Serialize)]
-struct PendingAnswer {
+/// An answer that is not complete yet.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Later")]
+pub(super) struct PendingAnswer {
     #[serde(flatten)]
     location: AnswerLocation,
+    /// `running` or `waiting`.
     status: RunStatus,
-    /// The tool calls that need approval first.
+    /// The tool calls that wait for approval.
     approvals: Vec<PendingApproval>,
 }
 
-#[derive(Serialize)]
+/// A tool call that waits for approval.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WaitingCall")]
 struct PendingApproval {
     index: usize,
     tool: String,
@@ -254,9 +260,10 @@ fn shutdown_response(started: &StartedRun) -> Response {
     problem_with_location(started, &ApiError::new(ErrorCode::Unavailable, message))
 }
 
-/// The partial result of a failed answer.
-#[derive(Serialize)]
-struct FailedAnswer {
+/// A run that failed or was interrupted, with its partial answer.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "FailedRun")]
+pub(super) struct FailedAnswer {
     error: RunError,
     payload: RunResult,
 }

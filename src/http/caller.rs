@@ -2,12 +2,16 @@
 
 use std::convert::Infallible;
 
+use aide::OperationInput;
 use axum::{extract::FromRequestParts, http::request::Parts};
 
 use crate::{
     app::{AppState, Caller, tokens::Access},
     protocol::UserId,
 };
+
+/// Not a part of the request that a client chooses: its token, or none.
+impl OperationInput for Caller {}
 
 impl FromRequestParts<AppState> for Caller {
     type Rejection = Infallible;

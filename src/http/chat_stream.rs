@@ -1,17 +1,12 @@
 //! `POST /api/chat/stream`: a turn for clients without the page. The response streams the run that it starts.
 //! The run continues without a reader, and `GET /api/runs/{id}/events?after=N` resumes the stream.
 
-use std::collections::HashMap;
-
 use axum::{
-    Json,
-    extract::{
-        Path, Query,
-        rejection::{JsonRejection, PathRejection, QueryRejection},
-    },
+    extract::{Path, rejection::PathRejection},
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,6 +15,7 @@ use super::{
     interaction::InteractionFields,
     parameters::ParametersBody,
     problem::{self, Problem, bad_request},
+    request::{JsonBody, QueryParameters},
     run_result::{FinalEvent, RunResult},
     tool_markers::{Frame, InsertedEvent, ToolMarkers},
 };
@@ -36,30 +32,34 @@ use crate::{
 /// The header that identifies a request, so that a repeated request runs once.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// A request for a turn.
-#[derive(Debug, Serialize, Deserialize)]
+/// A message to be answered.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChatRequest {
+    /// The user's text.
     message: String,
-    /// The conversation to continue or to create. Without it, a new one is created.
+    /// The conversation, which is created if it does not exist. Without it, a new one is created.
     conversation_id: Option<ConversationId>,
-    /// The name of the model.
+    /// `endpoint/model`, or the model's id alone if exactly one endpoint lists it. Default: the conversation's model,
+    /// else the default model. An unknown or ambiguous name is rejected (422, `unknown_model`).
     model: Option<String>,
-    /// Names of the tools that must be used before the answer.
+    /// Names of tools that the model must use before it answers this message. Unknown names are rejected (422,
+    /// `unknown_tool`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     force_tools: Vec<String>,
-    /// The model parameters from now on.
+    /// The model parameters of this conversation from now on; unchanged if missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parameters: Option<ParametersBody>,
-    /// The user's current page.
+    /// The page and the items that the user has open.
     context: Option<PageContext>,
     #[serde(flatten)]
     how_said: InteractionFields,
-    /// If true, the final payload includes diagnostics. Not part of the request's fingerprint: the same
-    /// request with another value is the same.
+    /// Includes diagnostics in the payload.
+    // Not part of the request's fingerprint: the same request with another value is the same.
     #[serde(default, skip_serializing)]
     diagnostics: bool,
     /// Rejected: the server has the history.
     #[serde(skip_serializing)]
+    #[schemars(skip)]
     conversation_history: Option<Value>,
 }
 
@@ -67,7 +67,7 @@ pub struct ChatRequest {
 pub async fn start(
     caller: Caller,
     headers: HeaderMap,
-    request: Result<Json<ChatRequest>, JsonRejection>,
+    request: Result<JsonBody<ChatRequest>, Problem>,
 ) -> Result<Response, Problem> {
     let (started, diagnostics) = start_turn(&caller, &headers, request).await?;
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
@@ -77,9 +77,9 @@ pub async fn start(
 pub async fn start_turn(
     caller: &Caller,
     headers: &HeaderMap,
-    request: Result<Json<ChatRequest>, JsonRejection>,
+    request: Result<JsonBody<ChatRequest>, Problem>,
 ) -> Result<(StartedRun, bool), Problem> {
-    let Json(request) = request?;
+    let JsonBody(mut request) = request?;
     if request.conversation_history.is_some() {
         return Err(bad_request(
             "conversation_history is not taken: Parlor has the history of a conversation. Name it with \
@@ -87,6 +87,7 @@ pub async fn start_turn(
         ));
     }
     let interaction = request.how_said.parse()?;
+    request.context = caller.app.pages.normalize(request.context)?;
     let fingerprint = fingerprint(&request)?;
     let intent = SendMessage {
         intent_id: parse_intent_id(headers)?,
@@ -103,11 +104,30 @@ pub async fn start_turn(
     Ok((started, request.diagnostics))
 }
 
+/// The options of a new answer's stream.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ContinuationQuery {
+    /// Includes diagnostics in the final payload.
+    #[schemars(with = "Option<bool>")]
+    diagnostics: Option<String>,
+}
+
+/// The requested part of a run's stream.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RunStreamQuery {
+    /// Only events after this position.
+    #[schemars(with = "Option<Position>")]
+    after: Option<String>,
+    /// Includes diagnostics in the final payload.
+    #[schemars(with = "Option<bool>")]
+    diagnostics: Option<String>,
+}
+
 /// Continues an answer that did not complete, and streams it.
 pub async fn continue_run(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    query: Result<Query<HashMap<String, String>>, QueryRejection>,
+    query: Result<QueryParameters<ContinuationQuery>, Problem>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (run, diagnostics) = load_addressed_run(&caller, path, query).await?;
@@ -129,7 +149,7 @@ pub async fn continue_run(
 pub async fn regenerate(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    query: Result<Query<HashMap<String, String>>, QueryRejection>,
+    query: Result<QueryParameters<ContinuationQuery>, Problem>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (run, diagnostics) = load_addressed_run(&caller, path, query).await?;
@@ -148,17 +168,17 @@ pub async fn regenerate(
 async fn load_addressed_run(
     caller: &Caller,
     path: Result<Path<String>, PathRejection>,
-    query: Result<Query<HashMap<String, String>>, QueryRejection>,
+    query: Result<QueryParameters<ContinuationQuery>, Problem>,
 ) -> Result<(RunKey, bool), Problem> {
     let message_id = problem::parse_message_id(path)?;
-    let diagnostics = wants_diagnostics(&query?.0)?;
+    let diagnostics = wants_diagnostics(query?.0.diagnostics.as_deref())?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
     Ok((run.ok_or_else(not_found)?.key, diagnostics))
 }
 
 /// Returns true if the final payload includes diagnostics: `?diagnostics=true`.
-fn wants_diagnostics(query: &HashMap<String, String>) -> Result<bool, Problem> {
-    match query.get("diagnostics").map(String::as_str) {
+fn wants_diagnostics(value: Option<&str>) -> Result<bool, Problem> {
+    match value {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
         Some(_) => Err(bad_request("diagnostics is either true or false.")),
@@ -169,13 +189,19 @@ fn wants_diagnostics(query: &HashMap<String, String>) -> Result<bool, Problem> {
 pub async fn resume(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    query: Result<Query<HashMap<String, String>>, QueryRejection>,
+    query: Result<QueryParameters<RunStreamQuery>, Problem>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let run = problem::parse_message_id(path)?;
-    let Query(query) = query?;
-    let after = event_stream::parse_position(&query, &headers)?.unwrap_or_default();
-    stream(caller, run, after, wants_diagnostics(&query)?).await
+    let QueryParameters(query) = query?;
+    let after = event_stream::parse_position(query.after.as_deref(), &headers)?.unwrap_or_default();
+    stream(
+        caller,
+        run,
+        after,
+        wants_diagnostics(query.diagnostics.as_deref())?,
+    )
+    .await
 }
 
 async fn stream(

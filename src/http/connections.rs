@@ -1,7 +1,5 @@
 //! The connections: accepting and serving them, and ending them at shutdown.
 
-use std::time::Duration;
-
 use axum::{Router, body::Body, extract::Request, serve::Listener};
 use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{
@@ -21,12 +19,12 @@ use crate::settings::Settings;
 
 /// Serves connections of `listener` until `down` is cancelled. Returns after the last request was answered.
 ///
-/// A connection that sends no complete request head within `timeouts.request_head_seconds` is closed, even if
+/// A connection that sends no complete request head within `timeouts.request_head` is closed, even if
 /// it is idle. Responses may take any time.
 pub async fn serve(mut listener: TcpListener, routes: Router, settings: &Settings, down: CancellationToken) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());
-    http.header_read_timeout(Duration::from_secs_f64(settings.timeouts.request_head_seconds));
+    http.header_read_timeout(settings.timeouts.request_head);
     let pace = UploadPace::new(settings);
     // Built once: otherwise each connection would copy all routes.
     let routes = routes.with_state(());

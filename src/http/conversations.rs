@@ -2,15 +2,16 @@
 
 use axum::{
     Json,
-    extract::{
-        Path, Query,
-        rejection::{JsonRejection, PathRejection, QueryRejection},
-    },
+    extract::{Path, rejection::PathRejection},
     http::StatusCode,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::problem::{self, Problem, bad_request};
+use super::{
+    problem::{self, Problem, bad_request},
+    request::{JsonBody, QueryParameters},
+};
 use crate::{
     app::{Caller, not_found},
     protocol::{
@@ -21,37 +22,43 @@ use crate::{
 };
 
 /// The requested part of the list.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub struct ListQuery {
     /// The `activity` of the last conversation on the previous page.
     before: Option<Position>,
+    /// The maximum number of items, up to the limit in the settings.
+    #[schemars(range(min = 1))]
     limit: Option<usize>,
 }
 
 /// `GET /api/conversations`: newest activity first.
 pub async fn list(
     caller: Caller,
-    page: Result<Query<ListQuery>, QueryRejection>,
+    page: Result<QueryParameters<ListQuery>, Problem>,
 ) -> Result<Json<ConversationList>, Problem> {
-    let Query(ListQuery { before, limit }) = page?;
+    let QueryParameters(ListQuery { before, limit }) = page?;
     let limit = clamp_limit(limit, caller.app.settings.limits.conversations_page)?;
     let before = before.map(|activity| ListCursor { activity });
     let storage = &caller.app.storage;
     Ok(Json(storage.conversations(caller.user_id, before, limit).await?))
 }
 
-/// One conversation.
-#[derive(Serialize)]
+/// A conversation.
+#[derive(Serialize, JsonSchema)]
 pub struct Conversation {
     id: ConversationId,
     title: String,
-    /// The model of the next answer, as `endpoint/model`.
+    /// The model of the next answer, as `endpoint/model`; null for the default model.
     model: Option<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
+    /// The log position of its last activity.
     activity: Position,
+    /// The active run; null if there is none.
     active_run: Option<MessageId>,
+    /// True if the active run waits for an approval.
     waiting: bool,
+    /// True if it has an unseen change.
     unseen: bool,
 }
 
@@ -66,20 +73,22 @@ pub async fn get(
 }
 
 /// The requested part of a conversation.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub struct MessagesQuery {
-    /// The message that follows the requested page: `next_before` of the page that was loaded last.
+    /// `next_before` of the previous page.
     before: Option<MessageId>,
+    /// The maximum number of items, up to the limit in the settings.
+    #[schemars(range(min = 1))]
     limit: Option<usize>,
 }
 
 /// A page of a conversation's messages.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Messages {
     conversation_id: ConversationId,
     /// Oldest first; a tree through `parent_id`.
     messages: Vec<Message>,
-    /// The value of `before` for the next request, if there are older messages.
+    /// The `before` of the next page; null if there are no older messages.
     next_before: Option<MessageId>,
 }
 
@@ -88,10 +97,10 @@ pub struct Messages {
 pub async fn messages(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    page: Result<Query<MessagesQuery>, QueryRejection>,
+    page: Result<QueryParameters<MessagesQuery>, Problem>,
 ) -> Result<Json<Messages>, Problem> {
     let conversation_id = problem::parse_conversation_id(path)?;
-    let Query(MessagesQuery { before, limit }) = page?;
+    let QueryParameters(MessagesQuery { before, limit }) = page?;
     let page = caller.message_page_size();
     let page = PageSize {
         messages: clamp_limit(limit, page.messages)?,
@@ -119,9 +128,10 @@ pub async fn messages(
     }))
 }
 
-/// The fields of a conversation that can be changed.
-#[derive(Debug, Deserialize)]
+/// The new title.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Renaming")]
 pub struct ConversationPatch {
     title: String,
 }
@@ -130,10 +140,10 @@ pub struct ConversationPatch {
 pub async fn rename(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    changes: Result<Json<ConversationPatch>, JsonRejection>,
+    changes: Result<JsonBody<ConversationPatch>, Problem>,
 ) -> Result<Json<Conversation>, Problem> {
     let conversation_id = problem::parse_conversation_id(path)?;
-    let Json(ConversationPatch { title }) = changes?;
+    let JsonBody(ConversationPatch { title }) = changes?;
     let (user_id, title) = (caller.user_id, caller.parse_title(&title)?);
     caller
         .commit(Change::RenameConversation {

@@ -1,5 +1,5 @@
 //! Error responses in the form that the client can read: the page's server functions, programs, and browsers
-//! that show the response to a person.
+//! that show the response to a user.
 
 use std::sync::LazyLock;
 
@@ -7,12 +7,11 @@ use axum::{
     http::{HeaderMap, StatusCode, Uri, header},
     response::{Html, IntoResponse, Response},
 };
-use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     openapi, problem,
-    problem::Problem,
+    problem::{CommonExtensions, Problem},
     rpc,
     security::{is_api, is_path_below, is_rpc},
 };
@@ -47,25 +46,21 @@ pub async fn method_not_allowed(uri: Uri, headers: HeaderMap) -> Response {
 
 /// Responds to an unknown address of the API. Lists the known ones.
 pub async fn unknown_address(uri: Uri) -> Response {
-    #[derive(Serialize)]
-    struct UnknownAddressBody {
-        addresses: &'static [String],
-    }
     let path: String = uri.path().chars().take(MAX_SHOWN_PATH_CHARS).collect();
     let detail = format!(
         "There is no address {path}. Parlor’s API is under /api/: addresses lists it, and GET /api/openapi.json describes it. A turn \
          is POST /api/chat/stream."
     );
     let code = ErrorCode::NotFound.as_str();
-    let more = UnknownAddressBody {
-        addresses: &ADDRESSES,
+    let more = CommonExtensions {
+        addresses: Some(&ADDRESSES),
     };
     problem::respond(StatusCode::NOT_FOUND, code, &detail, &more)
 }
 
 /// Every address of the API with its method, such as `GET /api/models`.
 static ADDRESSES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let document: Value = serde_json::from_str(openapi::DOCUMENT).unwrap_or_default();
+    let document: Value = serde_json::from_str(openapi::document()).unwrap_or_default();
     let paths = document["paths"].as_object().into_iter().flatten();
     let of_path = |(path, methods): (&String, &Value)| {
         let methods = methods.as_object().into_iter().flatten();

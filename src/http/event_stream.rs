@@ -1,19 +1,23 @@
 //! A log as server-sent events. The `id:` of each frame is the position of its event, so that `Last-Event-ID`
 //! works for any client. Heartbeats and `reset` have no id.
 
-use std::{borrow::Cow, collections::HashMap, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
-    extract::{Query, rejection::QueryRejection},
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
 use futures::stream;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::problem::{Problem, bad_request};
+use super::{
+    problem::{Problem, bad_request},
+    request::QueryParameters,
+};
 use crate::{
     app::{
         AppState, Caller,
@@ -21,22 +25,48 @@ use crate::{
     },
     hub::{Follower, FollowerItem, Topic},
     protocol::error::excerpt,
-    protocol::{Position, StreamNotice, sse},
+    protocol::{Event, Position, StreamNotice, sse},
     storage::LoggedEvent,
 };
 
 /// The maximum length of a write that joins several available events, in bytes.
 const MAX_CHUNK_BYTES: usize = 32 << 10;
 
+/// The requested part of the log.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct LogQuery {
+    /// Only events after this position. Without it, only new events.
+    #[schemars(with = "Option<Position>")]
+    after: Option<String>,
+}
+
+/// The data of a frame, as the OpenAPI document describes it.
+pub enum Frame {}
+
+impl JsonSchema for Frame {
+    fn schema_name() -> Cow<'static, str> {
+        "Frame".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (event, notice) = (
+            generator.subschema_for::<Event>(),
+            generator.subschema_for::<StreamNotice>(),
+        );
+        let description = "The data of a frame. Comments (heartbeats) have none.";
+        json_schema!({ "description": description, "anyOf": [event, notice] })
+    }
+}
+
 /// `GET /api/events?after=N`, and `/rpc/events` for the page: all events of the user after a position.
 /// Without one, the events from now on.
 pub async fn stream_user_log(
     caller: Caller,
-    query: Result<Query<HashMap<String, String>>, QueryRejection>,
+    query: Result<QueryParameters<LogQuery>, Problem>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Query(query) = query?;
-    let after = match parse_position(&query, &headers)? {
+    let QueryParameters(query) = query?;
+    let after = match parse_position(query.after.as_deref(), &headers)? {
         Some(after) => after,
         None => caller.app.storage.last_position(caller.user_id).await?,
     };
@@ -51,10 +81,7 @@ pub async fn stream_user_log(
 }
 
 /// Parses the position from which a client resumes: `?after=N`, or the standard's `Last-Event-ID`.
-pub fn parse_position(
-    query: &HashMap<String, String>,
-    headers: &HeaderMap,
-) -> Result<Option<Position>, Problem> {
+pub fn parse_position(after: Option<&str>, headers: &HeaderMap) -> Result<Option<Position>, Problem> {
     let mut values = headers.get_all("last-event-id").iter();
     let header = values
         .next()
@@ -63,7 +90,7 @@ pub fn parse_position(
         return Err(bad_request("The request has more than one Last-Event-ID."));
     }
     // A reconnecting EventSource repeats the first address, but its header is newer.
-    let Some(value) = header.or_else(|| query.get("after").map(Cow::from)) else {
+    let Some(value) = header.or_else(|| after.map(Cow::from)) else {
         return Ok(None);
     };
     value
@@ -117,7 +144,7 @@ pub fn respond(
     access: Option<Access>,
     projection: impl Projection,
 ) -> Response {
-    let heartbeat = Duration::from_secs_f64(app.settings.timeouts.heartbeat_seconds);
+    let heartbeat = app.settings.timeouts.heartbeat;
     let streaming = EventStreamBody {
         follower,
         projection,

@@ -1,5 +1,6 @@
 //! The request fields for messages that were not typed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,11 +8,14 @@ use super::problem::{Problem, bad_request};
 use crate::protocol::Interaction;
 
 /// The fields that describe the interaction of a request.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct InteractionFields {
+    /// The way in which the user sent it. Default: `text_input`.
+    #[schemars(extend("type" = "string", "enum" = ["text_input", "value_selected", "action_executed"]))]
     interaction_type: Option<String>,
-    /// The action whose button was pressed, and its data, as the answer contained them.
+    /// With `action_executed`: a server action offered by the last answer.
     action: Option<String>,
+    /// With `action_executed`: the data of the action, unchanged.
     data: Option<Value>,
 }
 

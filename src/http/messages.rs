@@ -2,16 +2,16 @@
 
 use axum::{
     Json,
-    extract::{
-        Path,
-        rejection::{JsonRejection, PathRejection},
-    },
+    extract::{Path, rejection::PathRejection},
     http::StatusCode,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::problem::{self, Problem};
+use super::{
+    problem::{self, Problem},
+    request::JsonBody,
+};
 use crate::{
     app::{self, Caller, not_found},
     protocol::{
@@ -39,23 +39,24 @@ pub async fn get(
     }))
 }
 
-/// A message and its location. Not a `serde_json::Value`: the arguments of a tool call may be nested deeper
-/// than that type supports.
-#[derive(Serialize)]
+/// A message and its conversation.
+// Not a `serde_json::Value`: the arguments of a tool call may be nested deeper than that type supports.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "FoundMessage")]
 pub struct LocatedMessage {
     conversation_id: ConversationId,
     message: Message,
 }
 
 /// The state of a run.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Run {
     message_id: MessageId,
     conversation_id: ConversationId,
     status: RunStatus,
     /// The position of its first event since it was started or last continued.
     first_position: Position,
-    /// The position of its last event.
+    /// The position of its last event; null before its end.
     last_position: Option<Position>,
 }
 
@@ -81,11 +82,19 @@ pub async fn list_models(Caller { app, .. }: Caller) -> Json<ModelList> {
     Json(app::models::list(&app).await)
 }
 
+/// The status of a run after a stop request.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Stopped")]
+pub struct StoppedRun {
+    message_id: MessageId,
+    status: RunStatus,
+}
+
 /// `POST /api/runs/{id}/stop`: stops a run. A run that has ended is not changed.
 pub async fn stop_run(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<StoppedRun>, Problem> {
     let message_id = problem::parse_message_id(path)?;
     let status = caller
         .app
@@ -93,13 +102,14 @@ pub async fn stop_run(
         .stop(caller.user_id, message_id)
         .await?
         .ok_or_else(not_found)?;
-    Ok(Json(json!({ "message_id": message_id, "status": status })))
+    Ok(Json(StoppedRun { message_id, status }))
 }
 
-/// The approval or rejection of a tool call.
-#[derive(Debug, Deserialize)]
+/// The answer to an approval request.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ApprovalAnswer")]
 pub struct ApprovalRequest {
-    /// The index of the call in the run.
+    /// The index of the call in its run.
     index: usize,
     answer: ApprovalAnswer,
 }
@@ -108,10 +118,10 @@ pub struct ApprovalRequest {
 pub async fn answer_approval(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
-    answer: Result<Json<ApprovalRequest>, JsonRejection>,
+    answer: Result<JsonBody<ApprovalRequest>, Problem>,
 ) -> Result<StatusCode, Problem> {
     let run = problem::parse_message_id(path)?;
-    let Json(ApprovalRequest { index, answer }) = answer?;
+    let JsonBody(ApprovalRequest { index, answer }) = answer?;
     let approval = ApprovalDecision { run, index, answer };
     caller.app.runs.answer_approval(caller.user_id, approval).await?;
     Ok(StatusCode::NO_CONTENT)

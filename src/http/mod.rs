@@ -2,17 +2,22 @@
 //!
 //! Handlers are short and only translate. The work is done in `app` and below it.
 
+use aide::axum::{
+    ApiRouter,
+    routing::{get_with, post_with},
+};
 use axum::{
     Router,
     extract::DefaultBodyLimit,
     middleware,
-    routing::{MethodRouter, any, get, post},
+    routing::{any, get, post},
 };
 use tower_http::compression::{
     CompressionLayer,
     predicate::{NotForContentType, Predicate, SizeAbove},
 };
 
+use self::openapi::operations;
 use crate::app::AppState;
 
 mod attachment;
@@ -35,6 +40,7 @@ mod page;
 mod parameters;
 mod payloads;
 mod problem;
+mod request;
 mod rpc;
 mod run_result;
 mod security;
@@ -43,54 +49,93 @@ mod upload;
 
 pub use self::connections::serve;
 
-/// The routes of the public contract. `docs/openapi.json` describes each.
-fn contract_routes() -> Vec<(&'static str, MethodRouter<AppState>)> {
-    vec![
-        ("/api/attachments/{attachment_id}", get(attachment::get)),
-        ("/api/chat/batch", post(batch::start)),
-        ("/api/chat/stream", post(chat_stream::start)),
-        ("/api/conversations", get(conversations::list)),
-        (
+/// The routes of the public contract, with their descriptions.
+fn contract_routes() -> ApiRouter<AppState> {
+    ApiRouter::new()
+        .api_route(
+            "/api/attachments/{attachment_id}",
+            get_with(attachment::get, operations::get_attachment),
+        )
+        .api_route("/api/chat/batch", post_with(batch::start, operations::chat_batch))
+        .api_route(
+            "/api/chat/stream",
+            post_with(chat_stream::start, operations::chat_stream),
+        )
+        .api_route(
+            "/api/conversations",
+            get_with(conversations::list, operations::list_conversations),
+        )
+        .api_route(
             "/api/conversations/{conversation_id}",
-            get(conversations::get)
-                .patch(conversations::rename)
-                .delete(conversations::delete),
-        ),
-        (
+            get_with(conversations::get, operations::get_conversation)
+                .patch_with(conversations::rename, operations::rename_conversation)
+                .delete_with(conversations::delete, operations::delete_conversation),
+        )
+        .api_route(
             "/api/conversations/{conversation_id}/messages",
-            get(conversations::messages),
-        ),
-        (
+            get_with(conversations::messages, operations::list_messages),
+        )
+        .api_route(
             "/api/conversations/{conversation_id}/parameters",
-            get(parameters::get).put(parameters::put),
-        ),
-        (
+            get_with(parameters::get, operations::get_parameters)
+                .put_with(parameters::put, operations::set_parameters),
+        )
+        .api_route(
             "/api/conversations/{conversation_id}/payloads/{payload_id}",
-            get(payloads::get),
-        ),
-        (
+            get_with(payloads::get, operations::get_payload),
+        )
+        .api_route(
             "/api/conversations/{conversation_id}/payloads/{payload_id}/file",
-            get(payloads::file),
-        ),
-        (
+            get_with(payloads::file, operations::save_payload),
+        )
+        .api_route(
             "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
-            post(payloads::post_verdict),
-        ),
-        ("/api/events", get(event_stream::stream_user_log)),
-        ("/api/messages/{message_id}", get(messages::get)),
-        ("/api/messages/{message_id}/diagnostics", get(diagnostics::get)),
-        ("/api/models", get(messages::list_models)),
-        ("/api/openapi.json", get(openapi::get)),
-        ("/api/runs/{message_id}", get(messages::get_run)),
-        (
+            post_with(payloads::post_verdict, operations::judge_payload),
+        )
+        .api_route(
+            "/api/events",
+            get_with(event_stream::stream_user_log, operations::follow_events),
+        )
+        .api_route(
+            "/api/messages/{message_id}",
+            get_with(messages::get, operations::get_message),
+        )
+        .api_route(
+            "/api/messages/{message_id}/diagnostics",
+            get_with(diagnostics::get, operations::get_diagnostics),
+        )
+        .api_route(
+            "/api/models",
+            get_with(messages::list_models, operations::list_models),
+        )
+        .api_route(
+            "/api/openapi.json",
+            get_with(openapi::get, operations::get_open_api),
+        )
+        .api_route(
+            "/api/runs/{message_id}",
+            get_with(messages::get_run, operations::get_run),
+        )
+        .api_route(
             "/api/runs/{message_id}/approvals",
-            post(messages::answer_approval),
-        ),
-        ("/api/runs/{message_id}/continue", post(chat_stream::continue_run)),
-        ("/api/runs/{message_id}/events", get(chat_stream::resume)),
-        ("/api/runs/{message_id}/regenerate", post(chat_stream::regenerate)),
-        ("/api/runs/{message_id}/stop", post(messages::stop_run)),
-    ]
+            post_with(messages::answer_approval, operations::answer_approval),
+        )
+        .api_route(
+            "/api/runs/{message_id}/continue",
+            post_with(chat_stream::continue_run, operations::continue_run),
+        )
+        .api_route(
+            "/api/runs/{message_id}/events",
+            get_with(chat_stream::resume, operations::follow_run),
+        )
+        .api_route(
+            "/api/runs/{message_id}/regenerate",
+            post_with(chat_stream::regenerate, operations::regenerate_run),
+        )
+        .api_route(
+            "/api/runs/{message_id}/stop",
+            post_with(messages::stop_run, operations::stop_run),
+        )
 }
 
 /// Builds the router of all routes.
@@ -104,11 +149,9 @@ pub fn router(app: AppState) -> Router {
         .and(NotForContentType::new("audio/"))
         .and(NotForContentType::new("application/octet-stream"));
     let compression = CompressionLayer::new().compress_when(worth_it);
-    contract_routes()
-        .into_iter()
-        .fold(Router::new(), |router, (path, methods)| {
-            router.route(path, methods)
-        })
+    openapi::contract()
+        .router
+        .clone()
         .route("/api", any(error_response::unknown_address))
         .route("/api/", any(error_response::unknown_address))
         .route("/api/{*unknown}", any(error_response::unknown_address))
@@ -122,5 +165,6 @@ pub fn router(app: AppState) -> Router {
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
         .layer(middleware::from_fn_with_state(app.clone(), security::guard))
+        .layer(middleware::from_fn(cors::expose_response))
         .with_state(app)
 }

@@ -55,7 +55,7 @@ impl RequestHead<'_> {
     }
 
     /// Checks that a request comes from a page of Parlor, or from no page at all. Pages of other sites may
-    /// only link to Parlor's pages: merely loading one can send requests to PubMed and use up the rate limit.
+    /// only link to Parlor's pages: merely loading one can send requests to other hosts, such as PubMed, and use up the rate limit.
     pub fn check_site(self, host: &Authority, allowed: &[String]) -> Result<(), ApiError> {
         // Chromium sends an Origin for modules. Behind a proxy that sets Host, they must load all the same,
         // so that the page can show what is wrong. They contain no user data.
@@ -100,13 +100,9 @@ impl RequestHead<'_> {
             || values.any(|value| !value.to_str().is_ok_and(|value| value.split(',').all(is_h2c)))
     }
 
-    /// Returns true if a page of another site opens a search or an article without a click. Opening those
-    /// sends requests to PubMed.
-    pub fn is_cross_site_search(self) -> bool {
-        let path = self.uri.path();
-        let is_search = path.starts_with("/literature/articles")
-            || path.starts_with("/literature") && self.uri.query().is_some();
-        is_search && self.is_cross_site() && !self.has_only("sec-fetch-user", &["?1"])
+    /// Returns true if a page of another site opens this address without a click.
+    pub fn is_unclicked_cross_site(self) -> bool {
+        self.is_cross_site() && !self.has_only("sec-fetch-user", &["?1"])
     }
 
     fn is_cross_site(self) -> bool {

@@ -78,8 +78,8 @@ fn shell() -> impl IntoView {
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     let long_answer = use_context::<AppState>().map(|app| {
-        let seconds = app.settings.timeouts.long_answer_seconds;
-        (seconds * 1000.0).ceil().to_string()
+        let milliseconds = app.settings.timeouts.long_answer.as_nanos().div_ceil(1_000_000);
+        milliseconds.to_string()
     });
     let uri = use_context::<Parts>().map(|parts| parts.uri).unwrap_or_default();
     let is_plain = is_plain_requested(&uri);

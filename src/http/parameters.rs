@@ -2,29 +2,35 @@
 
 use axum::{
     Json,
-    extract::{
-        Path,
-        rejection::{JsonRejection, PathRejection},
-    },
+    extract::{Path, rejection::PathRejection},
     http::HeaderMap,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     chat_stream::parse_intent_id,
     problem::{self, Problem},
+    request::JsonBody,
 };
 use crate::{
     app::{self, Caller, fingerprint, not_found},
     protocol::{ParameterInput, Parameters, intent::SetParameters, json},
 };
 
-/// Parameters as a client writes them: numbers, or the same as text. A missing one is unset.
-#[derive(Debug, Default, Serialize, Deserialize)]
+/// Requested parameters. Numbers may be strings; a missing parameter is unset. Invalid values are rejected (422,
+/// `invalid_parameters`).
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ParametersRequest")]
 pub struct ParametersBody {
+    /// The sampling temperature, from 0 to 2.
+    #[schemars(extend("type" = ["number", "string", "null"]))]
     temperature: Option<json::RawJson>,
+    /// `minimal`, `low`, `medium` or `high`.
     thinking_level: Option<String>,
+    /// The maximum length of an answer in tokens, thinking included.
+    #[schemars(extend("type" = ["integer", "string", "null"]))]
     max_completion_tokens: Option<json::RawJson>,
 }
 
@@ -61,9 +67,9 @@ pub async fn put(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
-    body: Result<Json<ParametersBody>, JsonRejection>,
+    body: Result<JsonBody<ParametersBody>, Problem>,
 ) -> Result<Json<Parameters>, Problem> {
-    let Json(body) = body?;
+    let JsonBody(body) = body?;
     let intent = SetParameters {
         intent_id: parse_intent_id(&headers)?,
         conversation_id: problem::parse_conversation_id(path)?,

@@ -2,19 +2,18 @@
 
 use axum::{
     Json,
-    extract::{
-        Path,
-        rejection::{JsonRejection, PathRejection},
-    },
+    extract::{Path, rejection::PathRejection},
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     chat_stream::parse_intent_id,
     content_disposition::content_disposition,
     problem::{self, Problem},
+    request::JsonBody,
 };
 use crate::{
     app::{self, Caller},
@@ -34,8 +33,8 @@ pub async fn get(
     }))
 }
 
-/// A payload and the user's verdict.
-#[derive(Serialize)]
+/// A payload, with the user's verdict if there is one.
+#[derive(Serialize, JsonSchema)]
 pub struct PayloadWithVerdict {
     #[serde(flatten)]
     payload: Payload,
@@ -61,7 +60,7 @@ pub async fn file(
 }
 
 /// The user's verdict on a proposal.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub struct VerdictRequest {
     verdict: Verdict,
 }
@@ -72,10 +71,10 @@ pub async fn post_verdict(
     caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
     headers: HeaderMap,
-    body: Result<Json<VerdictRequest>, JsonRejection>,
+    body: Result<JsonBody<VerdictRequest>, Problem>,
 ) -> Result<Json<PayloadVerdict>, Problem> {
     let (conversation_id, payload_id) = problem::parse_conversation_item(path)?;
-    let Json(VerdictRequest { verdict }) = body?;
+    let JsonBody(VerdictRequest { verdict }) = body?;
     let intent = JudgePayload {
         intent_id: parse_intent_id(&headers)?,
         conversation_id,

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use aide::OperationOutput;
 use axum::{
     Json,
     extract::{
@@ -11,7 +12,9 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::{
     app::not_found,
@@ -41,33 +44,62 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let ApiError { code, message } = &self.0;
         let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = respond(status, code.as_str(), message, &NoExtensions {});
+        let mut response = respond(status, code.as_str(), message, &CommonExtensions::default());
         // The layer of `/rpc` formats errors differently.
         response.extensions_mut().insert(self.0);
         response
     }
 }
 
-/// The body of a problem.
-#[derive(Serialize)]
-struct Body<'a, M> {
+/// The error responses are listed by the operations.
+impl OperationOutput for Problem {
+    type Inner = Self;
+}
+
+// The document describes a body by its extension `M`: `Problem`, `FailedRun`, `StoppedWaiting`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "{M}")]
+pub(super) struct Body<'a, M> {
+    /// Always `about:blank`.
     r#type: &'static str,
-    title: Option<&'static str>,
+    /// The name of the HTTP status.
+    title: &'static str,
+    /// The HTTP status.
+    #[schemars(range(min = 400, max = 599))]
     status: u16,
+    /// What happened, what was kept and what to do.
     detail: &'a str,
+    /// A stable error code.
+    #[schemars(schema_with = "code_schema")]
     code: &'a str,
     #[serde(flatten)]
     more: &'a M,
 }
 
-#[derive(Serialize)]
-struct NoExtensions {}
+/// Problem details (RFC 9457).
+#[derive(Default, Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub(super) struct CommonExtensions {
+    /// Only for unknown addresses: the existing ones, each with its methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<&'static [String]>,
+}
+
+/// The codes of requests, and those of runs whose answer a client waits for.
+fn code_schema(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = ErrorCode::json_schema(generator);
+    if let Some(codes) = schema.get_mut("oneOf").and_then(Value::as_array_mut) {
+        codes.push(json!({ "const": "run_failed", "description": "502: the answer failed." }));
+        codes.push(json!({ "const": "run_interrupted", "description": "502: the answer was interrupted." }));
+    }
+    schema
+}
 
 /// Returns a problem with more fields than usual: `more` is an object whose fields are added to the body.
 pub fn respond(status: StatusCode, code: &str, detail: &str, more: &impl Serialize) -> Response {
     let body = Body {
         r#type: "about:blank",
-        title: status.canonical_reason(),
+        title: status.canonical_reason().unwrap_or_default(),
         status: status.as_u16(),
         detail,
         code,

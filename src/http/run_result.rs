@@ -4,6 +4,7 @@
 //! Never a `serde_json::Value` in between: the arguments of a tool call may be nested deeper than that type
 //! supports.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::tool_markers::{ESCAPED_PREFIX, MARKER_PREFIX, SEPARATOR, tool_marker};
@@ -25,14 +26,17 @@ pub struct FinalEvent<'a> {
     pub payload: RunResult,
 }
 
-/// The result of a run.
-#[derive(Serialize)]
+/// A complete answer.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Answer")]
 pub struct RunResult {
+    /// The text, with `[[tool:N]]` at the position of call N.
     message: String,
     suggested_values: Vec<SuggestedValue>,
     suggested_actions: Vec<NextAction>,
-    /// The last payload of a tool; else the last one of the model.
+    /// The last payload made by a tool; else the last one made by the model; null if there is none.
     custom_payload: Option<Payload>,
+    /// The tool calls; entry N is call N.
     tool_history: Vec<ToolRecord>,
     sources: Vec<CitedSource>,
     conversation_id: ConversationId,
@@ -42,7 +46,6 @@ pub struct RunResult {
     status: RunStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<RunError>,
-    /// The reason why the model stopped, if it reported one.
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<FinishReason>,
     /// Present if the client requests it.
@@ -51,22 +54,27 @@ pub struct RunResult {
 }
 
 /// A suggested next action. Unlike in the events, its data are JSON here.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Action")]
 struct NextAction {
     label: String,
     action: String,
     handler: ActionHandler,
+    /// Any JSON; null if there is none.
     data: Option<RawJson>,
     style: ActionStyle,
     /// True if the action was taken and is no longer offered.
     taken: bool,
 }
 
-#[derive(Serialize)]
+/// A tool call with its input and output.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolHistoryEntry")]
 struct ToolRecord {
     tool_name: String,
     tool_use_id: String,
     input: RawJson,
+    /// The output as sent to the model; null if the call has not ended.
     output: Option<String>,
     status: ToolStatus,
 }

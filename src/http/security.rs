@@ -28,7 +28,6 @@ use crate::{
 
 /// Accepts or rejects a request, and adds the security headers to every response.
 pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
-    let with_token = is_api(request.uri().path()) && request.headers().contains_key(header::AUTHORIZATION);
     let head = RequestHead {
         method: request.method(),
         uri: request.uri(),
@@ -36,7 +35,7 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
     };
     let admitted = admit(&app, head).await;
     let mut response = match admitted {
-        Ok(Admission::Preflight) => cors::preflight_response(),
+        Ok(Admission::Preflight) => cors::allow(request, next).await,
         Ok(Admission::CrossSiteSearch) => error_response::confirm_search_page(request.uri()),
         Ok(Admission::Granted(access)) => {
             if let Some(access) = access {
@@ -47,9 +46,6 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
         Err(error) => error_response::respond(request.uri(), request.headers(), error),
     };
     let headers = response.headers_mut();
-    if with_token {
-        cors::add_cors_headers(headers);
-    }
     add_security_headers(headers);
     response
 }
@@ -60,7 +56,7 @@ async fn call_next(request: Request, next: Next) -> Response {
     let slow = request.extensions().get::<SlowUpload>().cloned();
     let (uri, headers) = (request.uri().clone(), request.headers().clone());
     let response = next.run(request).await;
-    if slow.is_some_and(|slow| slow.has_ended()) {
+    if slow.is_some_and(|slow| slow.was_aborted()) {
         let mut response = error_response::respond(&uri, &headers, SlowUpload::error());
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
@@ -98,7 +94,7 @@ fn add_security_headers(headers: &mut HeaderMap) {
 enum Admission {
     /// A browser asks whether a page of another site may send a token.
     Preflight,
-    /// A page of another site opens a search without a click by the user.
+    /// A page of another site opens an address that asks other hosts, without a click by the user.
     CrossSiteSearch,
     /// The token of the request, if it has one.
     Granted(Option<Access>),
@@ -132,7 +128,8 @@ async fn admit(app: &AppState, head: RequestHead<'_>) -> Result<Admission, ApiEr
         return Err(tokens::unauthorized("API tokens are accepted under /api/ only."));
     }
     head.check_site(&host, allowed)?;
-    Ok(if head.is_cross_site_search() {
+    let asks_others = app.pages.asks_other_hosts(path, head.uri.query().is_some());
+    Ok(if asks_others && head.is_unclicked_cross_site() {
         Admission::CrossSiteSearch
     } else {
         Admission::Granted(None)

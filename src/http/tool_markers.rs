@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::protocol::{
@@ -40,11 +41,11 @@ pub enum Frame {
 }
 
 /// A delta that is not part of the model's text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InsertedDelta {
     pub node: usize,
     pub part: usize,
-    /// The index of the call whose marker this is.
+    /// The index of the tool call that this marker stands for. Only in text added by Parlor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marker: Option<usize>,
     pub text: String,
@@ -205,7 +206,7 @@ impl ToolMarkers {
                 self.push_escaped(*node, *part, *offset, text, &mut frames);
                 return frames;
             }
-            EventBody::TextWasThinking { node } => self.take_back(*node),
+            EventBody::TextWasThinking { node } => self.discard_text(*node),
             body if body.terminal_status().is_some() => self.insert_all_markers(&mut frames),
             _ => {}
         }
@@ -238,7 +239,7 @@ impl ToolMarkers {
 
     /// Discards the text of a node, which is not part of the answer. Readers of the stream remove it together
     /// with its insertions.
-    fn take_back(&mut self, node: usize) {
+    fn discard_text(&mut self, node: usize) {
         if let Some(last) = self.last.as_mut().filter(|last| last.node == node) {
             last.is_text = false;
             self.has_text = false;

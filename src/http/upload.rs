@@ -33,7 +33,7 @@ pub struct UploadPace {
 impl UploadPace {
     pub fn new(settings: &Settings) -> Self {
         Self {
-            max_silence: Duration::from_secs_f64(settings.timeouts.request_body_seconds),
+            max_silence: settings.timeouts.request_body,
             min_bytes_per_second: settings.limits.request_bytes_per_second,
         }
     }
@@ -52,7 +52,7 @@ pub struct SlowUpload(Arc<AtomicBool>);
 
 impl SlowUpload {
     /// Returns true if reading the body was aborted.
-    pub fn has_ended(&self) -> bool {
+    pub fn was_aborted(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
@@ -60,7 +60,7 @@ impl SlowUpload {
     pub fn error() -> ApiError {
         ApiError::new(
             ErrorCode::RequestTimeout,
-            "The request arrived too slowly (settings timeouts.request_body_seconds and limits.request_bytes_per_second). \
+            "The request arrived too slowly (settings timeouts.request_body and limits.request_bytes_per_second). \
              Nothing was changed: send it again.",
         )
     }
@@ -174,7 +174,7 @@ mod tests {
     async fn read_to_end(body: PacedBody<AxumBody>) -> Result<usize, bool> {
         let slow = body.slow();
         let bytes = to_bytes(AxumBody::new(body), usize::MAX).await;
-        bytes.map(|bytes| bytes.len()).map_err(|_| slow.has_ended())
+        bytes.map(|bytes| bytes.len()).map_err(|_| slow.was_aborted())
     }
 
     #[tokio::test(start_paused = true)]

@@ -94,7 +94,7 @@ impl JournalWriter {
         }
     }
 
-    /// Handles a change that can't be applied.
+    /// Drops a change that can't be applied: rejects its sender, and abandons the run whose output it is.
     fn discard(&self, change: &Change, reply: Option<OutcomeSender>) {
         reject(reply, StorageErrorKind::Damaged);
         if let Some(run) = producing_run(change) {

@@ -7,34 +7,37 @@
 //! - [`articles`]: loading articles, and the deadline of PubMed
 //! - [`context`]: the page context of *Literature* for the model
 //! - [`tools`]: the model's tools for articles, [`stream_tools`]: and for streams
+//! - [`query_suggestion`]: a payload that the model may write
+//! - [`page`]: the page *Literature*, with these parts
 
 mod article_cache;
 mod articles;
 mod context;
+mod error;
+mod page;
+mod query_suggestion;
 mod stream_tools;
 #[cfg(test)]
 mod tests;
 mod tools;
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use self::{
     article_cache::ArticleCache,
     articles::{Deadline, check_pmid},
 };
+pub use self::{error::LiteratureError, page::LITERATURE, query_suggestion::QUERY_SUGGESTION};
 use crate::{
     clock,
-    journal::{Journal, JournalError},
+    journal::Journal,
     protocol::{
         StreamId, Timestamp, UserId,
         literature::{Article, ArticleSearchResults, ArticleSort, Library, ResearchStream, SavedArticle},
     },
-    services::{
-        ServiceError, ServiceErrorKind,
-        pubmed::{self, MAX_QUERY_BYTES, PubmedClient, PubmedUnavailable},
-    },
+    services::pubmed::{self, MAX_QUERY_BYTES, PubmedClient, PubmedUnavailable},
     settings,
-    storage::{Change, Outcome, Storage, StorageError},
+    storage::{Change, Outcome, Storage},
 };
 
 /// The maximum time that saving an unknown article waits for PubMed.
@@ -42,59 +45,6 @@ const SAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The maximum number of results of a search that PubMed returns.
 const MAX_REACHABLE_RESULTS: usize = 9_999;
-
-/// A failure of a literature operation. The message is a sentence for the user and for the model.
-#[derive(Debug, thiserror::Error)]
-pub enum LiteratureError {
-    #[error("There is no article with the PMID {0}.")]
-    ArticleNotFound(String),
-    #[error("There is no such stream.")]
-    StreamNotFound,
-    #[error("The stream with this id is called “{0}”. Nothing was changed.")]
-    StreamNameMismatch(String),
-    #[error(transparent)]
-    PubmedUnavailable(#[from] PubmedUnavailable),
-    #[error("A query has 1 to {MAX_QUERY_BYTES} bytes.")]
-    EmptyQuery,
-    #[error("{what} is too long: it may have {limit} bytes (setting literature.text_bytes).")]
-    TooLong { what: &'static str, limit: usize },
-    #[error("A stream needs a name.")]
-    EmptyName,
-    #[error(transparent)]
-    Pubmed(#[from] ServiceError),
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-}
-
-impl LiteratureError {
-    /// Returns the message with advice for the user.
-    pub fn user_message(&self) -> String {
-        match self {
-            Self::Pubmed(error) => format!("{error} {}", advice(&error.kind)),
-            error => error.to_string(),
-        }
-    }
-}
-
-/// Returns advice for the user when PubMed does not respond as expected.
-fn advice(fault: &ServiceErrorKind) -> Cow<'static, str> {
-    match fault {
-        ServiceErrorKind::Busy(Some(after)) => {
-            format!("Try again in {} seconds.", after.as_secs_f64().ceil().max(1.0)).into()
-        }
-        ServiceErrorKind::Busy(None) | ServiceErrorKind::QueueFull => "Try again in a minute.".into(),
-        ServiceErrorKind::Timeout(_) | ServiceErrorKind::ServerError(_) | ServiceErrorKind::Unreadable => {
-            "Try again in a minute; if it stays like that, whoever runs this server finds out more in its log.".into()
-        }
-        ServiceErrorKind::InvalidQuery(_) => "Change the query, and search again.".into(),
-        ServiceErrorKind::Unreachable | ServiceErrorKind::AccessDenied(_) | ServiceErrorKind::Refused(_) | ServiceErrorKind::TooLarge(_) => {
-            "Whoever runs this server finds out why in its log; where PubMed is, says the setting tools.pubmed.base_url."
-                .into()
-        }
-    }
-}
 
 /// The result of saving an article.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +95,7 @@ impl Literature {
     ) -> Result<ArticleSearchResults, LiteratureError> {
         let query = query.trim();
         if query.is_empty() || query.len() > MAX_QUERY_BYTES {
-            return Err(LiteratureError::EmptyQuery);
+            return Err(LiteratureError::InvalidQuery);
         }
         let on_page = self.0.settings.page.clamp(1, 100);
         let last = MAX_REACHABLE_RESULTS / on_page;
@@ -317,7 +267,7 @@ impl Literature {
             return Err(LiteratureError::EmptyName);
         }
         if stream.query.is_empty() || stream.query.len() > MAX_QUERY_BYTES {
-            return Err(LiteratureError::EmptyQuery);
+            return Err(LiteratureError::InvalidQuery);
         }
         self.check_length("The name", &stream.name)?;
         self.check_length("The instructions", &stream.instructions)?;

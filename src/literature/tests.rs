@@ -9,6 +9,7 @@ use upstream::{Page, Upstream};
 use super::*;
 use crate::{
     hub::Hub,
+    services::{ServiceError, ServiceErrorKind},
     storage::sqlite::{DATABASE_FILE_NAME, SqliteStorage},
 };
 

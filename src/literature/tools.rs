@@ -1,53 +1,30 @@
 //! Tools of the page *Literature*: saving an article, which needs approval, and listing the saved ones.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    Literature, LiteratureError,
+    Literature,
     context::article_line,
     stream_tools::{ChangeStream, DeleteStream, ListStreams, MakeStream},
 };
-use crate::{
-    journal::JournalError,
-    storage::ChangeRejection,
-    tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
-};
+use crate::tools::{AnyTool, Tool, ToolContext, ToolError, ToolResult, any_tool};
 
 /// The maximum number of saved articles in one tool result.
 const MAX_LISTED_ARTICLES: usize = 50;
 
-impl Literature {
-    /// Adds the tools of the page.
-    pub fn add_tools(&self, registry: ToolRegistry) -> ToolRegistry {
-        registry
-            .with_scoped_tool(SaveArticle(self.clone()))
-            .with_scoped_tool(ListSavedArticles(self.clone()))
-            .with_scoped_tool(ListStreams(self.clone()))
-            .with_scoped_tool(MakeStream(self.clone()))
-            .with_scoped_tool(ChangeStream(self.clone()))
-            .with_scoped_tool(DeleteStream(self.clone()))
-    }
-}
-
-impl From<LiteratureError> for ToolError {
-    fn from(error: LiteratureError) -> Self {
-        match error {
-            LiteratureError::Pubmed(error) => error.into(),
-            LiteratureError::Journal(JournalError::Rejected(ChangeRejection::LibraryFull)) => Self::new(
-                "As many are kept as can be. Nothing was changed: tell the person, who can remove some of them.",
-            ),
-            LiteratureError::Storage(error) => {
-                tracing::error!(%error, "cannot read the saved literature");
-                Self::unavailable()
-            }
-            LiteratureError::Journal(error) => {
-                tracing::error!(%error, "cannot save literature");
-                Self::unavailable()
-            }
-            error => Self::new(error),
-        }
-    }
+/// Returns the tools of the page. Its [definition](super::LITERATURE) says where each is offered.
+pub(super) fn all_tools(literature: &Literature) -> Vec<Arc<dyn AnyTool>> {
+    vec![
+        any_tool(SaveArticle(literature.clone())),
+        any_tool(ListSavedArticles(literature.clone())),
+        any_tool(ListStreams(literature.clone())),
+        any_tool(MakeStream(literature.clone())),
+        any_tool(ChangeStream(literature.clone())),
+        any_tool(DeleteStream(literature.clone())),
+    ]
 }
 
 struct SaveArticle(Literature);
@@ -147,33 +124,5 @@ impl Tool for ListSavedArticles {
             _ => {}
         }
         Ok(lines.join("\n").into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        storage::{StorageError, StorageErrorKind},
-        test_log::CapturedLog,
-    };
-
-    #[test]
-    fn storage_errors_go_to_the_log_only() {
-        let (log, _listening) = CapturedLog::capture();
-        let broken = StorageError::Database(sqlx::Error::ColumnNotFound("pmid".into()));
-        assert_eq!(
-            ToolError::from(LiteratureError::from(broken)),
-            ToolError::unavailable()
-        );
-        assert!(log.contains("pmid"));
-        let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
-        assert_eq!(
-            ToolError::from(LiteratureError::from(unavailable)),
-            ToolError::unavailable()
-        );
-        let full = JournalError::Rejected(ChangeRejection::LibraryFull);
-        let said = ToolError::from(LiteratureError::from(full)).0;
-        assert!(said.contains("remove some"), "{said}");
     }
 }

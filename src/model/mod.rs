@@ -13,6 +13,6 @@ pub use self::{
     error::{ModelError, ModelErrorKind},
     event::{Cost, ModelEvent, OpaqueTarget, UnreadableContent, Usage},
     request::{ModelMessage, ModelRequest},
-    tool::{ToolArtifacts, ToolOutcome, ToolPlan, ToolSpec, ToolUse, Toolbox},
+    tool::{ToolArtifacts, ToolInput, ToolOutcome, ToolPlan, ToolSpec, ToolUse, Toolbox},
 };
 pub use crate::protocol::FinishReason;

@@ -1,6 +1,6 @@
 //! Tools as the model and the agent see them. Their implementations are in `tools`.
 
-use std::fmt;
+use std::{any::Any, fmt};
 
 use crate::protocol::{Attachment, Opaque, PayloadRef};
 
@@ -34,9 +34,44 @@ pub trait Toolbox: fmt::Debug + Send + Sync {
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String>;
 }
 
+/// The arguments of a tool call: the model's text, and what the tool has parsed from it. Two are equal if
+/// their texts are.
+pub struct ToolInput {
+    arguments: String,
+    parsed: Box<dyn Any + Send>,
+}
+
+impl ToolInput {
+    pub fn new(arguments: &str, parsed: impl Any + Send) -> Self {
+        Self {
+            arguments: arguments.to_owned(),
+            parsed: Box::new(parsed),
+        }
+    }
+
+    /// Returns the parsed arguments, or `None` if a tool with another type of input has parsed them.
+    pub fn into_parsed<T: Any>(self) -> Option<T> {
+        self.parsed.downcast().ok().map(|parsed| *parsed)
+    }
+}
+
+impl PartialEq for ToolInput {
+    fn eq(&self, other: &Self) -> bool {
+        self.arguments == other.arguments
+    }
+}
+
+impl fmt::Debug for ToolInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ToolInput").field(&self.arguments).finish()
+    }
+}
+
 /// The plan of a tool call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct ToolPlan {
+    /// The arguments, parsed.
+    pub input: ToolInput,
     /// The tool's activity for the user, for example "Searching the web".
     pub label: String,
     /// The object of the activity: the query, the address.

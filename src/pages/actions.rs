@@ -1,5 +1,5 @@
-//! Actions that the page performs when the user presses their button. The page has the same names
-//! (`ui::transcript::actions`, `ui::literature::actions`). Other actions that the model suggests are not shown.
+//! Actions that the page performs when the user presses their button. The browser has the same names
+//! (`ui::transcript::actions`, and the page's folder in `ui`). Other actions that the model suggests are not shown.
 
 /// An action of the page.
 #[derive(Debug)]
@@ -9,12 +9,6 @@ pub struct ClientAction {
     /// itself.
     pub data_instructions: &'static str,
 }
-
-/// An action of the page *Literature*.
-pub const OPEN_ARTICLE: ClientAction = ClientAction {
-    name: "open_article",
-    data_instructions: "{\"pmid\": \"its PMID\"}",
-};
 
 /// The actions of every page. All of them can be undone.
 pub const COMMON_ACTIONS: [&ClientAction; 4] = [

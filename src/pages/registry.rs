@@ -1,73 +1,23 @@
 //! The registry of pages, and the scope of a request in it.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
-use async_trait::async_trait;
-
-use super::{CHAT, Page, ResolvedScope};
+use super::{
+    CHAT, ContextError, Page, PageDefinition, ResolvedScope,
+    chat::NoFields,
+    page::{AnyPage, BuiltContext},
+    payload_config::{COMMON_PAYLOADS, PayloadConfig},
+};
 use crate::{
-    protocol::{PageContext, UserId},
-    storage::{PageContextSnapshot, StorageError},
+    protocol::{ApiError, ErrorCode, PageContext, PanelView, RawJson, UserId},
+    storage::{PageContextSnapshot, StorageError, not_found},
+    tools::AnyTool,
 };
 
-/// Loads the context of a page.
-#[async_trait]
-pub trait ContextBuilder: Send + Sync {
-    /// Checks a context before a message is accepted, as far as possible without asking another host.
-    ///
-    /// # Errors
-    ///
-    /// If an item that the context refers to does not exist.
-    async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError>;
-
-    /// Builds the text for the model, in bounded time and after the message is stored. It says which items
-    /// could not be loaded. Every item must belong to the user or be public.
-    ///
-    /// # Errors
-    ///
-    /// If storage fails.
-    async fn build(&self, user_id: UserId, context: &PageContext) -> Result<BuiltContext, StorageError>;
-}
-
-/// The context of a page for the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BuiltContext {
-    /// The contents of the page. Text of others in it is [fenced](super::fence_text).
-    pub text: String,
-    /// The user's instructions for this page.
-    pub instructions: String,
-}
-
-/// An error in the context of a request.
-#[derive(Debug, thiserror::Error)]
-pub enum ContextError {
-    #[error("There is no page “{page}”. The pages are: {pages}.")]
-    UnknownPage { page: String, pages: String },
-    #[error("The page {page} has no tab “{tab}”. Its tabs are: {tabs}.")]
-    UnknownTab {
-        page: &'static str,
-        tab: String,
-        tabs: String,
-    },
-    #[error("The tab {tab} has no subtab “{subtab}”. Its subtabs are: {subtabs}.")]
-    UnknownSubtab {
-        tab: &'static str,
-        subtab: String,
-        subtabs: String,
-    },
-    /// A sentence for the user.
-    #[error("{0}")]
-    NotFound(String),
-    #[error("The context has {length} bytes; the limit is {limit} (setting limits.context_bytes).")]
-    TooLarge { length: usize, limit: usize },
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-/// The registered pages.
+/// The registered pages, besides the chat. Clones refer to the same pages.
 #[derive(Clone)]
 pub struct Pages {
-    pages: Vec<(&'static Page, Option<Arc<dyn ContextBuilder>>)>,
+    pages: Vec<Arc<dyn AnyPage>>,
     /// The maximum size of a context, in bytes.
     max_context_bytes: usize,
 }
@@ -76,18 +26,48 @@ impl Pages {
     /// Creates a registry with only the chat.
     pub fn new(limit: usize) -> Self {
         Self {
-            pages: vec![(&CHAT, None)],
+            pages: Vec::new(),
             max_context_bytes: limit,
         }
     }
 
     /// Adds a page.
-    pub fn with_page(mut self, page: &'static Page, builder: Arc<dyn ContextBuilder>) -> Self {
-        self.pages.push((page, Some(builder)));
+    pub fn with_page(mut self, page: impl Page) -> Self {
+        self.pages.push(Arc::new(page));
         self
     }
 
-    /// Checks the context of a request. The text for the model is left to [`build`](Self::build).
+    /// Returns the registered page of this type.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn get<P: Page>(&self) -> Result<&P, ApiError> {
+        let mut pages = self.pages.iter().map(|page| &**page as &dyn Any);
+        pages.find_map(|page| page.downcast_ref()).ok_or_else(not_found)
+    }
+
+    /// Returns the tools of all pages.
+    pub fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+        self.pages.iter().flat_map(|page| page.tools()).collect()
+    }
+
+    /// Returns the context of a request with only the fields that its page knows. A context of an unknown page
+    /// is returned as it is; [`snapshot`](Self::snapshot) rejects it.
+    ///
+    /// # Errors
+    ///
+    /// If a field of the page can't be read.
+    pub fn normalize(&self, context: Option<PageContext>) -> Result<Option<PageContext>, ContextError> {
+        let Some(context) = context else { return Ok(None) };
+        Ok(Some(match self.find(&context.current_page) {
+            Some(page) => page.normalize(context)?,
+            None if context.current_page == CHAT.info.name => context.normalized::<NoFields>()?,
+            None => context,
+        }))
+    }
+
+    /// Checks the context of a request. The text for the model is left to [`describe`](Self::describe).
     ///
     /// # Errors
     ///
@@ -97,80 +77,135 @@ impl Pages {
         user_id: UserId,
         context: Option<&PageContext>,
     ) -> Result<Option<PageContextSnapshot>, ContextError> {
-        let Some(context) = context else { return Ok(None) };
-        let length = serde_json::to_vec(context).map_or(0, |json| json.len());
+        let Some(context) = self.normalize(context.cloned())? else {
+            return Ok(None);
+        };
+        let length = serde_json::to_vec(&context).map_or(0, |json| json.len());
         if length > self.max_context_bytes {
             return Err(ContextError::TooLarge {
                 length,
                 limit: self.max_context_bytes,
             });
         }
-        if let Some(builder) = self.find_builder(context)? {
-            builder.check(user_id, context).await?;
+        self.check_place(&context)?;
+        if let Some(page) = self.find(&context.current_page) {
+            page.check(user_id, &context).await?;
         }
         Ok(Some(PageContextSnapshot {
-            context: context.clone(),
+            context,
             ..PageContextSnapshot::default()
         }))
     }
 
-    /// Builds the text for the model; `None` if the page has no context.
+    /// Describes what is open on a page to the model; `None` for the chat and for removed pages.
     ///
     /// # Errors
     ///
     /// If storage fails.
-    pub async fn build(
+    pub async fn describe(
         &self,
         user_id: UserId,
         context: &PageContext,
     ) -> Result<Option<BuiltContext>, StorageError> {
-        // The page may have been removed since the message was stored.
-        match self.find_builder(context) {
-            Ok(Some(builder)) => Ok(Some(builder.build(user_id, context).await?)),
-            Ok(None) | Err(_) => Ok(None),
+        // The page or the tab may have been removed since the message was stored.
+        match (self.check_place(context), self.find(&context.current_page)) {
+            (Ok(()), Some(page)) => Ok(Some(page.describe(user_id, context).await?)),
+            _ => Ok(None),
         }
     }
 
     /// Returns the scope of a context. An unknown or removed page has the common scope.
     pub fn resolve(&self, context: Option<&PageContext>) -> ResolvedScope {
-        let found = context.and_then(|context| Some((self.page(&context.current_page)?.0, context)));
+        let found = context.and_then(|context| Some((self.find(&context.current_page)?, context)));
         match found {
-            Some((page, context)) => {
-                page.resolve(context.active_tab.as_deref(), context.active_subtab.as_deref())
-            }
+            Some((page, context)) => page
+                .definition()
+                .resolve(context.active_tab.as_deref(), context.active_subtab.as_deref()),
             None => CHAT.resolve(None, None),
         }
     }
 
-    fn page(&self, name: &str) -> Option<&(&'static Page, Option<Arc<dyn ContextBuilder>>)> {
-        self.pages.iter().find(|(page, _)| page.name == name)
+    /// Loads the data with which the page at an address starts.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing at the address.
+    pub async fn load(&self, user_id: UserId, address: &str) -> Result<RawJson, ApiError> {
+        let path = address.split('?').next().unwrap_or_default();
+        match self.find_by_path(path) {
+            Some(page) => page.load(user_id, address).await,
+            None => Err(ApiError::new(
+                ErrorCode::NotFound,
+                "There is no such place on any page.",
+            )),
+        }
     }
 
-    /// Returns the builder of a page's context, if the page has one.
-    fn find_builder(&self, context: &PageContext) -> Result<Option<&dyn ContextBuilder>, ContextError> {
-        let Some((page, builder)) = self.page(&context.current_page) else {
+    /// Lets every page add what it knows to the panel's view of a payload.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn complete_view(&self, user_id: UserId, view: &mut PanelView) -> Result<(), ApiError> {
+        for page in &self.pages {
+            page.complete_view(user_id, view).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if opening an address sends requests to other hosts.
+    pub fn asks_other_hosts(&self, path: &str, has_query: bool) -> bool {
+        let page = self.find_by_path(path);
+        page.is_some_and(|page| page.asks_other_hosts(path, has_query))
+    }
+
+    /// Returns the payload types of all pages, the common ones first.
+    pub fn payload_types(&self) -> Vec<&'static PayloadConfig> {
+        let own = self.pages.iter().flat_map(|page| page.definition().scopes());
+        let own = own.flat_map(|scope| scope.payloads).copied();
+        COMMON_PAYLOADS.into_iter().chain(own).collect()
+    }
+
+    fn find(&self, name: &str) -> Option<&dyn AnyPage> {
+        let mut pages = self.pages.iter();
+        pages
+            .find(|page| page.definition().info.name == name)
+            .map(|page| &**page)
+    }
+
+    fn find_by_path(&self, path: &str) -> Option<&dyn AnyPage> {
+        let mut pages = self.pages.iter();
+        pages
+            .find(|page| page.definition().info.has_path(path))
+            .map(|page| &**page)
+    }
+
+    /// Checks that the page, the tab and the subtab of a context exist.
+    fn check_place(&self, context: &PageContext) -> Result<(), ContextError> {
+        let pages = self.pages.iter().map(|page| page.definition());
+        let pages: Vec<&'static PageDefinition> = std::iter::once(&CHAT).chain(pages).collect();
+        let Some(page) = pages.iter().find(|page| page.info.name == context.current_page) else {
             return Err(ContextError::UnknownPage {
                 page: shorten_name(&context.current_page),
-                pages: join_names(self.pages.iter().map(|(page, _)| page.name)),
+                pages: join_names(pages.iter().map(|page| page.info.name)),
             });
         };
-        if let Some(name) = &context.active_tab {
-            let tab = page.tab(name).ok_or_else(|| ContextError::UnknownTab {
-                page: page.name,
-                tab: shorten_name(name),
-                tabs: join_names(page.tabs.iter().map(|tab| tab.name)),
-            })?;
-            if let Some(name) = &context.active_subtab
-                && tab.subtab(name).is_none()
-            {
-                return Err(ContextError::UnknownSubtab {
-                    tab: tab.name,
-                    subtab: shorten_name(name),
-                    subtabs: join_names(tab.subtabs.iter().map(|subtab| subtab.name)),
-                });
-            }
+        let Some(name) = &context.active_tab else {
+            return Ok(());
+        };
+        let tab = page.tab(Some(name)).ok_or_else(|| ContextError::UnknownTab {
+            page: page.info.name,
+            tab: shorten_name(name),
+            tabs: join_names(page.tabs.iter().map(|tab| tab.name)),
+        })?;
+        match &context.active_subtab {
+            Some(name) if tab.subtab(name).is_none() => Err(ContextError::UnknownSubtab {
+                tab: tab.name,
+                subtab: shorten_name(name),
+                subtabs: join_names(tab.subtabs.iter().map(|subtab| subtab.name)),
+            }),
+            _ => Ok(()),
         }
-        Ok(builder.as_deref())
     }
 }
 
@@ -188,104 +223,4 @@ fn shorten_name(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pages::LITERATURE;
-
-    struct Nothing;
-
-    #[async_trait]
-    impl ContextBuilder for Nothing {
-        async fn check(&self, _: UserId, context: &PageContext) -> Result<(), ContextError> {
-            match &context.article_id {
-                Some(id) => Err(ContextError::NotFound(format!("There is no {id}."))),
-                None => Ok(()),
-            }
-        }
-
-        async fn build(&self, _: UserId, _: &PageContext) -> Result<BuiltContext, StorageError> {
-            Ok(BuiltContext {
-                text: "Nothing is open.".into(),
-                instructions: "Be quick.".into(),
-            })
-        }
-    }
-
-    fn pages() -> Pages {
-        Pages::new(200).with_page(&LITERATURE, Arc::new(Nothing))
-    }
-
-    async fn rejection_text(context: PageContext) -> String {
-        let looked = pages().snapshot(UserId::LOCAL, Some(&context)).await;
-        looked.expect_err("refused").to_string()
-    }
-
-    #[tokio::test]
-    async fn snapshot_keeps_context_and_text() {
-        let context = PageContext {
-            active_tab: Some("saved".into()),
-            ..PageContext::for_page("literature")
-        };
-        let looking = pages().snapshot(UserId::LOCAL, Some(&context)).await.unwrap();
-        let here = pages().resolve(Some(&context));
-        assert!(here.tools.contains(&"list_saved_articles"));
-        let built = pages().build(UserId::LOCAL, &context).await.unwrap();
-        let expected = BuiltContext {
-            text: "Nothing is open.".into(),
-            instructions: "Be quick.".into(),
-        };
-        assert_eq!(built, Some(expected));
-        let looking_at = PageContextSnapshot {
-            context,
-            ..PageContextSnapshot::default()
-        };
-        assert_eq!(looking, Some(looking_at));
-        assert_eq!(pages().snapshot(UserId::LOCAL, None).await.unwrap(), None);
-    }
-
-    #[tokio::test]
-    async fn unknown_place_error_lists_known_places() {
-        let of = PageContext::for_page;
-        let tab = |page: &str, tab: &str| PageContext {
-            active_tab: Some(tab.into()),
-            ..of(page)
-        };
-        let subtab = PageContext {
-            active_subtab: Some("left".into()),
-            ..tab("literature", "saved")
-        };
-        let article = PageContext {
-            article_id: Some("11".into()),
-            ..of("literature")
-        };
-        for (context, words) in [
-            (
-                of("reports"),
-                "There is no page “reports”. The pages are: chat, literature.",
-            ),
-            (
-                tab("literature", "top"),
-                "The page literature has no tab “top”. Its tabs are: search, saved.",
-            ),
-            (
-                tab("chat", "top"),
-                "The page chat has no tab “top”. Its tabs are: none.",
-            ),
-            (
-                subtab,
-                "The tab saved has no subtab “left”. Its subtabs are: none.",
-            ),
-            (article, "There is no 11."),
-        ] {
-            assert_eq!(rejection_text(context).await, words);
-        }
-        let long = rejection_text(of(&"x".repeat(300))).await;
-        assert!(long.contains("limits.context_bytes"), "{long}");
-    }
-
-    #[test]
-    fn removed_page_resolves_to_chat() {
-        let here = pages().resolve(Some(&PageContext::for_page("reports")));
-        assert_eq!((here.page.name, here.tools.len()), ("chat", 0));
-    }
-}
+mod tests;

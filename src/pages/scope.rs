@@ -4,18 +4,19 @@ use super::{
     actions::{self, ClientAction},
     payload_config::{self, PayloadConfig},
 };
+use crate::protocol::PageInfo;
 
 /// A page, as the assistant knows it.
 #[derive(Debug)]
-pub struct Page {
-    /// The name of the page in requests.
-    pub name: &'static str,
+pub struct PageDefinition {
+    pub info: &'static PageInfo,
     /// The assistant's identity on the page.
     pub identity: &'static str,
     /// The identity in a sentence or two, for a model with a small window.
     pub brief_identity: &'static str,
     /// The scope of the whole page.
     pub scope: Scope,
+    /// The tabs. A request that names none means the first.
     pub tabs: &'static [Tab],
 }
 
@@ -65,21 +66,32 @@ impl Scope {
 /// duplicates.
 #[derive(Debug)]
 pub struct ResolvedScope {
-    pub page: &'static Page,
+    pub page: &'static PageDefinition,
     pub tools: Vec<&'static str>,
     pub payloads: Vec<&'static PayloadConfig>,
     pub actions: Vec<&'static ClientAction>,
 }
 
-impl Page {
-    /// Returns the tab with this name.
-    pub fn tab(&self, name: &str) -> Option<&'static Tab> {
-        self.tabs.iter().find(|tab| tab.name == name)
+impl PageDefinition {
+    /// Returns the tab with this name, or the first one without a name. An unknown name has no tab.
+    pub fn tab(&self, name: Option<&str>) -> Option<&'static Tab> {
+        match name {
+            Some(name) => self.tabs.iter().find(|tab| tab.name == name),
+            None => self.tabs.first(),
+        }
+    }
+
+    /// Returns all scopes of the page, its tabs and their subtabs.
+    pub fn scopes(&self) -> impl Iterator<Item = &Scope> {
+        let subtabs = |tab: &'static Tab| tab.subtabs.iter().map(|subtab| &subtab.scope);
+        let tabs = self.tabs.iter();
+        let tabs = tabs.flat_map(move |tab| std::iter::once(&tab.scope).chain(subtabs(tab)));
+        std::iter::once(&self.scope).chain(tabs)
     }
 
     /// Returns the scope of the page, a tab and a subtab. Unknown ones add nothing.
     pub fn resolve(&'static self, tab: Option<&str>, subtab: Option<&str>) -> ResolvedScope {
-        let tab = tab.and_then(|name| self.tab(name));
+        let tab = self.tab(tab);
         let subtab = tab.zip(subtab).and_then(|(tab, name)| tab.subtab(name));
         let scopes = [
             Some(COMMON_SCOPE),
@@ -123,10 +135,8 @@ impl Tab {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        payload_config::{QUERY_SUGGESTION, TABLE},
-        *,
-    };
+    use super::{payload_config::TABLE, *};
+    use crate::literature::QUERY_SUGGESTION;
 
     const fn scope_with_tools(tools: &'static [&'static str]) -> Scope {
         Scope {
@@ -135,8 +145,15 @@ mod tests {
         }
     }
 
-    static TEST_PAGE: Page = Page {
+    static TEST_PAGE_INFO: PageInfo = PageInfo {
         name: "desk",
+        path: "/desk",
+        title: "Desk",
+        has_tray: true,
+    };
+
+    static TEST_PAGE: PageDefinition = PageDefinition {
+        info: &TEST_PAGE_INFO,
         identity: "You tidy up.",
         brief_identity: "You tidy up.",
         scope: Scope {
@@ -145,17 +162,17 @@ mod tests {
         },
         tabs: &[
             Tab {
+                name: "top",
+                scope: Scope::EMPTY,
+                subtabs: &[],
+            },
+            Tab {
                 name: "drawers",
                 scope: scope_with_tools(&["open", "sweep"]),
                 subtabs: &[Subtab {
                     name: "left",
                     scope: scope_with_tools(&["sort"]),
                 }],
-            },
-            Tab {
-                name: "top",
-                scope: Scope::EMPTY,
-                subtabs: &[],
             },
         ],
     };
@@ -176,6 +193,36 @@ mod tests {
             let payloads: Vec<&str> = here.payloads.iter().map(|config| config.payload_type).collect();
             assert_eq!(payloads, ["text_document", "table", "chart", "query_suggestion"]);
             assert_eq!(here.actions.len(), actions::COMMON_ACTIONS.len());
+        }
+    }
+
+    #[test]
+    fn first_tab_is_the_default() {
+        static PAGE: PageDefinition = PageDefinition {
+            info: &TEST_PAGE_INFO,
+            identity: "",
+            brief_identity: "",
+            scope: Scope::EMPTY,
+            tabs: &[
+                Tab {
+                    name: "drawers",
+                    scope: scope_with_tools(&["open"]),
+                    subtabs: &[],
+                },
+                Tab {
+                    name: "top",
+                    scope: scope_with_tools(&["wipe"]),
+                    subtabs: &[],
+                },
+            ],
+        };
+        for (tab, tools) in [
+            (None, vec!["open"]),
+            (Some("drawers"), vec!["open"]),
+            (Some("top"), vec!["wipe"]),
+            (Some("gone"), vec![]),
+        ] {
+            assert_eq!(PAGE.resolve(tab, None).tools, tools, "{tab:?}");
         }
     }
 }

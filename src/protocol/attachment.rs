@@ -1,13 +1,15 @@
 //! Attachments: files that tools return besides their text.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AttachmentId, flat_json::Fields};
 
-/// A file as messages refer to it. Its content is loaded from `/api/attachments/{id}`, or by the page from
-/// [`Attachment::url`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A file that a tool returned, as messages refer to it. Its content is at `/api/attachments/{id}`.
+// The page loads it from `Attachment::url`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct Attachment {
     pub id: AttachmentId,
     /// The file name used when it is saved.

@@ -1,12 +1,14 @@
 //! The list of conversations, and the reducer that keeps it up to date.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ConversationId, Event, EventBody, MessageId, Position, RunStatus, Timestamp, flat_json::Fields};
 
 /// A conversation as the list shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct ConversationSummary {
     pub id: ConversationId,
     pub title: String,
@@ -15,20 +17,22 @@ pub struct ConversationSummary {
     /// The log position of its last activity, by which the list is sorted. Unlike times, positions are never
     /// equal.
     pub activity: Position,
-    /// The active run.
+    /// The active run; null if there is none.
     pub active_run: Option<MessageId>,
-    /// True if the active run waits for a person.
+    /// True if the active run waits for the user.
     pub waiting: bool,
-    /// True if nobody has opened the conversation since a run in it ended (other than by a person's stop) or
-    /// began to wait for a person.
+    /// True if nobody has opened the conversation since a run in it ended (other than by the user's stop) or
+    /// began to wait for the user.
     pub unseen: bool,
 }
 
 /// The newest part of a user's list of conversations, as it stood at a position of the log.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct ConversationList {
-    /// The last position that this state includes; [`apply`] skips events up to it.
+    /// The last position that this state includes. Skip events up to it.
+    // As `apply` does.
     pub as_of: Position,
     /// Newest activity first.
     pub conversations: Vec<ConversationSummary>,

@@ -1,7 +1,8 @@
-//! The error of a request: a stable code and a message for the person.
+//! The error of a request: a stable code and a message for the user.
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The maximum length of an error message. Some messages repeat what was sent.
@@ -26,7 +27,7 @@ pub struct ApiError {
 }
 
 /// The stable, machine-readable cause. Each maps to one HTTP status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     /// 400: the request is malformed.
@@ -49,7 +50,8 @@ pub enum ErrorCode {
     IntentReused,
     /// 409: this action was taken already, or is no longer offered.
     ActionSpent,
-    /// 409: the note was changed meanwhile.
+    /// 409: the note was changed meanwhile. Only in the page's own functions.
+    #[schemars(skip)]
     NoteChanged,
     /// 413: the request is longer than a limit.
     TooLarge,
@@ -59,7 +61,7 @@ pub enum ErrorCode {
     UnknownTool,
     /// 422: the requested model does not exist.
     UnknownModel,
-    /// 422: the model does not support these parameters.
+    /// 422: a parameter has no valid value.
     InvalidParameters,
     /// 422: the page context names something that does not exist.
     InvalidContext,
@@ -68,6 +70,7 @@ pub enum ErrorCode {
     /// 503: storage does not work, or the server is stopping.
     Unavailable,
     /// The server could not be reached (made by the browser, never sent).
+    #[schemars(skip)]
     Unreachable,
 }
 

@@ -1,5 +1,6 @@
-//! Events: every change to what a person sees, in one ordered log per user.
+//! Events: every change to what a user sees, in one ordered log per user.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -9,7 +10,9 @@ use super::{
 };
 
 /// A position in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Position(pub u64);
 
@@ -20,15 +23,19 @@ impl Position {
     }
 }
 
-/// One entry of a user's log. On the wire it is one flat JSON object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// One entry of a user's log: the `data` of a frame whose `id` is the position. One flat JSON object. More types will be
+/// added: ignore unknown ones.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct Event {
     pub position: Position,
-    /// The conversation, or [`ConversationId::NONE`] if the event is about the user and no conversation.
+    /// The conversation.
+    // `ConversationId::NONE` if the event is about the user and no conversation.
     #[serde(skip_serializing_if = "ConversationId::is_none")]
     pub conversation_id: ConversationId,
-    /// The run that the event belongs to; `None` if it is about the whole conversation.
+    /// The answer that the event is about, and its run.
+    // `None` if the event is about the whole conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
     #[serde(flatten)]
@@ -36,7 +43,7 @@ pub struct Event {
 }
 
 /// The kind of an event, with its data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
     /// A conversation was created, with its first message.
@@ -47,19 +54,21 @@ pub enum EventBody {
     ModelChosen { model: String },
     /// The conversation's model will be called with other parameters from now on.
     ParametersChosen { parameters: Parameters },
-    /// A person has opened the conversation and seen its news.
+    /// The user has opened the conversation and seen its news.
     ConversationRead,
     /// A conversation was deleted with everything in it.
     ConversationDeleted,
     /// Another branch of the conversation is shown.
     LeafSelected { leaf_id: MessageId },
-    /// A person's message is stored; its answer will have the announced id.
+    /// The user's message is stored; its answer will have the announced id.
     UserMessageSaved {
         user_message_id: MessageId,
+        /// The id of the answer to come, and of its run.
         expected_assistant_message_id: MessageId,
+        /// The message that this one follows; null for a conversation's first.
         parent_id: Option<MessageId>,
         text: String,
-        /// The way in which the person wrote the message.
+        /// The way in which the user wrote the message.
         #[serde(flatten)]
         interaction: Interaction,
         created_at: Timestamp,
@@ -67,34 +76,42 @@ pub enum EventBody {
     /// A run began: an answer to the message `parent_id`.
     RunStarted {
         parent_id: MessageId,
+        /// The model that answers, as `endpoint/model`.
         model: String,
         created_at: Timestamp,
     },
-    /// A run that had no natural end continues, in a new node.
+    /// An interrupted, failed or stopped run continues, in a new node.
     RunContinued { created_at: Timestamp },
     /// The run's activity, shown until there is output.
     Status { message: String },
     /// More of the model's reasoning.
     Thinking {
+        /// The index of the node: the model call of the answer.
         node: usize,
+        /// The index of the part in its node.
         part: usize,
         /// The delta's offset in the part, in bytes of UTF-8.
         offset: usize,
         text: String,
     },
-    /// More of the answer.
+    /// More of the answer. All `text_delta`s of a run joined equal the payload's `message`, except those of a node
+    /// before its `text_was_thinking`. Those without an `offset` are added by Parlor in the streams of one run: the
+    /// marker of a call, separators between texts, the backslash in a marker that the model wrote.
     TextDelta {
+        /// The index of the node: the model call of the answer.
         node: usize,
+        /// The index of the part in its node.
         part: usize,
-        /// The delta's offset in the part, in bytes of UTF-8.
+        /// The delta's offset in the part, in bytes of UTF-8; missing in text added by Parlor.
         offset: usize,
         text: String,
     },
-    /// The text of this node so far was reasoning: the model marked only the end of its reasoning.
+    /// The text of this node so far was reasoning: remove it from the answer. Its parts become thinking in place. The model
+    /// marked only the end of its reasoning.
     TextWasThinking { node: usize },
-    /// A tool call waits for a person's approval.
+    /// A tool call waits for the user's approval.
     ApprovalRequested(RequestedCall),
-    /// A person has allowed or denied a tool call.
+    /// The user has allowed or denied a tool call.
     ApprovalAnswered {
         index: usize,
         tool_use_id: String,
@@ -121,7 +138,9 @@ pub enum EventBody {
         tool: String,
         /// The label of the finished call: "Searched".
         label: String,
+        /// `complete`, `failed` or `denied`.
         status: ToolStatus,
+        /// The output as sent to the model.
         output: String,
         /// The payload that the tool made for the panel.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,7 +150,7 @@ pub enum EventBody {
         attachments: Vec<Attachment>,
         ended_at: Timestamp,
     },
-    /// The run waits for a person. No task works on it until its questions are answered.
+    /// The run waits for the user. No task works on it until its questions are answered.
     Waiting {
         /// The time for which the run was active until then, in milliseconds.
         worked_ms: u64,
@@ -142,58 +161,68 @@ pub enum EventBody {
         part: usize,
         payload: PayloadRef,
     },
-    /// Values that the person may want to send next. They replace the earlier ones.
+    /// Values that the user may want to send next. They replace the earlier ones.
     SuggestedValues { values: Vec<SuggestedValue> },
-    /// Actions that the person may want to take next. They replace the earlier ones.
+    /// Actions that the user may want to take next. They replace the earlier ones.
     SuggestedActions { actions: Vec<SuggestedAction> },
     /// A suggested action was taken in the page and is no longer offered.
     ActionTaken {
         /// The index of the action in the answer.
         index: usize,
     },
-    /// A person has accepted or rejected a payload.
+    /// The user has accepted or rejected a payload.
     PayloadJudged { payload_id: String, verdict: Verdict },
     /// The sources of the answer. They replace the earlier ones.
     Sources { sources: Vec<CitedSource> },
     /// The token usage of the latest model call. It replaces the earlier one.
     Usage(Usage),
-    /// The user's literature changed. The change is a `literature::LibraryChange`, kept as JSON and parsed
-    /// only by the code that shows it.
+    /// The user's saved articles or research streams changed. The event has no conversation.
+    // The change is a `literature::LibraryChange`, kept as JSON and parsed only by the code that shows it.
     LiteratureChanged { change: RawJson },
     /// The run ended: the model finished.
     Complete {
         ended_at: Timestamp,
         /// The time for which the run was active, in milliseconds, since it began, was continued or had its
-        /// last answer from a person.
+        /// last answer from the user.
         worked_ms: u64,
         /// The reason for which the model stopped.
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
     },
-    /// The run ended: a person stopped it.
-    Cancelled { ended_at: Timestamp, worked_ms: u64 },
+    /// The run ended: the user stopped it.
+    Cancelled {
+        ended_at: Timestamp,
+        /// The time for which the run was active, in milliseconds, since it began, was continued or had its
+        /// last answer from the user.
+        worked_ms: u64,
+    },
     /// The run ended: it failed or was interrupted (`status`).
     Error {
+        /// `failed` or `interrupted`.
         status: RunStatus,
         error: RunError,
+        /// The message of the error.
         message: String,
         ended_at: Timestamp,
+        /// The time for which the run was active, in milliseconds, since it began, was continued or had its
+        /// last answer from the user.
         worked_ms: u64,
         /// The reason for which the model stopped, if it did.
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
     },
-    /// The user's settings or memories changed. The log does not have the new values: views load them.
+    /// The user's settings or memories changed. The event has no conversation and not the new values: load them.
     SettingsChanged,
-    /// A placeholder for a deleted event, which keeps its position.
+    /// A placeholder for a deleted event, which keeps its position. It has a conversation only if the original had one.
     Empty,
-    /// The stored event can't be read and is skipped. Snapshots include its effects, as far as it had any.
+    /// The stored event can't be read. Continue after it and load what you show again: that includes its effects.
     Damaged,
 }
 
-/// A notice of the stream about itself. It has no position, and the stream ends with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A notice of the stream about itself. It has no position and no `id`, and the stream ends with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "Fields")]
+#[schemars(!try_from, rename = "Notice")]
 pub enum StreamNotice {
     /// The log does not reach back to the requested position: load snapshots again.
     Reset,

@@ -1,10 +1,13 @@
 //! The reasons for which a model stops.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The reason for which the last model call of a run stopped, as the model server reports it. On the wire and
-/// in the database it is a string; an unknown one is kept unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The reason for which the last model call of a run stopped, as the model server reports it: `stop`, `length` (the answer
+/// reached a length limit of the model, the request or Parlor, and can be continued), `pause_turn` (the model server
+/// paused a long turn, which can be continued), `tool_calls`, `content_filter`, `refusal`, `safety`,
+/// `malformed_function_call`, or any other word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 pub enum FinishReason {
     /// The answer is complete.

@@ -1,11 +1,13 @@
 //! Identifiers. Each is a UUIDv7 (RFC 9562), so that later ids sort later, and each has its own type.
 
 use std::{
+    borrow::Cow,
     fmt,
     str::FromStr,
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -46,6 +48,25 @@ macro_rules! id {
 
             fn from_str(s: &str) -> Result<Self, Self::Err> {
                 s.parse().map(Self)
+            }
+        }
+
+        /// All ids share one schema: programs need no types of ids.
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                "Id".into()
+            }
+
+            fn schema_id() -> Cow<'static, str> {
+                "Id".into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "description": "A UUID. Later ids sort after earlier ones.",
+                    "type": "string",
+                    "format": "uuid",
+                })
             }
         }
     };
@@ -94,7 +115,7 @@ id!(
     TokenId
 );
 id!(
-    /// One intent of a person (send, regenerate …). The same id twice is done once.
+    /// One intent of a user (send, regenerate …). The same id twice is done once.
     IntentId
 );
 

@@ -1,6 +1,7 @@
-//! Intents: the changes that a person requests. The client makes the ids, so that nothing is renamed later,
+//! Intents: the changes that a user requests. The client makes the ids, so that nothing is renamed later,
 //! and an intent that is sent twice is done once.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -24,10 +25,10 @@ pub struct SendMessage {
     /// The parameters of the model in this conversation from now on; without them, those in use stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<ParameterInput>,
-    /// The way in which the person wrote the message.
+    /// The way in which the user wrote the message.
     #[serde(default)]
     pub interaction: Interaction,
-    /// The page that the person looks at, if it is not the conversation alone.
+    /// The page that the user looks at, if it is not the conversation alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<PageContext>,
 }
@@ -40,7 +41,7 @@ pub struct SetParameters {
     pub parameters: ParameterInput,
 }
 
-/// Generates another answer to a person's message: a sibling of the present answer.
+/// Generates another answer to a user's message: a sibling of the present answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regenerate {
     pub intent_id: IntentId,
@@ -62,13 +63,16 @@ pub struct ContinueRun {
     pub message_id: MessageId,
 }
 
-/// A person's answer to a tool call that waits for approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The user's answer to a tool call that waits for approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ApprovalChoice")]
 pub enum ApprovalAnswer {
+    /// Allows this call.
     Allow,
     /// Allows this call and every later one of the same tool in the same conversation.
     Always,
+    /// Denies this call.
     Deny,
 }
 

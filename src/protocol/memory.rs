@@ -1,4 +1,4 @@
-//! The agent's memories of a person across conversations, as the person sees them.
+//! The agent's memories of a user across conversations, as the user sees them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
 //! Messages: the contents of a conversation. They form a tree through `parent_id`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -8,11 +9,12 @@ use super::{
 };
 
 /// One message of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct Message {
     pub id: MessageId,
-    /// The message that this one answers or follows; `None` for a conversation's first.
+    /// The message that this one answers or follows; null for a conversation's first.
     pub parent_id: Option<MessageId>,
     pub created_at: Timestamp,
     #[serde(flatten)]
@@ -20,26 +22,27 @@ pub struct Message {
 }
 
 /// The part of a message that depends on its author.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "snake_case", try_from = "Fields")]
 // Not boxed: there are as many answers as questions, and a box would be one more type to deserialize in the
 // browser.
 #[allow(clippy::large_enum_variant)]
+#[schemars(!try_from)]
 pub enum MessageBody {
-    /// Written by the person.
+    /// A message of the user.
     User {
         text: String,
         #[serde(flatten)]
         interaction: Interaction,
     },
-    /// Produced by a run.
+    /// An answer. Its id is that of its run.
     Assistant(AssistantMessage),
-    /// A stored message of the person that can't be read. For an answer, see [`AssistantMessage::damaged`].
+    /// A stored message of the user that can't be read. An unreadable answer has an error with the code `damaged_message`.
     Damaged,
 }
 
 /// The output of a run, and its state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantMessage {
     /// The model that answers, as `endpoint/model`.
     pub model: String,
@@ -52,14 +55,14 @@ pub struct AssistantMessage {
     /// The error of a run that failed or was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
-    /// The reason for which the model stopped, once the run has ended; `None` if the model server never named
+    /// The reason for which the model stopped, once the run has ended; missing if the model server never named
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
-    /// Values that the person may want to send next.
+    /// Values that the user may want to send next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggested_values: Vec<SuggestedValue>,
-    /// Actions that the person may want to take next.
+    /// Actions that the user may want to take next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggested_actions: Vec<SuggestedAction>,
     /// The sources of the answer: only those that its tools really returned.
@@ -68,11 +71,11 @@ pub struct AssistantMessage {
     /// The token usage of the latest model call, once it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The end of the run; `None` before it.
+    /// The end of the run; missing before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     /// The time for which the run has been active, in milliseconds, as far as events report it. It leaves out
-    /// periods that a crash cut off and the time of waiting for a person.
+    /// periods that a crash cut off and the time of waiting for the user.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub worked_ms: u64,
 }
@@ -82,14 +85,15 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// The output of one model call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     pub parts: Vec<Part>,
 }
 
 /// A part of a node. Parts are in the order in which the model produced them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "Fields")]
+#[schemars(!try_from)]
 pub enum Part {
     /// The model's reasoning, as Markdown.
     Thinking { text: String },
@@ -137,16 +141,16 @@ impl<'a> MessagePiece<'a> {
 }
 
 /// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// A task on the server works on it.
     Running,
-    /// It waits for a person's approval. It has no task and no time limit.
+    /// It waits for the user's approval. It has no task and no time limit.
     Waiting,
     /// The model finished its answer.
     Complete,
-    /// A person stopped it.
+    /// The user stopped it.
     Stopped,
     /// The model server, or Parlor, reported an error.
     Failed,
@@ -154,14 +158,14 @@ pub enum RunStatus {
     Interrupted,
 }
 
-/// The error of a run that ended without completing, with texts for the person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The reason why a run did not complete, with texts for the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunError {
     /// Stable and machine-readable, such as `key_refused`.
     pub code: String,
-    /// The event that ended the run, naming the endpoint.
+    /// What happened, naming the endpoint.
     pub message: String,
-    /// The remedy, naming the setting; empty when trying again is the only one.
+    /// Advice, naming the setting; missing when trying again is the only one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
 }
@@ -172,7 +176,7 @@ impl RunStatus {
         !matches!(self, Self::Running | Self::Waiting)
     }
 
-    /// True if a person who was not looking is notified of this end. Their own stop is not news to them.
+    /// True if the user who was not looking is notified of this end. Their own stop is not news to them.
     pub fn is_notifiable(self) -> bool {
         self.is_terminal() && self != Self::Stopped
     }
@@ -308,7 +312,7 @@ impl AssistantMessage {
         })
     }
 
-    /// True if a tool call waits for a person's approval.
+    /// True if a tool call waits for the user's approval.
     pub fn is_waiting_for_person(&self) -> bool {
         self.tool_calls().any(|call| call.status == ToolStatus::Waiting)
     }

@@ -1,10 +1,11 @@
 //! The vocabulary of the server, the browser and any other client: ids, messages, events, the reducer and the
 //! framing of the event stream.
 //!
-//! Serde only, no business logic, no I/O; compiled for the server and for the browser. The meaning of events
-//! is defined here ([`transcript`], [`conversation_list`], [`page_update`]) and nowhere else.
+//! Serde and schemars only, no business logic, no I/O; compiled for the server and for the browser. The meaning of events
+//! is defined here ([`transcript`], [`conversation_list`], [`client_update`]) and nowhere else.
 
 pub mod attachment;
+pub mod client_update;
 pub mod context;
 pub mod conversation_list;
 pub mod damaged_message;
@@ -25,7 +26,7 @@ pub mod message;
 pub mod model_list;
 pub mod number_format;
 pub mod opaque;
-pub mod page_update;
+pub mod page;
 pub mod panel;
 pub mod parameters;
 pub mod payload;
@@ -39,7 +40,8 @@ pub mod transcript;
 pub mod usage;
 
 pub use attachment::Attachment;
-pub use context::PageContext;
+pub use client_update::ClientUpdate;
+pub use context::{PageContext, PageFields};
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use error::{ApiError, ErrorCode};
 pub use event::{Event, EventBody, Position, StreamNotice};
@@ -54,7 +56,7 @@ pub use message::{
     AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, RunError, RunStatus,
 };
 pub use opaque::{Opaque, PlacedOpaque};
-pub use page_update::PageUpdate;
+pub use page::PageInfo;
 pub use panel::PanelView;
 pub use parameters::{ParameterInput, Parameters, ThinkingLevel};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct PanelView {
     /// A one-line summary.
     pub summary: String,
-    /// True if the person may accept or reject it.
+    /// True if the user may accept or reject it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_proposal: bool,
-    /// The reason for which it can't be accepted on this server, as a text for the person.
+    /// The reason for which it can't be accepted on this server, as a text for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<String>,
     pub body: PanelBody,
@@ -59,7 +59,7 @@ pub struct ArticleView {
     /// The PubMed id, if the article can be opened and saved here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pmid: Option<String>,
-    /// True if the person has saved it.
+    /// True if the user has saved it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_saved: bool,
 }

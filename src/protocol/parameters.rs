@@ -1,6 +1,9 @@
-//! The parameters with which a conversation's model is called, as far as a person can set them. Unset ones
+//! The parameters with which a conversation's model is called, as far as a user can set them. Unset ones
 //! are left to the model server.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{flat_json::Fields, json::RawJson};
@@ -11,20 +14,22 @@ const MAX_TEMPERATURE_HUNDREDTHS: u16 = 200;
 /// A limit above what any model can generate, in tokens.
 const MAX_COMPLETION_TOKENS: usize = 10_000_000;
 
-/// The parameters of a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The model parameters of a conversation. Missing ones are not sent, so the model server's defaults apply.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct Parameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Temperature>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<ThinkingLevel>,
-    /// The maximum length of an answer, in tokens.
+    /// The maximum length of an answer in tokens, thinking included.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_completion_tokens: Option<usize>,
 }
 
-/// The parameters as the person typed them. An empty text means unset.
+/// The parameters as the user typed them. An empty text means unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ParameterInput {
     #[serde(default)]
@@ -40,7 +45,7 @@ pub struct ParameterInput {
 pub struct Temperature(u16);
 
 /// The amount of reasoning before an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingLevel {
     Minimal,
@@ -64,11 +69,11 @@ impl ThinkingLevel {
 }
 
 impl Parameters {
-    /// Parses the person's input.
+    /// Parses the user's input.
     ///
     /// # Errors
     ///
-    /// A message for the person that names the invalid input.
+    /// A message for the user that names the invalid input.
     pub fn parse(input: &ParameterInput) -> Result<Self, String> {
         let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(Self {
@@ -103,7 +108,7 @@ impl Parameters {
         })
     }
 
-    /// The parameters as a person would type them.
+    /// The parameters as a user would type them.
     pub fn to_input(&self) -> ParameterInput {
         let level = self.thinking_level.map(ThinkingLevel::as_str);
         ParameterInput {
@@ -156,6 +161,20 @@ impl Temperature {
             text.push_str(&rest.to_string());
         }
         text
+    }
+}
+
+impl JsonSchema for Temperature {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Temperature".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "The sampling temperature, from 0 to 2.", "type": "number", "minimum": 0, "maximum": 2 })
     }
 }
 

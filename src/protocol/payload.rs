@@ -1,5 +1,6 @@
 //! Payloads: structured data for a panel beside the conversation, made by a tool or by the model.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{RawJson, flat_json::Fields};
@@ -19,7 +20,7 @@ fn read_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Er
 }
 
 /// A payload as messages refer to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PayloadRef {
     /// A short id, unique in its conversation, by which the model refers to the payload.
     pub payload_id: String,
@@ -31,17 +32,20 @@ pub struct PayloadRef {
 }
 
 /// A payload with its data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Payload {
+    /// A short id, unique in its conversation, by which the model refers to the payload.
     pub payload_id: String,
+    /// The type, such as `pubmed_search_results`, which decides how the payload is shown.
     #[serde(rename = "type", deserialize_with = "read_type")]
     pub kind: String,
+    /// A one-line summary.
     pub summary: String,
     pub data: RawJson,
 }
 
-/// A person's verdict on a proposed payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The user's verdict on a proposal. Only the first one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Accepted,
@@ -58,9 +62,10 @@ impl Verdict {
     }
 }
 
-/// A payload with the person's verdict. The first verdict stays.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The verdict on a proposal that counts: the first one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from, rename = "Judged")]
 pub struct PayloadVerdict {
     pub payload_id: String,
     pub verdict: Verdict,

@@ -3,24 +3,26 @@
 //! The model writes them as control text, which `control` on the server parses. Here are the types that the
 //! server and the browser share.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A value to send next, with one click.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SuggestedValue {
     pub label: String,
     pub value: String,
 }
 
 /// An action to take next, shown as a button.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "EventAction")]
 pub struct SuggestedAction {
     pub label: String,
     /// The name under which the page or the server has registered the action.
     pub action: String,
     pub handler: ActionHandler,
-    /// The action's data, as JSON text: the page passes it on without parsing it. Code that parses any JSON
-    /// would make the WASM larger (see [`json`](super::json)).
+    /// The action's data, as JSON text.
+    // The page passes it on without parsing it: code that parses any JSON would make the WASM larger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
     #[serde(default)]
@@ -31,29 +33,32 @@ pub struct SuggestedAction {
 }
 
 /// The side that performs an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionHandler {
     /// The page, in which the action is registered.
     Client,
-    /// The server, as the person's next turn.
+    /// The server, as the user's next turn.
     Server,
 }
 
 /// The style of an action's button.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionStyle {
+    /// The main one.
     Primary,
+    /// An ordinary one.
     #[default]
     Secondary,
     /// For actions that can't be undone.
     Warning,
 }
 
-/// A source of a statement, as the model names it. Whether a tool really returned it, and whether its address
-/// may be a link, is checked elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A source of a statement, as the model names it.
+// Whether a tool really returned it, and whether its address may be a link, is checked elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Source")]
 pub struct CitedSource {
     /// The number by which the text cites it, as in `[1]`: its index among all that the model named, some of
     /// which may be left out.

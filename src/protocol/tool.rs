@@ -1,5 +1,8 @@
 //! Tool calls: the model's requests and their results.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{
@@ -9,7 +12,7 @@ use super::{
 };
 
 /// A tool call, as a part of an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolCall {
     /// The id that the model knows the call by, unique in the run.
     pub tool_use_id: String,
@@ -19,7 +22,7 @@ pub struct ToolCall {
     pub tool: String,
     /// The arguments; a string if the model's output was not JSON.
     pub input: RawJson,
-    /// A description of the call for the person: "Searching the web", then "Searched".
+    /// A description of the call for the user: "Searching the web", then "Searched".
     pub label: String,
     /// The object of the call: the query, the address.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,14 +77,17 @@ impl ToolCall {
 }
 
 /// A requested call, with its place in the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RequestedCall {
+    /// The index of the node: the model call of the answer.
     pub node: usize,
+    /// The index of the part in its node.
     pub part: usize,
     /// The call's number in the run, in the order in which the model made them.
     pub index: usize,
     pub tool_use_id: String,
     pub tool: String,
+    /// The arguments; a string if the model's output was not JSON.
     pub input: RawJson,
     /// A description of the running call: "Searching the web".
     pub label: String,
@@ -111,19 +117,20 @@ impl RequestedCall {
 }
 
 /// The state of a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// It waits for a person's approval.
+    /// It waits for the user's approval.
     Waiting,
-    /// A person has allowed it, and it has not begun.
+    /// The user has allowed it, and it has not begun.
     Allowed,
     /// It has begun.
     Running,
+    /// It returned its output, which the model gets.
     Complete,
     /// It returned an error, which the model gets.
     Failed,
-    /// A person denied it.
+    /// The user denied it.
     Denied,
     /// Its run was stopped before the call had ended.
     Stopped,
@@ -143,12 +150,13 @@ impl ToolStatus {
 }
 
 /// A progress report of a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct ToolProgress {
     /// The current stage, for programs: `searching`.
     pub stage: String,
-    /// The current stage, for the person: "Found 15 articles".
+    /// The current stage, for the user: "Found 15 articles".
     pub message: String,
     /// The completed fraction, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,6 +188,20 @@ impl Fraction {
 
     pub fn percent(self) -> u16 {
         self.0 / 10
+    }
+}
+
+impl JsonSchema for Fraction {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Fraction".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "A fraction from 0 to 1.", "type": "number", "minimum": 0, "maximum": 1 })
     }
 }
 

@@ -1,12 +1,14 @@
 //! The use of a model's context window by one model call.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flat_json::Fields;
 
 /// The token usage of the last model call of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
+#[schemars(!try_from)]
 pub struct Usage {
     /// The tokens of the input: the instructions, the tools, the conversation.
     pub input_tokens: usize,

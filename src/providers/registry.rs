@@ -1,16 +1,15 @@
 //! The registry of all endpoints: their models, and the endpoint of a model's id.
 
+mod list_cache;
 mod name_lookup;
 
 use std::{
-    collections::{HashMap, HashSet},
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
-use tokio::time::Instant;
-
+use self::list_cache::ModelListCache;
 use super::{
     EndpointConfig,
     context_windows::ContextWindowCache,
@@ -20,17 +19,11 @@ use super::{
     tour::{self, Tour},
 };
 use crate::{
-    model::{Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream},
+    model::{Endpoint, ModelError, ModelErrorKind, ModelRequest, ModelStream},
     protocol::{RunError, model_list::ModelList},
     settings::PromptLength,
 };
 
-/// The lifetime of a model list.
-const LIST_TTL: Duration = Duration::from_secs(30);
-/// The lifetime of a list with problems or with the tour only, so that a fix is seen soon.
-const PROBLEM_LIST_TTL: Duration = Duration::from_secs(3);
-/// The minimum interval between refreshes that are caused by unknown model names.
-const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(3);
 /// The time that a page waits for a new list if there is an old one.
 const STALE_LIST_TIMEOUT: Duration = Duration::from_millis(400);
 
@@ -83,17 +76,6 @@ pub struct UnknownModel {
     pub models: Vec<String>,
     /// Another solution, in a sentence; may be empty.
     pub hint: String,
-}
-
-#[derive(Clone, Debug)]
-struct ModelListCache {
-    fetched_at: Instant,
-    list: ModelList,
-    has_only_tour: bool,
-    /// The last known lists by endpoint.
-    by_endpoint: HashMap<String, ListedModels>,
-    /// The endpoints that answered the last refresh.
-    answered_endpoints: HashSet<String>,
 }
 
 impl Models {
@@ -264,81 +246,6 @@ impl Inner {
         self.endpoints.iter().find(|slot| slot.endpoint.name() == name)
     }
 
-    fn cached(&self) -> Option<ModelListCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Refreshes all lists, unless the cached one is accepted by `is_acceptable`.
-    async fn refresh(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
-        let _guard = self.refresh_lock.lock().await;
-        let old = match self.cached() {
-            // Another caller has refreshed it meanwhile.
-            Some(cached) if is_acceptable(&cached) => return cached.list,
-            old => old,
-        };
-        let cached = self
-            .fetch_lists(old.map(|old| old.by_endpoint).unwrap_or_default())
-            .await;
-        let list = cached.list.clone();
-        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some(cached);
-        list
-    }
-
-    async fn fetch_lists(&self, mut by_endpoint: HashMap<String, ListedModels>) -> ModelListCache {
-        let answers = futures::future::join_all(self.endpoints.iter().map(EndpointSlot::models)).await;
-        let mut list = ModelList {
-            problems: self.config_problems.clone(),
-            ..ModelList::default()
-        };
-        let mut answered = HashSet::new();
-        for (slot, answer) in self.endpoints.iter().zip(answers) {
-            let name = slot.endpoint.name().to_owned();
-            match answer {
-                Ok(models) => {
-                    answered.insert(name.clone());
-                    by_endpoint.insert(name, models);
-                }
-                Err(_) if slot.is_candidate => drop(by_endpoint.remove(&name)),
-                Err(error) => {
-                    // An endpoint that is only down keeps its models in the picker.
-                    if error.kind == ModelErrorKind::Refused {
-                        by_endpoint.remove(&name);
-                    }
-                    list.problems.push(error.error);
-                }
-            }
-            let listed = by_endpoint.get(slot.endpoint.name());
-            list.models
-                .extend(listed.into_iter().flat_map(|listed| listed.selectable.clone()));
-        }
-        let only_tour = self.is_discovering && list.models.is_empty();
-        if only_tour {
-            list.models.push(tour::model_info());
-        }
-        let mut cached = ModelListCache {
-            fetched_at: Instant::now(),
-            list,
-            has_only_tour: only_tour,
-            by_endpoint,
-            answered_endpoints: answered,
-        };
-        let first = cached.list.models.first().map(|model| model.id.clone());
-        cached.list.default = match self.default_model.as_deref() {
-            Some(name) => match self.resolve_name_with(name, Some(&cached)) {
-                ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Some(id),
-                _ if name == tour::MODEL_ID => Some(name.to_owned()),
-                meaning => {
-                    cached.list.problems.push(self.invalid_default(name, meaning));
-                    // A silent replacement would be a surprise: the name stays, and sending a message reports
-                    // the problem.
-                    Some(name.to_owned())
-                }
-            },
-            None => first,
-        };
-        cached
-    }
-
     /// Returns the default model.
     fn default_id(&self) -> Result<String, ModelError> {
         let list = self.cached().map(|cached| cached.list).unwrap_or_default();
@@ -355,28 +262,6 @@ impl Inner {
             message: "No model is chosen, and no endpoint offers one.".into(),
             hint: "Choose a model in the picker at the composer.".into(),
         })))
-    }
-}
-
-impl EndpointSlot {
-    async fn models(&self) -> Result<ListedModels, ModelError> {
-        if !self.is_candidate {
-            return self.endpoint.models().await;
-        }
-        let answer = tokio::time::timeout(discovery::DISCOVERY_TIMEOUT, self.endpoint.models()).await;
-        answer.unwrap_or_else(|_| Ok(ListedModels::default()))
-    }
-}
-
-impl ModelListCache {
-    /// Returns true if the list is too new to refresh for an unknown name.
-    fn is_recent(&self) -> bool {
-        self.fetched_at.elapsed() < MIN_REFRESH_INTERVAL
-    }
-
-    fn is_fresh(&self) -> bool {
-        let has_problems = self.has_only_tour || !self.list.problems.is_empty();
-        self.fetched_at.elapsed() < if has_problems { PROBLEM_LIST_TTL } else { LIST_TTL }
     }
 }
 

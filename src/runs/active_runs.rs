@@ -47,7 +47,7 @@ pub(super) struct RunSlot {
     run: MessageId,
     /// Cancelled to stop the run.
     pub stop: CancellationToken,
-    /// The person's approval answers while the run is active.
+    /// The user's approval answers while the run is active.
     pub approvals: mpsc::Receiver<ApprovalReply>,
     _end: watch::Sender<()>,
 }
@@ -60,7 +60,7 @@ pub(super) struct StopGuard {
     number: StopNumber,
 }
 
-/// A person's answer to the question whether a tool call may begin.
+/// A user's answer to the question whether a tool call may begin.
 #[derive(Debug)]
 pub(super) struct ApprovalReply {
     pub index: usize,
@@ -85,7 +85,7 @@ impl ActiveRuns {
     }
 
     /// Adds a run to the active runs; it is stopped only if a stop that began after `before` is in
-    /// progress. A person who continues a stopped run wants it to run.
+    /// progress. A user who continues a stopped run wants it to run.
     pub fn enter_after(&self, run: RunKey, before: StopNumber) -> Option<RunSlot> {
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
@@ -115,7 +115,7 @@ impl ActiveRuns {
     }
 
     /// Returns any active run.
-    pub fn first_active(&self) -> Option<MessageId> {
+    pub fn any_active(&self) -> Option<MessageId> {
         self.lock().entries.keys().next().copied()
     }
 
@@ -136,7 +136,7 @@ impl ActiveRuns {
         }
     }
 
-    /// Delivers the person's answer to a user's run, if it is active. Waits until the answer is
+    /// Delivers the user's answer to a user's run, if it is active. Waits until the answer is
     /// committed or the run is no longer active; in the second case the run has not received it.
     pub async fn deliver_approval(
         &self,
@@ -173,7 +173,7 @@ impl ActiveRuns {
 
     /// Waits until no run is active.
     pub async fn wait_until_all_ended(&self) {
-        while let Some(run) = self.first_active() {
+        while let Some(run) = self.any_active() {
             self.wait_until_ended(run).await;
         }
     }

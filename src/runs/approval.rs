@@ -1,4 +1,4 @@
-//! A person's answer to a run that waits for the approval of a tool call.
+//! A user's answer to a run that waits for the approval of a tool call.
 
 use super::{Runs, StartError, journal_error};
 use crate::{

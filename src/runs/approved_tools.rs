@@ -1,4 +1,4 @@
-//! The tools that a run may use, and those that no longer need the person's approval.
+//! The tools that a run may use, and those that no longer need the user's approval.
 
 use std::{
     collections::HashSet,
@@ -10,7 +10,7 @@ use crate::{
     tools::ToolOffer,
 };
 
-/// The tools offered to a run, with the person's approvals so far.
+/// The tools offered to a run, with the user's approvals so far.
 #[derive(Debug)]
 pub(super) struct ApprovedTools {
     offer: ToolOffer,

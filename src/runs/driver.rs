@@ -1,10 +1,10 @@
 //! The driver of one run: feeds inputs to the agent and performs its effects, until the run ends or
-//! waits for a person.
+//! waits for a user.
 
 mod prepare;
 mod provider_data;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use tokio::{sync::oneshot, time::Instant};
 
@@ -38,7 +38,7 @@ use crate::{
 /// stay within a few times the answer.
 const MIN_EVENTS_PER_SNAPSHOT: usize = 1000;
 
-/// Drives a run until it ends or waits for a person. That is committed when this returns.
+/// Drives a run until it ends or waits for a user. That is committed when this returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, slot: &mut RunSlot) {
     wait_for_tools(runs, run, slot).await;
     match Driver::prepare(runs, run, slot).await {
@@ -73,7 +73,7 @@ struct Driver<'a> {
     /// Events logged, and their number at the last snapshot.
     logged_events: usize,
     stored_events: usize,
-    /// Notified when the person's last answer is committed.
+    /// Notified when the user's last answer is committed.
     approval_committed: Option<oneshot::Sender<()>>,
 }
 
@@ -85,19 +85,16 @@ impl Driver<'_> {
         let mut input = Input::Start;
         loop {
             for effect in self.agent.step(input, clock::now()) {
+                self.recorder.record_effect(&effect);
                 match effect {
                     Effect::Log(event) => {
                         self.logged_events += 1;
-                        self.recorder.record_event(&event);
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
                     Effect::StorePayload(payload) => self.runs.journal.store_payload(self.run, payload).await,
                     Effect::StoreOpaque { node, part, data } => self.store_opaque(node, part, data).await,
                     Effect::CallModel { with_tools } => self.prepare_call(with_tools),
-                    Effect::ScheduleRetry(wait) => {
-                        self.recorder.record_retry();
-                        self.pending_call = PendingModelCall::retry(wait);
-                    }
+                    Effect::ScheduleRetry(wait) => self.pending_call = PendingModelCall::retry(wait),
                     Effect::RunTool { index, tool, input } => {
                         let offered = self.toolbox.offer().get(&tool);
                         self.tool_tasks.start(index, tool, offered, input);
@@ -176,12 +173,12 @@ impl Driver<'_> {
 
     /// Waits for the next input. Returns `None` if the driver has to wait again. `since` is the start of the wait for the model.
     async fn wait_once(&mut self, slot: &mut RunSlot, since: &mut Instant) -> Option<Input> {
-        let run_limit = duration_from_secs(self.runs.timeouts.run_seconds);
+        let run_limit = self.runs.timeouts.run;
         let (timeout, limit) = if self.agent.is_streaming() {
-            let limit = duration_from_secs(self.runs.timeouts.silence_seconds);
+            let limit = self.runs.timeouts.silence;
             (Timeout::Silence(limit), limit)
         } else {
-            let limit = duration_from_secs(self.runs.timeouts.first_token_seconds);
+            let limit = self.runs.timeouts.first_token;
             (Timeout::FirstToken(limit), limit)
         };
         Some(tokio::select! {
@@ -211,7 +208,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Applies the person's answer. The first answer counts: only a call that still waits is
+    /// Applies the user's answer. The first answer counts: only a call that still waits is
     /// allowed by it.
     async fn apply_approval(
         &mut self,
@@ -242,7 +239,7 @@ impl Driver<'_> {
     }
 
     async fn pause(mut self, event: EventBody) {
-        self.recorder.finish(&event).await;
+        self.recorder.write_call().await;
         let pause = Change::PauseRun {
             run: self.run,
             events: vec![event],
@@ -260,7 +257,7 @@ impl Driver<'_> {
         crash_point!("runs::ending");
         // A tool must not add anything after the end.
         self.tool_tasks.shut_down().await;
-        self.recorder.finish(&event).await;
+        self.recorder.write_call().await;
         let end = Change::EndRun {
             run: self.run,
             events: vec![event],
@@ -317,8 +314,4 @@ fn event_bytes(event: &ModelEvent) -> usize {
         ModelEvent::Unreadable { raw, .. } => raw.len(),
         ModelEvent::Usage(_) | ModelEvent::Finished(_) | ModelEvent::TextWasThinking => 0,
     }
-}
-
-fn duration_from_secs(seconds: f64) -> Duration {
-    Duration::from_secs_f64(seconds)
 }

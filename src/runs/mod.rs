@@ -111,7 +111,7 @@ impl Inner {
     /// Waits until the tools of all sources are known, at most for the time in the settings.
     /// Returns `true` if they are known.
     async fn wait_for_tool_sources(&self) -> bool {
-        let limit = Duration::from_secs_f64(self.timeouts.mcp_start_seconds);
+        let limit = self.timeouts.mcp_start;
         timeout(limit, self.tools.wait_until_settled()).await.is_ok()
     }
 
@@ -190,7 +190,7 @@ impl Runs {
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
             recorder_settings: Arc::new(recorder::RecorderSettings::from_settings(settings)),
-            summary_failures: summary::SummaryFailures::new(settings.history.summary_again_seconds),
+            summary_failures: summary::SummaryFailures::new(settings.history.summary_retry),
             active: ActiveRuns::default(),
             is_closed: AtomicBool::new(false),
             shutdown: CancellationToken::new(),

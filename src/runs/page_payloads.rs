@@ -8,10 +8,7 @@ use serde_json::Value;
 use crate::{
     agent::PayloadFactory,
     control::Marker,
-    pages::{
-        actions::ClientAction,
-        payload_config::{self, PayloadConfig},
-    },
+    pages::{actions::ClientAction, payload_config::PayloadConfig},
     protocol::{AssistantMessage, Message, Part, Payload, ToolCall, ToolStatus},
     storage::{RunKey, Storage, StorageError},
     tools::NewPayload,
@@ -29,6 +26,8 @@ const MAX_EARLIER_PAYLOADS: usize = 50;
 pub(super) struct PagePayloads {
     pub payloads: Vec<&'static PayloadConfig>,
     pub actions: Vec<&'static ClientAction>,
+    /// The types of all pages: payloads of the conversation may come from another one.
+    all_types: Vec<&'static PayloadConfig>,
     /// Maximum size of a payload in bytes.
     pub max_payload_bytes: usize,
     /// The payloads that the model has made on this branch.
@@ -41,6 +40,7 @@ impl PagePayloads {
     pub fn new(
         payloads: Vec<&'static PayloadConfig>,
         actions: Vec<&'static ClientAction>,
+        all_types: Vec<&'static PayloadConfig>,
         limit: usize,
         created: Vec<Payload>,
         history: Arc<[Message]>,
@@ -48,6 +48,7 @@ impl PagePayloads {
         Self {
             payloads,
             actions,
+            all_types,
             max_payload_bytes: limit,
             created: Mutex::new(created),
             history,
@@ -59,7 +60,10 @@ impl PagePayloads {
     pub fn source_text(&self, payload_id: &str) -> Option<String> {
         let created = self.lock_created();
         let payload = created.iter().find(|payload| payload.payload_id == payload_id)?;
-        payload_config::render_for_model(payload)
+        let mut types = self.all_types.iter();
+        types
+            .find(|config| config.payload_type == payload.kind)?
+            .render_for_model(payload)
     }
 
     fn config(&self, kind: &str) -> Option<&'static PayloadConfig> {
@@ -164,6 +168,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        literature::QUERY_SUGGESTION,
         pages::payload_config::COMMON_PAYLOADS,
         protocol::{CitedSource, MessageBody, MessageId, Node, Timestamp},
     };
@@ -172,6 +177,7 @@ mod tests {
         PagePayloads::new(
             COMMON_PAYLOADS.to_vec(),
             Vec::new(),
+            COMMON_PAYLOADS.to_vec(),
             limit,
             Vec::new(),
             Arc::new([]),
@@ -214,6 +220,7 @@ mod tests {
         let page_payloads = PagePayloads::new(
             COMMON_PAYLOADS.to_vec(),
             Vec::new(),
+            vec![&QUERY_SUGGESTION],
             1000,
             vec![proposal],
             [].into(),
@@ -275,7 +282,14 @@ mod tests {
             created_at: Timestamp(0),
             body: MessageBody::Assistant(answer),
         };
-        let page_payloads = PagePayloads::new(Vec::new(), Vec::new(), 0, Vec::new(), Arc::new([message]));
+        let page_payloads = PagePayloads::new(
+            Vec::new(),
+            Vec::new(),
+            Vec::new(),
+            0,
+            Vec::new(),
+            Arc::new([message]),
+        );
         for (url, given) in [
             ("https://found.example/page", true),
             ("https://cited.example", true),

@@ -1,25 +1,24 @@
 //! Records a run's model calls for the diagnostics: shortly after a call has begun, when it has
 //! ended, and with the run's end; never for each token. Nothing in the run depends on it.
 
+mod call_record;
+
 use std::{collections::BTreeMap, future::pending, mem, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
 
+use self::call_record::CallRecord;
 use crate::{
-    agent::Input,
+    agent::{Effect, Input},
     clock,
     diagnostics::{
         call_cost,
-        record::{
-            CallFailure, Purpose, RawCall, RawPiece, RequestRecord, ResponseRecord, SentBefore,
-            TimelineEntry, TokenUsage, push_timeline_event,
-        },
+        record::{Purpose, RequestRecord, SentBefore},
+        timeline::{TimelineEntry, push_timeline_event},
     },
     journal::Journal,
-    model::{
-        Cost, ModelError, ModelErrorKind, ModelEvent, ModelRequest, RequestPreview, ServerCapabilities, Usage,
-    },
-    protocol::{CallId, EventBody, RunStatus, Timestamp},
+    model::{ModelRequest, RequestPreview, ServerCapabilities, Usage},
+    protocol::EventBody,
     providers::Models,
     secrets::Secrets,
     settings::{Price, Settings},
@@ -28,15 +27,6 @@ use crate::{
 
 /// Maximum number of timeline entries of one call, including those of its tools.
 const MAX_TIMELINE_ENTRIES: usize = 300;
-
-/// Maximum number of recorded tool calls of one model call.
-const MAX_TOOL_CALLS: usize = 200;
-
-/// Maximum number of recorded unreadable pieces of one call.
-const MAX_UNREADABLE: usize = 50;
-
-/// Maximum number of recorded failures of one call.
-const MAX_FAILURES: usize = 20;
 
 /// A call is recorded in full once in this many calls, and otherwise as the difference from the
 /// call before. In a very long run the first records are deleted, and the others must be readable
@@ -89,44 +79,6 @@ pub(super) struct Recorder {
     is_retry: bool,
 }
 
-/// The record of the last call.
-struct CallRecord {
-    id: CallId,
-    model: String,
-    /// The request, until the server has accepted it and it is recorded. A server may reject a part
-    /// of it; the request is then sent without that part.
-    pending_request: Option<PendingRequest>,
-    started_at: Timestamp,
-    /// The request of the call before.
-    sent_before: SentBefore,
-    /// The server has begun to answer, so it has accepted the request.
-    has_answer: bool,
-    response: ResponseRecord,
-    /// The times of its first and its last attempt.
-    first_started: Instant,
-    last_started: Instant,
-    /// Bytes of the answer.
-    answer_bytes: usize,
-    /// There is new data to record now.
-    is_dirty: bool,
-}
-
-/// A request that is not recorded yet.
-struct PendingRequest {
-    request: Arc<ModelRequest>,
-    /// The server capabilities with which it was recorded; `None` if it was not recorded.
-    written_as: Option<ServerCapabilities>,
-}
-
-impl PendingRequest {
-    fn new(request: Arc<ModelRequest>) -> Self {
-        Self {
-            request,
-            written_as: None,
-        }
-    }
-}
-
 impl Recorder {
     pub fn new(
         run: RunKey,
@@ -169,21 +121,12 @@ impl Recorder {
             self.calls_since_full = 0;
         }
         self.calls_since_full += 1;
-        let mut response = ResponseRecord::pending();
-        response.events = mem::take(&mut self.early_events);
-        self.call = Some(CallRecord {
-            id: CallId::new(),
-            model: request.model.clone(),
-            pending_request: Some(PendingRequest::new(request)),
-            started_at: clock::now(),
-            sent_before: mem::take(&mut self.sent_before),
-            has_answer: false,
-            response,
-            first_started: now,
-            last_started: now,
-            answer_bytes: 0,
-            is_dirty: true,
-        });
+        self.call = Some(CallRecord::new(
+            request,
+            mem::take(&mut self.sent_before),
+            mem::take(&mut self.early_events),
+            now,
+        ));
     }
 
     /// Returns the request if it has to be recorded. It is recorded again if its server has
@@ -222,53 +165,42 @@ impl Recorder {
         request
     }
 
-    /// Records that the failed call will be repeated.
-    pub fn record_retry(&mut self) {
-        self.is_retry = true;
-    }
-
     /// Records an input of the run.
     pub fn record_input(&mut self, input: &Input) {
-        let max_bytes = self.settings.max_call_bytes + self.settings.secrets.lookahead_bytes();
-        let Some(call) = &mut self.call else { return };
-        call.has_answer |= matches!(input, Input::Model(_));
-        match input {
-            Input::Model(ModelEvent::Usage(usage)) => {
-                call.record_usage(usage, &self.settings.prices, &self.models)
-            }
-            Input::Model(ModelEvent::Finished(reason)) => {
-                call.response.finish_reason = Some(reason.as_str().into());
-                call.finish(RunStatus::Complete);
-            }
-            Input::Model(event) => call.record_model_event(event, max_bytes),
-            Input::CallFailed(error) => call.record_failure(error),
-            Input::StreamEnded => call.finish(RunStatus::Interrupted),
-            _ => {}
+        if let Some(call) = &mut self.call {
+            let max_bytes = self.settings.max_call_bytes + self.settings.secrets.lookahead_bytes();
+            let cost = |usage: &Usage, model: &str| {
+                let is_named = |name: &str| self.models.is_named(model, name);
+                call_cost(usage, model, &self.settings.prices, is_named)
+            };
+            call.record_input(input, max_bytes, cost);
         }
     }
 
-    /// Records an event of the run's log.
-    pub fn record_event(&mut self, event: &EventBody) {
+    /// Records an effect of the run. Call it once for each effect, before it is performed.
+    pub fn record_effect(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Log(event) => self.record_event(event),
+            Effect::Pause(event) | Effect::End(event) => {
+                self.record_event(event);
+                if let Some(call) = &mut self.call {
+                    call.end_with_run(event);
+                }
+            }
+            Effect::ScheduleRetry(_) => self.is_retry = true,
+            Effect::CallModel { .. }
+            | Effect::StorePayload(_)
+            | Effect::StoreOpaque { .. }
+            | Effect::RunTool { .. } => {}
+        }
+    }
+
+    fn record_event(&mut self, event: &EventBody) {
         let events = match &mut self.call {
             Some(call) => &mut call.response.events,
             None => &mut self.early_events,
         };
         push_timeline_event(events, event, clock::now(), MAX_TIMELINE_ENTRIES);
-    }
-
-    /// Records the event with which the run ends or waits for a person.
-    pub async fn finish(&mut self, event: &EventBody) {
-        self.record_event(event);
-        if let (Some(call), Some(status)) = (&mut self.call, event.terminal_status())
-            && call.response.status == RunStatus::Running
-        {
-            call.finish(status);
-            if let EventBody::Error { error, ended_at, .. } = event {
-                let (at, error) = (*ended_at, error.clone());
-                call.response.failures.push(CallFailure { at, error });
-            }
-        }
-        self.write_call().await;
     }
 
     /// Waits until the record of a call without any answer yet is due.
@@ -286,7 +218,8 @@ impl Recorder {
         }
     }
 
-    async fn write_call(&mut self) {
+    /// Writes the record of the last call.
+    pub async fn write_call(&mut self) {
         let request = self.take_request().map(|request| serde_json::to_string(&request));
         let Some(call) = &mut self.call else { return };
         call.is_dirty = false;
@@ -306,100 +239,6 @@ impl Recorder {
             .record_call(self.run, call, self.settings.max_runs)
             .await;
     }
-}
-
-impl CallRecord {
-    /// Records a model event. At most `max_bytes` of the whole answer are kept.
-    fn record_model_event(&mut self, event: &ModelEvent, max_bytes: usize) {
-        let started = self.last_started;
-        self.response
-            .first_token_ms
-            .get_or_insert_with(|| elapsed_ms(started));
-        let raw = &mut self.response.raw;
-        let mut add = |to: &mut String, text: &str| {
-            let room = max_bytes.saturating_sub(self.answer_bytes);
-            let kept = &text[..text.floor_char_boundary(room)];
-            raw.cut |= kept.len() < text.len();
-            self.answer_bytes += kept.len();
-            to.push_str(kept);
-        };
-        match event {
-            ModelEvent::Thinking(text) => add(&mut raw.thinking, text),
-            ModelEvent::Text(text) => add(&mut raw.text, text),
-            ModelEvent::ToolCall { id, name, .. } if raw.tool_calls.len() < MAX_TOOL_CALLS => {
-                let mut call = RawCall::default();
-                add(&mut call.id, id);
-                add(&mut call.name, name);
-                raw.tool_calls.push(call);
-            }
-            ModelEvent::ToolArguments { index, delta } => {
-                if let Some(call) = raw.tool_calls.get_mut(*index) {
-                    add(&mut call.arguments, delta);
-                }
-            }
-            ModelEvent::ToolCall { .. } => raw.cut = true,
-            ModelEvent::TextWasThinking => {
-                let text = mem::take(&mut raw.text);
-                raw.thinking.push_str(&text);
-            }
-            ModelEvent::Unreadable { what, raw: piece } if raw.unread.len() < MAX_UNREADABLE => {
-                let mut kept = RawPiece::default();
-                add(&mut kept.what, what.name());
-                add(&mut kept.raw, piece);
-                raw.unread.push(kept);
-            }
-            ModelEvent::Unreadable { .. } => raw.cut = true,
-            // Opaque data are for the provider only.
-            ModelEvent::Opaque { .. }
-            | ModelEvent::Sources(_)
-            | ModelEvent::Usage(_)
-            | ModelEvent::Finished(_) => {}
-        }
-    }
-
-    fn record_usage(&mut self, usage: &Usage, prices: &BTreeMap<String, Price>, models: &Models) {
-        self.response.usage = Some(TokenUsage {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-        });
-        let is_named = |name: &str| models.is_named(&self.model, name);
-        let cost = call_cost(usage, &self.model, prices, is_named);
-        self.response.cost = cost.map(Cost::dollars);
-    }
-
-    fn record_failure(&mut self, error: &ModelError) {
-        if self.response.failures.len() < MAX_FAILURES {
-            self.response.failures.push(CallFailure {
-                at: clock::now(),
-                error: error.error.clone(),
-            });
-        }
-        self.finish(match error.kind {
-            ModelErrorKind::StreamBroken => RunStatus::Interrupted,
-            ModelErrorKind::Refused | ModelErrorKind::Unavailable { .. } => RunStatus::Failed,
-        });
-    }
-
-    /// Starts the record again for a retry. Its request may differ; the last request counts.
-    fn restart(&mut self, request: Arc<ModelRequest>, at: Instant) {
-        self.pending_request = Some(PendingRequest::new(request));
-        self.has_answer = false;
-        self.last_started = at;
-        self.response.status = RunStatus::Running;
-        self.response.duration_ms = None;
-        self.response.retries += 1;
-        self.is_dirty = true;
-    }
-
-    fn finish(&mut self, status: RunStatus) {
-        self.response.status = status;
-        self.response.duration_ms = Some(elapsed_ms(self.first_started));
-        self.is_dirty = true;
-    }
-}
-
-fn elapsed_ms(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

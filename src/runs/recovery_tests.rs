@@ -183,7 +183,7 @@ async fn stops_an_abandoned_run_after_disconnect() {
     tokio::select! {
         biased;
         stopped = &mut stopping => panic!("too soon: {stopped:?}"),
-        _ = wait_until(async || runs.0.active.first_active()) => {}
+        _ = wait_until(async || runs.0.active.any_active()) => {}
     }
     drop(stopping);
     wait_until(async || (status(&runs, run).await == RunStatus::Stopped).then_some(())).await;

@@ -10,6 +10,7 @@ use crate::{
         ConversationId, IntentId, MessageId, Parameters, UserId,
         intent::{ContinueRun, Regenerate, SendMessage, StartedRun},
     },
+    providers::UnknownModel,
     storage::{Change, ChangeRejection, Outcome, PageContextSnapshot, RunKey, RunStart, StorageErrorKind},
 };
 
@@ -22,6 +23,8 @@ pub enum StartError {
     TooLong { length: usize, limit: usize },
     #[error("there is no tool {name}; there are: {}", offered.join(", "))]
     UnknownTool { name: String, offered: Vec<String> },
+    #[error("{}", .0.why)]
+    UnknownModel(UnknownModel),
     #[error("{0}")]
     Parameters(String),
     #[error("the server is stopping")]
@@ -64,7 +67,7 @@ impl Runs {
     async fn send_new(
         &self,
         user_id: UserId,
-        intent: SendMessage,
+        mut intent: SendMessage,
         fingerprint: String,
     ) -> Result<StartedRun, StartError> {
         let (length, limit) = (intent.text.len(), self.0.limits.message_bytes);
@@ -74,15 +77,12 @@ impl Runs {
         if length > limit {
             return Err(StartError::TooLong { length, limit });
         }
-        let (start, model) = match self.prepare_send(user_id, &intent, &fingerprint).await {
+        let (start, model) = match self.prepare_send(user_id, &mut intent, &fingerprint).await {
             Ok(start) => start,
-            // Objects that the message refers to may have been deleted since. A repeated intent
-            // does not need them.
             Err(error) => {
-                let before = self
-                    .find_previous(user_id, intent.intent_id, &fingerprint)
-                    .await?;
-                return before.ok_or(error);
+                return self
+                    .find_previous(user_id, intent.intent_id, &fingerprint, error)
+                    .await;
             }
         };
         let conversation_id = intent.conversation_id;
@@ -104,9 +104,10 @@ impl Runs {
     async fn prepare_send(
         &self,
         user_id: UserId,
-        intent: &SendMessage,
+        intent: &mut SendMessage,
         fingerprint: &str,
     ) -> Result<(RunStart, String), StartError> {
+        intent.model = self.find_model(intent.model.as_deref()).await?;
         let parameters = intent.parameters.as_ref().map(Parameters::parse).transpose();
         let parameters = parameters.map_err(StartError::Parameters)?;
         let (start, model) = self
@@ -132,9 +133,17 @@ impl Runs {
     pub async fn regenerate(
         &self,
         user_id: UserId,
-        intent: Regenerate,
+        mut intent: Regenerate,
         fingerprint: String,
     ) -> Result<StartedRun, StartError> {
+        intent.model = match self.find_model(intent.model.as_deref()).await {
+            Ok(model) => model,
+            Err(error) => {
+                return self
+                    .find_previous(user_id, intent.intent_id, &fingerprint, error)
+                    .await;
+            }
+        };
         let conversation_id = intent.conversation_id;
         let (start, model) = self
             .prepare_start(user_id, conversation_id, intent.model.as_deref(), fingerprint)
@@ -174,7 +183,7 @@ impl Runs {
         into_started(self.start_run(run, change).await?)
     }
 
-    /// Returns the names of the tools that models are offered on the person's page.
+    /// Returns the names of the tools that models are offered on the user's page.
     fn offered_tools(&self, page_context: Option<&PageContextSnapshot>) -> Vec<String> {
         let here = self
             .0
@@ -183,21 +192,35 @@ impl Runs {
         self.0.tools.offer_with(&here.tools).names()
     }
 
-    /// Returns the run that this intent started before, if any.
+    /// Returns the full name of the model that an intent names, if it names one.
+    async fn find_model(&self, name: Option<&str>) -> Result<Option<String>, StartError> {
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) => {
+                let found = self.0.models.find(name).await;
+                found.map(Some).map_err(StartError::UnknownModel)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the run that this intent started before, or `error` if it started none. A repeated intent does not
+    /// need what it refers to: the model or the page's objects may be gone since then.
     async fn find_previous(
         &self,
         user_id: UserId,
         intent_id: IntentId,
         fingerprint: &str,
-    ) -> Result<Option<StartedRun>, StartError> {
+        error: StartError,
+    ) -> Result<StartedRun, StartError> {
         let done = self.0.storage.completed_intent(user_id, intent_id).await;
-        match done.map_err(journal_error)? {
-            Some(done) => Ok(done.replay(fingerprint).map_err(JournalError::from)?),
-            None => Ok(None),
-        }
+        let started = match done.map_err(journal_error)? {
+            Some(done) => done.replay(fingerprint).map_err(JournalError::from)?,
+            None => None,
+        };
+        started.ok_or(error)
     }
 
-    /// Checks that these tools are offered on the person's page. A missing one may belong to a
+    /// Checks that these tools are offered on the user's page. A missing one may belong to a
     /// source that is still connecting, as for the run itself.
     async fn check_tools(
         &self,

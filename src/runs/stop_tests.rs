@@ -1,4 +1,4 @@
-//! Stops between a person's answer and the resumption of the run: nothing is started after them.
+//! Stops between a user's answer and the resumption of the run: nothing is started after them.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 

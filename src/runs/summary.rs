@@ -123,7 +123,7 @@ impl Summariser {
         );
         let request = Arc::new(request);
         recorder.record_call(request.clone()).await;
-        let deadline = time::Instant::now() + Duration::from_secs_f64(self.settings.summary_seconds);
+        let deadline = time::Instant::now() + self.settings.summary_timeout;
         // The call starts before it is recorded, and neither waits for the other.
         let called = timeout_at(deadline, self.models.call(&request));
         let (called, ()) = tokio::join!(called, recorder.write_due());
@@ -187,10 +187,10 @@ pub(super) struct SummaryFailures {
 }
 
 impl SummaryFailures {
-    /// A failure counts for this many seconds.
-    pub fn new(seconds: f64) -> Self {
+    /// Creates the list. A failure counts for `ttl`.
+    pub fn new(ttl: Duration) -> Self {
         Self {
-            ttl: Duration::from_secs_f64(seconds),
+            ttl,
             failed_at: Arc::default(),
         }
     }
@@ -339,7 +339,8 @@ mod tests {
     #[test]
     fn failure_expires_and_is_per_conversation() {
         let (one, other) = (ConversationId::new(), ConversationId::new());
-        let (lasting, over) = (SummaryFailures::new(1000.0), SummaryFailures::new(1e-9));
+        let new = |nanoseconds| SummaryFailures::new(Duration::from_nanos(nanoseconds));
+        let (lasting, over) = (new(1_000_000_000_000), new(1));
         for failures in [&lasting, &over] {
             assert!(!failures.is_recent(one));
             failures.add(one);

@@ -71,7 +71,7 @@ async fn drives_a_run_after_disconnect() {
     poll_fn(|context| Poll::Ready(asked.as_mut().poll(context)))
         .await
         .is_pending();
-    wait_until(async || runs.0.active.first_active()).await;
+    wait_until(async || runs.0.active.any_active()).await;
     drop(asked);
 
     let run = wait_until(async || {
@@ -98,7 +98,7 @@ async fn keeps_a_stop_before_the_commit() {
         let runs = runs.clone();
         async move { runs.send(UserId::LOCAL, hello(), String::new()).await }
     });
-    let run = wait_until(async || runs.0.active.first_active()).await;
+    let run = wait_until(async || runs.0.active.any_active()).await;
     let stopped = runs.stop(UserId::LOCAL, run).await.unwrap();
     assert_eq!(stopped, Some(RunStatus::Stopped));
     assert_eq!(sending.await.unwrap().unwrap().assistant_message_id, run);

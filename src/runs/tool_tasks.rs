@@ -11,12 +11,12 @@ use tokio::{
 use crate::{
     agent::Input,
     journal::Journal,
-    model::{ToolArtifacts, ToolOutcome},
-    protocol::ToolProgress,
+    model::{ToolArtifacts, ToolInput, ToolOutcome},
+    protocol::{PageContext, ToolProgress},
     secrets::Secrets,
     settings::Limits,
     storage::{RunKey, StoredAttachment},
-    tools::{self, AnyTool, ToolError, ToolResult},
+    tools::{self, AnyTool, CallOrigin, ToolError, ToolResult},
 };
 
 /// Maximum number of queued progress reports. Further reports are dropped.
@@ -25,6 +25,8 @@ const MAX_QUEUED_REPORTS: usize = 64;
 /// The tool calls of one run in progress. Dropping this aborts them.
 pub(super) struct ToolTasks {
     run: RunKey,
+    /// The page that the user had open when they asked.
+    page: Option<Arc<PageContext>>,
     journal: Journal,
     /// Limits of stored tool results.
     limits: Limits,
@@ -38,14 +40,21 @@ pub(super) struct ToolTasks {
     reports: mpsc::Receiver<(usize, ToolProgress)>,
 }
 
-/// The output for the model, and the artifacts for the person.
+/// The output for the model, and the artifacts for the user.
 type StoredToolResult = (String, ToolArtifacts);
 
 impl ToolTasks {
-    pub fn new(run: RunKey, journal: Journal, limits: Limits, secrets: Arc<Secrets>) -> Self {
+    pub fn new(
+        run: RunKey,
+        page: Option<Arc<PageContext>>,
+        journal: Journal,
+        limits: Limits,
+        secrets: Arc<Secrets>,
+    ) -> Self {
         let (reporter, reports) = mpsc::channel(MAX_QUEUED_REPORTS);
         Self {
             run,
+            page,
             journal,
             limits,
             secrets,
@@ -57,22 +66,27 @@ impl ToolTasks {
     }
 
     /// Starts a call. `tool` is the offered tool of that name.
-    pub fn start(&mut self, index: usize, name: String, tool: Option<Arc<dyn AnyTool>>, arguments: String) {
+    pub fn start(&mut self, index: usize, name: String, tool: Option<Arc<dyn AnyTool>>, input: ToolInput) {
         let label = tool
             .as_ref()
             .map_or_else(|| name.clone(), |tool| tool.run_options().done_label.into_owned());
         let (run, journal) = (self.run, self.journal.clone());
-        let limits = self.limits.clone();
+        let (limits, page) = (self.limits.clone(), self.page.clone());
         let reporter = self.reporter.clone();
         let task = self.tasks.spawn(async move {
             // The call may have side effects: its start has to be committed first.
             journal.flush(run).await.map_err(ToolError::new)?;
             let tool = tool.ok_or_else(|| ToolError(format!("There is no tool “{name}” any more.")))?;
-            let owner = (run.user_id, run.conversation_id, run.message_id);
+            let origin = CallOrigin {
+                user_id: run.user_id,
+                conversation_id: run.conversation_id,
+                run: run.message_id,
+                page,
+            };
             let report = |progress| {
                 let _ = reporter.try_send((index, progress));
             };
-            let result = tools::execute(tool, &arguments, owner, report).await?;
+            let result = tools::execute(tool, input, origin, report).await?;
             Ok(store_tool_result(result, run, &journal, &limits).await)
         });
         self.calls.insert(task.id(), (index, label));
@@ -115,7 +129,7 @@ impl ToolTasks {
     }
 }
 
-/// Stores the artifacts that a tool made for the person, and adds their description to the model's
+/// Stores the artifacts that a tool made for the user, and adds their description to the model's
 /// output.
 async fn store_tool_result(
     result: ToolResult,

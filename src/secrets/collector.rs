@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
 use super::MIN_USER_TOKEN_BYTES;
@@ -117,7 +118,8 @@ impl SecretCollector {
         };
         let (user, password) = (url.username(), url.password().unwrap_or_default());
         self.add(password);
-        let (plain_user, plain_password) = (percent_decode(user), percent_decode(password));
+        let plain_user = percent_decode_str(user).decode_utf8_lossy();
+        let plain_password = percent_decode_str(password).decode_utf8_lossy();
         self.add(&plain_password);
         if user.len() >= MIN_USER_TOKEN_BYTES {
             self.add(user);
@@ -188,16 +190,6 @@ impl SecretCollector {
             self.add_named(name, &value.0);
         }
     }
-}
-
-/// Decodes the percent-encoding of a part of an address.
-fn percent_decode(text: &str) -> String {
-    let query = text.replace('+', "%2B").replace('&', "%26");
-    let Ok(url) = Url::parse(&format!("http://x/?x={query}")) else {
-        return String::new();
-    };
-    let value = url.query_pairs().next().map(|(_, value)| value.into_owned());
-    value.unwrap_or_default()
 }
 
 /// Returns true if one of the words of a name suggests a secret: `API_KEY`, `--auth-token`, `accessToken`,

@@ -1,5 +1,5 @@
 //! Errors of services. The message says what happened and is for everybody. The advice differs: for
-//! a model it is given here, for a person where the error is shown.
+//! a model it is given here, for a user where the error is shown.
 
 use std::{fmt, time::Duration};
 

@@ -6,9 +6,13 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dialect {
+    /// The request field for the thinking level: "reasoning_effort" (OpenAI), "reasoning" (OpenRouter) or
+    /// "chat_template" (vLLM, llama.cpp).
     pub thinking_level: ThinkingField,
+    /// The request field for the length of an answer: "max_completion_tokens" or "max_tokens".
     pub longest_answer: MaxTokensField,
-    /// Omits the model's thinking before its tool calls from later requests. Some servers reject it.
+    /// True if the model's thinking before its tool calls is omitted from later requests. Some servers reject
+    /// it.
     pub forget_thinking: bool,
 }
 

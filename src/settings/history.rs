@@ -1,5 +1,7 @@
 //! Settings of the conversation history that a model gets.
 
+use std::time::Duration;
+
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -9,10 +11,12 @@ use super::SettingsError;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HistorySettings {
-    /// The messages that are preceded by metadata: the time of a message, and the tools used in an answer.
+    /// The messages that are preceded by metadata, the time of a message and the tools used in an answer:
+    /// "auto" (only after a gap, with files, tools or a button), "always" or "never".
     pub metadata: MetadataMode,
-    /// The gap in hours after which the user counts as having been away.
-    pub session_gap_hours: f64,
+    /// The gap between two messages after which the user counts as having been away.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub session_gap: Duration,
     /// The time zone of these times, by its IANA name; UTC if unset.
     pub timezone: Option<String>,
     /// The tokens of the window reserved for the answer, unless the conversation limits the length of
@@ -24,10 +28,12 @@ pub struct HistorySettings {
     /// are omitted.
     pub summarise: bool,
     /// The timeout of a summary.
-    pub summary_seconds: f64,
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub summary_timeout: Duration,
     /// The delay after a failed summary before another one is tried in that conversation: each attempt may
     /// take up to the timeout.
-    pub summary_again_seconds: f64,
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub summary_retry: Duration,
     /// The maximum length of a summary in bytes. In a small window it has to be shorter.
     pub summary_bytes: usize,
 }
@@ -87,13 +93,13 @@ impl Default for HistorySettings {
     fn default() -> Self {
         Self {
             metadata: MetadataMode::Auto,
-            session_gap_hours: 4.0,
+            session_gap: Duration::from_secs(4 * 3600),
             timezone: None,
             answer_tokens: 4096,
             short_output_bytes: 500,
             summarise: true,
-            summary_seconds: 120.0,
-            summary_again_seconds: 1800.0,
+            summary_timeout: Duration::from_secs(120),
+            summary_retry: Duration::from_secs(1800),
             summary_bytes: 8000,
         }
     }

@@ -1,5 +1,7 @@
 //! Limits: maximum sizes, timeouts, and the retention of the log.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
 /// Maximum sizes, in bytes unless the name says otherwise.
@@ -8,11 +10,11 @@ use serde::Deserialize;
 pub struct Limits {
     /// A user's message.
     pub message_bytes: usize,
-    /// A title or an API token's name, in characters.
+    /// A conversation's title or an API token's name, in characters.
     pub title_characters: usize,
-    /// A request's body.
+    /// A whole request.
     pub request_bytes: usize,
-    /// The minimum average speed of a request's body, enforced after `timeouts.request_body_seconds`.
+    /// The minimum average speed of a request's body, enforced after `timeouts.request_body`.
     pub request_bytes_per_second: usize,
     /// One event of a model's stream.
     pub model_event_bytes: usize,
@@ -21,13 +23,13 @@ pub struct Limits {
     /// Provider-specific data of one call, which only the model server understands (signatures, encrypted
     /// thoughts). Data beyond this is not stored.
     pub opaque_bytes: usize,
-    /// The payload of one tool call.
+    /// The payload of one tool call for the panel.
     pub payload_bytes: usize,
     /// The diagnostics stored of one model call: this much of the request, and as much of the response.
     pub diagnostics_bytes: usize,
-    /// The number of a conversation's answers with diagnostics: the newest.
+    /// The number of a conversation's answers with diagnostics: the newest. 0 for none.
     pub diagnostics_answers: usize,
-    /// One file produced by a tool.
+    /// One file produced by a tool, such as an image.
     pub attachment_bytes: usize,
     /// The number of files that a tool may produce in one call.
     pub attachments: usize,
@@ -76,52 +78,64 @@ impl Default for Limits {
     }
 }
 
-/// Timeouts and intervals, in seconds.
+/// Timeouts and intervals.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
-    /// Timeout of connecting to a model server.
-    pub connect_seconds: f64,
-    /// Timeout of the first token of an answer.
-    pub first_token_seconds: f64,
-    /// Timeout between two tokens.
-    pub silence_seconds: f64,
-    /// Timeout of a whole answer.
-    pub run_seconds: f64,
-    /// Interval between heartbeats on an event stream. Some proxies cut streams that are silent for 15
+    /// The timeout of connecting to a model server.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub connect: Duration,
+    /// The timeout of the first token of an answer. Loading a model takes a while.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub first_token: Duration,
+    /// The timeout between two tokens.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub silence: Duration,
+    /// The timeout of a whole answer.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub run: Duration,
+    /// The interval between two heartbeats on an event stream. Some proxies cut streams that are silent for 15
     /// seconds.
-    pub heartbeat_seconds: f64,
-    /// Longest wait for MCP servers that have not listed their tools yet. Then the answer starts without
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub heartbeat: Duration,
+    /// The longest wait for MCP servers that have not listed their tools yet. Then an answer starts without
     /// them.
-    pub mcp_start_seconds: f64,
-    /// Timeout of a request's head, from its first byte or from the end of the previous request: the lifetime
-    /// of an idle connection.
-    pub request_head_seconds: f64,
-    /// Timeout between two chunks of a request's body.
-    pub request_body_seconds: f64,
-    /// Longest wait for runs to end when the server stops.
-    pub shutdown_seconds: f64,
-    /// Timeout of an answer to a batch request. Then the response has the answer's location.
-    pub batch_seconds: f64,
-    /// The duration of an answer from which its end in the background is worth a notification.
-    pub long_answer_seconds: f64,
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub mcp_start: Duration,
+    /// The timeout of a request's first line and headers, from its first byte or from the end of the previous
+    /// request: the lifetime of an idle connection.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub request_head: Duration,
+    /// The timeout between two chunks of a request's body.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub request_body: Duration,
+    /// The longest wait for answers to end when Parlor stops.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub shutdown: Duration,
+    /// The timeout of an answer to `POST /api/chat/batch`. Then the response has the answer's location.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub batch: Duration,
+    /// The duration of an answer from which its end in the background triggers a notification, if
+    /// notifications are on.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub long_answer: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
-            connect_seconds: 10.0,
-            first_token_seconds: 120.0,
-            silence_seconds: 60.0,
-            run_seconds: 3600.0,
-            heartbeat_seconds: 10.0,
-            mcp_start_seconds: 5.0,
-            request_head_seconds: 30.0,
-            request_body_seconds: 30.0,
-            shutdown_seconds: 5.0,
-            batch_seconds: 300.0,
+            connect: Duration::from_secs(10),
+            first_token: Duration::from_secs(120),
+            silence: Duration::from_secs(60),
+            run: Duration::from_secs(3600),
+            heartbeat: Duration::from_secs(10),
+            mcp_start: Duration::from_secs(5),
+            request_head: Duration::from_secs(30),
+            request_body: Duration::from_secs(30),
+            shutdown: Duration::from_secs(5),
+            batch: Duration::from_secs(300),
             // For shorter answers the user still watches the page.
-            long_answer_seconds: 30.0,
+            long_answer: Duration::from_secs(30),
         }
     }
 }
@@ -130,19 +144,22 @@ impl Default for Timeouts {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogRetention {
-    pub keep_hours: u32,
+    /// The age from which events are deleted.
+    #[serde(deserialize_with = "super::duration::any")]
+    pub keep: Duration,
     /// The maximum number of events per user.
     pub keep_events: u64,
     /// The interval between two trims.
-    pub trim_seconds: f64,
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub trim_interval: Duration,
 }
 
 impl Default for LogRetention {
     fn default() -> Self {
         Self {
-            keep_hours: 24,
+            keep: Duration::from_secs(24 * 3600),
             keep_events: 1_000_000,
-            trim_seconds: 600.0,
+            trim_interval: Duration::from_secs(600),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The settings of the page *Literature*.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
 /// Limits of the literature shown and saved.
@@ -14,12 +16,14 @@ pub struct LiteratureSettings {
     pub streams: usize,
     /// A note, a stream's name or its instructions, in bytes.
     pub text_bytes: usize,
-    /// The time in seconds that a page load waits for PubMed. The page requests the missing data itself
+    /// The longest wait of a page load for PubMed. The page requests the missing data itself
     /// afterwards.
-    pub page_seconds: f64,
-    /// The time in seconds that an answer waits for PubMed's data about the open page. Missing data is
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub page_timeout: Duration,
+    /// The longest wait of an answer for PubMed's data about the open page. Missing data is
     /// omitted from the model's input.
-    pub context_seconds: f64,
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub context_timeout: Duration,
 }
 
 impl Default for LiteratureSettings {
@@ -29,8 +33,8 @@ impl Default for LiteratureSettings {
             articles: 1000,
             streams: 100,
             text_bytes: 4000,
-            page_seconds: 3.0,
-            context_seconds: 2.0,
+            page_timeout: Duration::from_secs(3),
+            context_timeout: Duration::from_secs(2),
         }
     }
 }

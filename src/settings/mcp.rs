@@ -5,14 +5,14 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::Deserialize;
 
-use super::{Secret, read::is_valid_duration, strip_secrets};
+use super::{Secret, strip_secrets};
 
 /// The maximum length of a server's name. It is the prefix of its tools' names, which have at most 64
 /// characters.
 const MAX_NAME_BYTES: usize = 32;
 
 /// The default timeout of a tool call.
-const DEFAULT_TIMEOUT_SECONDS: f64 = 60.0;
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server of tools.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -64,18 +64,35 @@ pub enum ApprovalPolicy {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
+    /// The prefix of its tools' names: up to 32 of a-z, 0-9, _ and -.
     name: String,
+    /// The command that Parlor runs.
     command: Option<String>,
+    /// The command's arguments.
     args: Option<Vec<String>>,
+    /// The command's environment.
     env: Option<BTreeMap<String, Secret>>,
+    /// The rest of its environment: the variable of Parlor's environment for each value.
     env_from: Option<BTreeMap<String, String>>,
+    /// The address, instead of a command.
     url: Option<String>,
+    /// Headers sent with every request.
     headers: Option<BTreeMap<String, Secret>>,
+    /// Further headers: the variable of Parlor's environment for each value.
     headers_from: Option<BTreeMap<String, String>>,
+    /// "ask": each call needs approval; "never": none does. If unset, "ask" unless the server marks a tool as
+    /// read-only.
     approval: Option<ApprovalPolicy>,
-    timeout_seconds: Option<f64>,
+    /// The timeout of one call.
+    #[serde(default = "default_timeout", deserialize_with = "super::duration::positive")]
+    timeout: Duration,
+    /// Tools that are not offered, by the server's names for them.
     #[serde(default)]
     disabled_tools: Vec<String>,
+}
+
+fn default_timeout() -> Duration {
+    DEFAULT_TIMEOUT
 }
 
 impl TryFrom<Entry> for McpServer {
@@ -108,17 +125,11 @@ impl TryFrom<Entry> for McpServer {
                 ));
             }
         };
-        let seconds = entry.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
-        if !is_valid_duration(seconds) {
-            return Err(format!(
-                "timeout_seconds of the MCP server “{name}” must be a number of seconds above 0"
-            ));
-        }
         Ok(Self {
             name,
             reached,
             approval: entry.approval,
-            timeout: Duration::from_secs_f64(seconds),
+            timeout: entry.timeout,
             disabled_tools: entry.disabled_tools,
         })
     }

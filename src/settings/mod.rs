@@ -9,7 +9,6 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
     path::PathBuf,
-    time::Duration,
 };
 
 use serde::{Deserialize, de::IgnoredAny};
@@ -21,6 +20,7 @@ pub use self::{
     limits::{Limits, LogRetention, Timeouts},
     literature::LiteratureSettings,
     mcp::McpServer,
+    old_keys::OldKeyError,
     prompt::{PromptLength, PromptSettings},
     read::{Overrides, SettingsError},
     tools::{FetchWebpageSettings, PubmedSettings, SearchProvider, ToolSettings, WebSearchSettings},
@@ -28,11 +28,13 @@ pub use self::{
 
 mod allowed_hosts;
 mod dialect;
+mod duration;
 mod history;
 mod limits;
 mod listen;
 mod literature;
 pub mod mcp;
+mod old_keys;
 mod prompt;
 mod read;
 mod tools;
@@ -48,9 +50,6 @@ pub const DEFAULT_PORT: u16 = 7387;
 
 /// The name of the endpoint made from `OPENAI_BASE_URL` and `OPENAI_API_KEY`.
 pub const ENVIRONMENT_ENDPOINT: &str = "openai";
-
-/// The longest accepted duration: a hundred years, which can be added to any time.
-const MAX_DURATION: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 
 /// The plausible range of a model's context window, in tokens. It keeps a wrong value from truncating a
 /// conversation.
@@ -94,16 +93,18 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSettings {
-    /// The address to listen on; a name is resolved. Loopback only, until there are accounts. Port 0 selects
-    /// any free port.
+    /// The address to listen on, such as localhost:7387; or `PARLOR_ADDR`, or `--addr`. Loopback only, until
+    /// Parlor has accounts. Port 0 selects any free port.
     #[serde(deserialize_with = "listen::deserialize")]
     pub addr: SocketAddr,
-    /// The folder for all data.
+    /// The folder for all data; or `PARLOR_DATA`, or `--data`. Copy it to keep the conversations.
     pub data: PathBuf,
-    /// Host names under which a proxy exposes Parlor, as browsers show them: `host`, or `host:port`. Compared
-    /// exactly.
+    /// Host names under which a proxy on this machine exposes Parlor, as browsers show them: host, or
+    /// host:port (docs/http.md, "Behind a proxy"). Everybody who can reach the proxy has access to all
+    /// conversations, so have it ask for a password.
     pub allowed_hosts: Vec<String>,
-    /// True if the database is checked for damage after each start, in the background.
+    /// True if the database is checked for damage after each start. The check runs in the background and reads
+    /// the whole file once.
     pub check_data: bool,
 }
 
@@ -112,13 +113,14 @@ pub struct ServerSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSettings {
     /// The model of a new conversation, as `endpoint/model`, or by its plain name if only one endpoint lists
-    /// it. If unset, the first one found.
+    /// it; or `PARLOR_MODEL`. If unset, the first one found.
     pub default: Option<String>,
     /// True if Ollama, llama.cpp and LM Studio are searched on this machine while no endpoint is set.
     pub discover: bool,
     /// The base URLs of the searched servers, by name.
     pub local: BTreeMap<String, String>,
-    /// Prices of models whose servers report none, by the models' names (as in `default`).
+    /// Prices of models whose servers report none, by the models' names (as in `default`), in US dollars per
+    /// million tokens. The diagnostics of an answer show its cost.
     pub prices: BTreeMap<String, Price>,
 }
 
@@ -138,7 +140,7 @@ pub struct EndpointSettings {
     pub name: String,
     /// The base URL, including the version, such as `https://api.openai.com/v1`.
     pub base_url: String,
-    /// The environment variable that has the key.
+    /// The environment variable that has the key. Keys don't belong in files.
     #[serde(default)]
     pub api_key_env: Option<String>,
     /// The key, read from the environment.
@@ -163,9 +165,10 @@ pub struct EndpointSettings {
     /// accept any name.
     #[serde(default = "yes")]
     pub lists_all_models: bool,
+    /// The differences of its requests from OpenAI's.
     #[serde(default)]
     pub dialect: Dialect,
-    /// The length of the system prompt for its models.
+    /// The system prompt for its models: "short", "full", or "auto" (by `prompt.small_window`).
     #[serde(default)]
     pub prompt: PromptLength,
     /// True if its models can use tools. If unset, the chat template reported by the server decides.
@@ -213,8 +216,8 @@ fn strip_password(address: &str) -> &str {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// The maximum number of times per turn that the model may call tools, at most `MAX_ITERATIONS`. Then
-    /// it has to answer with the data it has.
+    /// The number of times per turn that the model may call tools, at most 1000. Then it has to answer with
+    /// the data it has.
     pub max_iterations: usize,
     /// The number of consecutive repetitions of a passage that ends an answer or its thinking. 0 means never.
     pub repetitions: usize,

@@ -6,7 +6,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PromptSettings {
-    /// The largest context window, in tokens, that counts as small. 0 means that none does.
+    /// The largest context window, in tokens, that counts as small: its model gets a short prompt. 0 means
+    /// that none does.
     pub small_window: usize,
 }
 

@@ -6,15 +6,14 @@ use std::{
     net::SocketAddr,
     ops::RangeInclusive,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use http::uri::Authority;
 
 use super::{
     CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, Dialect, ENVIRONMENT_ENDPOINT, EndpointSettings,
-    InvalidHostError, MAX_DURATION, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, PromptLength, Secret,
-    Settings, UPLOAD_SPEED_RANGE, listen,
+    InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, PromptLength, Secret,
+    Settings, UPLOAD_SPEED_RANGE, listen, old_keys::rename_old_keys,
 };
 
 /// The values from the command line, which override all others.
@@ -62,8 +61,8 @@ pub enum SettingsError {
          have the same name"
     )]
     AmbiguousMcpNames(String, String),
-    #[error("the setting {0} must be a duration above 0 (at least a billionth, at most a hundred years)")]
-    InvalidDuration(&'static str),
+    #[error("the settings file {}: {cause}", path.display())]
+    OldKey { path: PathBuf, cause: OldKeyError },
     #[error("the setting {name} is {value}; it must be from {least} to {most}")]
     OutOfRange {
         name: &'static str,
@@ -141,7 +140,14 @@ impl Settings {
             path: path.to_owned(),
             cause,
         })?;
-        toml::from_str(&text).map_err(|cause| SettingsError::Syntax {
+        let renamed = rename_old_keys(text).map_err(|cause| SettingsError::OldKey {
+            path: path.to_owned(),
+            cause,
+        })?;
+        for warning in &renamed.warnings {
+            tracing::warn!("{warning}");
+        }
+        toml::from_str(&renamed.text).map_err(|cause| SettingsError::Syntax {
             path: path.to_owned(),
             cause: Box::new(cause),
         })
@@ -167,41 +173,6 @@ impl Settings {
             if let Some(other) = names().find(begins) {
                 return Err(SettingsError::AmbiguousMcpNames(name.clone(), other.clone()));
             }
-        }
-        let spans = [
-            ("timeouts.connect_seconds", self.timeouts.connect_seconds),
-            ("timeouts.first_token_seconds", self.timeouts.first_token_seconds),
-            ("timeouts.silence_seconds", self.timeouts.silence_seconds),
-            ("timeouts.run_seconds", self.timeouts.run_seconds),
-            ("timeouts.heartbeat_seconds", self.timeouts.heartbeat_seconds),
-            ("timeouts.mcp_start_seconds", self.timeouts.mcp_start_seconds),
-            (
-                "timeouts.request_head_seconds",
-                self.timeouts.request_head_seconds,
-            ),
-            (
-                "timeouts.request_body_seconds",
-                self.timeouts.request_body_seconds,
-            ),
-            ("timeouts.shutdown_seconds", self.timeouts.shutdown_seconds),
-            ("timeouts.batch_seconds", self.timeouts.batch_seconds),
-            ("timeouts.long_answer_seconds", self.timeouts.long_answer_seconds),
-            (
-                "tools.fetch_webpage.timeout_seconds",
-                self.tools.fetch_webpage.timeout_seconds,
-            ),
-            ("history.session_gap_hours", self.history.session_gap_hours),
-            ("literature.page_seconds", self.literature.page_seconds),
-            ("literature.context_seconds", self.literature.context_seconds),
-            ("history.summary_seconds", self.history.summary_seconds),
-            (
-                "history.summary_again_seconds",
-                self.history.summary_again_seconds,
-            ),
-            ("log.trim_seconds", self.log.trim_seconds),
-        ];
-        if let Some((name, _)) = spans.into_iter().find(|(_, span)| !is_valid_duration(*span)) {
-            return Err(SettingsError::InvalidDuration(name));
         }
         let windows = self.endpoints.iter().flat_map(|endpoint| {
             let of_models = endpoint.context_windows.values().copied();
@@ -281,12 +252,6 @@ fn first_duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<&'a St
     let mut seen = BTreeSet::new();
     let mut names = names;
     names.find(|name| !seen.insert(*name))
-}
-
-/// Returns true if a timer can wait for this many seconds: more than zero, and not beyond the range of the
-/// clock.
-pub(super) fn is_valid_duration(seconds: f64) -> bool {
-    Duration::try_from_secs_f64(seconds).is_ok_and(|span| !span.is_zero() && span <= MAX_DURATION)
 }
 
 /// Returns the endpoint of `OPENAI_BASE_URL` and `OPENAI_API_KEY`, as OpenAI's own libraries read them:

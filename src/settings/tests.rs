@@ -122,13 +122,18 @@ fn names_unusable_settings() {
             "can be reached from other machines",
         ),
         ("[server]\nadr = '127.0.0.1:8080'", "unknown field `adr`"),
-        ("[timeouts]\nsilence_seconds = 0", "timeouts.silence_seconds"),
+        ("[timeouts]\nsilence = '0s'", "silence = '0s'"),
+        ("[timeouts]\nsilence = 5", "such as \"90s\""),
+        ("[timeouts]\nsilence_seconds = 0", "silence = \"0s\""),
         ("[timeouts]\nsilence_seconds = -1", "timeouts.silence_seconds"),
+        ("[timeouts]\nsilence_seconds = nan", "timeouts.silence_seconds"),
+        ("[timeouts]\nsilence_seconds = '5s'", "timeouts.silence_seconds"),
         (
-            "[timeouts]\nheartbeat_seconds = 1e-10",
-            "timeouts.heartbeat_seconds",
+            "[timeouts]\nsilence_seconds = 5\nsilence = '5s'",
+            "timeouts.silence_seconds and timeouts.silence",
         ),
-        ("[timeouts]\nrun_seconds = 1e19", "timeouts.run_seconds"),
+        ("[timeouts]\nheartbeat_seconds = 1e-10", "heartbeat = \"0s\""),
+        ("[timeouts]\nrun_seconds = 1e19", "run = \""),
         ("[timeouts]\nrun_seconds = 1e300", "timeouts.run_seconds"),
         (
             "[[endpoints]]\nname = 'a'\nbase_url = 'x'\n[[endpoints]]\nname = 'a'\nbase_url = 'y'",
@@ -165,9 +170,10 @@ fn names_unusable_settings() {
             "[[mcp]]\nname = 'a'\nurl = 'x'\nenv = { K = 'v' }",
             "needs either command",
         ),
+        ("[[mcp]]\nname = 'a'\nurl = 'x'\ntimeout = '0s'", "timeout = '0s'"),
         (
-            "[[mcp]]\nname = 'a'\nurl = 'x'\ntimeout_seconds = 0",
-            "timeout_seconds of the MCP server “a”",
+            "[[mcp]]\nname = 'a'\nurl = 'x'\ntimeout_seconds = -1",
+            "mcp.timeout_seconds",
         ),
         (
             "[[mcp]]\nname = 'a'\nurl = 'x'\nadress = 'y'",
@@ -182,6 +188,17 @@ fn names_unusable_settings() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("PARLOR_ADDR can't be used: “nowhere”"), "{error}");
+}
+
+/// Checks the settings file of an earlier version.
+#[test]
+fn old_and_new_keys_mean_the_same() {
+    let old = include_str!("tests/old_keys.toml");
+    let new = include_str!("tests/new_keys.toml");
+    assert_eq!(old.lines().count(), new.lines().count());
+    let (old, new) = (read_settings(old, &[]).unwrap(), read_settings(new, &[]).unwrap());
+    assert_ne!(new, Settings::default());
+    assert_eq!(old, new);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Settings of the built-in tools: the offered ones, and the services they use.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use super::{AllowedHosts, Secret, SettingsError};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolSettings {
-    /// The names of tools that are not offered to any model.
+    /// Tools that are not offered to any model, such as "search_pubmed" or "remember".
     pub disabled: Vec<String>,
     pub fetch_webpage: FetchWebpageSettings,
     /// The search engine; without it there is no web search.
@@ -23,13 +23,14 @@ pub struct ToolSettings {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FetchWebpageSettings {
-    /// Hosts inside this network that may be read, as `host` or `host:port`. All others inside are blocked,
-    /// since models and pages are not trusted.
+    /// Hosts inside this network that may be read, as host or host:port. All others inside are blocked, since
+    /// models and pages are not trusted.
     pub allowed_hosts: Vec<String>,
     /// The maximum length of a page, in bytes. The rest is not read.
     pub page_bytes: usize,
     /// The timeout of a page.
-    pub timeout_seconds: f64,
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub timeout: Duration,
 }
 
 impl Default for FetchWebpageSettings {
@@ -37,7 +38,7 @@ impl Default for FetchWebpageSettings {
         Self {
             allowed_hosts: Vec::new(),
             page_bytes: 4 << 20,
-            timeout_seconds: 20.0,
+            timeout: Duration::from_secs(20),
         }
     }
 }
@@ -46,11 +47,13 @@ impl Default for FetchWebpageSettings {
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebSearchSettings {
+    /// The search engine: "searxng" (your own SearXNG, which has to list json under search.formats in its
+    /// settings.yml), "brave" or "tavily".
     pub provider: SearchProvider,
-    /// The address, if it is not the official one.
+    /// The address, if it is not the official one of brave or tavily.
     #[serde(default)]
     pub url: Option<String>,
-    /// The environment variable that has the key.
+    /// The environment variable that has the key. brave and tavily require one.
     #[serde(default)]
     pub api_key_env: Option<String>,
     /// The key, read from the environment.
@@ -72,7 +75,9 @@ pub enum SearchProvider {
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PubmedSettings {
+    /// True if PubMed can be searched.
     pub enabled: bool,
+    /// The address of the E-utilities.
     pub base_url: String,
     /// The address that NCBI writes to before it blocks a server that sends too many requests.
     pub email: Option<String>,

@@ -19,6 +19,7 @@ use crate::protocol::{
 };
 
 pub use self::{
+    api_error::not_found,
     change::{
         ApprovalDecision, Change, ChangeRejection, CompletedIntent, Outcome, PageContextSnapshot,
         RecordedCall, RunStart, StoredAttachment, StoredConversation, TokenHash,
@@ -27,6 +28,7 @@ pub use self::{
     run_context::{HistorySummary, RunContext, RunOptions},
 };
 
+mod api_error;
 mod change;
 pub mod damage;
 mod error;

@@ -8,8 +8,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{AnyTool, ProgressReporter, ToolContext, ToolError, ToolResult};
-use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
+use super::{AnyTool, CallOrigin, ProgressReporter, ToolContext, ToolError, ToolResult};
+use crate::{model::ToolInput, protocol::ToolProgress};
 
 /// The minimum time between two progress reports: each one is an event in the log.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -22,19 +22,26 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// The message for the model: the tool's own error, a timeout, or a panic.
 pub async fn execute(
     tool: Arc<dyn AnyTool>,
-    arguments: &str,
-    (user_id, conversation_id, run): (UserId, ConversationId, MessageId),
+    input: ToolInput,
+    origin: CallOrigin,
     progress: impl FnMut(ToolProgress),
 ) -> Result<ToolResult, ToolError> {
     let options = tool.run_options();
     let (sender, receiver) = watch::channel(None);
+    let CallOrigin {
+        user_id,
+        conversation_id,
+        run,
+        page,
+    } = origin;
     let call = ToolContext {
         user_id,
         conversation_id,
         run,
+        page,
         progress: ProgressReporter(sender),
     };
-    let running = AssertUnwindSafe(tool.run(arguments, call)).catch_unwind();
+    let running = AssertUnwindSafe(tool.run(input, call)).catch_unwind();
     let outcome = tokio::select! {
         outcome = timeout(options.timeout, running) => outcome,
         never = forward_progress(receiver, progress) => match never {},

@@ -29,7 +29,7 @@ pub struct Input {
 impl FetchWebpage {
     /// Returns `None` if this machine can't make safe connections. The reason is logged.
     pub fn new(settings: &settings::FetchWebpageSettings) -> Option<Self> {
-        let timeout = Duration::from_secs_f64(settings.timeout_seconds);
+        let timeout = settings.timeout;
         let config = WebConfig {
             allowed_hosts: settings.allowed_hosts.clone(),
             max_bytes: settings.page_bytes,

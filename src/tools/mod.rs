@@ -7,6 +7,7 @@
 mod attachment;
 mod built_in;
 pub mod calculate;
+mod context;
 pub mod current_time;
 mod execute;
 pub mod fetch_webpage;
@@ -18,6 +19,8 @@ pub mod schema;
 mod search_pubmed;
 #[cfg(test)]
 mod test_call;
+#[cfg(test)]
+mod tests;
 pub mod web_search;
 
 use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
@@ -30,20 +33,20 @@ use serde_json::Value;
 
 pub use self::{
     built_in::built_in,
+    context::{CallOrigin, ProgressReporter, ToolContext},
     execute::execute,
     payload::UNKNOWN_VERSION_FIELD,
     registry::{ToolOffer, ToolRegistry, ToolSource},
 };
 use crate::{
-    model::{ToolPlan, ToolSpec},
-    protocol::{ConversationId, Fraction, MessageId, RawJson, ToolProgress, UserId},
+    model::{ToolInput, ToolPlan, ToolSpec},
     services::ServiceError,
     text,
 };
 
 /// A tool with a typed input. The doc comments of the input's fields are given to the model.
 pub trait Tool: Send + Sync + 'static {
-    type Input: DeserializeOwned + JsonSchema + Send;
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
 
     /// The name for the model.
     const NAME: &'static str;
@@ -101,14 +104,15 @@ pub trait AnyTool: Send + Sync {
         None
     }
 
-    /// Plans a call with these arguments.
+    /// Parses the arguments of a call and plans it.
     ///
     /// # Errors
     ///
     /// If the arguments are invalid: the message for the model.
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String>;
 
-    async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError>;
+    /// Performs a call with the input of its plan. Dropping the future cancels it.
+    async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError>;
 }
 
 /// A server's own instructions for its tools, for the model.
@@ -125,42 +129,6 @@ pub struct ToolRunOptions {
     pub done_label: Cow<'static, str>,
     pub timeout: Duration,
     pub output_bytes: usize,
-}
-
-/// The owner of a tool call, and its progress reporter.
-#[derive(Clone, Debug)]
-pub struct ToolContext {
-    pub user_id: UserId,
-    pub conversation_id: ConversationId,
-    pub run: MessageId,
-    pub progress: ProgressReporter,
-}
-
-/// Reports the progress of a tool. A report that is not read in time is replaced by the next one.
-#[derive(Clone, Debug)]
-pub struct ProgressReporter(tokio::sync::watch::Sender<Option<ToolProgress>>);
-
-impl ProgressReporter {
-    /// Reports a stage: `searching`, "Found 15 articles", 0.5.
-    pub fn report(&self, stage: &str, message: impl Into<String>, progress: Option<Fraction>) {
-        self.report_with_data(stage, message, progress, None);
-    }
-
-    /// Reports a stage with preliminary data.
-    pub fn report_with_data(
-        &self,
-        stage: &str,
-        message: impl Into<String>,
-        progress: Option<Fraction>,
-        data: Option<RawJson>,
-    ) {
-        self.0.send_replace(Some(ToolProgress {
-            stage: stage.into(),
-            message: message.into(),
-            progress,
-            data,
-        }));
-    }
 }
 
 /// The result of a tool.
@@ -210,6 +178,11 @@ impl ToolError {
         Self(what.to_string())
     }
 
+    /// Returns the error for the input of another tool.
+    fn foreign_input() -> Self {
+        Self::new("A fault in Parlor gave this call to the wrong tool. Nothing was done.")
+    }
+
     /// Returns the error for a storage failure. The details are logged and not given to the model.
     pub fn unavailable() -> Self {
         Self::new("Parlor's storage does not work just now. Nothing was changed; do without it.")
@@ -224,6 +197,11 @@ impl From<ServiceError> for ToolError {
 
 /// Maximum length of the subject of a call, in characters.
 const MAX_DETAIL_CHARS: usize = 200;
+
+/// Erases the input type of a tool.
+pub fn any_tool(tool: impl Tool) -> Arc<dyn AnyTool> {
+    Arc::new(TypedTool::new(tool))
+}
 
 /// A [`Tool`] as [`AnyTool`].
 struct TypedTool<T> {
@@ -290,11 +268,12 @@ impl<T: Tool> AnyTool for TypedTool<T> {
                 .map(|detail| text::plain_line(&detail, MAX_DETAIL_CHARS)),
             needs_approval: T::NEEDS_APPROVAL,
             is_idempotent: T::IS_IDEMPOTENT,
+            input: ToolInput::new(arguments, input),
         })
     }
 
-    async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let input = Self::parse_input(arguments).map_err(ToolError)?;
+    async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let input = input.into_parsed().ok_or_else(ToolError::foreign_input)?;
         self.tool.run(input, call).await
     }
 }

@@ -56,9 +56,9 @@ impl ToolRegistry {
         self
     }
 
-    /// Adds a tool that is offered only on pages that name it.
-    pub fn with_scoped_tool(mut self, tool: impl Tool) -> Self {
-        self.scoped.push(Arc::new(TypedTool::new(tool)));
+    /// Adds tools that are offered only where a page names them.
+    pub fn with_scoped_tools(mut self, tools: Vec<Arc<dyn AnyTool>>) -> Self {
+        self.scoped.extend(tools);
         self
     }
 
@@ -181,7 +181,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::tools::current_time::CurrentTime;
+    use crate::tools::{any_tool, current_time::CurrentTime};
 
     /// The present tools.
     #[derive(Default)]
@@ -205,7 +205,7 @@ mod tests {
             .push(Arc::new(TypedTool::new(CurrentTime)));
         assert_eq!((before.specs().len(), registry.offer().specs().len()), (0, 1));
         // Scoped tools are offered only where they are named.
-        let scoped = ToolRegistry::default().with_scoped_tool(CurrentTime);
+        let scoped = ToolRegistry::default().with_scoped_tools(vec![any_tool(CurrentTime)]);
         assert_eq!(scoped.offer().specs().len(), 0);
         assert_eq!(scoped.offer_with(&["calculate"]).specs().len(), 0);
         assert_eq!(scoped.offer_with(&["current_time"]).specs().len(), 1);

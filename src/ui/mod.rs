@@ -7,10 +7,12 @@
 //! - [`components`]: small views that every feature uses
 //! - [`markdown`]: Markdown that grows with a streaming answer, and its views
 //! - [`state`]: the stores of the client state, which the event stream keeps up to date, and the intents that change it
-//! - [`panel`], [`transcript`], [`composer`], [`sidebar`], [`diagnostics`], [`settings`], [`literature`], [`tray`]: one folder a feature
+//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sidebar`], [`settings`], [`literature`], [`tray`]: one folder a feature
+//! - [`pages`]: the list of the features that are pages
 //! - [`layout`]: the page around them
 //!
-//! `make lint` fails if some of them import each other in a circle. Events are interpreted in `protocol`, intents on the server; neither is here.
+//! `make lint` fails if some of them import each other in a circle. Events are interpreted in `protocol`, intents on the
+//! server; neither is here.
 
 mod browser;
 mod components;
@@ -21,6 +23,7 @@ pub(crate) mod hydration_tests;
 mod layout;
 mod literature;
 pub mod markdown;
+mod pages;
 mod panel;
 mod runtime;
 mod settings;
@@ -36,7 +39,7 @@ pub use self::layout::prepare;
 
 /// The whole page, which the server renders and the browser hydrates.
 ///
-/// All of the chat is one view, whatever the address: everything stays in place when the person goes from one
+/// All of the chat is one view, whatever the address: everything stays in place when the user goes from one
 /// conversation to another, or when a new chat becomes a conversation. An address that names nothing is a route like
 /// any other: [`Chat`] and the stores exist as long as the page, and [`state::route`] parses the address.
 #[component]

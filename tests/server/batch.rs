@@ -1,8 +1,11 @@
 //! Turns whose answer is returned as a whole.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::SeqCst},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
 };
 
 use parlor::tools::ToolRegistry;
@@ -188,7 +191,7 @@ async fn timeout_returns_the_answers_location() {
         Script::new().text("half").gate("rest").text(" whole"),
     );
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
-        settings.timeouts.batch_seconds = 0.3;
+        settings.timeouts.batch = Duration::from_millis(300);
     })
     .await;
     let (status, later) = post_batch(&parlor, &json!({ "message": "Go", "model": "test/any" })).await;
@@ -263,7 +266,7 @@ async fn deleted_conversation_returns_not_found() {
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("half").gate("never"));
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
-        settings.timeouts.heartbeat_seconds = 0.1;
+        settings.timeouts.heartbeat = Duration::from_millis(100);
     })
     .await;
     let conversation = Uuid::now_v7();

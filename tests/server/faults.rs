@@ -10,7 +10,7 @@ use upstream::{Script, Upstream, When};
 use crate::support::{Parlor, joined_deltas, model_calls, parlor_answering};
 
 /// Time limits that a test can wait for.
-const TEST_TIMEOUT_SECONDS: f64 = 0.5;
+const MODEL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Errors that Parlor itself detects by a timeout or a limit.
 const CODES_WITHOUT_ENDPOINT: [&str; 9] = [
@@ -296,9 +296,9 @@ async fn run_case(case: FaultCase) -> Result<(), String> {
         }
     }
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
-        settings.timeouts.first_token_seconds = TEST_TIMEOUT_SECONDS;
-        settings.timeouts.silence_seconds = TEST_TIMEOUT_SECONDS;
-        settings.timeouts.run_seconds = if case.code == "too_long" { 1.0 } else { 60.0 };
+        settings.timeouts.first_token = MODEL_TIMEOUT;
+        settings.timeouts.silence = MODEL_TIMEOUT;
+        settings.timeouts.run = Duration::from_secs(if case.code == "too_long" { 1 } else { 60 });
         settings.limits.answer_bytes = 100_000;
         if let Some(address) = address {
             settings.endpoints[0].base_url = address;

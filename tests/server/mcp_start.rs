@@ -1,6 +1,6 @@
 //! Slow MCP servers: the first runs wait for them, up to a timeout.
 
-use std::{future::ready, path::Path, sync::Arc};
+use std::{future::ready, path::Path, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use parlor::{
@@ -13,7 +13,7 @@ use tokio::{sync::Notify, time::timeout};
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    mcp::McpTestServer,
+    mcp_server::McpTestServer,
     support::{EventStream, Parlor, TEST_TIMEOUT, model_calls},
 };
 
@@ -33,21 +33,21 @@ impl ToolSource for PendingSource {
 }
 
 /// Starts a Parlor with this server, whose model calls `greet` and then ends.
-async fn parlor_with_greeting(server: McpServer, seconds: f64) -> (TempDir, Upstream, Parlor) {
-    parlor_with_greeting_and(ToolRegistry::default(), server, seconds).await
+async fn parlor_with_greeting(server: McpServer, timeout: Duration) -> (TempDir, Upstream, Parlor) {
+    parlor_with_greeting_and(ToolRegistry::default(), server, timeout).await
 }
 
 /// Like [`parlor_with_greeting`], with other tools.
 async fn parlor_with_greeting_and(
     others: ToolRegistry,
     server: McpServer,
-    seconds: f64,
+    timeout: Duration,
 ) -> (TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().tool_call("c1", "web_greet", "{}"));
     upstream.add_script(When::tool_gave(""), Script::new().text("Done."));
-    let parlor = start(folder.path(), &upstream, others, server, seconds).await;
+    let parlor = start(folder.path(), &upstream, others, server, timeout).await;
     (folder, upstream, parlor)
 }
 
@@ -56,11 +56,11 @@ async fn start(
     upstream: &Upstream,
     others: ToolRegistry,
     server: McpServer,
-    seconds: f64,
+    timeout: Duration,
 ) -> Parlor {
     Parlor::start_with_tools(folder, upstream, others, |settings| {
         settings.mcp = vec![server];
-        settings.timeouts.mcp_start_seconds = seconds;
+        settings.timeouts.mcp_start = timeout;
     })
     .await
 }
@@ -79,8 +79,7 @@ async fn wait_until_run_waits(run: &mut EventStream) {
 #[tokio::test]
 async fn first_run_waits_for_starting_servers() {
     let tools = McpTestServer::listing_on_demand();
-    let (_folder, upstream, parlor) =
-        parlor_with_greeting(tools.serve().await, TEST_TIMEOUT.as_secs_f64()).await;
+    let (_folder, upstream, parlor) = parlor_with_greeting(tools.serve().await, TEST_TIMEOUT).await;
     let mut run = start_greeting(&parlor).await;
     wait_until_run_waits(&mut run).await;
     assert_eq!(
@@ -111,7 +110,7 @@ async fn approved_call_waits_after_restart() {
         ..tools.serve().await
     };
     tools.send_tool_list();
-    let (folder, upstream, parlor) = parlor_with_greeting(server.clone(), TEST_TIMEOUT.as_secs_f64()).await;
+    let (folder, upstream, parlor) = parlor_with_greeting(server.clone(), TEST_TIMEOUT).await;
     let waiting = start_greeting(&parlor).await.next_of_type("waiting").await;
     let run = waiting["message_id"].as_str().unwrap();
     parlor.stop().await;
@@ -121,7 +120,7 @@ async fn approved_call_waits_after_restart() {
         &upstream,
         ToolRegistry::default(),
         server,
-        TEST_TIMEOUT.as_secs_f64(),
+        TEST_TIMEOUT,
     )
     .await;
     let allow = json!({ "index": 0, "answer": "allow" });
@@ -143,8 +142,7 @@ async fn forced_tool_of_starting_server_is_awaited() {
     let waiting = Arc::new(PendingSource::default());
     let sources = ToolRegistry::default().with_source(waiting.clone());
     let server = tools.serve().await;
-    let (_folder, upstream, parlor) =
-        parlor_with_greeting_and(sources, server, TEST_TIMEOUT.as_secs_f64()).await;
+    let (_folder, upstream, parlor) = parlor_with_greeting_and(sources, server, TEST_TIMEOUT).await;
     let body = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_greet"] });
     let sent = tokio::spawn(parlor.post("/api/chat/stream", &body).send());
     let waits = timeout(TEST_TIMEOUT, waiting.0.notified()).await;
@@ -166,7 +164,8 @@ async fn forced_tool_of_starting_server_is_awaited() {
 #[tokio::test]
 async fn waiting_for_tool_lists_times_out() {
     let tools = McpTestServer::listing_on_demand();
-    let (_folder, upstream, parlor) = parlor_with_greeting(tools.serve().await, 0.05).await;
+    let (_folder, upstream, parlor) =
+        parlor_with_greeting(tools.serve().await, Duration::from_millis(50)).await;
     let events = start_greeting(&parlor).await.read_to_end().await;
     assert_eq!(events.last().unwrap()["type"], "complete");
     assert_eq!(
@@ -179,8 +178,7 @@ async fn waiting_for_tool_lists_times_out() {
 #[tokio::test]
 async fn stops_a_run_waiting_for_tools() {
     let tools = McpTestServer::listing_on_demand();
-    let (_folder, upstream, parlor) =
-        parlor_with_greeting(tools.serve().await, TEST_TIMEOUT.as_secs_f64()).await;
+    let (_folder, upstream, parlor) = parlor_with_greeting(tools.serve().await, TEST_TIMEOUT).await;
     let mut run = start_greeting(&parlor).await;
     let started = run.next_of_type("run_started").await;
     wait_until_run_waits(&mut run).await;

@@ -81,7 +81,7 @@ async fn nginx_does_not_buffer_streams() {
         Script::new().text("first").gate("more").text(" last"),
     );
     let mut parlor = Parlor::start_with(&folder.path().join("data"), &upstream, |settings| {
-        settings.timeouts.heartbeat_seconds = 0.2;
+        settings.timeouts.heartbeat = Duration::from_millis(200);
     })
     .await;
     let nginx = Nginx::start(folder.path(), &parlor.url).await;

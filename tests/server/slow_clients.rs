@@ -1,5 +1,7 @@
 //! Clients that never send the rest of a request, and clients that are only slow.
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use serde_json::json;
 use tokio::{
@@ -19,8 +21,8 @@ async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
         Script::new().text("first").gate("more").text(" last"),
     );
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
-        settings.timeouts.request_head_seconds = 1.0;
-        settings.timeouts.request_body_seconds = 1.0;
+        settings.timeouts.request_head = Duration::from_secs(1);
+        settings.timeouts.request_body = Duration::from_secs(1);
         settings.limits.request_bytes_per_second = 1_000_000_000;
     })
     .await;

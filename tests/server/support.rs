@@ -13,7 +13,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::{
     hub::Hub,
-    server::Server,
+    server::{Server, built_in_pages},
     settings::{EndpointSettings, Settings},
     tools::ToolRegistry,
 };
@@ -58,7 +58,7 @@ impl Parlor {
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let settings = settings(data, upstream, change);
-        let server = Server::open_with_tools(settings, |_, _, _, _| tools).await;
+        let server = Server::open_with(settings, |_| tools, built_in_pages).await;
         Self::serve(server.expect("a server")).await
     }
 
@@ -72,7 +72,7 @@ impl Parlor {
         Self::serve(Server::open(settings).await.expect("a server")).await
     }
 
-    async fn serve(server: Server) -> Self {
+    pub async fn serve(server: Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let hub = server.hub();
@@ -182,11 +182,11 @@ impl Parlor {
 }
 
 /// Returns settings with the data in a folder and one endpoint at the scripted server.
-fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Settings {
+pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Settings {
     let mut settings = Settings::default();
     settings.server.data = data.to_owned();
     // Scripted answers need no time to finish.
-    settings.timeouts.shutdown_seconds = 0.1;
+    settings.timeouts.shutdown = Duration::from_millis(100);
     settings.endpoints = vec![EndpointSettings {
         name: "test".into(),
         base_url: upstream.url(),

@@ -11,7 +11,7 @@ use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, raw_model_calls, re
 /// Creates a token.
 async fn create_token(parlor: &Parlor, name: &str) -> String {
     let made = parlor
-        .post("/rpc/make_token", &json!({ "name": name, "days": 30 }))
+        .post("/rpc/create_token", &json!({ "name": name, "days": 30 }))
         .send()
         .await
         .unwrap();
@@ -153,7 +153,7 @@ async fn cors_allows_token_requests() {
     assert!(without.status() == 403 && !readable(&without), "{without:?}");
     let refused = [
         preflight_request(&parlor, "/api/chat/stream", "content-type"),
-        preflight_request(&parlor, "/rpc/make_token", wanted),
+        preflight_request(&parlor, "/rpc/create_token", wanted),
         preflight_request(&parlor, "/api/chat/stream", wanted).header("host", "evil.example"),
     ];
     for request in refused {
@@ -245,7 +245,7 @@ async fn invalid_token_is_not_the_local_user() {
 async fn tokens_work_for_the_api_only() {
     let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("yes")).await;
     let token = create_token(&parlor, "script").await;
-    let make = parlor.post("/rpc/make_token", &json!({ "name": "another" }));
+    let make = parlor.post("/rpc/create_token", &json!({ "name": "another" }));
     expect_unauthorized(send_with_token(make, &token).await, "no token makes tokens").await;
     for path in ["/rpc/personal", "/", "/settings", "/send"] {
         expect_unauthorized(send_with_token(parlor.get(path), &token).await, path).await;
@@ -371,16 +371,16 @@ async fn rejects_invalid_token_requests() {
         json!({ "name": "x", "days": 1_000_000 }),
     ];
     for body in cases {
-        let refused = parlor.post("/rpc/make_token", &body).send().await.unwrap();
+        let refused = parlor.post("/rpc/create_token", &body).send().await.unwrap();
         assert_eq!(refused.status(), 400, "{body}");
         assert_eq!(read_json(refused).await["code"], "bad_request", "{body}");
     }
     let elsewhere = parlor
-        .post("/rpc/make_token", &json!({ "name": "x" }))
+        .post("/rpc/create_token", &json!({ "name": "x" }))
         .header("origin", "https://elsewhere.example");
     assert_eq!(elsewhere.send().await.unwrap().status(), 403);
     assert_eq!(list_tokens(&parlor).await, []);
-    let made = parlor.post("/rpc/make_token", &json!({ "name": " a  b " }));
+    let made = parlor.post("/rpc/create_token", &json!({ "name": " a  b " }));
     let token = read_json(made.send().await.unwrap()).await;
     assert!(matches!(&token, Value::String(token) if token.starts_with("parlor_")));
     assert_eq!(list_tokens(&parlor).await[0].name, "a b");

@@ -9,7 +9,7 @@ use super::{
     *,
 };
 use crate::{
-    model::{OpaqueTarget, ToolArtifacts, ToolOutcome, ToolPlan, Toolbox},
+    model::{OpaqueTarget, ToolArtifacts, ToolInput, ToolOutcome, ToolPlan, Toolbox},
     protocol::{Opaque, RawJson, ToolCall, ToolStatus},
 };
 
@@ -27,6 +27,7 @@ impl Toolbox for TestToolbox {
         }
         match tool {
             "look" | "ask" | "again" => Ok(ToolPlan {
+                input: ToolInput::new(arguments, ()),
                 label: format!("Doing {tool}"),
                 detail: Some(arguments.into()),
                 needs_approval: tool == "ask",
@@ -91,7 +92,7 @@ fn run_effect(index: usize, tool: &str, input: &str) -> Effect {
     Effect::RunTool {
         index,
         tool: tool.into(),
-        input: input.into(),
+        input: ToolInput::new(input, ()),
     }
 }
 

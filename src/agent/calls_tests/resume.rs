@@ -18,25 +18,19 @@ fn resumed(tool: &str, status: ToolStatus, started: bool) -> (Agent, Vec<Effect>
 
 #[test]
 fn resumes_calls_by_status() {
-    let call = vec![Effect::CallModel { with_tools: true }];
+    let call = || vec![Effect::CallModel { with_tools: true }];
     // The user has answered.
     let (_, effects) = resumed("ask", ToolStatus::Allowed, false);
     assert_eq!(effects, [run_effect(0, "ask", "{}")]);
     let (agent, effects) = resumed("ask", ToolStatus::Denied, false);
-    assert_eq!(
-        (effects, statuses(&agent)),
-        (call.clone(), vec![ToolStatus::Denied])
-    );
+    assert_eq!((effects, statuses(&agent)), (call(), vec![ToolStatus::Denied]));
     // The user has not answered.
     let (_, effects) = resumed("ask", ToolStatus::Waiting, false);
     assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
     // The call had begun, and its outcome is unknown.
     for status in [ToolStatus::Unknown, ToolStatus::Stopped] {
         let (agent, effects) = resumed("look", status, true);
-        assert_eq!(
-            (effects, statuses(&agent)),
-            (call.clone(), vec![ToolStatus::Failed])
-        );
+        assert_eq!((effects, statuses(&agent)), (call(), vec![ToolStatus::Failed]));
         let output = agent
             .message()
             .tool_calls()

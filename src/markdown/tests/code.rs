@@ -18,7 +18,7 @@ fn ends_in_code(text: &str, limit: usize) -> bool {
     tracker.is_code("", UNIQUE_WORD)
 }
 
-/// True if these words stand in code, as the person sees it.
+/// True if these words stand in code, as the user sees it.
 pub fn shows_as_code(blocks: &[Block], words: &str) -> bool {
     blocks.iter().any(|block| match block {
         Block::Paragraph(inlines) | Block::Heading { inlines, .. } => inlines_have_code(inlines, words),

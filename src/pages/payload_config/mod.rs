@@ -6,7 +6,6 @@
 
 mod chart;
 mod document;
-mod query;
 mod table;
 
 use serde_json::Value;
@@ -17,7 +16,7 @@ use crate::{
     protocol::Payload,
 };
 
-pub use self::{chart::CHART, document::DOCUMENT, query::QUERY_SUGGESTION, table::TABLE};
+pub use self::{chart::CHART, document::DOCUMENT, table::TABLE};
 
 /// A type of payload that the model may write.
 #[derive(Debug)]
@@ -45,17 +44,6 @@ pub struct PayloadConfig {
 /// The payload types of every page.
 pub const COMMON_PAYLOADS: [&PayloadConfig; 3] = [&DOCUMENT, &TABLE, &CHART];
 
-/// The payload types of all pages.
-const ALL_PAYLOADS: [&PayloadConfig; 4] = [&DOCUMENT, &TABLE, &CHART, &QUERY_SUGGESTION];
-
-/// Returns the text that the model wrote to create a payload, whatever the page was.
-pub fn render_for_model(payload: &Payload) -> Option<String> {
-    let config = ALL_PAYLOADS
-        .iter()
-        .find(|config| config.payload_type == payload.kind)?;
-    config.render_for_model(payload)
-}
-
 impl PayloadConfig {
     /// Returns the marker that the agent looks for.
     pub fn as_marker(&self) -> Marker {
@@ -67,7 +55,7 @@ impl PayloadConfig {
     }
 
     /// Returns the text that the model wrote to create this payload.
-    fn render_for_model(&self, payload: &Payload) -> Option<String> {
+    pub fn render_for_model(&self, payload: &Payload) -> Option<String> {
         let data: Value = serde_json::from_str(payload.data.as_str()).ok()?;
         Some(format!("{} {}", self.marker, (self.to_model_input)(&data)))
     }
@@ -86,7 +74,7 @@ pub fn instructions(configs: &[&PayloadConfig]) -> String {
 }
 
 /// Returns the data unchanged if they can be shown as this type.
-fn require_viewable(kind: &str, data: &Value) -> Result<Value, String> {
+pub fn require_viewable(kind: &str, data: &Value) -> Result<Value, String> {
     if payloads::is_valid(kind, data) {
         Ok(data.clone())
     } else {
@@ -94,29 +82,25 @@ fn require_viewable(kind: &str, data: &Value) -> Result<Value, String> {
     }
 }
 
-fn unchanged(data: &Value) -> Value {
+/// Returns stored data as they are: the model wrote the same.
+pub fn unchanged(data: &Value) -> Value {
     data.clone()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{ControlFilter, DEFAULT_MAX_CONTROL_BYTES, Item};
+    use crate::{
+        control::{ControlFilter, DEFAULT_MAX_CONTROL_BYTES, Item},
+        literature::LITERATURE,
+    };
 
+    /// The payload types of all pages.
     fn all() -> Vec<&'static PayloadConfig> {
-        ALL_PAYLOADS.to_vec()
-    }
-
-    #[test]
-    fn payload_types_are_known_on_every_page() {
-        for page in [&crate::pages::CHAT, &crate::pages::LITERATURE] {
-            for config in page.resolve(None, None).payloads {
-                let known = ALL_PAYLOADS
-                    .iter()
-                    .any(|known| known.payload_type == config.payload_type);
-                assert!(known, "{} of {}", config.payload_type, page.name);
-            }
-        }
+        let own = LITERATURE
+            .scopes()
+            .flat_map(|scope| scope.payloads.iter().copied());
+        COMMON_PAYLOADS.into_iter().chain(own).collect()
     }
 
     #[test]

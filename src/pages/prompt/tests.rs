@@ -1,8 +1,9 @@
 use super::*;
 use crate::{
     control::{ControlFilter, DEFAULT_MAX_CONTROL_BYTES, Item},
+    literature::LITERATURE,
     model::tokens,
-    pages::{CHAT, LITERATURE, fence_text},
+    pages::{CHAT, fence_text},
     protocol::Timestamp,
 };
 
@@ -20,7 +21,7 @@ const SMALL_MODEL: PromptTarget = PromptTarget {
 };
 
 /// Returns the prompt of a model with a large window.
-fn system_prompt(page: &Page, known: &PromptInput<'_>) -> String {
+fn system_prompt(page: &PageDefinition, known: &PromptInput<'_>) -> String {
     Prompt::new(page, known).render(LARGE_MODEL)
 }
 

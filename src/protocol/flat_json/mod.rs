@@ -1,9 +1,10 @@
 //! Reading of flat JSON: an event or a message is one object, with a field that names its kind.
 //!
-//! serde can derive this (`flatten` with a tagged enum), but the derived code buffers the object and reads
-//! from the buffer with a second set of deserializers. A plain struct of all possible fields has code for
-//! each of them as well. Both made the WASM larger. Here the object is split into raw fields, and each kind
-//! then parses those that it needs.
+//! serde's derived reading was weighed (`flatten` with a tagged enum; writing is derived). It buffers the object
+//! and reads from the buffer with a second set of deserializers, which made the WASM larger, and from that
+//! buffer serde_json's `RawValue` cannot be read (“invalid type: newtype struct”), so a tool's arguments could
+//! not be kept as they are. A plain struct of all possible fields has code for each of them as well. Here the
+//! object is split into raw fields, and each kind then parses those that it needs.
 
 mod objects;
 #[cfg(test)]
@@ -76,7 +77,7 @@ impl Fields {
 
     fn remove(&mut self, name: &str) -> Option<RawJson> {
         let index = self.fields.iter().position(|(key, _)| key == name)?;
-        Some(self.fields.swap_remove(index).1)
+        Some(self.fields.remove(index).1)
     }
 
     fn record_error(&mut self, error: ObjectError) {

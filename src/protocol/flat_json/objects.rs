@@ -52,7 +52,6 @@ plain! {
     ModelList { models, problems; default } with can_search;
     ModelInfo { id, name, endpoint };
     StartedRun { conversation_id, user_message_id, assistant_message_id };
-    PageContext { current_page; active_tab, active_subtab, query, page, article_id, stream_id } with results;
     PayloadVerdict { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
     Parameters { ; temperature, thinking_level, max_completion_tokens };
@@ -212,6 +211,25 @@ fn read_message_body(flat: &mut Fields) -> MessageBody {
                 interaction: Interaction::TextInput,
             }
         }
+    }
+}
+
+impl TryFrom<Fields> for PageContext {
+    type Error = ObjectError;
+
+    fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
+        let (current_page, active_tab, active_subtab) = (
+            flat.need("current_page"),
+            flat.take("active_tab"),
+            flat.take("active_subtab"),
+        );
+        let context = Self {
+            current_page,
+            active_tab,
+            active_subtab,
+            own_fields: std::mem::take(&mut flat.fields),
+        };
+        flat.finish(context)
     }
 }
 

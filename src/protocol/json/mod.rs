@@ -1,8 +1,8 @@
 //! The page's JSON reader.
 //!
-//! The server reads the data of others and has to report where it is wrong: it uses `serde_json`. The page
-//! reads only what Parlor itself wrote: the data is valid, or the page gives up on it. A reader without error
-//! details and with whole numbers only makes the WASM much smaller.
+//! serde_json was weighed, which the server uses: it reads the data of others and has to report where it is
+//! wrong. The page reads only what Parlor itself wrote: the data is valid, or the page gives up on it. A reader
+//! without error details and with whole numbers only makes the WASM smaller.
 
 use std::fmt;
 

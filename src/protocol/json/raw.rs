@@ -1,7 +1,8 @@
 //! Raw JSON: values that are passed on unchanged, such as a tool's arguments and progress.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{self, Visitor},
@@ -38,6 +39,20 @@ impl RawJson {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl JsonSchema for RawJson {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "Any JSON." })
     }
 }
 

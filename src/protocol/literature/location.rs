@@ -1,10 +1,19 @@
 //! The location on the page *Literature*: its address, which restores the same view.
 
-use super::ArticleSort;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use super::{ArticleSort, LiteratureFields};
 use crate::protocol::{PageContext, StreamId};
 
 /// The page's path.
 pub const LITERATURE_PATH: &str = "/literature";
+
+/// All characters but the unreserved ones of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 const SAVED_PATH: &str = "/saved";
 const ARTICLES_PATH: &str = "/articles/";
@@ -17,6 +26,16 @@ pub enum LiteratureTab {
     Search,
     /// The saved articles.
     Saved,
+}
+
+impl LiteratureTab {
+    /// The name of the tab in requests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Saved => "saved",
+        }
+    }
 }
 
 /// A location on the page.
@@ -58,12 +77,12 @@ impl LiteratureLocation {
             SAVED_PATH => location.tab = LiteratureTab::Saved,
             rest => {
                 let pmid = rest.strip_prefix(ARTICLES_PATH).filter(|pmid| !pmid.is_empty())?;
-                location.article = Some(percent_decode(pmid));
+                location.article = Some(decode(pmid));
             }
         }
         for parameter in parameters.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            location.set_query_field(name, percent_decode(value));
+            location.set_query_field(name, decode(value));
         }
         Some(location)
     }
@@ -85,7 +104,7 @@ impl LiteratureLocation {
         let mut path = String::from(LITERATURE_PATH);
         let mut separator = "?";
         let mut add = |path: &mut String, name: &str, value: &str| {
-            for part in [separator, name, "=", &percent_encode(value)] {
+            for part in [separator, name, "=", &encode_query(value)] {
                 path.push_str(part);
             }
             separator = "&";
@@ -93,7 +112,7 @@ impl LiteratureLocation {
         match &self.article {
             Some(pmid) => {
                 path.push_str(ARTICLES_PATH);
-                path.push_str(&percent_encode(pmid));
+                path.push_str(&encode_query(pmid));
                 if self.tab == LiteratureTab::Saved {
                     add(&mut path, "tab", "saved");
                 }
@@ -118,74 +137,38 @@ impl LiteratureLocation {
 
     /// The page context of a request. `results` are the PMIDs of the articles on the screen.
     pub fn to_page_context(&self, results: Vec<String>) -> PageContext {
-        let tab = match self.tab {
-            LiteratureTab::Search => "search",
-            LiteratureTab::Saved => "saved",
-        };
-        PageContext {
-            active_tab: Some(tab.into()),
+        let fields = LiteratureFields {
             query: Some(self.query.clone()).filter(|query| !query.is_empty()),
             page: Some(self.page).filter(|page| *page > 1),
             results,
             article_id: self.article.clone(),
             stream_id: self.stream,
-            ..PageContext::for_page("literature")
-        }
+        };
+        PageContext::with_fields(Some(self.tab.name()), &fields)
     }
 }
 
 /// The URL of a DOI; `None` if it is not a DOI, or has path segments that leave the DOI's path (`..`).
 pub fn doi_url(doi: &str) -> Option<String> {
     let is_doi = doi.starts_with("10.") && !doi.split('/').any(|part| matches!(part, "." | ".."));
-    let parts: Vec<_> = doi
-        .split('/')
-        .map(|part| percent_encode(part).replace('+', "%20"))
-        .collect();
+    let parts: Vec<_> = doi.split('/').map(encode_path).collect();
     is_doi.then(|| ["https://doi.org/", &parts.join("/")].concat())
 }
 
-/// Percent-encodes a text.
-fn percent_encode(text: &str) -> String {
-    const HEX_DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte.into()),
-            b' ' => encoded.push('+'),
-            _ => {
-                encoded.push('%');
-                encoded.push(HEX_DIGITS[usize::from(byte >> 4)].into());
-                encoded.push(HEX_DIGITS[usize::from(byte & 15)].into());
-            }
-        }
-    }
-    encoded
+/// Percent-encodes a text for a path.
+fn encode_path(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// Percent-decodes a text. Invalid escapes are kept as they are.
-fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while let Some(byte) = bytes.get(index) {
-        let digits = bytes.get(index + 1..index + 3).filter(|_| *byte == b'%');
-        match digits.and_then(|digits| Some(hex_digit(digits[0])? << 4 | hex_digit(digits[1])?)) {
-            Some(byte) => {
-                decoded.push(byte);
-                index += 2;
-            }
-            None if *byte == b'+' => decoded.push(b' '),
-            None => decoded.push(*byte),
-        }
-        index += 1;
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
+/// Percent-encodes a text for a query, where a space is `+`.
+fn encode_query(text: &str) -> String {
+    encode_path(text).replace("%20", "+")
 }
 
-/// The value of a hexadecimal digit.
-fn hex_digit(digit: u8) -> Option<u8> {
-    let value = char::from(digit).to_digit(16)?;
-    u8::try_from(value).ok()
+/// Decodes a text of a path or a query. Invalid escapes are kept as they are.
+fn decode(text: &str) -> String {
+    let text = text.replace('+', " ");
+    percent_decode_str(&text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -333,7 +333,7 @@ fn push_part(run: &mut AssistantMessage, node: usize, part: Part) {
 impl Transcript {
     /// Returns an error unless all messages up to the new end of the branch are loaded or can be.
     fn require_branch(&self, event: &Event, message: Option<MessageId>) -> Result<(), MissingEventError> {
-        if self.has_ancestors(message) {
+        if self.are_ancestors_reachable(message) {
             Ok(())
         } else {
             Err(MissingEventError(event.position))

@@ -32,7 +32,7 @@ pub struct Transcript {
     pub elsewhere: Vec<UnloadedAnswer>,
     /// The message at the end of the branch that is shown.
     pub active_leaf: Option<MessageId>,
-    /// The person's verdicts on the conversation's payloads.
+    /// The user's verdicts on the conversation's payloads.
     #[serde(default)]
     pub verdicts: Vec<PayloadVerdict>,
     /// The conversation was deleted; it stays empty.
@@ -81,7 +81,7 @@ impl Transcript {
         }
     }
 
-    /// The person's verdict on a payload.
+    /// The user's verdict on a payload.
     pub fn verdict(&self, payload_id: &str) -> Option<Verdict> {
         let judged = self
             .verdicts
@@ -133,7 +133,7 @@ impl Transcript {
     }
 
     /// True if all ancestors of a message are loaded or can be loaded page by page.
-    pub(super) fn has_ancestors(&self, leaf: Option<MessageId>) -> bool {
+    pub(super) fn are_ancestors_reachable(&self, leaf: Option<MessageId>) -> bool {
         match self.ancestors(leaf).last() {
             Some(first) => first.parent_id.is_none() || Some(first.id) == self.earliest,
             None => leaf.is_none(),

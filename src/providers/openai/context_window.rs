@@ -54,24 +54,24 @@ impl ContextWindows {
     }
 
     /// Returns the configured window of a model, which makes a probe unnecessary.
-    pub fn set(&self, model: &str) -> Option<usize> {
+    pub fn configured_window(&self, model: &str) -> Option<usize> {
         self.by_model.get(model).copied().or(self.configured_for)
     }
 
     /// Returns true if a model list was read.
     pub fn has_list(&self) -> bool {
-        self.listed().is_some()
+        self.lock_listed().is_some()
     }
 
     /// Reads the windows from a model list.
     pub fn read_list(&self, list: &Value) {
         let candidates = [Some(list), list.get("data"), list.get("models")];
         let entries = candidates.into_iter().flatten().find_map(Value::as_array);
-        let mut windows = self.listed();
+        let mut windows = self.lock_listed();
         let windows = windows.get_or_insert_default();
         for entry in entries.into_iter().flatten() {
             let name = entry.get("id").or_else(|| entry.get("name"));
-            if let (Some(name), Some(window)) = (name.and_then(Value::as_str), listed(entry)) {
+            if let (Some(name), Some(window)) = (name.and_then(Value::as_str), listed_window(entry)) {
                 windows.insert(name.to_owned(), window);
             }
         }
@@ -86,23 +86,23 @@ impl ContextWindows {
                 headers,
                 root,
             };
-            let is_wanted = self.set(model).is_none();
+            let is_wanted = self.configured_window(model).is_none();
             // Partial results before the timeout are used.
             let probe = server.probe(model, is_wanted, &mut result);
             let _ = tokio::time::timeout(PROBE_TIMEOUT, probe).await;
         }
-        let listed = || self.listed().as_ref()?.get(model).copied();
+        let listed = || self.lock_listed().as_ref()?.get(model).copied();
         result.window = result.window.or_else(listed);
         result
     }
 
-    fn listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
+    fn lock_listed(&self) -> MutexGuard<'_, Option<HashMap<String, usize>>> {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the window in an entry of a model list: vLLM, OpenRouter, Groq, Mistral, LM Studio, llama.cpp.
-fn listed(entry: &Value) -> Option<usize> {
+fn listed_window(entry: &Value) -> Option<usize> {
     const NAMES: [&str; 8] = [
         "/max_model_len",
         "/top_provider/context_length",

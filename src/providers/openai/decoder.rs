@@ -76,8 +76,8 @@ pub struct Decoder {
     has_transcript: bool,
     /// The names of unreadable pieces.
     unreadable: Vec<String>,
-    /// Only a keepalive has arrived.
-    has_keepalive: bool,
+    /// Only keepalives have arrived.
+    has_only_keepalives: bool,
     /// An event of the stream was decoded.
     has_begun: bool,
     ended: bool,
@@ -103,7 +103,7 @@ impl Decoder {
             audio_note: None,
             has_transcript: false,
             unreadable: Vec::new(),
-            has_keepalive: true,
+            has_only_keepalives: true,
             has_begun: false,
             ended: false,
         }
@@ -130,7 +130,7 @@ impl Decoder {
             let Some(first) = bytes.first() else {
                 return Ok(());
             };
-            self.has_keepalive = *first == b':';
+            self.has_only_keepalives = *first == b':';
             self.format = match first {
                 b'{' => BodyFormat::WholeJson(Vec::new()),
                 _ => BodyFormat::EventStream,
@@ -173,7 +173,7 @@ impl Decoder {
         self.ended = true;
         Err(if self.has_begun {
             DecodeError::Incomplete
-        } else if self.has_keepalive {
+        } else if self.has_only_keepalives {
             DecodeError::Empty
         } else {
             DecodeError::NotAStream

@@ -221,7 +221,7 @@ impl Endpoint for OpenAi {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        let set = self.windows.set(model);
+        let set = self.windows.configured_window(model);
         if set.is_some() && self.takes_tools.is_some() {
             return set;
         }
@@ -342,18 +342,18 @@ struct UnsupportedModels(Mutex<HashSet<String>>);
 
 impl UnsupportedModels {
     fn contains(&self, model: &str) -> bool {
-        self.models().contains(model)
+        self.lock_models().contains(model)
     }
 
     fn add(&self, model: &str) {
-        self.models().insert(model.to_owned());
+        self.lock_models().insert(model.to_owned());
     }
 
     fn remove(&self, model: &str) {
-        self.models().remove(model);
+        self.lock_models().remove(model);
     }
 
-    fn models(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn lock_models(&self) -> MutexGuard<'_, HashSet<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EndpointSlot, Inner, ModelListCache, UnknownModel};
+use super::{EndpointSlot, Inner, UnknownModel, list_cache::ModelListCache};
 use crate::{
     model::Endpoint,
     protocol::RunError,

@@ -16,7 +16,7 @@ use super::{
         request_builder::ModelRequestBuilder,
         tool_tasks::ToolTasks,
     },
-    Driver, duration_from_secs,
+    Driver,
 };
 use crate::{
     agent::{self, Agent},
@@ -64,7 +64,7 @@ impl<'a> Driver<'a> {
             .filter(|snapshot| snapshot.text.is_empty())
         {
             tokio::select! {
-                built = store_page_context(runs, run, snapshot) => built?,
+                built = build_context_snapshot(runs, run, snapshot) => built?,
                 // The agent receives the stop first.
                 () = slot.stop.cancelled() => {}
                 () = runs.shutdown.cancelled() => {}
@@ -81,6 +81,7 @@ impl<'a> Driver<'a> {
         let page_payloads = PagePayloads::new(
             scope.payloads,
             scope.actions,
+            runs.pages.payload_types(),
             runs.limits.payload_bytes,
             earlier,
             history.clone(),
@@ -129,6 +130,7 @@ impl<'a> Driver<'a> {
             pending_call: PendingModelCall::Idle,
             tool_tasks: ToolTasks::new(
                 run,
+                context_snapshot.map(|snapshot| Arc::new(snapshot.context)),
                 runs.journal.clone(),
                 runs.limits.clone(),
                 runs.recorder_settings.secrets.clone(),
@@ -140,7 +142,7 @@ impl<'a> Driver<'a> {
                 runs.recorder_settings.clone(),
                 Purpose::Answer,
             ),
-            deadline: Instant::now() + duration_from_secs(runs.timeouts.run_seconds),
+            deadline: Instant::now() + runs.timeouts.run,
             produced_bytes: 0,
             logged_events: 0,
             stored_events: 0,
@@ -169,18 +171,18 @@ pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, slot: &RunSlot) {
     }
 }
 
-/// Adds the description of the page that the person looks at, and stores it, so that the model is
+/// Adds the description of the page that the user looks at, and stores it, so that the model is
 /// given the same description whenever the message is answered.
 ///
 /// # Errors
 ///
 /// If it could not be read, as for [`Driver::prepare`].
-async fn store_page_context(
+async fn build_context_snapshot(
     runs: &Inner,
     run: RunKey,
     page_context: &mut PageContextSnapshot,
 ) -> Result<(), ReadError> {
-    let build = || runs.pages.build(run.user_id, &page_context.context);
+    let build = || runs.pages.describe(run.user_id, &page_context.context);
     let built = runs.retry_read("the page context", build).await?;
     if let Some(BuiltContext { text, instructions }) = built {
         let change = Change::StoreContextSnapshot {

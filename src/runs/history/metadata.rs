@@ -78,8 +78,7 @@ impl MetadataClock {
             is_sparse: is_sparing,
             zone: settings.time_zone(),
             reference_hour: now.0.div_euclid(HOUR_MS) * HOUR_MS,
-            // A value beyond the range of time saturates: no gap is that long.
-            min_gap_ms: (settings.session_gap_hours * HOUR_MS as f64) as i64,
+            min_gap_ms: i64::try_from(settings.session_gap.as_millis()).unwrap_or(i64::MAX),
         })
     }
 

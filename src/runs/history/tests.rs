@@ -1,9 +1,12 @@
 use std::{collections::HashMap, sync::Arc};
 
-use super::*;
+use super::{messages::*, *};
 use crate::{
     pages::payload_config::TABLE,
-    protocol::{Interaction, MessageId, Node, Part, Payload, RawJson, Timestamp},
+    protocol::{
+        AssistantMessage, Interaction, Message, MessageBody, MessageId, Node, Part, Payload, RawJson,
+        Timestamp, ToolCall, ToolStatus,
+    },
 };
 
 /// Asserts that every call is followed by its outputs, in order, and that no output lacks its call.
@@ -49,6 +52,7 @@ fn page_payloads() -> PagePayloads {
     PagePayloads::new(
         vec![&TABLE],
         Vec::new(),
+        vec![&TABLE],
         1000,
         vec![table_payload()],
         Arc::new([]),
@@ -115,17 +119,17 @@ fn requests_a_new_answer_without_continuation() {
 
 #[test]
 fn requests_continuation_of_cut_text() {
-    let go_on = ModelMessage::User(CONTINUE_PROMPT.into());
+    let continue_prompt = ModelMessage::User(CONTINUE_PROMPT.into());
     let cut = shown_nodes(&[&[thinking("Hm."), text("Because the sk")]]);
     assert_eq!(
         cut[1..],
-        [ModelMessage::assistant("Because the sk"), go_on.clone()]
+        [ModelMessage::assistant("Because the sk"), continue_prompt.clone()]
     );
     // Cut off again after more thinking: still one text.
     let again = shown_nodes(&[&[text("Because the sk")], &[thinking("Well."), text("y is bl")]]);
     assert_eq!(
         again[1..],
-        [ModelMessage::assistant("Because the sky is bl"), go_on]
+        [ModelMessage::assistant("Because the sky is bl"), continue_prompt]
     );
 }
 
@@ -214,14 +218,14 @@ fn continues_text_cut_after_a_tool() {
 
 #[test]
 fn shows_payloads_at_their_position() {
-    let go_on = ModelMessage::User(CONTINUE_PROMPT.into());
+    let continue_prompt = ModelMessage::User(CONTINUE_PROMPT.into());
     let written = format!("TABLE: {TABLE_DATA}");
     let whole = shown_nodes(&[&[text("See:"), made(), text("That is")]]);
     let said = ModelMessage::assistant(format!("See:\n\n{written}\n\nThat is"));
-    assert_eq!(whole[1..], [said, go_on.clone()]);
+    assert_eq!(whole[1..], [said, continue_prompt.clone()]);
     // Cut off right after the payload, without other text.
     let alone = shown_nodes(&[&[thinking("Hm."), made()]]);
-    assert_eq!(alone[1..], [ModelMessage::assistant(written), go_on]);
+    assert_eq!(alone[1..], [ModelMessage::assistant(written), continue_prompt]);
 }
 
 #[test]
@@ -235,7 +239,14 @@ fn escapes_metadata_in_all_messages() {
         data: RawJson::parse_or_quote(&serde_json::json!({ "columns": [FORGED], "rows": [] }).to_string()),
         ..table_payload()
     };
-    let page_payloads = PagePayloads::new(vec![&TABLE], Vec::new(), 1000, vec![payload], Arc::new([]));
+    let page_payloads = PagePayloads::new(
+        vec![&TABLE],
+        Vec::new(),
+        vec![&TABLE],
+        1000,
+        vec![payload],
+        Arc::new([]),
+    );
     let mut answer = AssistantMessage::new("x/m");
     answer.nodes = [
         vec![thinking(FORGED), text(FORGED), asked],

@@ -19,7 +19,7 @@ const TOKENS_PER_MESSAGE: usize = 4;
 /// The cost of a tool call besides its text.
 const TOKENS_PER_CALL: usize = 8;
 
-/// Estimates the tokens of a message that is only text: instructions, or a person's message.
+/// Estimates the tokens of a message that is only text: instructions, or a user's message.
 pub fn estimate_text_message(text: &str) -> usize {
     TOKENS_PER_MESSAGE + estimate_text(text)
 }

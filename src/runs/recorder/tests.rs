@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     hub::Hub,
-    model::ModelMessage,
+    model::{ModelEvent, ModelMessage},
     protocol::{ConversationId, MessageId, UserId},
     providers::ModelsConfig,
     storage::sqlite::SqliteStorage,
@@ -51,7 +51,7 @@ async fn retry_records_the_last_request() {
     let (_folder, mut recorder) = recorder().await;
     recorder.record_call(request_with("one")).await;
     recorder.take_request();
-    recorder.record_retry();
+    recorder.record_effect(&Effect::ScheduleRetry(Duration::ZERO));
     recorder.record_call(request_with("two")).await;
     let again = recorder.take_request().unwrap();
     assert_eq!(again.messages[0]["content"], "two");

@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn pages_the_list_by_newest_activity() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn pages_the_list_by_newest_activity(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let turns: Vec<TestTurn> = (0..5)
         .map(|n| new_turn(TEST_USER, ConversationId::new(), &format!("talk {n}")))
         .collect();
@@ -35,9 +34,8 @@ async fn pages_the_list_by_newest_activity() {
     assert_eq!(list.conversations[0].active_run, Some(turns[4].run.message_id));
 }
 
-#[tokio::test]
-async fn an_ended_run_is_unseen_until_read() {
-    let (folder, storage) = temp_storage().await;
+pub async fn an_ended_run_is_unseen_until_read(backend: &dyn Backend) {
+    let (folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let turn = new_turn(TEST_USER, conversation_id, "think about it");
     let unseen = async |storage: &dyn Storage| {
@@ -61,12 +59,12 @@ async fn an_ended_run_is_unseen_until_read() {
     commit_one(&*storage, &end_run(turn.run, "done")).await.unwrap();
     assert!(unseen(&*storage).await);
     drop(storage);
-    let storage = sqlite::SqliteStorage::open(folder.path()).await.unwrap();
-    assert!(unseen(&storage).await, "it is unseen after a restart too");
-    commit_one(&storage, &read).await.unwrap();
-    assert!(!unseen(&storage).await);
+    let storage = open_storage(backend, &folder).await;
+    assert!(unseen(&*storage).await, "it is unseen after a restart too");
+    commit_one(&*storage, &read).await.unwrap();
+    assert!(!unseen(&*storage).await);
     let head = storage.last_position(TEST_USER).await.unwrap();
-    commit_one(&storage, &read).await.unwrap();
+    commit_one(&*storage, &read).await.unwrap();
     assert_eq!(
         storage.last_position(TEST_USER).await.unwrap(),
         head,

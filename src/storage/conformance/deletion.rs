@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn deleting_a_conversation_leaves_only_positions() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn deleting_a_conversation_leaves_only_positions(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "a secret");
     commit_one(&*storage, &turn.change).await.unwrap();
     commit_one(
@@ -58,9 +57,8 @@ async fn deleting_a_conversation_leaves_only_positions() {
     assert_eq!(storage.run(TEST_USER, turn.run.message_id).await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn deleted_data_does_not_come_back() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn deleted_data_does_not_come_back(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "secret");
     commit_one(&*storage, &first.change).await.unwrap();

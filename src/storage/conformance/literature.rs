@@ -77,9 +77,8 @@ async fn replayed_library(storage: &dyn Storage, user_id: UserId) -> Library {
     library
 }
 
-#[tokio::test]
-async fn stored_library_equals_the_replayed_one() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn stored_library_equals_the_replayed_one(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
     let (first, mut second) = (stream("B"), stream("A"));
     for (change, outcome) in [
@@ -150,9 +149,8 @@ async fn stored_library_equals_the_replayed_one() {
     );
 }
 
-#[tokio::test]
-async fn saving_again_keeps_the_note() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn saving_again_keeps_the_note(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
     let noted = |words: &str| SavedArticle {
         note: words.into(),
@@ -184,9 +182,8 @@ async fn saving_again_keeps_the_note() {
     }
 }
 
-#[tokio::test]
-async fn a_note_replaces_only_a_known_note() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn a_note_replaces_only_a_known_note(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
     commit_one(storage, &save_article(TEST_USER, article("11")))
         .await
@@ -201,9 +198,8 @@ async fn a_note_replaces_only_a_known_note() {
     assert_eq!(library(storage, TEST_USER).await.articles[0].note, "Two.");
 }
 
-#[tokio::test]
-async fn stores_an_abstract_when_it_becomes_known() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn stores_an_abstract_when_it_becomes_known(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let unknown = Change::SaveArticle {
         user_id: TEST_USER,
         article: article("11"),
@@ -229,9 +225,8 @@ async fn stores_an_abstract_when_it_becomes_known() {
     );
 }
 
-#[tokio::test]
-async fn removed_or_replaced_data_leaves_the_log() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn removed_or_replaced_data_leaves_the_log(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
     let (ours, another) = (stream("Ours"), stream("Another"));
     let instructed = |words: &str| ResearchStream {
@@ -295,9 +290,8 @@ async fn removed_or_replaced_data_leaves_the_log() {
     );
 }
 
-#[tokio::test]
-async fn libraries_are_separate_per_user() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn libraries_are_separate_per_user(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
     let stream = stream("Anns");
     commit_one(storage, &save_article(TEST_USER, article("11")))
@@ -334,9 +328,8 @@ async fn libraries_are_separate_per_user() {
     assert_eq!((bobs.articles, bobs.streams), (vec![article("12")], vec![]));
 }
 
-#[tokio::test]
-async fn context_snapshot_lives_with_its_message() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn context_snapshot_lives_with_its_message(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let mut turn = new_turn(TEST_USER, conversation_id, "What is this?");
     let snapshot = PageContextSnapshot {

@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn folded_log_equals_stored_state_at_every_step() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn folded_log_equals_stored_state_at_every_step(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "Hello there");
     let second = new_turn(TEST_USER, conversation_id, "And again");
@@ -63,9 +62,8 @@ async fn folded_log_equals_stored_state_at_every_step() {
     assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
 }
 
-#[tokio::test]
-async fn trimming_keeps_events_of_running_runs() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn trimming_keeps_events_of_running_runs(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let done = new_turn(TEST_USER, ConversationId::new(), "done");
     let running = new_turn(TEST_USER, ConversationId::new(), "at work");
     commit_one(&*storage, &done.change).await.unwrap();
@@ -136,9 +134,8 @@ async fn trimming_keeps_events_of_running_runs() {
     );
 }
 
-#[tokio::test]
-async fn everything_survives_a_restart() {
-    let (folder, storage) = temp_storage().await;
+pub async fn everything_survives_a_restart(backend: &dyn Backend) {
+    let (folder, storage) = temp_storage(backend).await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "remember me");
     commit_one(&*storage, &turn.change).await.unwrap();
     commit_one(
@@ -151,12 +148,12 @@ async fn everything_survives_a_restart() {
     .await
     .unwrap();
     let before = full_transcript(&*storage, turn.run.conversation_id).await;
-    let second = sqlite::SqliteStorage::open(folder.path()).await;
-    assert!(matches!(second, Err(StorageError::InUse)), "{second:?}");
+    let second = backend.open(folder.path()).await;
+    assert!(matches!(second, Err(StorageError::InUse)));
     storage.close().await.unwrap();
     drop(storage);
-    let storage = sqlite::SqliteStorage::open(folder.path()).await.unwrap();
-    assert_eq!(full_transcript(&storage, turn.run.conversation_id).await, before);
+    let storage = open_storage(backend, &folder).await;
+    assert_eq!(full_transcript(&*storage, turn.run.conversation_id).await, before);
     let left = storage.running_runs().await.unwrap();
     assert_eq!(left.iter().map(|run| run.key).collect::<Vec<_>>(), [turn.run]);
 }

@@ -20,9 +20,8 @@ async fn memory_texts(storage: &dyn Storage, user_id: UserId) -> Vec<String> {
     memories.into_iter().map(|memory| memory.text).collect()
 }
 
-#[tokio::test]
-async fn a_memory_exists_until_deleted() {
-    let (folder, storage) = temp_storage().await;
+pub async fn a_memory_exists_until_deleted(backend: &dyn Backend) {
+    let (folder, storage) = temp_storage(backend).await;
     for text in ["likes tea", "has a dog", "likes tea"] {
         assert_eq!(
             commit_one(&*storage, &add_memory(TEST_USER, text)).await,
@@ -42,9 +41,7 @@ async fn a_memory_exists_until_deleted() {
     );
     drop(storage);
 
-    let storage = sqlite::SqliteStorage::open(folder.path())
-        .await
-        .expect("the same database");
+    let storage = open_storage(backend, &folder).await;
     let [dog, tea] = &storage.memories(TEST_USER).await.unwrap()[..] else {
         panic!("both are there after a restart")
     };
@@ -54,11 +51,11 @@ async fn a_memory_exists_until_deleted() {
         memory_id,
     };
     assert_eq!(
-        commit_one(&storage, &forget(tea.id)).await,
+        commit_one(&*storage, &forget(tea.id)).await,
         Ok(Outcome::DataDeleted)
     );
     assert_eq!(
-        commit_one(&storage, &forget(tea.id)).await,
+        commit_one(&*storage, &forget(tea.id)).await,
         Err(ChangeRejection::NotFound)
     );
     assert_eq!(
@@ -67,9 +64,8 @@ async fn a_memory_exists_until_deleted() {
     );
 }
 
-#[tokio::test]
-async fn deleting_a_memory_makes_room_for_another() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn deleting_a_memory_makes_room_for_another(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     for text in ["one", "two", "three"] {
         commit_one(&*storage, &add_memory(TEST_USER, text)).await.unwrap();
     }
@@ -93,9 +89,8 @@ async fn deleting_a_memory_makes_room_for_another() {
     assert_eq!(memory_texts(&*storage, TEST_USER).await, ["four", "three", "two"]);
 }
 
-#[tokio::test]
-async fn memories_are_separate_per_user() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn memories_are_separate_per_user(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     commit_one(&*storage, &add_memory(TEST_USER, "a secret"))
         .await
         .unwrap();
@@ -115,9 +110,8 @@ async fn memories_are_separate_per_user() {
     assert_eq!(memory_texts(&*storage, other_user()).await, ["another"]);
 }
 
-#[tokio::test]
-async fn deletes_all_memories_and_restores_one_in_place() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn deletes_all_memories_and_restores_one_in_place(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     for text in ["one", "two", "three"] {
         commit_one(&*storage, &add_memory(TEST_USER, text)).await.unwrap();
     }

@@ -1,4 +1,5 @@
-//! The conformance suite of storage. Each test runs against every backend.
+//! The conformance suite of storage: cases that every backend must pass. The last lines of this file name the
+//! backends.
 
 mod conversation_lists;
 mod deletion;
@@ -15,9 +16,10 @@ mod run_contexts;
 mod suggestions;
 mod turns;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use bytes::Bytes;
+use tempfile::TempDir;
 
 use super::*;
 use crate::protocol::{
@@ -26,13 +28,22 @@ use crate::protocol::{
     transcript,
 };
 
-/// Returns a storage in a temporary folder, which is deleted with it.
-async fn temp_storage() -> (tempfile::TempDir, Arc<dyn Storage>) {
+/// A backend under test.
+#[async_trait(?Send)]
+trait Backend: Sync {
+    /// Opens the storage that belongs to a folder, and creates it the first time.
+    async fn open(&self, folder: &Path) -> Result<Arc<dyn Storage>, StorageError>;
+}
+
+/// Returns a storage of a temporary folder, which is deleted with it.
+async fn temp_storage(backend: &dyn Backend) -> (TempDir, Arc<dyn Storage>) {
     let folder = tempfile::tempdir().expect("a folder for the test");
-    let storage = sqlite::SqliteStorage::open(folder.path())
-        .await
-        .expect("a new database");
-    (folder, Arc::new(storage))
+    let storage = open_storage(backend, &folder).await;
+    (folder, storage)
+}
+
+async fn open_storage(backend: &dyn Backend, folder: &TempDir) -> Arc<dyn Storage> {
+    backend.open(folder.path()).await.expect("storage works")
 }
 
 const TEST_USER: UserId = UserId::LOCAL;
@@ -166,3 +177,108 @@ async fn folded_transcript(storage: &dyn Storage, conversation_id: ConversationI
     }
     state
 }
+
+/// Declares the tests of a backend: all cases, in a module per file. A case that is missing here is dead code,
+/// which the compiler reports.
+macro_rules! conformance_tests {
+    ($suite:ident, $backend:expr) => {
+        conformance_tests! { $suite, $backend,
+            conversation_lists {
+                pages_the_list_by_newest_activity,
+                an_ended_run_is_unseen_until_read,
+            }
+            deletion {
+                deleting_a_conversation_leaves_only_positions,
+                deleted_data_does_not_come_back,
+            }
+            literature {
+                stored_library_equals_the_replayed_one,
+                saving_again_keeps_the_note,
+                a_note_replaces_only_a_known_note,
+                stores_an_abstract_when_it_becomes_known,
+                removed_or_replaced_data_leaves_the_log,
+                libraries_are_separate_per_user,
+                context_snapshot_lives_with_its_message,
+            }
+            log {
+                folded_log_equals_stored_state_at_every_step,
+                trimming_keeps_events_of_running_runs,
+                everything_survives_a_restart,
+            }
+            memories {
+                a_memory_exists_until_deleted,
+                deleting_a_memory_makes_room_for_another,
+                memories_are_separate_per_user,
+                deletes_all_memories_and_restores_one_in_place,
+            }
+            model_calls {
+                records_a_call_and_later_its_response,
+                keeps_calls_of_newest_undeleted_runs,
+            }
+            opaque {
+                run_context_has_opaque_data_of_its_branch,
+            }
+            output {
+                stored_output_is_not_folded_again,
+                ending_a_run_deletes_unshown_artifacts,
+            }
+            pages {
+                first_page_is_the_newest_part,
+                older_pages_reach_the_first_message,
+                any_message_selects_its_branch,
+                a_page_reaches_the_requested_message,
+                long_messages_shorten_a_page,
+                older_messages_are_private,
+            }
+            parameters {
+                an_intent_sets_parameters_once_everywhere,
+                forced_tools_and_summaries_keep_their_scope,
+            }
+            personal {
+                the_last_instructions_count,
+                finds_a_token_until_it_is_revoked,
+                token_use_is_recorded_without_an_event,
+                tokens_are_separate_per_user,
+            }
+            run_contexts {
+                run_context_has_all_of_its_user,
+                payloads_are_limited_by_total_bytes,
+            }
+            suggestions {
+                the_first_verdict_counts,
+                button_message_stores_the_suggested_action,
+                an_action_is_taken_once,
+                suggestions_belong_to_their_user_and_conversation,
+            }
+            turns {
+                a_repeated_intent_is_applied_once,
+                a_second_active_run_is_rejected_alone,
+                regenerating_shows_a_new_sibling,
+                other_users_data_is_not_found,
+                only_a_cut_off_last_answer_continues,
+            }
+        }
+    };
+    ($suite:ident, $backend:expr, $($group:ident { $($case:ident,)+ })+) => {
+        mod $suite {
+            $(mod $group {
+                $(#[tokio::test]
+                async fn $case() {
+                    crate::storage::conformance::$group::$case(&$backend).await;
+                })+
+            })+
+        }
+    };
+}
+
+/// The backend that stores in a database file of SQLite.
+struct Sqlite;
+
+#[async_trait(?Send)]
+impl Backend for Sqlite {
+    async fn open(&self, folder: &Path) -> Result<Arc<dyn Storage>, StorageError> {
+        Ok(Arc::new(sqlite::SqliteStorage::open(folder).await?))
+    }
+}
+
+conformance_tests!(on_sqlite, crate::storage::conformance::Sqlite);

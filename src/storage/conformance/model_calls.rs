@@ -27,9 +27,8 @@ async fn stored_calls(storage: &dyn Storage, user_id: UserId, run: RunKey) -> Ve
         .expect("storage works")
 }
 
-#[tokio::test]
-async fn records_a_call_and_later_its_response() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn records_a_call_and_later_its_response(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hi");
     commit_one(&*storage, &turn.change).await.unwrap();
     let (first, second) = (CallId::new(), CallId::new());
@@ -62,9 +61,8 @@ async fn records_a_call_and_later_its_response() {
     );
 }
 
-#[tokio::test]
-async fn keeps_calls_of_newest_undeleted_runs() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn keeps_calls_of_newest_undeleted_runs(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let mut runs = Vec::new();
     for _ in 0..3 {

@@ -16,9 +16,8 @@ fn placed_opaque(node: usize, part: Option<usize>, value: &str) -> PlacedOpaque 
     }
 }
 
-#[tokio::test]
-async fn run_context_has_opaque_data_of_its_branch() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn run_context_has_opaque_data_of_its_branch(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "Hello");
     // Unusual formatting that no serializer produces.

@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn stored_output_is_not_folded_again() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn stored_output_is_not_folded_again(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     let run = turn.run;
     let append = |offset, delta| Change::AppendEvents {
@@ -36,9 +35,8 @@ async fn stored_output_is_not_folded_again() {
     assert_eq!(message.assistant().unwrap().text(), "whole");
 }
 
-#[tokio::test]
-async fn ending_a_run_deletes_unshown_artifacts() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "Draw and list");
     commit_one(&*storage, &turn.change).await.unwrap();
     let run = turn.run;

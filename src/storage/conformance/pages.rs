@@ -83,9 +83,8 @@ async fn conversation_with_branches(storage: &dyn Storage) -> (ConversationId, V
     (id, steps[steps.len() - 2..].to_vec())
 }
 
-#[tokio::test]
-async fn first_page_is_the_newest_part() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn first_page_is_the_newest_part(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let (id, steps) = conversation_with_branches(&*storage).await;
     for step in &steps {
         commit_one(&*storage, step).await.expect("the step is fine");
@@ -102,9 +101,8 @@ async fn first_page_is_the_newest_part() {
     }
 }
 
-#[tokio::test]
-async fn older_pages_reach_the_first_message() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn older_pages_reach_the_first_message(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let (id, _) = conversation_with_branches(&*storage).await;
     let full = full_transcript(&*storage, id).await.unwrap();
     let mut shown = transcript_page(&*storage, id, message_limit(1), None).await;
@@ -119,9 +117,8 @@ async fn older_pages_reach_the_first_message() {
     assert_eq!((none.messages, none.earliest), (vec![], None));
 }
 
-#[tokio::test]
-async fn any_message_selects_its_branch() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn any_message_selects_its_branch(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let (id, steps) = conversation_with_branches(&*storage).await;
     let before = full_transcript(&*storage, id).await.unwrap();
     commit_one(&*storage, &steps[0]).await.unwrap();
@@ -156,9 +153,8 @@ async fn any_message_selects_its_branch() {
     assert_eq!(texts(&last_grown), texts(&before));
 }
 
-#[tokio::test]
-async fn a_page_reaches_the_requested_message() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn a_page_reaches_the_requested_message(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let (id, steps) = conversation_with_branches(&*storage).await;
     let old = full_transcript(&*storage, id).await.unwrap();
     let reach = Some(old.shown_branch()[1].id);
@@ -175,9 +171,8 @@ async fn a_page_reaches_the_requested_message() {
     );
 }
 
-#[tokio::test]
-async fn long_messages_shorten_a_page() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn long_messages_shorten_a_page(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let id = ConversationId::new();
     let long = "x".repeat(10_000);
     for _ in 0..3 {
@@ -195,9 +190,8 @@ async fn long_messages_shorten_a_page() {
     }
 }
 
-#[tokio::test]
-async fn older_messages_are_private() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn older_messages_are_private(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let (id, _) = conversation_with_branches(&*storage).await;
     let last = transcript_page(&*storage, id, message_limit(1), None)
         .await

@@ -30,9 +30,8 @@ async fn run_options(storage: &dyn Storage, run: RunKey) -> RunOptions {
     context.expect("the run is there").options
 }
 
-#[tokio::test]
-async fn an_intent_sets_parameters_once_everywhere() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn an_intent_sets_parameters_once_everywhere(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "Hello");
     commit_one(&*storage, &first.change).await.unwrap();
@@ -78,9 +77,8 @@ async fn an_intent_sets_parameters_once_everywhere() {
     );
 }
 
-#[tokio::test]
-async fn forced_tools_and_summaries_keep_their_scope() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn forced_tools_and_summaries_keep_their_scope(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let mut first = new_turn(TEST_USER, conversation_id, "Hello");
     if let Change::SendMessage { intent, .. } = &mut first.change {

@@ -40,9 +40,8 @@ async fn count_settings_events(storage: &dyn Storage, user_id: UserId) -> usize 
     log.len()
 }
 
-#[tokio::test]
-async fn the_last_instructions_count() {
-    let (folder, storage) = temp_storage().await;
+pub async fn the_last_instructions_count(backend: &dyn Backend) {
+    let (folder, storage) = temp_storage(backend).await;
     assert_eq!(storage.instructions(TEST_USER).await.unwrap(), "");
     for (user_id, text) in [
         (TEST_USER, "Be kind."),
@@ -61,16 +60,13 @@ async fn the_last_instructions_count() {
         (2, 1)
     );
     drop(storage);
-    let storage = sqlite::SqliteStorage::open(folder.path())
-        .await
-        .expect("the same database");
+    let storage = open_storage(backend, &folder).await;
     assert_eq!(storage.instructions(TEST_USER).await.unwrap(), "Be brief.");
     assert_eq!(storage.instructions(other_user()).await.unwrap(), "Rhyme.");
 }
 
-#[tokio::test]
-async fn finds_a_token_until_it_is_revoked() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn finds_a_token_until_it_is_revoked(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let (one, two, three) = (token(1), token(2), token(3));
     for token in [&one, &two] {
         assert_eq!(
@@ -108,9 +104,8 @@ async fn finds_a_token_until_it_is_revoked() {
     assert_eq!(count_settings_events(&*storage, TEST_USER).await, 4);
 }
 
-#[tokio::test]
-async fn token_use_is_recorded_without_an_event() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn token_use_is_recorded_without_an_event(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let one = token(1);
     commit_one(&*storage, &add_token(TEST_USER, &one)).await.unwrap();
     let (user_id, token_id) = (TEST_USER, one.0.id);
@@ -125,9 +120,8 @@ async fn token_use_is_recorded_without_an_event() {
     assert_eq!(count_settings_events(&*storage, TEST_USER).await, 1);
 }
 
-#[tokio::test]
-async fn tokens_are_separate_per_user() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn tokens_are_separate_per_user(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let one = token(1);
     commit_one(&*storage, &add_token(TEST_USER, &one)).await.unwrap();
     assert_eq!(storage.api_tokens(other_user()).await.unwrap(), []);

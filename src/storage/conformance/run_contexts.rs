@@ -3,9 +3,8 @@
 use super::*;
 use crate::protocol::RawJson;
 
-#[tokio::test]
-async fn run_context_has_all_of_its_user() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn run_context_has_all_of_its_user(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "Hello");
     commit_one(&*storage, &first.change).await.unwrap();
@@ -68,9 +67,8 @@ async fn run_context_has_all_of_its_user() {
     );
 }
 
-#[tokio::test]
-async fn payloads_are_limited_by_total_bytes() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn payloads_are_limited_by_total_bytes(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let first = new_turn(TEST_USER, ConversationId::new(), "Hello");
     commit_one(&*storage, &first.change).await.unwrap();
     let run = first.run;

@@ -84,9 +84,8 @@ fn payload_verdict(payload_id: &str, verdict: Verdict) -> PayloadVerdict {
     }
 }
 
-#[tokio::test]
-async fn the_first_verdict_counts() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn the_first_verdict_counts(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let run = answered_turn_with_suggestions(&*storage).await;
     let before = read_log(&*storage, TEST_USER).await.len();
     let first = judge_payload(TEST_USER, run, "two", Verdict::Rejected);
@@ -131,9 +130,8 @@ async fn the_first_verdict_counts() {
     );
 }
 
-#[tokio::test]
-async fn button_message_stores_the_suggested_action() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn button_message_stores_the_suggested_action(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let asked = new_turn(TEST_USER, ConversationId::new(), "Hello");
     commit_one(&*storage, &asked.change).await.unwrap();
     let offered = SuggestedAction {
@@ -181,9 +179,8 @@ async fn button_message_stores_the_suggested_action() {
     assert_eq!(message.body, MessageBody::User { text, interaction });
 }
 
-#[tokio::test]
-async fn an_action_is_taken_once() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn an_action_is_taken_once(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let run = answered_turn_with_suggestions(&*storage).await;
     let before = read_log(&*storage, TEST_USER).await.len();
     for change in [take_action(TEST_USER, run, 0), take_action(TEST_USER, run, 0)] {
@@ -211,9 +208,8 @@ async fn an_action_is_taken_once() {
     assert_eq!(folded_transcript(&*storage, run.conversation_id).await, stored);
 }
 
-#[tokio::test]
-async fn suggestions_belong_to_their_user_and_conversation() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn suggestions_belong_to_their_user_and_conversation(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let run = answered_turn_with_suggestions(&*storage).await;
     commit_one(
         &*storage,

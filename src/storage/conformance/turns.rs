@@ -2,9 +2,8 @@
 
 use super::*;
 
-#[tokio::test]
-async fn a_repeated_intent_is_applied_once() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn a_repeated_intent_is_applied_once(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "once");
     let started = StartedRun {
         conversation_id: turn.run.conversation_id,
@@ -60,9 +59,8 @@ async fn a_repeated_intent_is_applied_once() {
     assert_eq!(read_log(&*storage, TEST_USER).await, before);
 }
 
-#[tokio::test]
-async fn a_second_active_run_is_rejected_alone() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn a_second_active_run_is_rejected_alone(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "first");
     let second = new_turn(TEST_USER, conversation_id, "second");
@@ -98,9 +96,8 @@ async fn a_second_active_run_is_rejected_alone() {
     assert!(commit_one(&*storage, &second.change).await.is_ok());
 }
 
-#[tokio::test]
-async fn regenerating_shows_a_new_sibling() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn regenerating_shows_a_new_sibling(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let first = new_turn(TEST_USER, ConversationId::new(), "question");
     commit_one(&*storage, &first.change).await.unwrap();
     commit_one(&*storage, &end_run(first.run, "one")).await.unwrap();
@@ -142,9 +139,8 @@ async fn regenerating_shows_a_new_sibling() {
     );
 }
 
-#[tokio::test]
-async fn other_users_data_is_not_found() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn other_users_data_is_not_found(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let turn_of_ann = new_turn(TEST_USER, ConversationId::new(), "mine");
     commit_one(&*storage, &turn_of_ann.change).await.unwrap();
     commit_one(&*storage, &end_run(turn_of_ann.run, "yours"))
@@ -222,9 +218,8 @@ async fn other_users_data_is_not_found() {
     assert!(full_transcript(&*storage, conversation_id).await.is_some());
 }
 
-#[tokio::test]
-async fn only_a_cut_off_last_answer_continues() {
-    let (_folder, storage) = temp_storage().await;
+pub async fn only_a_cut_off_last_answer_continues(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let turn_of = |text| new_turn(TEST_USER, conversation_id, text);
     let continue_run = |run: RunKey| Change::ContinueRun {

@@ -124,7 +124,7 @@ impl Server {
 
     /// Stops offering a tool.
     pub fn withdraw(&self, name: &str) {
-        let mut withdrawn = self.withdrawn();
+        let mut withdrawn = self.lock_withdrawn();
         if withdrawn.insert(name.to_owned()) {
             let tool = listed::first_line(name, listed::MAX_TITLE_BYTES);
             self.log().warn(&format!(
@@ -136,7 +136,7 @@ impl Server {
     }
 
     pub fn is_withdrawn(&self, name: &str) -> bool {
-        self.withdrawn().contains(name)
+        self.lock_withdrawn().contains(name)
     }
 
     pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
@@ -227,7 +227,7 @@ impl Server {
             let instructions = connection.instructions().unwrap_or_default();
             let guidance = self.make_guidance(&instructions).map(Arc::new);
             *self.guidance.write().unwrap_or_else(PoisonError::into_inner) = guidance;
-            self.withdrawn().clear();
+            self.lock_withdrawn().clear();
             self.refresh_tools(&connection).await?;
             self.log()
                 .info(&format!("has listed its tools ({})", self.tools().len()));
@@ -337,12 +337,12 @@ impl Server {
     /// Returns the tools of a list that can be offered.
     fn listed(&self, tools: Vec<Tool>) -> Vec<Arc<ListedTool>> {
         // A tool that disappears and comes back may be another one.
-        self.withdrawn()
+        self.lock_withdrawn()
             .retain(|name| tools.iter().any(|tool| tool.name == *name));
         ListedTool::from_list(self, tools)
     }
 
-    fn withdrawn(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn lock_withdrawn(&self) -> MutexGuard<'_, HashSet<String>> {
         self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

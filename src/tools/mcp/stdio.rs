@@ -1,8 +1,11 @@
 //! A server that Parlor runs as a process: MCP on its standard streams, one message a line. Its
 //! standard error is logged.
 //!
-//! rmcp's own transport for this supports neither process groups nor limits, and waits forever for
-//! the answer to a call if that answer can't be read.
+//! rmcp's own transport (`TokioChildProcess`, rmcp 3.9, with process-wrap for the process group) was
+//! weighed. It drops an answer that is too long or can't be read, so that its call waits until its
+//! timeout; here such an answer fails the call, or ends the connection, at once. It gives the server
+//! up to 6 s to exit, as a constant, leaves children behind if the server itself exits in time, and
+//! has no time limit for writing to a server that does not read.
 
 use std::{borrow::Cow, io, process::Stdio as Pipe, sync::Arc, time::Duration};
 
@@ -86,7 +89,7 @@ impl StdioTransport {
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
-        let group = ProcessGroup::of(&child);
+        let group = ProcessGroup::from_leader(&child);
         let missing = || io::Error::other("it has no standard streams");
         let (input, output) = (child.stdin.take(), child.stdout.take().ok_or_else(missing)?);
         let gone = CancellationToken::new();
@@ -248,7 +251,7 @@ struct ProcessGroup(#[cfg(unix)] Option<rustix::process::Pid>);
 
 #[cfg(unix)]
 impl ProcessGroup {
-    fn of(child: &Child) -> Self {
+    fn from_leader(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self(id.and_then(rustix::process::Pid::from_raw))
     }
@@ -275,7 +278,7 @@ impl ProcessGroup {
 /// On other systems only the process itself is killed, when it is dropped.
 #[cfg(not(unix))]
 impl ProcessGroup {
-    fn of(_: &Child) -> Self {
+    fn from_leader(_: &Child) -> Self {
         Self()
     }
 

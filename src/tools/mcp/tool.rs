@@ -13,7 +13,7 @@ use super::{
     server::Server,
 };
 use crate::{
-    model::{ToolPlan, ToolSpec},
+    model::{ToolInput, ToolPlan, ToolSpec},
     tools::{AnyTool, Guidance, ToolContext, ToolError, ToolResult, ToolRunOptions},
 };
 
@@ -52,19 +52,20 @@ impl AnyTool for ServerTool {
     }
 
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
-        let arguments = parse_object(arguments)?;
-        let needed = self.tool.required.iter().filter_map(|name| arguments.get(name));
-        let mut texts = needed.chain(arguments.values()).filter_map(Value::as_str);
+        let parsed = parse_object(arguments)?;
+        let needed = self.tool.required.iter().filter_map(|name| parsed.get(name));
+        let mut texts = needed.chain(parsed.values()).filter_map(Value::as_str);
         Ok(ToolPlan {
             label: format!("Calling {}", self.tool.title),
             detail: texts.next().map(|text| first_line(text, MAX_DETAIL_BYTES)),
             needs_approval: self.tool.needs_approval,
             is_idempotent: self.tool.is_idempotent,
+            input: ToolInput::new(arguments, parsed),
         })
     }
 
-    async fn run(&self, arguments: &str, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let arguments = parse_object(arguments).map_err(ToolError)?;
+    async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let arguments: JsonObject = input.into_parsed().ok_or_else(ToolError::foreign_input)?;
         let connection = self.server.connection().await.map_err(ToolError)?;
         let called = connection.call_tool(self.tool.name.clone(), arguments, call.progress);
         let CallResponse { outcome, declined } = called.await;

@@ -25,7 +25,7 @@ pub fn set_address(path: &str, replace: bool) {
     };
 }
 
-/// Calls with the new address when the person navigates by a link, or back and forward.
+/// Calls with the new address when the user navigates by a link, or back and forward.
 pub fn on_navigate(call: impl Fn(String) + 'static) {
     let call = std::rc::Rc::new(call);
     let pressed = call.clone();

@@ -167,7 +167,7 @@ pub fn focus_after_removal() {
     });
 }
 
-/// Focuses the input, unless that would open an on-screen keyboard or the person is busy in another element.
+/// Focuses the input, unless that would open an on-screen keyboard or the user is busy in another element.
 pub fn focus_input(area: &HtmlTextAreaElement) {
     let elsewhere = document()
         .active_element()

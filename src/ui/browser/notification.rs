@@ -1,4 +1,4 @@
-//! System notifications, where the browser has them and the person allows them.
+//! System notifications, where the browser has them and the user allows them.
 
 use js_sys::{Array, Function, Object, Promise, Reflect};
 use leptos::{

@@ -34,7 +34,7 @@ pub fn set_not_found() {
     }
 }
 
-/// The person's settings as JSON, if they can be read.
+/// The user's settings as JSON, if they can be read.
 pub async fn load_personal() -> Option<RawJson> {
     let personal = personal::personal().await.ok()?;
     Some(RawJson::parse_or_quote(&serde_json::to_string(&personal).ok()?))

@@ -25,7 +25,7 @@ pub fn local_day(at: Timestamp) -> i64 {
     Timestamp(at.0 - offset_ms as i64).days_since_epoch()
 }
 
-/// A time in the person's format: the hour, and the date if it is not today's.
+/// A time in the user's format: the hour, and the date if it is not today's.
 pub fn local_time(at: Timestamp) -> String {
     let options = Object::new();
     let mut fields = vec![("hour", "2-digit"), ("minute", "2-digit")];

@@ -43,7 +43,7 @@ impl Toasts {
         self.dismiss_later(number);
     }
 
-    /// Removes a toast later, but not while a person may be about to press something in it.
+    /// Removes a toast later, but not while a user may be about to press something in it.
     fn dismiss_later(self, number: u64) {
         browser::set_timeout(TOAST_DURATION_MS, move || {
             if browser::has_focus_in(AREA_SELECTOR) {

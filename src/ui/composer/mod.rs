@@ -68,7 +68,7 @@ pub fn Composer() -> impl IntoView {
             let route = chat_route.get_untracked();
             drafts::save(route, &area.value());
             browser::fit_height(&area);
-            // A person who writes another message has read the error.
+            // A user who writes another message has read the error.
             outbox.dismiss_send_error(route);
         }
     };

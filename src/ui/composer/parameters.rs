@@ -59,7 +59,7 @@ pub fn code(is_asking: RwSignal<bool>) -> Result<LazyView, LoadError> {
 fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
     let (conversations, next_message) = (use_conversations(), use_next_message());
     let dialog = use_modal(|| true);
-    // The values at opening: changes from other tabs do not overwrite what the person is typing.
+    // The values at opening: changes from other tabs do not overwrite what the user is typing.
     let here = untrack(|| conversations.current_view());
     let before = match &here {
         Some(view) => view.parameters.get_untracked().to_input(),

@@ -80,10 +80,9 @@ impl Texts {
     }
 }
 
-fn page(route: Route, other: &str) -> PageSnapshot {
+fn page(other: &str) -> PageSnapshot {
     PageSnapshot {
         now: NOW,
-        place: route,
         list: Ok(ConversationList::default()),
         transcript: None,
         models: Ok(ModelList {
@@ -153,7 +152,7 @@ fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
     }))
 }
 
-/// A conversation: a question, an answer with every kind of content, and one that waits for a person.
+/// A conversation: a question, an answer with every kind of content, and one that waits for a user.
 pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let id = ConversationId::new();
     let other = &texts.other;
@@ -255,12 +254,12 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let page = PageSnapshot {
         list: Ok(list),
         transcript: Some(Ok(transcript)),
-        ..page(route, other)
+        ..page(other)
     };
     (page, route.path())
 }
 
-/// The other pages with a person's texts in them: the settings, the literature, and errors.
+/// The other pages with a user's texts in them: the settings, the literature, and errors.
 pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     let error = || ApiError::new(ErrorCode::Unavailable, text);
     let id = ConversationId::new();
@@ -269,16 +268,16 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         list: Err(error()),
         transcript: Some(Err(error())),
         models: Err(error()),
-        ..page(route, text)
+        ..page(text)
     };
     let settings = PageSnapshot {
         personal: Some(json(&personal(text))),
-        ..page(Route::Settings, text)
+        ..page(text)
     };
     let mut pages = vec![
         (failed, route.path()),
         (settings, Route::Settings.path()),
-        (page(Route::New, text), Route::New.path()),
+        (page(text), Route::New.path()),
     ];
     for address in [
         "/literature",
@@ -288,7 +287,7 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     ] {
         let literature = PageSnapshot {
             opened: Some(json(&opened(text))),
-            ..page(Route::Literature, text)
+            ..page(text)
         };
         pages.push((literature, address.into()));
     }
@@ -299,7 +298,7 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     };
     let literature = PageSnapshot {
         opened: Some(json(&refused)),
-        ..page(Route::Literature, text)
+        ..page(text)
     };
     pages.push((literature, "/literature/articles/11?q=tea".into()));
     pages

@@ -5,13 +5,14 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use crate::ui::{
     browser, components::not_found::not_found_notice, components::toast::ToastArea,
     components::toast::use_toasts, composer::Composer, diagnostics, diagnostics::DiagnosticsDialog,
-    layout::header::Header, layout::welcome::Welcome, literature::LiteratureSnapshot,
-    literature::literature_page, markdown::MarkdownLoader, panel::Panel, panel::PanelFrame, panel::use_panel,
-    runtime::erase::Erase, runtime::when::When, settings::SettingsSnapshot, settings::settings_page,
-    sidebar::Sidebar, sidebar::deletion::Deletion, state::ListRow, state::Navigation, state::Stores,
-    state::page_registry::PageRegistry, state::route::Route, state::snapshot::PageCodec,
-    state::snapshot::PageSnapshot, state::tray::Tray, state::tray::use_tray, state::use_conversation_list,
-    state::use_conversations, state::use_navigation, transcript::Conversation, tray::tray,
+    layout::header::Header, layout::welcome::Welcome, markdown::MarkdownLoader, pages::PAGES, panel::Panel,
+    panel::PanelFrame, panel::use_panel, runtime::erase::Erase, runtime::when::When,
+    settings::SettingsSnapshot, settings::settings_page, sidebar::Sidebar, sidebar::deletion::Deletion,
+    state::ListRow, state::Navigation, state::Stores, state::page_registry::PageRegistry,
+    state::page_registry::use_page_registry, state::route::Route, state::snapshot::OpenedPage,
+    state::snapshot::PageCodec, state::snapshot::PageSnapshot, state::tray::Tray, state::tray::use_tray,
+    state::use_conversation_list, state::use_conversations, state::use_navigation, transcript::Conversation,
+    tray::tray,
 };
 
 /// The whole page. The server waits for the page's snapshots and renders them; the browser finds them in the page.
@@ -20,7 +21,7 @@ pub fn Chat() -> impl IntoView {
     let navigation = create_navigation(browser::current_address());
     Effect::new(move |_| browser::on_navigate(move |to| navigation.follow_browser(to)));
     let address = untrack(|| navigation.with_address(String::clone));
-    let snapshots = OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(address), true);
+    let snapshots = OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(address, PAGES), true);
     view! {
         <Suspense>
             {move || Suspend::new(async move {
@@ -41,19 +42,19 @@ pub(in crate::ui) fn create_navigation(address: String) -> Navigation {
     let tray = Tray::new();
     provide_context(tray);
     provide_context(MarkdownLoader::start());
-    Navigation::new(address, tray)
+    Navigation::new(address, PAGES, tray)
 }
 
 /// Renders the page from its snapshots.
 pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> AnyView {
     provide_context(page.form);
     provide_context(SettingsSnapshot(page.personal.clone()));
-    provide_context(LiteratureSnapshot(page.opened.clone()));
+    provide_context(OpenedPage(page.opened.clone()));
     let stores = Stores::new(page, navigation);
     stores.provide();
     provide_context(Deletion::new());
     provide_context(Panel::new());
-    provide_context(PageRegistry::new());
+    provide_context(PageRegistry::new(PAGES));
     provide_context(DiagnosticsDialog::new());
     let (list, conversations) = (use_conversation_list(), use_conversations());
     Effect::new(move |_| {
@@ -94,10 +95,10 @@ fn Layout() -> impl IntoView {
     let (list, conversations) = (use_conversation_list(), use_conversations());
     let page_route = use_navigation().page_route();
     let on_page = Memo::new(move |_| page_route.get().has_tray());
-    let title = Memo::new(move |_| match conversations.current_view() {
-        _ if on_page.get() => "Literature".into(),
-        Some(view) => view.title.get(),
-        None => String::new(),
+    let title = Memo::new(move |_| match (page_route.get(), conversations.current_view()) {
+        (Route::Page(page), _) => page.title.into(),
+        (_, Some(view)) => view.title.get(),
+        (_, None) => String::new(),
     });
     let active_count = Memo::new(move |_| {
         let is_active = |row: &&ListRow| row.is_running.get() || list.has_news(row);
@@ -114,13 +115,13 @@ fn Layout() -> impl IntoView {
     };
     browser::set_title(page_title);
     let main = move || match page_route.get() {
-        Route::Literature => "#literature",
-        Route::Settings => "#settings",
-        _ => "#message",
+        Route::Page(page) => ["#", page.name].concat(),
+        Route::Settings => "#settings".into(),
+        _ => "#message".into(),
     };
     view! {
         <div class="app">
-            <a class="skip-link" href=main on:click=move |event| skip_to(event, main())>
+            <a class="skip-link" href=main on:click=move |event| skip_to(event, &main())>
                 {move || if main() == "#message" { "Skip to the message box" } else { "Skip to the page" }}
             </a>
             <Sidebar/>
@@ -163,13 +164,18 @@ fn route_view(route: Route) -> AnyView {
     match route {
         Route::New => view! { <Welcome/> }.erase(),
         Route::Conversation(id) => view! { <Conversation view=use_conversations().view(id)/> }.erase(),
-        Route::Literature => literature_page(),
-        Route::Settings => settings_page(),
-        Route::Nowhere => {
-            browser::set_not_found();
-            not_found_notice("There is nothing at this address.")
+        Route::Page(page) => {
+            let entry = use_page_registry().page(page);
+            entry.map_or_else(not_found, |entry| (entry.view)())
         }
+        Route::Settings => settings_page(),
+        Route::Nowhere => not_found(),
     }
+}
+
+fn not_found() -> AnyView {
+    browser::set_not_found();
+    not_found_notice("There is nothing at this address.")
 }
 
 #[cfg(test)]

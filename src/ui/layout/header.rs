@@ -14,7 +14,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     let (conversations, navigation) = (use_conversations(), use_navigation());
     // Screen reader users who jump from heading to heading find text here even while nothing is loaded.
     let heading = move || match conversations.current_view().map(|view| view.phase.get()) {
-        _ if navigation.page_route().get() == Route::Literature => title.get(),
+        _ if matches!(navigation.page_route().get(), Route::Page(_)) => title.get(),
         None if navigation.chat_route().get() == Route::New => "New chat".into(),
         Some(ConversationPhase::Loading) => "Loading…".into(),
         None if navigation.chat_route().get() == Route::Settings => "Settings".into(),

@@ -1,7 +1,7 @@
 //! Loading the code of the lazy views that the server has rendered, before the browser takes the page over.
 
 use crate::ui::{
-    browser, components::not_found, literature, markdown, panel, runtime::backoff::backoff_ms, settings,
+    browser, components::not_found, markdown, pages::PAGES, panel, runtime::backoff::backoff_ms, settings,
     transcript, tray,
 };
 
@@ -12,16 +12,18 @@ pub async fn prepare() {
     loop {
         // One after the other: most of them are in the same file.
         let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
-        let are_here = (!is_there("not_found") || not_found::load().await.is_ok())
+        let mut are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("settings") || settings::load().await.is_ok())
             && (!is_there("markdown") || markdown::load_markdown().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
             && (!is_there("colours") || markdown::load_colours().await.is_ok())
             && (!is_there("payload") || panel::load_card().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
-            && (!is_there("literature") || literature::load().await.is_ok())
             && (!is_there("tray") || tray::load().await.is_ok())
             && (!is_there("sources") || transcript::load_sources().await.is_ok());
+        for page in PAGES {
+            are_here = are_here && (!is_there(page.info.name) || (page.load)().await);
+        }
         if are_here {
             return;
         }

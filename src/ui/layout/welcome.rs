@@ -55,7 +55,7 @@ pub fn Welcome() -> impl IntoView {
     }
 }
 
-/// A notice for a configured endpoint that does not work, shown before the person writes a message to it.
+/// A notice for a configured endpoint that does not work, shown before the user writes a message to it.
 fn endpoint_problem(problem: RunError) -> AnyView {
     view! {
         <div class="hint">

@@ -1,4 +1,4 @@
-//! The assistant's proposals for this page, and the actions that run when the person presses a button.
+//! The assistant's proposals for this page, and the actions that run when the user presses a button.
 
 use std::sync::Arc;
 
@@ -13,9 +13,30 @@ use crate::{
     protocol::literature::LiteratureTab,
     protocol::panel::PanelBody,
     ui::{
-        browser, panel::handlers::PayloadHandler, panel::use_panel, state::page_registry::use_page_registry,
-        state::tray::use_tray, transcript::actions::PageAction, transcript::actions::PressedAction,
+        browser, panel::use_panel, state::page_registry::OtherPage, state::page_registry::PageAction,
+        state::page_registry::PayloadHandler, state::page_registry::PressedAction,
+        state::page_registry::use_page_registry, state::tray::use_tray,
     },
+};
+
+/// A proposed query on another page.
+pub const QUERY_HANDLER: PayloadHandler = PayloadHandler {
+    other_page: Some(OtherPage {
+        button_label: "Search in Literature",
+        description: "This opens the page Literature, together with this conversation.",
+        address: |proposal| match &proposal.body {
+            PanelBody::Query(suggestion) => {
+                let query = suggestion.query.clone();
+                let address = LiteratureLocation {
+                    query,
+                    ..LiteratureLocation::default()
+                };
+                Some(address.to_address())
+            }
+            _ => None,
+        },
+    }),
+    ..PayloadHandler::new("query_suggestion", "Suggested query", 420)
 };
 
 /// The data of the action `open_article`.
@@ -34,7 +55,7 @@ pub fn register(state: LiteratureState) {
             tray.close_if_covering();
             browser::on_next_frame(|| browser::focus_selector(QUERY_INPUT));
         })),
-        ..PayloadHandler::new("query_suggestion", "Suggested query", 420)
+        ..QUERY_HANDLER
     });
     page.actions.register(PageAction {
         name: "open_article",

@@ -1,4 +1,4 @@
-//! An article, with its abstract and the person's note.
+//! An article, with its abstract and the user's note.
 
 use leptos::prelude::*;
 

@@ -12,7 +12,7 @@ use crate::{
 /// The maximum number of authors listed.
 const MAX_LISTED_AUTHORS: usize = 6;
 
-/// An article in a list. Its title opens it; with `noted` it includes the person's note.
+/// An article in a list. Its title opens it; with `noted` it includes the user's note.
 pub fn article_entry(state: LiteratureState, article: &Article, noted: bool) -> AnyView {
     let pmid = article.pmid.clone();
     let href = move || {
@@ -37,7 +37,7 @@ pub fn article_entry(state: LiteratureState, article: &Article, noted: bool) -> 
     .erase()
 }
 
-/// The person's note.
+/// The user's note.
 fn note_preview(state: LiteratureState, pmid: String) -> AnyView {
     let note =
         Memo::new(move |_| state.with_library(|library| Some(library.saved_article(&pmid)?.note.clone())));

@@ -3,7 +3,7 @@
 //!
 //! - [`state`]: the page's state and actions; the other modules are views of it
 //! - [`side_page`]: the page's context for the chat in the tray
-//! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the person's note about an article
+//! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the user's note about an article
 //! - [`actions`]: the assistant's proposals for this page, and the actions that it can suggest
 //! - [`entry`]: an article in a list; [`streams`]: saved queries
 
@@ -22,21 +22,21 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::state::LiteratureState;
-use crate::protocol::RawJson;
-use crate::protocol::literature::{LiteratureLocation, LiteratureTab};
+use crate::protocol::literature::{self, LiteratureLocation, LiteratureTab};
 use crate::ui::{
     browser, components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
     runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
+    state::page_registry::PageEntry,
 };
 
-/// The page's snapshot, if this is the first page: a `LiteraturePageData` that only this page reads.
-#[derive(Clone)]
-pub struct LiteratureSnapshot(pub Option<RawJson>);
-
-/// The page, at any of its addresses.
-pub fn literature_page() -> AnyView {
-    lazy_view(code)
-}
+/// The page, for the parts around it.
+pub const PAGE: PageEntry = PageEntry {
+    info: &literature::PAGE,
+    icon: icons::book,
+    view: || lazy_view(code),
+    load: || Box::pin(async { load().await.is_ok() }),
+    handlers: &[actions::QUERY_HANDLER],
+};
 
 #[wasm_split(literature, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn code() -> Result<LazyView, LoadError> {

@@ -1,4 +1,4 @@
-//! The person's note about a saved article. An unsaved note is stored in this browser, as message drafts are, along
+//! The user's note about a saved article. An unsaved note is stored in this browser, as message drafts are, along
 //! with the saved note that it is based on. If the saved note was changed elsewhere meanwhile, the change is shown
 //! before it is overwritten, and the server overwrites nothing that this page has not seen.
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::LiteratureState;
 use crate::{
-    api::rpc,
+    api::literature as rpc,
     protocol::ErrorCode,
     protocol::json,
     ui::{browser, runtime::erase::Erase, runtime::when::When},
@@ -65,7 +65,7 @@ impl NoteDraft {
             let of = saved.to_owned();
             return Some(Self { of, ..self });
         }
-        // The person has not changed the note.
+        // The user has not changed the note.
         let is_untouched = self.has_text(&self.of);
         (!is_untouched).then_some(self)
     }
@@ -140,12 +140,12 @@ impl NoteEditor {
         if saved.as_deref() == Some(text.trim()) {
             return;
         }
-        // The notes that the person has seen or sent. The saved note may have changed since without this page knowing.
+        // The notes that the user has seen or sent. The saved note may have changed since without this page knowing.
         let replaces = saved.into_iter().chain(self.last_sent.get_untracked()).collect();
         self.last_sent.set(Some(text.trim().to_owned()));
         let (pmid, state) = (self.pmid.clone(), self.state);
         let request = async move {
-            let result = rpc::note_article(pmid.clone(), text.clone(), replaces).await;
+            let result = rpc::set_article_note(pmid.clone(), text.clone(), replaces).await;
             match &result {
                 // Even if the page was left.
                 Ok(()) => NoteDraft::remove(&pmid, &text),
@@ -218,7 +218,7 @@ mod tests {
             of: of.into(),
             text: text.into(),
         };
-        // It was saved: the draft continues from there, with the space at the end that the person may be about to write
+        // It was saved: the draft continues from there, with the space at the end that the user may be about to write
         // after.
         assert_eq!(draft("old", "new ").rebase("new"), Some(draft("new", "new ")));
         // Unchanged: the saved note is shown.

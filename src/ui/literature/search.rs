@@ -25,7 +25,7 @@ pub fn search_tab(state: LiteratureState) -> AnyView {
     let body = move || match off.get() {
         Some(why) => search_unavailable(why),
         None => view! {
-            <SearchBox desk=state/>
+            <SearchBox state/>
             {streams::stream_list(state)}
             {move || results(state)}
         }
@@ -52,10 +52,10 @@ fn search_unavailable(why: String) -> AnyView {
 
 /// A plain form without scripts; with them, it changes the address.
 #[component]
-fn SearchBox(desk: LiteratureState) -> impl IntoView {
+fn SearchBox(state: LiteratureState) -> impl IntoView {
     let input = NodeRef::<html::Input>::new();
     let order = NodeRef::<html::Select>::new();
-    let address = desk.address;
+    let address = state.address;
     let submit = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let (Some(input), Some(order)) = (input.get_untracked(), order.get_untracked()) else {
@@ -76,9 +76,9 @@ fn SearchBox(desk: LiteratureState) -> impl IntoView {
         let stream = here.stream.filter(|_| here.query == to.query);
         let to = LiteratureLocation { stream, ..to };
         if to == here {
-            desk.search_again();
+            state.search_again();
         } else {
-            desk.go_to(&to);
+            state.go_to(&to);
         }
     };
     let by_date = move || address.with(|address| address.sort == ArticleSort::Date);
@@ -96,7 +96,7 @@ fn SearchBox(desk: LiteratureState) -> impl IntoView {
             order.set_value(value);
         }
     });
-    let can_keep = move || query.with(|query| !query.is_empty()) && desk.open_stream().is_none();
+    let can_keep = move || query.with(|query| !query.is_empty()) && state.open_stream().is_none();
     view! {
         <form class="search-box" role="search" method="get" action=LITERATURE_PATH on:submit=submit>
             <input
@@ -119,7 +119,7 @@ fn SearchBox(desk: LiteratureState) -> impl IntoView {
                 <button
                     type="button"
                     class="button button-quiet needs-script"
-                    on:click=move |_| streams::edit_new_stream(desk)
+                    on:click=move |_| streams::edit_new_stream(state)
                 >
                     {icons::plus()} "Save as a stream"
                 </button>

@@ -2,9 +2,9 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{LiteratureSnapshot, side_page::side_page};
+use super::side_page::side_page;
 use crate::{
-    api::rpc,
+    api::literature as rpc,
     protocol::{
         ApiError, ErrorCode, Position, json,
         literature::LiteraturePageData,
@@ -17,8 +17,8 @@ use crate::{
         browser,
         components::toast::{Toasts, use_toasts},
         state::{
-            Connection, LiteratureUpdate, Navigation, tray::use_tray, use_connection, use_feeds,
-            use_lifecycle, use_navigation,
+            Connection, Navigation, PageUpdate, snapshot::OpenedPage, tray::use_tray, use_connection,
+            use_feeds, use_lifecycle, use_navigation,
         },
     },
 };
@@ -106,7 +106,7 @@ impl LiteratureState {
             last_search: RwSignal::default(),
         };
         // The snapshot is shown once, on the first view of the page.
-        let opened = expect_context::<LiteratureSnapshot>().0;
+        let opened = expect_context::<OpenedPage>().0;
         let opened = opened.filter(|_| !use_lifecycle().is_hydrated());
         let opened =
             opened.and_then(|opened| json::parse::<LiteraturePageData>(opened.as_str().as_bytes()).ok());
@@ -133,7 +133,7 @@ impl LiteratureState {
     /// Follows the address and the log, and sets the tray's context.
     pub fn start(self) {
         use_tray().set_side_page(side_page(self));
-        use_feeds().on_literature_change(move |change| self.on_update(change));
+        use_feeds().on_page_change(literature::PAGE.name, move |change| self.on_update(change));
         Effect::new(move |before: Option<()>| {
             let address = self.address.get();
             if address.tab == LiteratureTab::Search && address.article.is_none() {
@@ -249,7 +249,7 @@ impl LiteratureState {
     }
 
     /// Applies a change of the library, or reloads it if all of it may have changed.
-    fn on_update(self, change: LiteratureUpdate) {
+    fn on_update(self, change: PageUpdate) {
         let Some((position, change)) = change else {
             return self.load_library();
         };
@@ -350,7 +350,7 @@ impl LiteratureState {
     ) {
         spawn_local(async move {
             match self.connection.call(request).await {
-                // The person may have left the page by now and must not be taken back.
+                // The user may have left the page by now and must not be taken back.
                 Ok(()) if self.last_removed.is_disposed() => {}
                 Ok(()) => done(self),
                 Err(error) => self.toasts.show(error.message),

@@ -4,7 +4,7 @@ use leptos::{ev, html, prelude::*};
 
 use super::{search::QUERY_INPUT, state::LiteratureState};
 use crate::{
-    api::rpc,
+    api::literature as rpc,
     protocol::StreamId,
     protocol::literature::LiteratureLocation,
     protocol::literature::ResearchStream,
@@ -128,7 +128,7 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
             return;
         }
         let to = stream_address(&stream);
-        state.send(rpc::keep_stream(stream), move |state| {
+        state.send(rpc::save_stream(stream), move |state| {
             close();
             state.toasts.show(if is_new {
                 "The stream is saved."

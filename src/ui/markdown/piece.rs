@@ -1,4 +1,4 @@
-//! Long texts are shown in pieces: the first at once, each further one when a person asks for it.
+//! Long texts are shown in pieces: the first at once, each further one when a user asks for it.
 //!
 //! An answer may have 8 MiB. Rendering all of it as nodes would keep a browser busy for minutes, and the server would
 //! render it for every reader. The end of a piece depends on the text alone, not on its deltas, so that the server and

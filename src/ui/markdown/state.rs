@@ -76,7 +76,7 @@ impl MarkdownState {
             nodes
         });
         state.nodes.splice(0, nodes);
-        state.link_footnotes();
+        state.update_footnotes();
         state
     }
 
@@ -141,7 +141,7 @@ impl MarkdownState {
             SourceText::Growing(mut document) => {
                 self.apply_patches(maker, &document.finish());
                 maker.finish();
-                self.link_footnotes();
+                self.update_footnotes();
                 SourceText::Finished(document)
             }
             ended => ended,
@@ -154,7 +154,7 @@ impl MarkdownState {
             source.meter = PieceMeter::default();
             let rest = std::mem::take(&mut source.rest);
             self.show_within_piece(source, &rest);
-            self.link_footnotes();
+            self.update_footnotes();
             self.finish_shown(source);
             self.update_has_more(source);
         });
@@ -186,7 +186,7 @@ impl MarkdownState {
         nth_code_block(&parse(&whole), last)
     }
 
-    fn link_footnotes(&self) {
+    fn update_footnotes(&self) {
         let footnotes = FootnoteIndex::collect(&self.nodes);
         if self.footnotes.with_untracked(|old| *old != footnotes) {
             self.footnotes.set(footnotes);

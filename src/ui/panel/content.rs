@@ -6,14 +6,15 @@ use leptos::{
     ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
 };
 
-use super::{Panel, ShownPayload, body, handlers, verdict::verdict_buttons, width};
+use super::{Panel, body, handlers, verdict::verdict_buttons, width};
 use crate::{
     api::rpc,
     protocol::ApiError,
     protocol::PanelView,
     ui::{
         browser, components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        state::Connection, state::page_registry::use_page_registry, state::use_connection,
+        state::Connection, state::page_registry::PayloadHandler, state::page_registry::ShownPayload,
+        state::page_registry::use_page_registry, state::use_connection,
     },
 };
 
@@ -74,7 +75,7 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
                 .then(|| verdict_buttons(panel, &proposed, &handler, view.clone()));
             view! {
                 {answer}
-                {body::body(&view)}
+                {payload_body(&handler, &proposed, &view)}
             }
             .erase()
         }
@@ -95,6 +96,14 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
         </div>
     }
     .erase()
+}
+
+/// The content: the page's own view, or else the one of its kind.
+pub(super) fn payload_body(handler: &PayloadHandler, shown: &ShownPayload, view: &Arc<PanelView>) -> AnyView {
+    match handler.view {
+        Some(own) => own.run((shown.clone(), view.clone())),
+        None => body::body(view),
+    }
 }
 
 fn load(connection: Connection, shown: &ShownPayload, state: RwSignal<PayloadState>) {

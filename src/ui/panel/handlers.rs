@@ -1,86 +1,17 @@
 //! The presentation of a payload, by its type. The server decides the content ([`PanelBody`]).
 //!
-//! A page with types of its own, or one that accepts proposals, registers handlers with
-//! `use_page_registry().handlers.register(…)`. They take precedence over the handlers here.
+//! A page with types of its own has handlers in its [`PageEntry`], for other pages. While it is shown, it registers others
+//! with `use_page_registry().handlers.register(…)`, such as one that accepts proposals. These take precedence.
 //!
 //! [`PanelBody`]: crate::protocol::panel::PanelBody
+//! [`PageEntry`]: crate::ui::state::page_registry::PageEntry
 
-use std::sync::Arc;
+use crate::ui::state::page_registry::{PageRegistry, PayloadHandler};
 
-use leptos::prelude::*;
-
-use crate::{
-    protocol::PanelView, protocol::literature::LiteratureLocation, protocol::panel::PanelBody,
-    ui::state::page_registry::PageRegistry,
-};
-
-/// Handles a proposal on a page.
-pub type ProposalCallback = Callback<Arc<PanelView>>;
-
-/// The presentation of a payload type.
-#[derive(Clone, Copy, Debug)]
-pub struct PayloadHandler {
-    pub kind: &'static str,
-    /// The panel's title.
-    pub title: &'static str,
-    /// The panel's default width.
-    pub width: u32,
-    /// The page's actions for Accept and Reject. Without them, only the verdict is stored.
-    pub accept: Option<ProposalCallback>,
-    pub reject: Option<ProposalCallback>,
-    /// The page that can accept the proposal if the present one can't.
-    pub other_page: Option<OtherPage>,
-}
-
-/// Another page, on which a proposal is accepted.
-#[derive(Clone, Copy, Debug)]
-pub struct OtherPage {
-    /// The label of the button.
-    pub button_label: &'static str,
-    /// A sentence about its effect.
-    pub description: &'static str,
-    /// The address that opens the proposal there.
-    pub address: fn(&PanelView) -> Option<String>,
-}
-
-impl PayloadHandler {
-    pub const fn new(kind: &'static str, title: &'static str, width: u32) -> Self {
-        Self {
-            kind,
-            title,
-            width,
-            accept: None,
-            reject: None,
-            other_page: None,
-        }
-    }
-}
-
-/// A query runs on the page *Literature*.
-const LITERATURE_PAGE: OtherPage = OtherPage {
-    button_label: "Search in Literature",
-    description: "This opens the page Literature, together with this conversation.",
-    address: |proposal| match &proposal.body {
-        PanelBody::Query(suggestion) => {
-            let query = suggestion.query.clone();
-            let address = LiteratureLocation {
-                query,
-                ..LiteratureLocation::default()
-            };
-            Some(address.to_address())
-        }
-        _ => None,
-    },
-};
-
-static COMMON_HANDLERS: [PayloadHandler; 7] = [
+static COMMON_HANDLERS: [PayloadHandler; 6] = [
     PayloadHandler::new("chart", "Chart", 560),
     PayloadHandler::new("pubmed_article", "Article", 480),
     PayloadHandler::new("pubmed_search_results", "Articles", 520),
-    PayloadHandler {
-        other_page: Some(LITERATURE_PAGE),
-        ..PayloadHandler::new("query_suggestion", "Suggested query", 420)
-    },
     PayloadHandler::new("table", "Table", 640),
     PayloadHandler::new("text_document", "Document", 600),
     PayloadHandler::new("web_search_results", "Search results", 480),
@@ -89,24 +20,43 @@ static COMMON_HANDLERS: [PayloadHandler; 7] = [
 /// The handler for unknown types.
 static FALLBACK_HANDLER: PayloadHandler = PayloadHandler::new("other", "Data", 480);
 
-/// The handler of a type: the page's own, or else the common one.
-pub fn handler_for(page: &PageRegistry, kind: &str) -> PayloadHandler {
-    let everywhere = || COMMON_HANDLERS.iter().find(|handler| handler.kind == kind);
-    page.handlers
-        .find(|handler| handler.kind == kind)
-        .unwrap_or_else(|| *everywhere().unwrap_or(&FALLBACK_HANDLER))
+/// The handler of a type: that of the shown page, or else of any page, or else the common one.
+pub fn handler_for(registry: &PageRegistry, kind: &str) -> PayloadHandler {
+    let of_kind = |handler: &PayloadHandler| handler.kind == kind;
+    let elsewhere = || {
+        let mut pages = registry.pages.iter().flat_map(|page| page.handlers);
+        pages.find(|handler| of_kind(handler))
+    };
+    let everywhere = || COMMON_HANDLERS.iter().find(|handler| of_kind(handler));
+    registry
+        .handlers
+        .find(of_kind)
+        .unwrap_or_else(|| *elsewhere().or_else(everywhere).unwrap_or(&FALLBACK_HANDLER))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use leptos::prelude::*;
+
     use super::*;
-    use crate::protocol::panel::QuerySuggestion;
+    use crate::{
+        protocol::{
+            ConversationId, PanelView, PayloadRef,
+            panel::{PanelBody, QuerySuggestion},
+        },
+        ui::{
+            pages::PAGES, panel::content::payload_body, runtime::erase::Erase,
+            state::page_registry::ShownPayload,
+        },
+    };
 
     #[test]
     fn queries_are_accepted_by_the_literature_page() {
         let owner = Owner::new();
         owner.set();
-        let elsewhere = handler_for(&PageRegistry::new(), "query_suggestion")
+        let elsewhere = handler_for(&PageRegistry::new(PAGES), "query_suggestion")
             .other_page
             .expect("a page");
         let proposal = PanelView {
@@ -128,7 +78,7 @@ mod tests {
     fn page_handler_overrides_common_handler() {
         let owner = Owner::new();
         owner.set();
-        let page = PageRegistry::new();
+        let page = PageRegistry::new(PAGES);
         assert_eq!(handler_for(&page, "query_suggestion").title, "Suggested query");
         let accept = Some(Callback::new(|_| {}));
         let query = PayloadHandler::new("query_suggestion", "Query for PubMed", 500);
@@ -137,5 +87,40 @@ mod tests {
         assert_eq!((own.title, own.accept.is_some()), ("Query for PubMed", true));
         assert_eq!(handler_for(&page, "table").title, "Table");
         assert_eq!(handler_for(&page, "unheard_of").title, "Data");
+    }
+
+    #[test]
+    fn page_handler_brings_its_own_view() {
+        let owner = Owner::new();
+        owner.set();
+        let page = PageRegistry::new(PAGES);
+        let shown = ShownPayload {
+            conversation_id: ConversationId::new(),
+            payload: PayloadRef {
+                payload_id: "abc12345".into(),
+                kind: "drawer".into(),
+                summary: "Drawer 1".into(),
+            },
+        };
+        let view = Arc::new(PanelView {
+            summary: "Drawer 1".into(),
+            is_proposal: false,
+            obstacle: None,
+            body: PanelBody::Query(QuerySuggestion {
+                query: "tides[ti]".into(),
+                explanation: None,
+            }),
+        });
+        let render = || payload_body(&handler_for(&page, "drawer"), &shown, &view).to_html();
+        assert!(render().contains("tides[ti]"));
+        page.handlers.register(PayloadHandler {
+            view: Some(Callback::new(|(shown, view): (ShownPayload, Arc<PanelView>)| {
+                view! { <p>{shown.payload.payload_id} ": " {view.summary.clone()}</p> }.erase()
+            })),
+            ..PayloadHandler::new("drawer", "Drawer", 480)
+        });
+        let html = render();
+        assert!(html.contains("abc12345") && html.contains("Drawer 1"), "{html}");
+        assert!(!html.contains("tides[ti]"), "{html}");
     }
 }

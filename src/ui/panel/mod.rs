@@ -4,7 +4,7 @@
 //! transcript. The content's code is in a file of its own ([`content`]), which is loaded when the panel is first
 //! opened.
 //!
-//! - [`handlers`]: title and width by payload type, and the page's actions for proposals
+//! - [`handlers`]: the presentation by payload type: title, width, and the page's own view and actions for proposals
 //! - [`verdict`]: accepting and rejecting
 //! - [`width`]: the resizing by pointer and keys
 //! - [`body`]: the content, one file per kind
@@ -12,7 +12,7 @@
 mod body;
 mod card;
 mod content;
-pub mod handlers;
+mod handlers;
 mod verdict;
 mod width;
 
@@ -27,6 +27,7 @@ use crate::ui::{
     components::icons,
     runtime::lazy::lazy_view,
     runtime::when::When,
+    state::page_registry::ShownPayload,
     state::{ConversationPhase, Navigation, OpenConversations, use_conversations, use_feeds, use_navigation},
 };
 
@@ -43,13 +44,6 @@ pub struct Panel {
     is_fullscreen: RwSignal<bool>,
     conversations: OpenConversations,
     navigation: Navigation,
-}
-
-/// A payload on the screen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ShownPayload {
-    conversation_id: ConversationId,
-    payload: PayloadRef,
 }
 
 impl Panel {
@@ -82,7 +76,7 @@ impl Panel {
         panel
     }
 
-    /// Opens automatically, if there is room and the person is not working in it.
+    /// Opens automatically, if there is room and the user is not working in it.
     fn on_payload(self, id: ConversationId, payload: PayloadRef) {
         let is_here = self.navigation.shown_conversation() == Some(id);
         if is_here && !browser::matches_media(NARROW_QUERY) && !browser::has_focus_in(FRAME_SELECTOR) {
@@ -133,7 +127,7 @@ impl Panel {
         })
     }
 
-    /// The person's verdict on a payload.
+    /// The user's verdict on a payload.
     fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
         let judged = self.conversations.view(conversation_id).verdict_version;
         let payload_id = payload_id.to_owned();

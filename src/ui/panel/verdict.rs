@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{Panel, ShownPayload, handlers::PayloadHandler};
+use super::Panel;
 use crate::{
     protocol::PanelView,
     protocol::Verdict,
-    ui::{browser, components::icons, runtime::erase::Erase, state::tray::use_tray},
+    ui::{
+        browser, components::icons, runtime::erase::Erase, state::page_registry::PayloadHandler,
+        state::page_registry::ShownPayload, state::tray::use_tray,
+    },
 };
 
 /// The buttons, or the verdict.

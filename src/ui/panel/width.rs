@@ -1,9 +1,9 @@
-//! The panel's width: the default of the payload type, or the person's choice, which this browser stores by type.
+//! The panel's width: the default of the payload type, or the user's choice, which this browser stores by type.
 
 use leptos::{ev, prelude::*};
 
-use super::{Panel, handlers::PayloadHandler};
-use crate::ui::{browser, runtime::erase::Erase};
+use super::Panel;
+use crate::ui::{browser, runtime::erase::Erase, state::page_registry::PayloadHandler};
 
 /// The minimum width, as in the style sheet.
 const MIN_WIDTH: u32 = 320;

@@ -1,4 +1,4 @@
-//! The person's instructions for the assistant, which apply to every conversation. Unsaved text is stored in this
+//! The user's instructions for the assistant, which apply to every conversation. Unsaved text is stored in this
 //! browser.
 
 use leptos::{prelude::*, task::spawn_local};
@@ -141,7 +141,7 @@ impl Instructions {
             }
             let outcome =
                 answer.map_or_else(|error| SaveStatus::Failed(error.message), |()| SaveStatus::Saved);
-            // The person may have left by now.
+            // The user may have left by now.
             if self.save_status.try_set(outcome).is_none() && done {
                 self.settings.saved_instructions.set(text);
                 self.settings.has_conflict.set(false);

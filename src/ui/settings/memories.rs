@@ -1,4 +1,4 @@
-//! The assistant's memories of the person. Memories stored meanwhile appear automatically.
+//! The assistant's memories of the user. Memories stored meanwhile appear automatically.
 
 use std::{cmp::Reverse, sync::Arc};
 

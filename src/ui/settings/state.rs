@@ -31,7 +31,7 @@ pub struct SettingsState {
     pub edited_instructions: RwSignal<String>,
     /// The maximum length of the instructions, in bytes.
     pub max_instructions_bytes: RwSignal<usize>,
-    /// True if the saved instructions have changed since the person began to edit.
+    /// True if the saved instructions have changed since the user began to edit.
     pub has_conflict: RwSignal<bool>,
     pub is_memory_on: RwSignal<bool>,
     pub memories: RwSignal<Vec<Memory>>,
@@ -98,7 +98,7 @@ impl SettingsState {
                 *shown = number.max(*shown);
                 is_news
             };
-            // The person may have left by now.
+            // The user may have left by now.
             if self.last_shown.try_update_value(is_news) != Some(true) {
                 return;
             }

@@ -1,4 +1,4 @@
-//! API tokens: with one, another program uses Parlor as the person. A new one is shown once.
+//! API tokens: with one, another program uses Parlor as the user. A new one is shown once.
 
 use std::sync::Arc;
 
@@ -184,10 +184,10 @@ impl Tokens {
         }
         self.is_creating.set(true);
         self.error.set(None);
-        let request = personal::make_token(name.value(), span.value().parse().ok());
+        let request = personal::create_token(name.value(), span.value().parse().ok());
         spawn_local(async move {
             let answer = self.settings.connection.call(request).await;
-            // If the person has left by now, nobody has seen the token; it is in the list and can be revoked.
+            // If the user has left by now, nobody has seen the token; it is in the list and can be revoked.
             if self.is_creating.try_set(false).is_some() {
                 return;
             }

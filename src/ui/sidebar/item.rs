@@ -107,7 +107,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
         if let Some(input) = input.get() {
             browser::focus(&input);
             input.select();
-            // The click that opened the field ends after this and may remove the selection; a person who types already
+            // The click that opened the field ends after this and may remove the selection; a user who types already
             // has none.
             let shown = shown.clone();
             browser::on_next_frame(move || {

@@ -14,10 +14,10 @@ use super::{
     panel::use_panel,
     state::{ListError, ListRow, use_conversation_list, use_navigation},
 };
-use crate::protocol::literature::LITERATURE_PATH;
 use crate::ui::{
     components::icons, runtime::clock::use_clock, runtime::each::Each, runtime::erase::Erase,
-    runtime::when::When, sidebar::deletion::Deletion, state::route::Route,
+    runtime::when::When, sidebar::deletion::Deletion, state::page_registry::PageEntry,
+    state::page_registry::use_page_registry, state::route::Route,
 };
 
 /// The logo, *New chat*, and the conversations by day.
@@ -34,7 +34,7 @@ pub fn Sidebar() -> impl IntoView {
         navigation.chat_route().track();
         close();
     });
-    // A person who follows a link wants to see its target, not the drawer, also if the target is already shown.
+    // A user who follows a link wants to see its target, not the drawer, also if the target is already shown.
     let pressed = move |event: ev::MouseEvent| {
         if browser::is_within(&event, "a") {
             close();
@@ -67,13 +67,7 @@ pub fn Sidebar() -> impl IntoView {
             <a class="button new-chat" href="/" title="Ctrl+Shift+O" on:click=move |_| focus_composer()>
                 {icons::plus()} "New chat"
             </a>
-            <a
-                class="button button-quiet to-page"
-                href=LITERATURE_PATH
-                aria-current=move || (navigation.page_route().get() == Route::Literature).then_some("page")
-            >
-                {icons::book()} "Literature"
-            </a>
+            {page_links()}
             <GroupedList/>
             <a
                 class="button button-quiet sidebar-foot"
@@ -86,6 +80,28 @@ pub fn Sidebar() -> impl IntoView {
             {expect_context::<Deletion>().dialog()}
         </nav>
     }
+}
+
+/// The links to the registered pages.
+fn page_links() -> AnyView {
+    let navigation = use_navigation();
+    let link = |page: &'static PageEntry| {
+        view! {
+            <a
+                class="button button-quiet to-page"
+                href=page.info.path
+                aria-current=move || (navigation.page_route().get() == Route::Page(page.info)).then_some("page")
+            >
+                {(page.icon)()} {page.info.title}
+            </a>
+        }
+    };
+    use_page_registry()
+        .pages
+        .iter()
+        .map(link)
+        .collect::<Vec<_>>()
+        .erase()
 }
 
 /// Focuses the input when *New chat* is pressed on a new chat. It does not open an on-screen keyboard: that comes with

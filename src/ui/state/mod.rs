@@ -49,7 +49,7 @@ pub use self::{
         AnswerExtras, AnswerRow, ConversationPhase, ConversationView, OlderState, OpenConversations,
         PartKind, PartRow, Row, RunView, Siblings, UnrecordedRow, UserRow,
     },
-    feeds::LiteratureUpdate,
+    feeds::PageUpdate,
     navigation::Navigation,
     next_message::drafts,
     outbox::PendingSend,

@@ -22,7 +22,7 @@ const MIN_REFRESH_INTERVAL_MS: f64 = 20_000.0;
 #[derive(Clone, Copy)]
 pub struct Models {
     list: RwSignal<ModelList>,
-    /// The person's last choice, the default of new conversations. Known after hydration.
+    /// The user's last choice, the default of new conversations. Known after hydration.
     last_choice: RwSignal<Option<String>>,
     requested_at: StoredValue<f64>,
     conversations: OpenConversations,

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{route::Route, tray::Tray};
+use super::{page_registry::PageEntry, route::Route, tray::Tray};
 use crate::{protocol::ConversationId, ui::browser};
 
 /// The navigation. Lives as long as the page.
@@ -17,10 +17,10 @@ pub struct Navigation {
 }
 
 impl Navigation {
-    /// Starts at an address.
-    pub fn new(address: String, tray: Tray) -> Self {
+    /// Starts at an address, which may be one of these pages.
+    pub fn new(address: String, pages: &'static [PageEntry], tray: Tray) -> Self {
         let address = RwSignal::new(address);
-        let page_route = Memo::new(move |_| address.with(|address| Route::parse(address)));
+        let page_route = Memo::new(move |_| address.with(|address| Route::parse(address, pages)));
         Self {
             address,
             previous_address: RwSignal::new(Route::New.path()),

@@ -1,27 +1,126 @@
-//! The payload handlers and actions that the shown page has registered. An entry lives as long as the owner that
-//! registered it.
+//! The registered pages, and the payload handlers and actions of the page that is shown. A handler or an action lives as
+//! long as the owner that registered it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use leptos::prelude::*;
 
-use crate::ui::{panel::handlers::PayloadHandler, transcript::actions::PageAction};
+use crate::protocol::{ConversationId, MessageId, PageInfo, PanelView, PayloadRef};
+
+/// A page in the browser, as the parts around it know it. Its code is loaded when it is first shown.
+pub struct PageEntry {
+    pub info: &'static PageInfo,
+    /// The icon of its link in the sidebar.
+    pub icon: fn() -> AnyView,
+    /// Shows the page, at any of its addresses. Its root element has the page's name as id and as `data-lazy`.
+    pub view: fn() -> AnyView,
+    /// Loads the page's code. Returns false if that failed.
+    pub load: fn() -> Pin<Box<dyn Future<Output = bool>>>,
+    /// The presentation of the page's payloads elsewhere. While it is shown, a page can register others.
+    pub handlers: &'static [PayloadHandler],
+}
+
+/// A payload in the panel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownPayload {
+    pub conversation_id: ConversationId,
+    pub payload: PayloadRef,
+}
+
+/// Handles a proposal on a page.
+pub type ProposalCallback = Callback<Arc<PanelView>>;
+
+/// Renders a payload in the panel.
+pub type PayloadRenderer = Callback<(ShownPayload, Arc<PanelView>), AnyView>;
+
+/// The presentation of a payload type. The server decides the content ([`PanelView`]).
+#[derive(Clone, Copy, Debug)]
+pub struct PayloadHandler {
+    pub kind: &'static str,
+    /// The panel's title.
+    pub title: &'static str,
+    /// The panel's default width.
+    pub width: u32,
+    /// The page's own view of the content. Without it, the panel shows the content by its kind.
+    pub view: Option<PayloadRenderer>,
+    /// The page's actions for Accept and Reject. Without them, only the verdict is stored.
+    pub accept: Option<ProposalCallback>,
+    pub reject: Option<ProposalCallback>,
+    /// The page that can accept the proposal if the present one can't.
+    pub other_page: Option<OtherPage>,
+}
+
+/// Another page, on which a proposal is accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherPage {
+    /// The label of the button.
+    pub button_label: &'static str,
+    /// A sentence about its effect.
+    pub description: &'static str,
+    /// The address that opens the proposal there.
+    pub address: fn(&PanelView) -> Option<String>,
+}
+
+impl PayloadHandler {
+    pub const fn new(kind: &'static str, title: &'static str, width: u32) -> Self {
+        Self {
+            kind,
+            title,
+            width,
+            view: None,
+            accept: None,
+            reject: None,
+            other_page: None,
+        }
+    }
+}
+
+/// An action that was pressed.
+#[derive(Clone, Debug)]
+pub struct PressedAction {
+    pub conversation_id: ConversationId,
+    /// The answer that suggests it.
+    pub message_id: MessageId,
+    /// The action's data as JSON text.
+    pub data: Option<String>,
+}
+
+/// Performs an action. Returns false if it is no longer possible.
+pub type ActionCallback = Callback<PressedAction, bool>;
+
+/// An action of the current page, besides those of every page. A page registers its own with
+/// `use_page_registry().actions.register(…)`.
+#[derive(Clone, Copy)]
+pub struct PageAction {
+    pub name: &'static str,
+    pub perform: ActionCallback,
+}
 
 /// The registry. One per application.
 #[derive(Clone)]
 pub struct PageRegistry {
+    pub pages: &'static [PageEntry],
     pub handlers: Registry<PayloadHandler>,
     pub actions: Registry<PageAction>,
 }
 
 impl PageRegistry {
-    /// An empty registry.
-    pub fn new() -> Self {
+    /// The registry of an application with these pages.
+    pub fn new(pages: &'static [PageEntry]) -> Self {
         let changed = RwSignal::new(false);
         Self {
+            pages,
             handlers: Registry::new(changed),
             actions: Registry::new(changed),
         }
+    }
+
+    /// The entry of a page.
+    pub fn page(&self, info: &PageInfo) -> Option<&'static PageEntry> {
+        self.pages.iter().find(|page| page.info.name == info.name)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{ConversationId, MessageId, literature};
+use super::page_registry::PageEntry;
+use crate::protocol::{ConversationId, MessageId, PageInfo};
 
 const SETTINGS_PATH: &str = "/settings";
 
@@ -12,24 +13,25 @@ pub enum Route {
     /// A new conversation.
     New,
     Conversation(ConversationId),
-    /// The page *Literature*, at any of its addresses.
-    Literature,
-    /// The person's settings.
+    /// A registered page, at any of its addresses. Nothing is sent from it, so it is not stored.
+    #[serde(skip)]
+    Page(&'static PageInfo),
+    /// The user's settings.
     Settings,
     /// An unknown address.
     Nowhere,
 }
 
 impl Route {
-    /// Parses an address.
-    pub fn parse(address: &str) -> Self {
+    /// Parses an address, which may be one of these pages.
+    pub fn parse(address: &str, pages: &[PageEntry]) -> Self {
         let path = address.split('?').next().unwrap_or_default();
+        // The page parses the rest itself.
+        if let Some(page) = pages.iter().find(|page| page.info.has_path(path)) {
+            return Self::Page(page.info);
+        }
         match path.trim_end_matches('/') {
             "" => Self::New,
-            // The page parses the rest itself.
-            path if path == literature::LITERATURE_PATH || path.starts_with("/literature/") => {
-                Self::Literature
-            }
             SETTINGS_PATH => Self::Settings,
             path => path
                 .strip_prefix("/c/")
@@ -42,7 +44,7 @@ impl Route {
     pub fn path(self) -> String {
         match self {
             Self::New | Self::Nowhere => "/".into(),
-            Self::Literature => literature::LITERATURE_PATH.into(),
+            Self::Page(page) => page.path.into(),
             Self::Settings => SETTINGS_PATH.into(),
             Self::Conversation(id) => {
                 let mut path = String::from("/c/");
@@ -54,14 +56,14 @@ impl Route {
 
     /// Returns true for a page with the chat in the tray.
     pub fn has_tray(self) -> bool {
-        self == Self::Literature
+        matches!(self, Self::Page(page) if page.has_tray)
     }
 
     /// The conversation of the route.
     pub fn conversation_id(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
-            Self::New | Self::Literature | Self::Settings | Self::Nowhere => None,
+            Self::New | Self::Page(_) | Self::Settings | Self::Nowhere => None,
         }
     }
 
@@ -83,6 +85,7 @@ pub fn before_message(address: &str) -> Option<MessageId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{protocol::literature, ui::pages::PAGES};
 
     #[test]
     fn route_and_path_round_trip() {
@@ -90,21 +93,24 @@ mod tests {
         for route in [
             Route::New,
             Route::Conversation(id),
-            Route::Literature,
+            Route::Page(&literature::PAGE),
             Route::Settings,
         ] {
-            assert_eq!(Route::parse(&route.path()), route);
+            assert_eq!(Route::parse(&route.path(), PAGES), route);
         }
-        assert_eq!(Route::parse(&format!("/c/{id}/")), Route::Conversation(id));
+        assert_eq!(Route::parse(&format!("/c/{id}/"), PAGES), Route::Conversation(id));
         let before = MessageId::new();
         let older = format!("/c/{id}?before={before}&plain=");
         assert_eq!(
-            (Route::parse(&older), before_message(&older)),
+            (Route::parse(&older, PAGES), before_message(&older)),
             (Route::Conversation(id), Some(before))
         );
-        assert_eq!(Route::parse("/literature/articles/11?q=tea"), Route::Literature);
+        assert_eq!(
+            Route::parse("/literature/articles/11?q=tea", PAGES),
+            Route::Page(&literature::PAGE)
+        );
         for path in ["/literaturex", "/c", "/c/", "/c/what", "/setting", "/settings/x"] {
-            assert_eq!(Route::parse(path), Route::Nowhere, "{path}");
+            assert_eq!(Route::parse(path, PAGES), Route::Nowhere, "{path}");
         }
     }
 }

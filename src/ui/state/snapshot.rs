@@ -4,7 +4,7 @@
 use leptos::server::codee::{Decoder, Encoder};
 use serde::{Deserialize, Serialize};
 
-use crate::ui::{browser, state::route, state::route::Route};
+use crate::ui::{browser, state::page_registry::PageEntry, state::route, state::route::Route};
 use crate::{
     api::rpc,
     protocol::{
@@ -19,12 +19,11 @@ use crate::{
 pub struct PageSnapshot {
     /// The server's clock, which defines "today" until the browser's own is known.
     pub now: Timestamp,
-    pub place: Route,
     pub list: Result<ConversationList, ApiError>,
     /// The conversation that the address names.
     pub transcript: Option<Result<Transcript, ApiError>>,
     pub models: Result<ModelList, ApiError>,
-    /// The data of the page *Literature*, if the address is one of its. Parsed by that page only.
+    /// The data of the registered page that the address names. Parsed by that page only.
     pub opened: Option<RawJson>,
     /// The data of the settings page, if the address names it. Parsed by that page only, because few people need it.
     pub personal: Option<RawJson>,
@@ -81,10 +80,14 @@ impl Decoder<PageSnapshot> for PageCodec {
     }
 }
 
+/// The data of the registered page that was opened first. Only the page's own code parses them.
+#[derive(Clone)]
+pub struct OpenedPage(pub Option<RawJson>);
+
 impl PageSnapshot {
     /// Reads the snapshots of an address. If it names a message, the conversation reaches back to the page before it.
-    pub async fn load(address: String) -> Self {
-        let (route, before) = (Route::parse(&address), route::before_message(&address));
+    pub async fn load(address: String, pages: &'static [PageEntry]) -> Self {
+        let (route, before) = (Route::parse(&address, pages), route::before_message(&address));
         let transcript = async {
             match route.conversation_id() {
                 Some(id) => Some(load_conversation(id, before).await),
@@ -94,7 +97,7 @@ impl PageSnapshot {
         let opened = async {
             match route {
                 // If this fails, the page requests the data itself.
-                Route::Literature => rpc::open_literature(address).await.ok(),
+                Route::Page(_) => rpc::open_page(address).await.ok(),
                 _ => None,
             }
         };
@@ -107,7 +110,6 @@ impl PageSnapshot {
         };
         Self {
             now: browser::now(),
-            place: route,
             list,
             transcript,
             models,

@@ -106,7 +106,7 @@ impl Stores {
         self.connection
             .set_cursor(resume_position(&list, transcript.as_ref()));
         self.list.restart(list);
-        let id = page.place.conversation_id();
+        let id = self.navigation.page_route().get_untracked().conversation_id();
         self.conversations.start_from(id, transcript);
         if let (Some(id), Some(error)) = (id, error) {
             self.conversations.fail_load(id, &error);

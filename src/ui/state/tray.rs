@@ -50,7 +50,7 @@ impl Tray {
     /// Restores the stored state after hydration. On a phone it stays closed, because it would hide the page.
     pub fn restore(self) {
         if let Some(path) = browser::storage_get(ROUTE_KEY) {
-            self.route.set(Route::parse(&path));
+            self.route.set(Route::parse(&path, &[]));
         }
         if browser::storage_get(OPEN_KEY).is_some() && !browser::matches_media(NARROW_QUERY) {
             self.was_restored.set_value(true);
@@ -79,7 +79,7 @@ impl Tray {
         browser::storage_set(ROUTE_KEY, Some(&route.path()));
         self.route.set(route);
         self.set_open(!browser::matches_media(NARROW_QUERY));
-        // The person came for the page, so the tray must not take the focus.
+        // The user came for the page, so the tray must not take the focus.
         self.was_restored.set_value(true);
     }
 

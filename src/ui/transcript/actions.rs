@@ -1,36 +1,17 @@
 //! The page's performers of the actions that a model suggests.
 //!
-//! Every page performs a few actions ([`common_action`]). A page with more registers them by name ([`PageAction`]); the
+//! Every page performs a few actions ([`common_action`]). A page with more registers them by name
+//! ([`PageAction`](crate::ui::state::page_registry::PageAction)); the
 //! server knows the same names (`pages::actions`). An action without a performer is not shown.
 
 use leptos::prelude::*;
 
-use crate::protocol::{AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json};
+use crate::protocol::{AssistantMessage, Message, PayloadRef, Transcript, json};
 use crate::ui::{
     browser, components::toast::Toasts, panel::Panel, state::Navigation, state::OpenConversations,
-    state::page_registry::PageRegistry, state::route::Route,
+    state::page_registry::ActionCallback, state::page_registry::PageRegistry,
+    state::page_registry::PressedAction, state::route::Route,
 };
-
-/// An action that was pressed.
-#[derive(Clone, Debug)]
-pub struct PressedAction {
-    pub conversation_id: ConversationId,
-    /// The answer that suggests it.
-    pub message_id: MessageId,
-    /// The action's data as JSON text.
-    pub data: Option<String>,
-}
-
-/// Performs an action. Returns false if it is no longer possible.
-pub type ActionCallback = Callback<PressedAction, bool>;
-
-/// An action of the current page, besides those of every page. A page registers its own with
-/// `use_page_registry().actions.register(…)`.
-#[derive(Clone, Copy)]
-pub struct PageAction {
-    pub name: &'static str,
-    pub perform: ActionCallback,
-}
 
 /// The performer of an action: the page's own, or else the common one.
 pub fn find_performer(page: &PageRegistry, name: &str) -> Option<Performer> {
@@ -137,7 +118,10 @@ fn find_payload(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::actions::COMMON_ACTIONS;
+    use crate::{
+        pages::actions::COMMON_ACTIONS,
+        ui::{pages::PAGES, state::page_registry::PageAction},
+    };
 
     #[test]
     fn implements_every_common_action() {
@@ -151,7 +135,7 @@ mod tests {
     fn page_action_overrides_common_action() {
         let owner = Owner::new();
         owner.set();
-        let page = PageRegistry::new();
+        let page = PageRegistry::new(PAGES);
         let is_of_page =
             |name| find_performer(&page, name).map(|performer| matches!(performer, Performer::Page(_)));
         assert_eq!(

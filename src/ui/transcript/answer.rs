@@ -31,7 +31,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let shown = {
         let (run, parts) = (row.run.clone(), row.parts.clone());
         let waits = Memo::new(move |_| run.with(|run| run.status == RunStatus::Waiting));
-        Memo::new(move |_| parts.with(|parts| Shown::of(parts, pieces.get(), waits.get())))
+        Memo::new(move |_| parts.with(|parts| Shown::select(parts, pieces.get(), waits.get())))
     };
     let has_more = Memo::new(move |_| shown.with(|shown| shown.has_more));
     let part = {
@@ -50,7 +50,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
         })
     };
     let extras = row.extras.clone();
-    let go_on = use_can_continue(conversation_id, &row);
+    let can_continue = use_can_continue(conversation_id, &row);
     let run = row.run.clone();
     let problem = Memo::new(move |_| run.with(describe_problem));
     let message_id = row.id;
@@ -58,8 +58,10 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let busy = Memo::new(move |_| view.is_busy());
     // Problems from before the page was opened are not announced.
     let (run, is_new) = (row.run.clone(), row.is_new);
-    let news = Memo::new(move |news: Option<&bool>| {
-        is_new || news.is_some_and(|news| *news) || run.with(|run| !run.status.is_terminal())
+    let is_announced = Memo::new(move |is_announced: Option<&bool>| {
+        is_new
+            || is_announced.is_some_and(|is_announced| *is_announced)
+            || run.with(|run| !run.status.is_terminal())
     });
     view! {
         <article id=message_id.to_string() class="message answer" aria-label="Answer">
@@ -70,10 +72,10 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::view_key children=part/>
             {move || doing.get().map(activity)}
             {move || problem.get().map(|(what, error)| view! {
-                <Problem conversation_id message_id what error go_on busy news/>
+                <Problem conversation_id message_id what error can_continue busy is_announced/>
             })}
             {move || extras.with(|extras| (!extras.sources.is_empty()).then(|| sources(extras.sources.clone())))}
-            <AnswerFooter conversation_id row=row.clone() go_on busy/>
+            <AnswerFooter conversation_id row=row.clone() can_continue busy/>
             {suggestions(conversation_id, row, busy)}
         </article>
     }

@@ -14,9 +14,9 @@ use crate::{
     ui::{
         browser, components::confirm::Confirm, components::confirm::ConfirmRequest, components::icons,
         components::toast::use_toasts, panel::use_panel, runtime::erase::Erase, state::AnswerExtras,
-        state::RunIntents, state::page_registry::use_page_registry, state::route::Route,
-        state::use_conversations, state::use_navigation, state::use_run_intents, transcript::actions,
-        transcript::actions::ActionStores, transcript::actions::PressedAction,
+        state::RunIntents, state::page_registry::PressedAction, state::page_registry::use_page_registry,
+        state::route::Route, state::use_conversations, state::use_navigation, state::use_run_intents,
+        transcript::actions, transcript::actions::ActionStores,
     },
 };
 
@@ -92,7 +92,7 @@ pub fn action_buttons(
     .erase()
 }
 
-/// Sends an action that the server performs, as the person's next message.
+/// Sends an action that the server performs, as the user's next message.
 fn send_action(run_intents: RunIntents, id: ConversationId, model: Option<String>, action: SuggestedAction) {
     let interaction = Interaction::ActionExecuted {
         action: action.action,

@@ -22,7 +22,7 @@ pub fn AnswerFooter(
     conversation_id: ConversationId,
     row: AnswerRow,
     /// True if it can be continued.
-    go_on: Memo<bool>,
+    can_continue: Memo<bool>,
     /// True while a run is active.
     busy: Memo<bool>,
 ) -> impl IntoView {
@@ -31,7 +31,7 @@ pub fn AnswerFooter(
     move || {
         let status = status.get();
         if status.is_terminal() {
-            footer_content(conversation_id, row.clone(), status, go_on, busy)
+            footer_content(conversation_id, row.clone(), status, can_continue, busy)
         } else {
             view! { <footer class="message-foot">{diagnostics::button(row.id)}</footer> }.erase()
         }
@@ -42,7 +42,7 @@ fn footer_content(
     conversation_id: ConversationId,
     row: AnswerRow,
     status: RunStatus,
-    go_on: Memo<bool>,
+    can_continue: Memo<bool>,
     busy: Memo<bool>,
 ) -> AnyView {
     let (conversations, run_intents) = (use_conversations(), use_run_intents());
@@ -87,7 +87,7 @@ fn footer_content(
             <SiblingSwitch conversation_id id siblings/>
             <CopyButton name="Copy" text/>
             // A truncated answer has the button in its problem box.
-            {move || (status == RunStatus::Stopped && go_on.get())
+            {move || (status == RunStatus::Stopped && can_continue.get())
                 .then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
             // In one list, because the code of a view grows with the number of its siblings.
             {vec![action("Regenerate", icons::retry(), RunIntents::regenerate).erase(), diagnostics::button(id)]}

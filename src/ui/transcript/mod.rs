@@ -120,7 +120,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         failed_syncs,
         ..
     } = view;
-    // The person's own new message is always scrolled into view.
+    // The user's own new message is always scrolled into view.
     let sent = pending_send.clone();
     Effect::new(move |_| {
         if sent.get() != PendingSend::Nothing {
@@ -195,7 +195,7 @@ fn announce_progress(
     move || announcement.with(|(_, words)| *words)
 }
 
-/// The notice for a message that waits for the connection. It is sent automatically, unless the person withdraws it.
+/// The notice for a message that waits for the connection. It is sent automatically, unless the user withdraws it.
 fn waiting_message(id: ConversationId) -> AnyView {
     let run_intents = use_run_intents();
     view! {
@@ -209,7 +209,7 @@ fn waiting_message(id: ConversationId) -> AnyView {
     .erase()
 }
 
-/// The person's message.
+/// The user's message.
 #[component]
 fn UserMessage(row: UserRow) -> impl IntoView {
     let UserRow {
@@ -234,7 +234,7 @@ fn UserMessage(row: UserRow) -> impl IntoView {
     }
 }
 
-/// The label of a message that was not typed. A selected reply reads as if the person had written it, but a button may
+/// The label of a message that was not typed. A selected reply reads as if the user had written it, but a button may
 /// do more than its text says.
 fn interaction_label(interaction: Interaction) -> Option<AnyView> {
     let Interaction::ActionExecuted { action, .. } = interaction else {

@@ -1,8 +1,8 @@
 //! Answers with very many parts are shown in pieces, as long texts are (`ui::markdown`): the first at once, each
-//! further one when a person asks for it.
+//! further one when a user asks for it.
 //!
 //! The end of a piece depends on the parts alone, so that the server and the browser agree. Parts that stream to this
-//! browser are shown as they arrive, and so is a tool call that a person has to approve.
+//! browser are shown as they arrive, and so is a tool call that a user has to approve.
 
 use crate::{
     protocol::MessageId,
@@ -24,8 +24,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Selects the first `pieces` pieces of an answer. `waits` is true while the answer waits for a person.
-    pub fn of(parts: &[PartRow], pieces: usize, waits: bool) -> Self {
+    /// Selects the first `pieces` pieces of an answer. `waits` is true while the answer waits for a user.
+    pub fn select(parts: &[PartRow], pieces: usize, waits: bool) -> Self {
         let mut left = MAX_COST.saturating_mul(pieces);
         let is_shown = |part: &&PartRow| {
             let has_room = left > 0;
@@ -97,15 +97,15 @@ mod tests {
         Owner::new().with(|| {
             let half = "w".repeat(MAX_COST / 2);
             let long = parts(&[(0, &*half), (0, &*half), (0, "a"), (0, "b")], false);
-            let shown = Shown::of(&long, 1, false);
+            let shown = Shown::select(&long, 1, false);
             assert_eq!(
                 (shown.first.len(), shown.last.len(), shown.has_more),
                 (2, 0, true)
             );
-            let shown = Shown::of(&long, 2, false);
+            let shown = Shown::select(&long, 2, false);
             assert_eq!((shown.first, shown.has_more), (long, false));
             let many = parts(&vec![(0, "a"); 100_000], false);
-            let count = |pieces| Shown::of(&many, pieces, false).all().count();
+            let count = |pieces| Shown::select(&many, pieces, false).all().count();
             assert!((700..800).contains(&count(1)), "{}", count(1));
             assert!((1400..1600).contains(&count(2)), "{}", count(2));
         });
@@ -122,11 +122,11 @@ mod tests {
                 texts: Vec::new(),
             };
             all.push(PartRow::new(&asking, false, false));
-            assert!(Shown::of(&all, 1, false).last.is_empty());
-            let shown = Shown::of(&all, 1, true);
+            assert!(Shown::select(&all, 1, false).last.is_empty());
+            let shown = Shown::select(&all, 1, true);
             assert_eq!((&shown.last[..], shown.has_more), (&all[2000..], true));
             let streamed = parts(&vec![(0, "a"); 2000], true);
-            let shown = Shown::of(&streamed, 1, false);
+            let shown = Shown::select(&streamed, 1, false);
             assert!(!shown.has_more && shown.all().eq(&streamed));
         });
     }

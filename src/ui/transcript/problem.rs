@@ -44,11 +44,11 @@ pub fn Problem(
     what: &'static str,
     error: RunError,
     /// True if it can be continued.
-    go_on: Memo<bool>,
+    can_continue: Memo<bool>,
     /// True while a run is active.
     busy: Memo<bool>,
-    /// True if the problem occurred while the person was here.
-    news: Memo<bool>,
+    /// True if the problem occurred while the user was here.
+    is_announced: Memo<bool>,
 ) -> impl IntoView {
     let run_intents = use_run_intents();
     let action =
@@ -69,13 +69,13 @@ pub fn Problem(
     view! {
         <div class="problem" role="group" aria-label="Problem">
             {icons::alert()}
-            <div class="problem-text" role=move || news.get().then_some("alert")>
+            <div class="problem-text" role=move || is_announced.get().then_some("alert")>
                 <strong>{what}</strong>
                 {(!message.is_empty()).then(|| view! { <p>{message}</p> })}
                 {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
             </div>
             <div class="problem-actions needs-script">
-                {move || go_on.get().then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
+                {move || can_continue.get().then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
                 {action("Retry", icons::retry(), RunIntents::regenerate)}
             </div>
         </div>

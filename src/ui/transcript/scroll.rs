@@ -1,4 +1,4 @@
-//! Scrolling that follows the end of a growing conversation, unless the person has scrolled away.
+//! Scrolling that follows the end of a growing conversation, unless the user has scrolled away.
 
 use leptos::{html, prelude::*, web_sys::HtmlDivElement};
 
@@ -53,7 +53,7 @@ impl EndFollower {
         }
     }
 
-    /// Keeps the initial position if the person has scrolled before hydration or came to a fragment.
+    /// Keeps the initial position if the user has scrolled before hydration or came to a fragment.
     pub fn keep_initial_position(self) {
         let Some(scroller) = self.scroller.get_untracked() else {
             return;
@@ -100,7 +100,7 @@ impl EndFollower {
         scroller.is_some_and(|scroller| scroller.scroll_top() < scroller.client_height())
     }
 
-    /// Handles a scroll event, caused by the person or by us.
+    /// Handles a scroll event, caused by the user or by us.
     pub fn on_scroll(self) {
         let Some(scroller) = self.scroller.get_untracked() else {
             return;
@@ -110,7 +110,7 @@ impl EndFollower {
         self.last_top.set_value(top);
         let left = distance_to_end(&scroller);
         if top < before && left > 1 {
-            // Only a person scrolls up and away from the end.
+            // Only a user scrolls up and away from the end.
             self.set_following(false);
         } else if top >= before && left <= END_MARGIN_PX {
             self.set_following(true);

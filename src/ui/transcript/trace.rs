@@ -160,7 +160,7 @@ fn thought_step(part: PartRow, prefix: String, open: RwSignal<bool>) -> AnyView 
         prose,
         ..
     } = part;
-    // Without scripts, the person can open what the server rendered. Content that streams in while the trace is folded
+    // Without scripts, the user can open what the server rendered. Content that streams in while the trace is folded
     // is rendered when it is opened.
     let seen = Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get());
     view! {

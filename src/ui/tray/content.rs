@@ -89,7 +89,7 @@ fn OpenTray() -> impl IntoView {
     let scene = move || match chat_route.get() {
         Route::New => tray_welcome(),
         Route::Conversation(id) => view! { <Conversation view=conversations.view(id)/> }.erase(),
-        Route::Literature | Route::Settings | Route::Nowhere => ().into_any(),
+        Route::Page(_) | Route::Settings | Route::Nowhere => ().into_any(),
     };
     view! {
         <section

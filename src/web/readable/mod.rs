@@ -4,6 +4,10 @@
 //! and size, without invisible content (scripts, navigation, hidden elements); [`main_content`]
 //! finds the main part; [`render`] writes it. No step recurses and each is linear, so that no page
 //! can exhaust the stack or take long. Nothing is run or loaded.
+//!
+//! dom_smoothie 0.19 and html2text 0.17 were weighed. Both take quadratic time or more for nested
+//! elements: 5000 nested `div` (25 KB) took dom_smoothie 42 s, and 10,000, 20,000 and 40,000 took
+//! html2text 4, 14 and 58 s, on a busy machine.
 
 mod attributes;
 mod charset;
@@ -29,7 +33,7 @@ use super::{FetchError, guard::Download};
 /// the page.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// A page for a model or a person to read. All of it is untrusted.
+/// A page for a model or a user to read. All of it is untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The address after redirects.

@@ -7,7 +7,7 @@ mod mutations;
 mod raw;
 pub mod targets;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use fastrand::Rng;
@@ -79,7 +79,7 @@ pub(crate) async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
         settings.tools.pubmed.base_url = eutils;
         settings.tools.pubmed.api_key = Some(Secret("key".into()));
         settings.limits.request_bytes = 300_000;
-        settings.timeouts.batch_seconds = 5.0;
+        settings.timeouts.batch = Duration::from_secs(5);
     })
     .await;
     (folder, upstream, parlor)

@@ -1,5 +1,7 @@
 //! The page context in the model's prompt, which the server loads by ids, and the tools of the page.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use upstream::Page;
 use uuid::Uuid;
@@ -156,7 +158,7 @@ async fn rejects_unknown_context_with_advice() {
 async fn repeated_message_ignores_missing_context() {
     let (_folder, upstream, parlor) = start_parlor().await;
     let stream = json!({ "id": Uuid::now_v7(), "name": "Sea", "query": "tides", "instructions": "" });
-    call_rpc(&parlor, "keep_stream", &json!({ "stream": stream })).await;
+    call_rpc(&parlor, "save_stream", &json!({ "stream": stream })).await;
     let context = json!({ "current_page": "literature", "stream_id": stream["id"], "article_id": "11" });
     let send = |text: &str, key: Uuid| {
         let mut request = question_on_page(context.clone());
@@ -190,7 +192,7 @@ async fn repeated_message_ignores_missing_context() {
 async fn stream_instructions_are_sent() {
     let (_folder, upstream, parlor) = start_parlor().await;
     let stream = json!({ "id": Uuid::now_v7(), "name": " Sea\nlevel ", "query": "tides", "instructions": "Mind the\n# methods." });
-    call_rpc(&parlor, "keep_stream", &json!({ "stream": stream })).await;
+    call_rpc(&parlor, "save_stream", &json!({ "stream": stream })).await;
     let kept = load_library(&parlor).await;
     assert_eq!(kept["streams"][0]["name"], "Sea level");
     let context = json!({ "current_page": "literature", "stream_id": stream["id"], "query": "tides" });
@@ -227,7 +229,7 @@ async fn page_tools_can_be_forced_only_there() {
 #[tokio::test]
 async fn stores_the_message_before_asking_pubmed() {
     let (_folder, upstream, parlor) =
-        start_with(|settings| settings.literature.context_seconds = 3600.0).await;
+        start_with(|settings| settings.literature.context_timeout = Duration::from_secs(3600)).await;
     for program in ["esummary", "efetch"] {
         upstream.add_page(format!("/eutils/{program}.fcgi"), Page::never());
     }
@@ -244,7 +246,8 @@ async fn stores_the_message_before_asking_pubmed() {
 
 #[tokio::test]
 async fn sends_known_data_while_pubmed_hangs() {
-    let (_folder, upstream, parlor) = start_with(|settings| settings.literature.context_seconds = 0.05).await;
+    let (_folder, upstream, parlor) =
+        start_with(|settings| settings.literature.context_timeout = Duration::from_millis(50)).await;
     parlor
         .get_json("/rpc/search_articles?query=tides&sort=date&page=1")
         .await;

@@ -70,7 +70,7 @@ async fn removed_article_can_be_restored() {
     .await;
     call_rpc(
         &parlor,
-        "note_article",
+        "set_article_note",
         &json!({ "pmid": "11", "note": "Second.", "replaces": ["First."] }),
     )
     .await;

@@ -34,9 +34,9 @@ async fn search_results_are_paged() {
 async fn missing_literature_items_return_specific_errors() {
     let (_folder, _upstream, parlor) = start_parlor().await;
     let note = json!({ "pmid": "11", "note": "Gone.", "replaces": [""] });
-    let gone = parlor.post("/rpc/note_article", &note).send().await.unwrap();
+    let gone = parlor.post("/rpc/set_article_note", &note).send().await.unwrap();
     let nowhere = parlor
-        .get("/rpc/open_literature?address=/elsewhere")
+        .get("/rpc/open_page?address=/elsewhere")
         .send()
         .await
         .unwrap();

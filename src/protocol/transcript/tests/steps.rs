@@ -18,7 +18,7 @@ pub enum Step {
     Ask(String),
     Think(String),
     Say(String),
-    /// The model calls a tool; the flag says whether a person has to allow it.
+    /// The model calls a tool; the flag says whether a user has to allow it.
     CallTool(String, bool),
     /// The oldest call that has not ended advances by one state.
     AdvanceCall(String),
@@ -29,9 +29,9 @@ pub enum Step {
     SuggestActions(usize),
     /// The model names its sources.
     Cite(usize),
-    /// The person takes a suggested action, in this answer or an earlier one.
+    /// The user takes a suggested action, in this answer or an earlier one.
     TakeAction(usize),
-    /// The person accepts or rejects a payload.
+    /// The user accepts or rejects a payload.
     Judge(usize, Verdict),
     /// The usage of a model call is reported.
     CountUsage(usize),

@@ -23,7 +23,7 @@ fn reads_every_window_field() {
         (json!({"id": "m", "max_model_len": "many"}), None),
         (json!({"id": "m"}), None),
     ] {
-        assert_eq!(listed(&entry), window, "{entry}");
+        assert_eq!(listed_window(&entry), window, "{entry}");
     }
 }
 
@@ -81,11 +81,14 @@ fn prefers_ollamas_loaded_window() {
 fn configured_window_wins() {
     let mut config = EndpointConfig::new("e", "http://x/v1");
     let url = Url::parse(&config.base_url).unwrap();
-    assert_eq!(ContextWindows::new(&config, &url).set("m"), None);
+    assert_eq!(ContextWindows::new(&config, &url).configured_window("m"), None);
     config.context_window = Some(1000);
     config.context_windows = [("big".to_owned(), 5000)].into();
     let windows = ContextWindows::new(&config, &url);
-    assert_eq!((windows.set("m"), windows.set("big")), (Some(1000), Some(5000)));
+    assert_eq!(
+        (windows.configured_window("m"), windows.configured_window("big")),
+        (Some(1000), Some(5000))
+    );
 }
 
 #[test]

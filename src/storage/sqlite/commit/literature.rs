@@ -289,7 +289,7 @@ async fn check_limit(
 }
 
 /// Stores the page that the user has open while they write a message.
-pub(super) async fn store_page_context(
+pub(super) async fn insert_page_context(
     connection: &mut SqliteConnection,
     user_id: UserId,
     message_id: MessageId,

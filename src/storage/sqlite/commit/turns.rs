@@ -5,7 +5,7 @@ use sqlx::SqliteConnection;
 use super::{
     super::{messages, optional_id, optional_text, queries},
     Batch, ChangeError,
-    literature::store_page_context,
+    literature::insert_page_context,
     personal::ensure_user,
     run_output::update_message,
 };
@@ -106,7 +106,7 @@ impl Batch {
                 .await?;
         }
         if let Some(snapshot) = &start.context_snapshot {
-            store_page_context(connection, user_id, *user_message_id, snapshot).await?;
+            insert_page_context(connection, user_id, *user_message_id, snapshot).await?;
         }
         let key = RunKey {
             user_id,

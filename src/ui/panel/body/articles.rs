@@ -4,7 +4,7 @@ use leptos::{ev, prelude::*, task::spawn_local};
 
 use super::{empty_notice, expandable_list, link};
 use crate::{
-    api::rpc,
+    api::literature as rpc,
     protocol::ErrorCode,
     protocol::literature::LITERATURE_PATH,
     protocol::panel::ArticleListView,

@@ -66,7 +66,7 @@ impl Connection {
         }
     }
 
-    /// The status for the person. Tracked.
+    /// The status for the user. Tracked.
     pub fn status(self) -> ConnectionStatus {
         self.status.get()
     }

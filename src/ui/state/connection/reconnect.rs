@@ -53,7 +53,7 @@ pub enum ConnectionEffect {
     Disconnect,
 }
 
-/// The connection status for the person.
+/// The connection status for the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConnectionStatus {
     /// Nothing to report: the first connection is being made, or the page is hidden.
@@ -229,7 +229,7 @@ impl ReconnectPolicy {
             .map(|since| since + HIDDEN_CLOSE_DELAY)
     }
 
-    /// The connection status for the person.
+    /// The connection status for the user.
     pub fn status(&self) -> ConnectionStatus {
         match self.state {
             ConnectionState::Open { .. } => ConnectionStatus::Connected,

@@ -12,9 +12,9 @@ pub struct ListRow {
     pub title: ArcRwSignal<String>,
     pub updated_at: ArcRwSignal<Timestamp>,
     pub is_running: ArcRwSignal<bool>,
-    /// True if its active run waits for the person.
+    /// True if its active run waits for the user.
     pub is_waiting: ArcRwSignal<bool>,
-    /// True if a run has ended in it since the person last looked.
+    /// True if a run has ended in it since the user last looked.
     pub is_unseen: ArcRwSignal<bool>,
 }
 

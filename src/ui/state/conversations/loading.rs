@@ -71,7 +71,7 @@ impl OpenConversations {
                 .cache
                 .get(id)
                 .is_none_or(|transcript| transcript.message(message).is_some());
-            !known && state.cache.request_reload(id, cursor)
+            !known && state.cache.begin_reload(id, cursor)
         });
         if missed {
             self.load_conversation(id);
@@ -110,7 +110,7 @@ impl OpenConversations {
                         self.outbox.forget_intents(&known);
                     }
                     self.follow_up(id, outcome);
-                    // The person is waiting to see it: no wait for the next frame.
+                    // The user is waiting to see it: no wait for the next frame.
                     self.update_signals();
                 }
                 Err(error) => {

@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl OpenConversations {
-    /// Loads older messages when the person scrolls near the first loaded one. After a failure only a request of the
-    /// person does.
+    /// Loads older messages when the user scrolls near the first loaded one. After a failure only a request of the
+    /// user does.
     pub fn load_older_near_start(self, id: ConversationId) {
         if self.lifecycle.is_hydrated()
             && self

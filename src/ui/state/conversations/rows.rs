@@ -31,7 +31,7 @@ pub struct UnrecordedRow {
     pub messages: Arc<[Message]>,
 }
 
-/// A person's message.
+/// A user's message.
 #[derive(Clone, Debug)]
 pub struct UserRow {
     pub id: MessageId,

@@ -24,7 +24,7 @@ pub enum ConversationPhase {
     Ready,
     /// The conversation does not exist (any more).
     Missing,
-    /// The snapshot could not be loaded: the text for the person.
+    /// The snapshot could not be loaded: the text for the user.
     Failed(String),
 }
 
@@ -34,7 +34,7 @@ pub enum OlderState {
     #[default]
     Idle,
     Loading,
-    /// Loading failed: the text for the person. It is retried on request, or when the connection is back.
+    /// Loading failed: the text for the user. It is retried on request, or when the connection is back.
     Failed(String),
 }
 

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        ConversationId, ConversationList, Event, PageUpdate, Position, StreamNotice, Transcript,
+        ClientUpdate, ConversationId, ConversationList, Event, Position, StreamNotice, Transcript,
         conversation_list::{ListUpdate, RunEnd},
         json,
         sse::SseFrame,
@@ -105,16 +105,16 @@ impl EventFollower {
             return effects.push(EventEffect::Resync);
         }
         self.connection.set_cursor(event.position);
-        match event.page_update() {
-            PageUpdate::Unchanged => {}
-            PageUpdate::ConversationCreated => effects.push(EventEffect::Created(id)),
-            PageUpdate::Payload(payload) => self.feeds.report_payload(id, payload.clone()),
-            PageUpdate::LiteratureChanged(change) => {
+        match event.client_update() {
+            ClientUpdate::Unchanged => {}
+            ClientUpdate::ConversationCreated => effects.push(EventEffect::Created(id)),
+            ClientUpdate::Payload(payload) => self.feeds.report_payload(id, payload.clone()),
+            ClientUpdate::PageChanged { page, change } => {
                 self.feeds
-                    .report_literature(Some((event.position, change.clone())));
+                    .report_page_change(page, (event.position, change.clone()));
             }
-            PageUpdate::SettingsChanged => self.feeds.report_settings_change(),
-            PageUpdate::Damaged => {
+            ClientUpdate::SettingsChanged => self.feeds.report_settings_change(),
+            ClientUpdate::Damaged => {
                 // Snapshots include its result and continue after it.
                 return effects.extend([EventEffect::Damaged(event.position), EventEffect::Resync]);
             }

@@ -47,7 +47,6 @@ impl EventFollower {
         }
         self.outbox.forget_intents(&known);
         self.replace_snapshots(list, shown.zip(transcript));
-        self.feeds.report_literature(None);
         true
     }
 
@@ -74,6 +73,7 @@ impl EventFollower {
         }
         // The changes in between are unknown.
         self.feeds.report_settings_change();
+        self.feeds.report_page_reload();
         self.conversations.update_signals();
     }
 }

@@ -1,13 +1,16 @@
 use super::*;
 use crate::{
-    protocol::{EventBody, Timestamp},
-    ui::state::{
-        Stores,
-        navigation::Navigation,
-        route::Route,
-        snapshot::{FormIds, PageSnapshot},
-        story::Story,
-        tray::Tray,
+    protocol::{EventBody, RawJson, Timestamp, literature},
+    ui::{
+        pages::PAGES,
+        state::{
+            Stores,
+            navigation::Navigation,
+            route::Route,
+            snapshot::{FormIds, PageSnapshot},
+            story::Story,
+            tray::Tray,
+        },
     },
 };
 
@@ -25,7 +28,6 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
         let place = id.map_or(Route::New, Route::Conversation);
         let page = PageSnapshot {
             now: Timestamp(0),
-            place,
             list: Ok(list),
             transcript: transcript.map(Ok),
             models: Ok(Default::default()),
@@ -33,7 +35,8 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             personal: None,
             form: FormIds::new(place),
         };
-        test(Stores::new(page, Navigation::new(place.path(), Tray::new())).follower);
+        let navigation = Navigation::new(place.path(), PAGES, Tray::new());
+        test(Stores::new(page, navigation).follower);
     });
 }
 
@@ -144,4 +147,30 @@ fn reports_a_run_end_once_unless_stopped() {
         };
     }
     assert_eq!(run_end_effects(&story), []);
+}
+
+#[test]
+fn changes_reach_the_shown_page_alone() {
+    with_follower(list_at(0), None, |follower| {
+        let change = RawJson::parse_or_quote(r#"{"article_removed":"11"}"#);
+        let event = |position| Event {
+            position: Position(position),
+            conversation_id: ConversationId::NONE,
+            message_id: None,
+            body: EventBody::LiteratureChanged {
+                change: change.clone(),
+            },
+        };
+        let received = StoredValue::new(Vec::new());
+        let show = |page| {
+            let listener = move |change| received.update_value(|all| all.push(change));
+            follower.feeds.on_page_change(page, listener);
+        };
+        show("another");
+        apply(follower, [&event(1)]);
+        show(literature::PAGE.name);
+        apply(follower, [&event(2)]);
+        follower.replace_snapshots(list_at(2), None);
+        assert_eq!(received.get_value(), [Some((Position(2), change.clone())), None]);
+    });
 }

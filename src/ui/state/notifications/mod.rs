@@ -14,7 +14,7 @@ pub enum NotifySetting {
     #[default]
     Off,
     On,
-    /// The person or the browser has denied the permission.
+    /// The user or the browser has denied the permission.
     Blocked,
     /// The browser has no notifications.
     Unsupported,
@@ -41,7 +41,7 @@ impl NotifySetting {
     }
 }
 
-/// Returns true if the person wants notifications and the browser permits them.
+/// Returns true if the user wants notifications and the browser permits them.
 pub fn is_enabled() -> bool {
     NotifySetting::current() == NotifySetting::On
 }

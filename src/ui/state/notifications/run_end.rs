@@ -1,4 +1,4 @@
-//! Notifications for the end of long answers while the person looks elsewhere.
+//! Notifications for the end of long answers while the user looks elsewhere.
 
 use leptos::{prelude::*, task::spawn_local};
 
@@ -21,7 +21,7 @@ const SEEN_REPORT_DELAY_MS: f64 = 2000.0;
 /// Older ends get no notification, for example when a tab catches up after a sleep.
 const MAX_END_AGE_MS: f64 = 60_000.0;
 
-/// Notifies the person of ended runs.
+/// Notifies the user of ended runs.
 #[derive(Clone, Copy)]
 pub struct RunEndNotifier {
     pub list: ConversationListStore,

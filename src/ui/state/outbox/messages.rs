@@ -18,7 +18,7 @@ pub struct OutgoingMessage {
     pub intent: SendMessage,
     /// The route where it was written.
     pub from: Route,
-    /// The person pressed *Stop* before the run's id was known.
+    /// The user pressed *Stop* before the run's id was known.
     stop: bool,
     /// The server was unreachable: waits for a retry. A message restored after a reload waits too.
     #[serde(skip, default = "waits")]
@@ -38,9 +38,9 @@ pub struct MessageOptions {
     pub force_tools: Vec<String>,
     /// The model parameters of a new conversation.
     pub parameters: Option<ParameterInput>,
-    /// The way in which the person expressed it.
+    /// The way in which the user expressed it.
     pub interaction: Interaction,
-    /// The page context, if the person is on another page beside the conversation. A repeated message keeps its first
+    /// The page context, if the user is on another page beside the conversation. A repeated message keeps its first
     /// context.
     pub context: Option<PageContext>,
 }
@@ -63,9 +63,9 @@ pub enum PendingSend {
 /// The result of reconciling the outbox with a transcript.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct OutboxUpdate {
-    /// A started run that the person wanted to stop.
+    /// A started run that the user wanted to stop.
     pub run_to_stop: Option<MessageId>,
-    /// A returned message that was delivered after all, so that the person does not send it again.
+    /// A returned message that was delivered after all, so that the user does not send it again.
     pub recovered: Option<OutgoingMessage>,
     /// Messages on the server, which the browser need not store any more.
     pub delivered: Vec<MessageId>,
@@ -217,7 +217,7 @@ impl OutgoingMessages {
         Some(sending)
     }
 
-    /// Records that a message's run has started. Returns the run to stop, if the person asked for that already.
+    /// Records that a message's run has started. Returns the run to stop, if the user asked for that already.
     pub fn mark_started(&mut self, started: &StartedRun) -> Option<MessageId> {
         let sent = self.find(started.user_message_id)?;
         sent.known = true;

@@ -1,4 +1,4 @@
-//! The outbox: what the person has sent and the server has not begun, with the messages that it refused.
+//! The outbox: what the user has sent and the server has not begun, with the messages that it refused.
 //!
 //! [`messages`] and [`reruns`] are pure; messages are also kept in the browser's [`storage`]. The requests are made by
 //! [`RunIntents`](super::run_intents::RunIntents).
@@ -31,7 +31,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub struct Outbox {
     state: StoredValue<OutboxState>,
-    /// Messages that could not be sent: the route, and the text for the person. The message text is in the drafts.
+    /// Messages that could not be sent: the route, and the text for the user. The message text is in the drafts.
     send_errors: RwSignal<Vec<(Route, String)>>,
     next_message: NextMessage,
     connection: Connection,
@@ -46,7 +46,7 @@ struct OutboxState {
 
 /// The next step for a message that waits for the connection.
 pub(super) enum Retry {
-    Send(SendMessage),
+    Send(Box<SendMessage>),
     /// Another tab has withdrawn the message or seen it delivered.
     Dropped(ConversationId),
 }
@@ -75,7 +75,7 @@ impl Outbox {
         self.send_errors.track();
     }
 
-    /// Dismisses the send error, because the person continues to write.
+    /// Dismisses the send error, because the user continues to write.
     pub fn dismiss_send_error(self, route: Route) {
         if self.has_send_error(route) {
             self.clear_send_error(route);
@@ -186,7 +186,7 @@ impl Outbox {
     pub(super) fn retry(self, message: MessageId) -> Option<Retry> {
         self.with_state(|state| {
             if storage::contains(message) {
-                return state.messages.retry(message).map(Retry::Send);
+                return state.messages.retry(message).map(Box::new).map(Retry::Send);
             }
             let dropped = state.messages.mark_failed(message, false)?;
             Some(Retry::Dropped(dropped.intent.conversation_id))
@@ -201,7 +201,7 @@ impl Outbox {
         })
     }
 
-    /// Records that the server has a message, and stops its run if the person asked for that already.
+    /// Records that the server has a message, and stops its run if the user asked for that already.
     pub(super) fn mark_started(self, started: &StartedRun) {
         storage::remove(started.user_message_id);
         if let Some(run) = self.with_state(|state| state.messages.mark_started(started)) {
@@ -214,7 +214,7 @@ impl Outbox {
         let may_be_delivered = error.code == ErrorCode::Internal;
         let sending = self.with_state(|state| state.messages.mark_failed(message, may_be_delivered))?;
         storage::remove(message);
-        // The text of a button is not a draft: the person has not typed it.
+        // The text of a button is not a draft: the user has not typed it.
         if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
             self.next_message.restore(sending.from, &sending.intent);
             self.toasts.show(error.message.clone());

@@ -12,7 +12,7 @@ struct Rerun {
     ended_at: Option<Timestamp>,
     /// The run, once the server has named it.
     run_id: Option<MessageId>,
-    /// The person pressed *Stop* before the run's id was known.
+    /// The user pressed *Stop* before the run's id was known.
     is_stop_requested: bool,
 }
 
@@ -46,7 +46,7 @@ impl Reruns {
         rerun.run_id
     }
 
-    /// Records that the server has started the run. Returns the run to stop, if the person asked for that already.
+    /// Records that the server has started the run. Returns the run to stop, if the user asked for that already.
     pub fn mark_started(&mut self, intent_id: IntentId, run: MessageId) -> Option<MessageId> {
         let rerun = self.0.iter_mut().find(|rerun| rerun.intent_id == intent_id)?;
         rerun.run_id = Some(run);

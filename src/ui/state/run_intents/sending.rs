@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl RunIntents {
-    /// Sends the person's message from the route. On the new chat it starts a conversation.
+    /// Sends the user's message from the route. On the new chat it starts a conversation.
     pub fn send(self, from: Route, text: String, model: Option<String>) {
         self.send_interaction(from, text, model, Interaction::default());
     }
@@ -69,7 +69,7 @@ impl RunIntents {
         match self.outbox.retry(message) {
             Some(Retry::Send(intent)) => {
                 self.conversations.refresh(intent.conversation_id);
-                self.post(intent);
+                self.post(*intent);
             }
             Some(Retry::Dropped(id)) => self.conversations.refresh(id),
             None => {}

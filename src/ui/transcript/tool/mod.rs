@@ -36,25 +36,35 @@ pub struct CallContext {
 }
 
 /// One tool call. `prefix` begins the ids in it.
-pub fn tool_card(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix: String) -> AnyView {
-    lazy_part(move || code(part.clone(), call.clone(), of.clone(), prefix.clone()))
+pub fn tool_card(
+    part: PartRow,
+    call: ArcRwSignal<ToolCall>,
+    context: CallContext,
+    prefix: String,
+) -> AnyView {
+    lazy_part(move || code(part.clone(), call.clone(), context.clone(), prefix.clone()))
 }
 
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_tool))]
 pub fn code(
     part: PartRow,
     call: ArcRwSignal<ToolCall>,
-    of: CallContext,
+    context: CallContext,
     prefix: String,
 ) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
-        let (part, call, of, prefix) = (part.clone(), call.clone(), of.clone(), prefix.clone());
-        view! { <ToolCard part call of prefix/> }.erase()
+        let (part, call, context, prefix) = (part.clone(), call.clone(), context.clone(), prefix.clone());
+        view! { <ToolCard part call context prefix/> }.erase()
     }))
 }
 
 #[component]
-fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix: String) -> impl IntoView {
+fn ToolCard(
+    part: PartRow,
+    call: ArcRwSignal<ToolCall>,
+    context: CallContext,
+    prefix: String,
+) -> impl IntoView {
     let live = part.is_streamed;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| open.set(details::is_details_open(&event));
@@ -89,14 +99,14 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
         Memo::new(move |_| call.with(|call| call.attachments.clone()))
     };
     let asks = {
-        let run = of.run.clone();
+        let run = context.run.clone();
         Memo::new(move |_| status.get() == ToolStatus::Waiting && run.with(|run| !run.status.is_terminal()))
     };
     let approval = {
-        let (call, of) = (call.clone(), of.clone());
+        let (call, context) = (call.clone(), context.clone());
         move || {
             asks.get()
-                .then(|| approval_prompt(&of, call.with_untracked(|call| call.index)))
+                .then(|| approval_prompt(&context, call.with_untracked(|call| call.index)))
         }
     };
     let failed = {
@@ -115,7 +125,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
         Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get() || asks.get());
     view! {
         <div class="tool" data-lazy="tool">
-            // The person must see what they approve.
+            // The user must see what they approve.
             <details class="fold" open=move || asks.get() on:toggle=toggled>
                 <summary>
                     {icon}
@@ -128,7 +138,7 @@ fn ToolCard(part: PartRow, call: ArcRwSignal<ToolCall>, of: CallContext, prefix:
             </details>
             {move || progress.get().map(progress_bar)}
             {failed}
-            {move || payload.get().map(|payload| payload_card(of.conversation_id, payload))}
+            {move || payload.get().map(|payload| payload_card(context.conversation_id, payload))}
             {move || file_list(given.get())}
             {approval}
         </div>
@@ -182,9 +192,9 @@ fn progress_bar(
 }
 
 /// The approval prompt.
-fn approval_prompt(of: &CallContext, index: usize) -> AnyView {
+fn approval_prompt(context: &CallContext, index: usize) -> AnyView {
     let conversations = use_conversations();
-    let message_id = of.message_id;
+    let message_id = context.message_id;
     let button = move |class: &'static str, name: &'static str, answer: ApprovalAnswer| {
         let press = move |_| conversations.answer_approval(message_id, index, answer);
         view! { <button type="button" class=class on:click=press>{name}</button> }.erase()

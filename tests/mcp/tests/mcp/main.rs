@@ -11,7 +11,7 @@ use parlor::{
         McpServer, Secret,
         mcp::{McpTransport, SecretVariables},
     },
-    tools::{self, AnyTool, ToolError, ToolResult, ToolSource, mcp::Servers},
+    tools::{self, AnyTool, CallOrigin, ToolError, ToolResult, ToolSource, mcp::Servers},
 };
 use tokio::time::{sleep, timeout};
 
@@ -80,10 +80,19 @@ async fn call_with_progress(
     arguments: &str,
 ) -> (Result<ToolResult, ToolError>, Vec<ToolProgress>) {
     let mut heard = Vec::new();
-    let whose = (UserId::LOCAL, ConversationId::new(), MessageId::new());
+    let input = match tool.plan(arguments) {
+        Ok(plan) => plan.input,
+        Err(fault) => return (Err(ToolError(fault)), heard),
+    };
+    let origin = CallOrigin {
+        user_id: UserId::LOCAL,
+        conversation_id: ConversationId::new(),
+        run: MessageId::new(),
+        page: None,
+    };
     let called = timeout(
         TEST_TIMEOUT,
-        tools::execute(tool, arguments, whose, |said| heard.push(said)),
+        tools::execute(tool, input, origin, |said| heard.push(said)),
     );
     let result = called.await.expect("the call ends");
     (result, heard)

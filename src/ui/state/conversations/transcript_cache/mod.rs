@@ -1,6 +1,6 @@
 //! The conversations that this browser holds: pure state, no signals, no requests.
 //!
-//! A conversation that was left stays in the cache and keeps applying events, so that it is up to date when the person
+//! A conversation that was left stays in the cache and keeps applying events, so that it is up to date when the user
 //! returns. While a snapshot is being loaded, the conversation's events are buffered. The reducer skips those that the
 //! snapshot includes, so no event is missed or applied twice, whichever comes first.
 
@@ -111,9 +111,9 @@ impl TranscriptCache {
         self.index(id).is_some_and(|index| self.entries[index].is_behind)
     }
 
-    /// Marks a cached conversation as incomplete. Returns true if its snapshot has to be requested, as by
-    /// [`open`](Self::open).
-    pub fn request_reload(&mut self, id: ConversationId, cursor: Position) -> bool {
+    /// Begins a request for the snapshot of a cached conversation. Returns true if the caller has to send it: the
+    /// conversation is cached and no request is under way. The request is made as by [`open`](Self::open).
+    pub fn begin_reload(&mut self, id: ConversationId, cursor: Position) -> bool {
         let Some(index) = self.index(id) else {
             return false;
         };

@@ -235,7 +235,7 @@ fn older_page_and_snapshot_can_overlap() {
     newest.truncate_to_newest(10);
     let mut cache = TranscriptCache::default();
     cache.insert(newest.clone());
-    assert!(cache.request_reload(id, START));
+    assert!(cache.begin_reload(id, START));
     assert_eq!(
         cache.prepend(id, page_before(&whole, 10, 10)),
         CacheOutcome::Replaced

@@ -1,36 +1,42 @@
-//! The events that concern the page besides the list of conversations and the transcripts.
+//! The events that concern a client besides the list of conversations and the transcripts.
 
-use super::{Event, EventBody, PayloadRef, RawJson};
+use super::{Event, EventBody, PayloadRef, RawJson, literature};
 
-/// The effect of an event on the page, besides the list and the transcripts.
+/// The effect of an event on a client, besides the list and the transcripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageUpdate<'a> {
+pub enum ClientUpdate<'a> {
     Unchanged,
-    /// A conversation was created. A page that was opened before it existed can show it now.
+    /// A conversation was created. A client that opened it before it existed can show it now.
     ConversationCreated,
     /// There is a new payload for the panel.
     Payload(&'a PayloadRef),
-    /// The user's literature changed. The change is parsed only by the code that shows it.
-    LiteratureChanged(&'a RawJson),
+    /// The data of a page changed. Only the page's own code parses the change.
+    PageChanged {
+        page: &'static str,
+        change: &'a RawJson,
+    },
     SettingsChanged,
     /// The event can't be read and its effect is unknown: load snapshots, which include it.
     Damaged,
 }
 
 impl Event {
-    /// Returns the effect on the page besides the list and the transcripts.
-    pub fn page_update(&self) -> PageUpdate<'_> {
+    /// Returns the effect on a client besides the list and the transcripts.
+    pub fn client_update(&self) -> ClientUpdate<'_> {
         match &self.body {
-            EventBody::ConversationCreated { .. } => PageUpdate::ConversationCreated,
+            EventBody::ConversationCreated { .. } => ClientUpdate::ConversationCreated,
             EventBody::ToolComplete {
                 payload: Some(payload),
                 ..
             }
-            | EventBody::PayloadMade { payload, .. } => PageUpdate::Payload(payload),
-            EventBody::LiteratureChanged { change } => PageUpdate::LiteratureChanged(change),
-            EventBody::SettingsChanged => PageUpdate::SettingsChanged,
-            EventBody::Damaged => PageUpdate::Damaged,
-            _ => PageUpdate::Unchanged,
+            | EventBody::PayloadMade { payload, .. } => ClientUpdate::Payload(payload),
+            EventBody::LiteratureChanged { change } => ClientUpdate::PageChanged {
+                page: literature::PAGE.name,
+                change,
+            },
+            EventBody::SettingsChanged => ClientUpdate::SettingsChanged,
+            EventBody::Damaged => ClientUpdate::Damaged,
+            _ => ClientUpdate::Unchanged,
         }
     }
 }
@@ -50,7 +56,7 @@ mod tests {
                 message_id: None,
                 body,
             })
-            .filter(|event| event.page_update() != PageUpdate::Unchanged)
+            .filter(|event| event.client_update() != ClientUpdate::Unchanged)
             .map(|event| serde_json::to_value(&event).unwrap()["type"].to_string())
             .collect();
         reported.dedup();

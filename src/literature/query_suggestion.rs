@@ -1,10 +1,12 @@
-//! A query that the model proposes, for pages with a search.
+//! A query for PubMed that the model proposes.
 
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::{PayloadConfig, require_viewable, unchanged};
-use crate::tools::schema;
+use crate::{
+    pages::payload_config::{PayloadConfig, require_viewable, unchanged},
+    tools::schema,
+};
 
 /// A query, and perhaps why.
 #[derive(JsonSchema)]

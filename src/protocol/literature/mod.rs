@@ -1,14 +1,26 @@
-//! A person's literature: saved articles, research streams and search results.
+//! A user's literature: saved articles, research streams and search results.
 //!
-//! [`LiteratureLocation`] is a location on the page *Literature*. [`apply`] is the reducer: the same for the
+//! [`PAGE`] is the page *Literature*, [`LiteratureLocation`] a location on it, [`LiteratureFields`] its context. [`apply`] is the reducer: the same for the
 //! server's snapshots and for every tab.
 
+mod context;
 mod location;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url};
-use super::{ApiError, Position, StreamId, Timestamp};
+pub use self::{
+    context::LiteratureFields,
+    location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url},
+};
+use super::{ApiError, PageInfo, Position, StreamId, Timestamp};
+
+/// The page *Literature*.
+pub static PAGE: PageInfo = PageInfo {
+    name: "literature",
+    path: LITERATURE_PATH,
+    title: "Literature",
+    has_tray: true,
+};
 
 /// A journal article as lists show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,11 +45,11 @@ pub struct ArticleWithAbstract {
     pub problem: Option<String>,
 }
 
-/// An article that the person has saved.
+/// An article that the user has saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedArticle {
     pub article: Article,
-    /// The person's note about it.
+    /// The user's note about it.
     pub note: String,
     pub saved_at: Timestamp,
 }
@@ -48,11 +60,11 @@ pub struct ResearchStream {
     pub id: StreamId,
     pub name: String,
     pub query: String,
-    /// The person's own instructions for this stream.
+    /// The user's own instructions for this stream.
     pub instructions: String,
 }
 
-/// All that a person has saved, as it stood at a position of the log.
+/// All that a user has saved, as it stood at a position of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Library {
     /// The last position that this state includes; [`apply`] skips events up to it.
@@ -61,7 +73,7 @@ pub struct Library {
     pub articles: Vec<SavedArticle>,
     /// Sorted by name.
     pub streams: Vec<ResearchStream>,
-    /// The message that explains to the person why PubMed can't be searched; `None` if it can.
+    /// The message that explains to the user why PubMed can't be searched; `None` if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_search: Option<String>,
 }

@@ -1,0 +1,264 @@
+//! The descriptions of the operations. Parameters, bodies and most responses come from the handlers' types.
+
+use aide::transform::TransformOperation;
+use schemars::json_schema;
+use serde_json::json;
+
+use super::{
+    generator::{add_problems, response_schema, set_response},
+    parts::{
+        LAST_EVENT_ID, answer_example, any_of, parameters_example, pending_answer_example, plain_problem,
+        problem_response, response, set_request_example, set_response_example, with_example, with_file,
+        with_header, with_header_parameter, with_idempotency_key, with_run_stream, with_status, with_stream,
+    },
+};
+use crate::http::{
+    batch::{AnswerLocation, FailedAnswer, PendingAnswer},
+    problem::Body,
+    run_result::RunResult,
+};
+
+type Operation<'a> = TransformOperation<'a>;
+
+pub fn get_attachment(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("getAttachment")
+        .summary("Download a file that a tool returned")
+        .description(
+            "Images (PNG, JPEG, GIF, WebP) and sounds have their own type; everything else is application/octet-stream, \
+             as a download. The content never changes.",
+        );
+    let operation = with_file(operation, 200, "The bytes.");
+    let operation = with_file(operation, 206, "The requested range.");
+    with_status(operation, 304, "Not modified: the ETag matches.")
+}
+
+pub fn chat_batch(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("chatBatch")
+        .summary("Send a message and wait for the answer")
+        .description(
+            "The run continues if the client disconnects. A repeated request (same Idempotency-Key) waits for the same \
+             run.",
+        );
+    let mut operation = with_idempotency_key(operation);
+    set_request_example(
+        &mut operation,
+        json!({ "message": "Hello", "model": "openai/gpt-4o" }),
+    );
+    let target = operation.inner_mut();
+    let answer = response(
+        "The answer is complete or was stopped (see status).",
+        "application/json",
+        response_schema::<RunResult>(),
+    );
+    set_response(target, 200, with_example(answer, answer_example()));
+    let later = response(
+        "The answer is not complete yet: it takes longer than the setting timeouts.batch, or waits for an \
+         approval (status waiting). Location is its address.",
+        "application/json",
+        response_schema::<PendingAnswer>(),
+    );
+    set_response(
+        target,
+        202,
+        with_header(with_example(later, pending_answer_example()), "Location"),
+    );
+    let located = || {
+        any_of([
+            response_schema::<Body<'static, AnswerLocation>>(),
+            plain_problem(),
+        ])
+    };
+    let revoked = problem_response(
+        "The token is invalid (unauthorized). If it became invalid before the answer was complete, message_id and \
+         Location name the answer, which continues.",
+        located(),
+    );
+    set_response(
+        target,
+        401,
+        with_header(with_header(revoked, "WWW-Authenticate"), "Location"),
+    );
+    let failed = problem_response(
+        "The run failed (run_failed) or was interrupted (run_interrupted). payload has the partial answer.",
+        response_schema::<Body<'static, FailedAnswer>>(),
+    );
+    set_response(target, 502, failed);
+    let unavailable = problem_response(
+        "Storage is temporarily unavailable, or Parlor is shutting down. If the answer was started, message_id and \
+         Location name it.",
+        located(),
+    );
+    set_response(target, 503, with_header(unavailable, "Location"));
+    add_problems(target, &[404, 409, 422]);
+    operation
+}
+
+pub fn chat_stream(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("chatStream")
+        .summary("Send a message and stream the answer")
+        .description("Disconnecting does not stop the run; its stream can be resumed.");
+    let mut operation = with_run_stream(with_idempotency_key(operation));
+    let example = json!({ "message": "Hello", "model": "openai/gpt-4o", "diagnostics": true });
+    set_request_example(&mut operation, example);
+    add_problems(operation.inner_mut(), &[404, 409, 422]);
+    operation
+}
+
+pub fn list_conversations(operation: Operation<'_>) -> Operation<'_> {
+    operation
+        .id("listConversations")
+        .summary("List conversations, newest activity first")
+}
+
+pub fn get_conversation(operation: Operation<'_>) -> Operation<'_> {
+    operation.id("getConversation").summary("Get a conversation")
+}
+
+pub fn rename_conversation(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation
+        .id("renameConversation")
+        .summary("Rename a conversation");
+    set_request_example(&mut operation, json!({ "title": "Plans" }));
+    operation
+}
+
+pub fn delete_conversation(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("deleteConversation")
+        .summary("Delete a conversation and stop its run");
+    with_status(operation, 204, "Deleted, or already deleted.")
+}
+
+pub fn list_messages(operation: Operation<'_>) -> Operation<'_> {
+    operation
+        .id("listMessages")
+        .summary("List messages of the shown branch, page by page from its end")
+}
+
+pub fn get_parameters(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation
+        .id("getParameters")
+        .summary("Get the model parameters of a conversation");
+    set_response_example(&mut operation, parameters_example());
+    operation
+}
+
+pub fn set_parameters(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("setParameters")
+        .summary("Replace the model parameters of a conversation")
+        .description("Replaces all parameters from the next answer on; missing ones are unset.");
+    let mut operation = with_idempotency_key(operation);
+    set_request_example(&mut operation, parameters_example());
+    set_response_example(&mut operation, parameters_example());
+    add_problems(operation.inner_mut(), &[409, 422]);
+    operation
+}
+
+pub fn get_payload(operation: Operation<'_>) -> Operation<'_> {
+    operation.id("getPayload").summary("Get a payload")
+}
+
+pub fn save_payload(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("savePayload")
+        .summary("Download a payload as a file")
+        .description(
+            "A text_document as Markdown, a table and the data of a chart as CSV, everything else as JSON.",
+        );
+    with_file(operation, 200, "The file, with its name in Content-Disposition.")
+}
+
+pub fn judge_payload(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("judgePayload")
+        .summary("Accept or reject a proposal");
+    let mut operation = with_idempotency_key(operation);
+    set_request_example(&mut operation, json!({ "verdict": "accepted" }));
+    add_problems(operation.inner_mut(), &[409]);
+    operation
+}
+
+pub fn follow_events(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation.id("followEvents").summary("Stream the whole event log");
+    let operation = with_header_parameter(operation, LAST_EVENT_ID);
+    let description = "The log of the user as a stream, in order, without gaps. It has no end.";
+    with_stream(operation, description)
+}
+
+pub fn get_message(operation: Operation<'_>) -> Operation<'_> {
+    operation
+        .id("getMessage")
+        .summary("Get a message in its current state, also during its run")
+}
+
+pub fn get_diagnostics(operation: Operation<'_>) -> Operation<'_> {
+    operation
+        .id("getDiagnostics")
+        .summary("Get the diagnostics of an answer, also during its run")
+}
+
+pub fn list_models(operation: Operation<'_>) -> Operation<'_> {
+    operation.id("listModels").summary("List the available models")
+}
+
+pub fn get_open_api(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation.id("getOpenApi").summary("Get this document");
+    let document = response(
+        "This document.",
+        "application/json",
+        json_schema!({ "type": "object" }),
+    );
+    set_response(operation.inner_mut(), 200, document);
+    operation
+}
+
+pub fn get_run(operation: Operation<'_>) -> Operation<'_> {
+    operation.id("getRun").summary("Get the state of a run")
+}
+
+pub fn answer_approval(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation
+        .id("answerApproval")
+        .summary("Allow or deny a tool call");
+    set_request_example(&mut operation, json!({ "index": 0, "answer": "allow" }));
+    with_status(
+        operation,
+        204,
+        "Accepted. Only the first answer to an approval counts.",
+    )
+}
+
+pub fn continue_run(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("continueRun")
+        .summary("Continue an answer that was stopped, failed or interrupted");
+    let mut operation = with_run_stream(with_idempotency_key(operation));
+    add_problems(operation.inner_mut(), &[409]);
+    operation
+}
+
+pub fn follow_run(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation.id("followRun").summary("Resume the stream of a run");
+    let operation = with_run_stream(with_header_parameter(operation, LAST_EVENT_ID));
+    with_status(operation, 204, "No events after the given position.")
+}
+
+pub fn regenerate_run(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("regenerateRun")
+        .summary("Regenerate an answer")
+        .description("The new answer is a sibling of this one.");
+    let mut operation = with_run_stream(with_idempotency_key(operation));
+    add_problems(operation.inner_mut(), &[409]);
+    operation
+}
+
+pub fn stop_run(operation: Operation<'_>) -> Operation<'_> {
+    operation
+        .id("stopRun")
+        .summary("Stop a run; an ended run is unchanged")
+}

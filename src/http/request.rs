@@ -1,0 +1,66 @@
+//! The extractors of the public contract. A rejection is a problem, and the OpenAPI document describes the
+//! extracted type.
+
+use aide::{
+    OperationInput,
+    generate::GenContext,
+    openapi::{Operation, RequestBody},
+    operation::{ParamLocation, add_parameters, parameters_from_schema, set_body},
+};
+use axum::{
+    Json,
+    extract::{FromRequest, FromRequestParts, Query, Request},
+    http::request::Parts,
+};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::{
+    openapi::generator::{add_problems, content, request_object, request_schema},
+    problem::Problem,
+};
+
+/// The body of a request, as JSON.
+pub struct JsonBody<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let Json(body) = Json::from_request(request, state).await?;
+        Ok(Self(body))
+    }
+}
+
+impl<T: JsonSchema> OperationInput for JsonBody<T> {
+    fn operation_input(context: &mut GenContext, operation: &mut Operation) {
+        let body = RequestBody {
+            description: None,
+            content: content("application/json", request_schema::<T>()),
+            required: true,
+            extensions: Default::default(),
+        };
+        set_body(context, operation, body);
+        add_problems(operation, &[400, 408, 413, 415]);
+    }
+}
+
+/// The query of a request.
+pub struct QueryParameters<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParameters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Query(query) = Query::from_request_parts(parts, state).await?;
+        Ok(Self(query))
+    }
+}
+
+impl<T: JsonSchema> OperationInput for QueryParameters<T> {
+    fn operation_input(context: &mut GenContext, operation: &mut Operation) {
+        let parameters = parameters_from_schema(context, request_object::<T>(), ParamLocation::Query);
+        add_parameters(context, operation, parameters);
+        add_problems(operation, &[400]);
+    }
+}

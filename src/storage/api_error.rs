@@ -1,0 +1,100 @@
+//! Errors of the storage as [`ApiError`]s: a stable code, and a message that says what happened and what to do.
+
+use super::{ChangeRejection, StorageError, StorageErrorKind};
+use crate::protocol::{ApiError, ErrorCode};
+
+/// Returns the error for data that does not exist or belongs to another user. Both have the same text, so that nobody learns
+/// which ids exist.
+pub fn not_found() -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        "There is no such conversation or message. It may have been deleted.",
+    )
+}
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        tracing::error!(%error, "storage");
+        if error.is_row_damage() {
+            return Self::new(
+                ErrorCode::Internal,
+                "The stored data are damaged and can't be read. Nothing was changed. The log says more.",
+            );
+        }
+        error.kind().into()
+    }
+}
+
+impl From<StorageErrorKind> for ApiError {
+    fn from(kind: StorageErrorKind) -> Self {
+        let message = match kind {
+            StorageErrorKind::Damaged => {
+                // Not `unavailable`: clients retry that.
+                return Self::new(
+                    ErrorCode::Internal,
+                    "Parlor's database is damaged: this could not be read or stored. Nothing was changed. Stop Parlor, copy its \
+                     data folder, then put back a backup, or save what can be saved with sqlite3's .recover. The log says more.",
+                );
+            }
+            StorageErrorKind::DiskFull => {
+                "The disk is full: Parlor can't store anything. Nothing was changed; make room on the disk that holds Parlor's \
+                 data, then try again."
+            }
+            StorageErrorKind::NotWritable => {
+                "Parlor may not write its data. Nothing was changed; give it write access to its data folder, then try again. \
+                 The log says more."
+            }
+            StorageErrorKind::Other => {
+                "Parlor's database does not work just now. Nothing was changed; try again in a moment. The log says \
+                 more."
+            }
+        };
+        Self::new(ErrorCode::Unavailable, message)
+    }
+}
+
+impl From<ChangeRejection> for ApiError {
+    fn from(rejection: ChangeRejection) -> Self {
+        match rejection {
+            ChangeRejection::NotFound => not_found(),
+            ChangeRejection::Internal => Self::new(
+                ErrorCode::Internal,
+                "A fault in Parlor: this could not be stored. Nothing was changed. The log says more.",
+            ),
+            ChangeRejection::RunActive => Self::new(
+                ErrorCode::RunActive,
+                "This conversation is being answered. Nothing was changed: wait for the end, or stop it.",
+            ),
+            ChangeRejection::NotContinuable => Self::new(
+                ErrorCode::NotContinuable,
+                "Only the last answer of a conversation can be continued, and only if it broke off or was stopped. Nothing was \
+                 changed.",
+            ),
+            ChangeRejection::IntentReused => Self::new(
+                ErrorCode::IntentReused,
+                "This request's id was used before for another request. Nothing was changed; send it with a new id.",
+            ),
+            ChangeRejection::ActionAlreadyTaken => Self::new(
+                ErrorCode::ActionSpent,
+                "This was done already or is no longer offered. Nothing was changed.",
+            ),
+            ChangeRejection::NoteChanged => Self::new(
+                ErrorCode::NoteChanged,
+                "This note was changed elsewhere meanwhile, so it was not replaced. What you wrote is still in its box.",
+            ),
+            ChangeRejection::MemoryFull => Self::new(
+                ErrorCode::TooLarge,
+                "The limit of memories (setting limits.memories) is reached. Nothing was changed; delete one first.",
+            ),
+            ChangeRejection::LibraryFull => Self::new(
+                ErrorCode::TooLarge,
+                "As many articles, or streams, are kept as may be (settings literature.articles and literature.streams). \
+                 Nothing was changed; remove something first.",
+            ),
+            ChangeRejection::TokensFull => Self::new(
+                ErrorCode::TooLarge,
+                "The limit of API tokens (setting limits.api_tokens) is reached. Revoke one first.",
+            ),
+        }
+    }
+}

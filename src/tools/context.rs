@@ -1,0 +1,64 @@
+//! The context of a tool call.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::protocol::{
+    ConversationId, Fraction, MessageId, PageContext, PageFields, RawJson, ToolProgress, UserId,
+};
+
+/// The owner of a tool call, the page that they look at, and the call's progress reporter.
+#[derive(Clone, Debug)]
+pub struct ToolContext {
+    pub user_id: UserId,
+    pub conversation_id: ConversationId,
+    pub run: MessageId,
+    pub(super) page: Option<Arc<PageContext>>,
+    pub progress: ProgressReporter,
+}
+
+impl ToolContext {
+    /// Returns the items that the user had open on a page when they asked; `None` if they were not there.
+    pub fn page<F: PageFields>(&self) -> Option<F> {
+        let page = self.page.as_ref().filter(|page| page.current_page == F::PAGE)?;
+        page.fields().ok()
+    }
+}
+
+/// The origin of a tool call.
+#[derive(Clone, Debug)]
+pub struct CallOrigin {
+    pub user_id: UserId,
+    pub conversation_id: ConversationId,
+    pub run: MessageId,
+    /// The page that the user had open when they asked.
+    pub page: Option<Arc<PageContext>>,
+}
+
+/// Reports the progress of a tool. A report that is not read in time is replaced by the next one.
+#[derive(Clone, Debug)]
+pub struct ProgressReporter(pub(super) watch::Sender<Option<ToolProgress>>);
+
+impl ProgressReporter {
+    /// Reports a stage: `searching`, "Found 15 articles", 0.5.
+    pub fn report(&self, stage: &str, message: impl Into<String>, progress: Option<Fraction>) {
+        self.report_with_data(stage, message, progress, None);
+    }
+
+    /// Reports a stage with preliminary data.
+    pub fn report_with_data(
+        &self,
+        stage: &str,
+        message: impl Into<String>,
+        progress: Option<Fraction>,
+        data: Option<RawJson>,
+    ) {
+        self.0.send_replace(Some(ToolProgress {
+            stage: stage.into(),
+            message: message.into(),
+            progress,
+            data,
+        }));
+    }
+}

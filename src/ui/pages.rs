@@ -1,0 +1,6 @@
+//! The registered pages in the browser: one line each. `server.rs` registers their other half.
+
+use super::{literature, state::page_registry::PageEntry};
+
+/// All pages, in the order of their links.
+pub static PAGES: &[PageEntry] = &[literature::PAGE];

@@ -1,0 +1,310 @@
+//! A second page, registered by one line: its context, tool, action and tabs over HTTP.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use parlor::{
+    pages::{
+        BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab, actions::ClientAction,
+        fence_text,
+    },
+    protocol::{ApiError, PageFields, PageInfo, RawJson, UserId},
+    server::{Server, built_in_pages},
+    storage::StorageError,
+    tools::{AnyTool, Tool, ToolContext, ToolError, ToolRegistry, ToolResult, any_tool},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+use crate::support::{
+    Nothing, Parlor, last_model_call, last_system_prompt, raw_model_calls, read_json, settings,
+};
+
+static INFO: PageInfo = PageInfo {
+    name: DeskFields::PAGE,
+    path: "/desk",
+    title: "Desk",
+    has_tray: true,
+};
+
+static DESK: PageDefinition = PageDefinition {
+    info: &INFO,
+    identity: "You tidy up a desk.",
+    brief_identity: "You tidy up.",
+    scope: Scope::EMPTY,
+    tabs: &[
+        Tab {
+            name: "top",
+            scope: Scope::EMPTY,
+            subtabs: &[],
+        },
+        Tab {
+            name: "drawers",
+            scope: Scope {
+                tools: &["look_inside"],
+                payloads: &[],
+                actions: &[&ClientAction {
+                    name: "close_drawer",
+                    data_instructions: "",
+                }],
+            },
+            subtabs: &[],
+        },
+    ],
+};
+
+/// The open items of the page.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct DeskFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drawer: Option<usize>,
+}
+
+impl PageFields for DeskFields {
+    const PAGE: &'static str = "desk";
+}
+
+/// A page with two drawers.
+struct Desk;
+
+const DRAWERS: [&str; 2] = ["string", "stamps"];
+
+#[async_trait]
+impl Page for Desk {
+    type Fields = DeskFields;
+
+    fn definition(&self) -> &'static PageDefinition {
+        &DESK
+    }
+
+    fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+        vec![any_tool(LookInside)]
+    }
+
+    async fn check(&self, _: UserId, open: &OpenPage<DeskFields>) -> Result<(), ContextError> {
+        match open.fields.drawer {
+            Some(drawer) if drawer >= DRAWERS.len() => {
+                Err(ContextError::NotFound(format!("There is no drawer {drawer}.")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn describe(&self, _: UserId, open: &OpenPage<DeskFields>) -> Result<BuiltContext, StorageError> {
+        let tab = open.tab.expect("the page has tabs");
+        let drawer = open
+            .fields
+            .drawer
+            .map_or("none".into(), |drawer| drawer.to_string());
+        Ok(BuiltContext {
+            text: format!("Tab {tab}, open drawer:\n{}", fence_text(&drawer)),
+            instructions: "Mind the stamps.".into(),
+        })
+    }
+
+    async fn load(&self, _: UserId, address: &str) -> Result<RawJson, ApiError> {
+        Ok(RawJson::parse_or_quote(&json!({ "opened": address }).to_string()))
+    }
+}
+
+/// A tool that knows what is open.
+struct LookInside;
+
+impl Tool for LookInside {
+    type Input = Nothing;
+
+    const NAME: &'static str = "look_inside";
+    const DESCRIPTION: &'static str = "Looks into the open drawer.";
+    const LABEL: &'static str = "Looking";
+    const DONE: &'static str = "Looked";
+
+    async fn run(&self, _: Nothing, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let drawer = call.page::<DeskFields>().and_then(|open| open.drawer);
+        let drawer = drawer.ok_or_else(|| ToolError::new("No drawer is open."))?;
+        Ok(format!("Inside: {}", DRAWERS[drawer]).into())
+    }
+}
+
+/// Starts a server with the page, whose model looks inside and then offers to close.
+async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let settings = settings(folder.path(), &upstream, |_| {});
+    let tools = |_: &_| ToolRegistry::default();
+    let server = Server::open_with(settings, tools, |services| {
+        built_in_pages(services).with_page(Desk)
+    });
+    let parlor = Parlor::serve(server.await.expect("a server")).await;
+    (folder, upstream, parlor)
+}
+
+fn question(context: Value) -> Value {
+    json!({ "message": "What is in it?", "model": "test/any", "context": context })
+}
+
+fn offered_tools(call: &Value) -> Vec<&str> {
+    let tools = call["tools"].as_array().into_iter().flatten();
+    tools
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect()
+}
+
+const ANSWER_WITH_ACTION: &str = "Done.\nSUGGESTED_ACTIONS: [{\"label\": \"Close\", \"action\": \"close_drawer\", \"handler\": \"client\"}]";
+
+#[tokio::test]
+async fn tool_knows_the_open_item() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    upstream.add_script(
+        When::any(),
+        Script::new()
+            .tool_call("1", "look_inside", "{}")
+            .finish("tool_calls"),
+    );
+    upstream.add_script(When::tool_gave("stamps"), Script::new().text(ANSWER_WITH_ACTION));
+    let context = json!({ "current_page": "desk", "active_tab": "drawers", "drawer": 1, "colour": "red" });
+    let events = parlor.chat(&question(context)).await.read_to_end().await;
+
+    let looked = events
+        .iter()
+        .find(|event| event["type"] == "tool_complete")
+        .expect("a call");
+    assert_eq!(looked["output"], "Inside: stamps");
+    let suggested = events.iter().find(|event| event["type"] == "suggested_actions");
+    assert_eq!(
+        suggested.expect("an action")["actions"][0]["action"],
+        "close_drawer"
+    );
+    let prompt = last_system_prompt(&upstream);
+    assert!(prompt.starts_with("You tidy up a desk."), "{prompt}");
+    for text in [
+        "Tab drawers, open drawer:\n```text\n1\n```",
+        "Mind the stamps.",
+        "close_drawer",
+    ] {
+        assert!(prompt.contains(text), "{text}: {prompt}");
+    }
+    assert_eq!(offered_tools(&last_model_call(&upstream)), ["look_inside"]);
+    // The stored context is the page's, with its own fields only.
+    let call_count = raw_model_calls(&upstream).len();
+    parlor.regenerate(&events).await;
+    assert_eq!(
+        raw_model_calls(&upstream)[call_count..],
+        raw_model_calls(&upstream)[..call_count]
+    );
+    let run = events[0]["message_id"].as_str().expect("a run");
+    let path = format!("/api/messages/{run}/diagnostics");
+    let response = parlor.get(&path).send().await.unwrap();
+    let diagnostics: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
+    let known = json!({ "current_page": "desk", "active_tab": "drawers", "drawer": 1 });
+    assert_eq!(diagnostics["context"], known);
+}
+
+#[tokio::test]
+async fn other_tab_offers_neither_tool_nor_action() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    upstream.add_script(When::any(), Script::new().text(ANSWER_WITH_ACTION));
+    for context in [
+        json!({ "current_page": "desk", "active_tab": "top" }),
+        json!({ "current_page": "desk" }),
+        json!({ "current_page": "literature" }),
+        Value::Null,
+    ] {
+        let events = parlor.chat(&question(context.clone())).await.read_to_end().await;
+        let offers = |event: &Value| event["actions"].to_string().contains("close_drawer");
+        assert!(!events.iter().any(offers), "{context}");
+        assert!(
+            !last_system_prompt(&upstream).contains("close_drawer"),
+            "{context}"
+        );
+        let call = last_model_call(&upstream);
+        assert!(!offered_tools(&call).contains(&"look_inside"), "{context}");
+    }
+    let forced = json!({
+        "message": "Look", "model": "test/any", "force_tools": ["look_inside"],
+        "context": { "current_page": "desk", "active_tab": "top" },
+    });
+    let refused = parlor.post("/api/chat/stream", &forced).send().await.unwrap();
+    assert_eq!(refused.status(), 422);
+}
+
+#[tokio::test]
+async fn rejects_invalid_items_of_the_page() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    for (context, status, text) in [
+        (
+            json!({ "current_page": "desk", "drawer": 2 }),
+            422,
+            "There is no drawer 2.",
+        ),
+        (
+            json!({ "current_page": "desk", "drawer": "left" }),
+            400,
+            "the field `drawer` can't be read",
+        ),
+        (
+            json!({ "current_page": "desk", "active_tab": "legs" }),
+            422,
+            "Its tabs are: top, drawers.",
+        ),
+        (
+            json!({ "current_page": "shelf" }),
+            422,
+            "The pages are: chat, literature, desk.",
+        ),
+        (
+            json!({ "current_page": "literature", "page": "two" }),
+            400,
+            "the field `page` can't be read",
+        ),
+    ] {
+        let request = parlor.post("/api/chat/stream", &question(context.clone()));
+        let refused = request.send().await.unwrap();
+        assert_eq!(refused.status(), status, "{context}");
+        let problem = read_json(refused).await;
+        assert!(problem["detail"].as_str().unwrap().contains(text), "{problem}");
+    }
+    assert_eq!(raw_model_calls(&upstream), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn repeated_request_ignores_foreign_fields_and_order() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    upstream.add_script(When::any(), Script::new().text("Done."));
+    let key = Uuid::now_v7().to_string();
+    let send = |body: String| {
+        let request = parlor.post("/api/chat/stream", &Value::Null).body(body);
+        request.header("idempotency-key", &key).send()
+    };
+    let body =
+        |context: &str| format!(r#"{{ "message": "Why?", "model": "test/any", "context": {context} }}"#);
+    for (context, status) in [
+        (
+            r#"{"current_page": "literature", "query": "a", "page": 2, "results": ["1", "2"]}"#,
+            200,
+        ),
+        (
+            r#"{"results":["1","2"],"page":2,"colour":"red","query":"a","current_page":"literature"}"#,
+            200,
+        ),
+        (
+            r#"{"current_page": "literature", "query": "b", "page": 2, "results": ["1", "2"]}"#,
+            409,
+        ),
+    ] {
+        assert_eq!(send(body(context)).await.unwrap().status(), status, "{context}");
+    }
+}
+
+#[tokio::test]
+async fn page_data_are_loaded_by_address() {
+    let (_folder, _upstream, parlor) = start_parlor().await;
+    let (status, data) = parlor
+        .get_json("/rpc/open_page?address=/desk/drawers%3Fq=1")
+        .await;
+    assert_eq!((status, data), (200, json!({ "opened": "/desk/drawers?q=1" })));
+    let (status, error) = parlor.get_json("/rpc/open_page?address=/deskx").await;
+    assert_eq!((status, &error["code"]), (404, &json!("not_found")));
+}
