@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, Event, EventBody, MessageId, Position, Timestamp, flat_json::Fields};
+use super::{ConversationId, Event, EventBody, MessageId, Position, RunStatus, Timestamp, flat_json::Fields};
 
 /// A conversation as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -104,9 +104,20 @@ pub enum ListUpdate {
     /// Nothing changed.
     Unchanged,
     Changed,
+    /// The active run of a conversation in the list ended by itself; the list changed too.
+    RunEnded(RunEnd),
     /// The event is about a conversation outside the loaded part of the list. It belongs at the top now, and
     /// the caller has to request its summary.
     UnknownConversation(ConversationId),
+}
+
+/// The end of a run that no person stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunEnd {
+    pub conversation_id: ConversationId,
+    pub run_id: MessageId,
+    pub started_at: Timestamp,
+    pub ended_at: Timestamp,
 }
 
 /// Applies one event of the list's user.
@@ -166,13 +177,9 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
         EventBody::ApprovalAnswered { .. } => {
             return update_if(list.update(id, |conversation| conversation.waiting = false));
         }
-        body if let Some(status) = body.terminal_status() => {
-            return update_if(list.update(id, |conversation| {
-                conversation.active_run = None;
-                conversation.waiting = false;
-                conversation.unseen = status.is_notifiable();
-            }));
-        }
+        EventBody::Complete { ended_at, .. }
+        | EventBody::Cancelled { ended_at, .. }
+        | EventBody::Error { ended_at, .. } => return end_run(list, event, *ended_at),
         _ => return ListUpdate::Unchanged,
     };
     if known {
@@ -180,6 +187,28 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
     } else {
         ListUpdate::UnknownConversation(id)
     }
+}
+
+/// Applies the last event of a run.
+fn end_run(list: &mut ConversationList, event: &Event, ended_at: Timestamp) -> ListUpdate {
+    let status = event.body.terminal_status();
+    let is_notifiable = status.is_some_and(RunStatus::is_notifiable);
+    let mut ended_run = None;
+    let changed = list.update(event.conversation_id, |conversation| {
+        let active_run = conversation.active_run.take();
+        conversation.waiting = false;
+        conversation.unseen = is_notifiable;
+        ended_run = active_run
+            .filter(|run| is_notifiable && Some(*run) == event.message_id)
+            .map(|run_id| RunEnd {
+                conversation_id: event.conversation_id,
+                run_id,
+                // Nothing else happens in a conversation while a run is active.
+                started_at: conversation.updated_at,
+                ended_at,
+            });
+    });
+    ended_run.map_or(update_if(changed), ListUpdate::RunEnded)
 }
 
 fn update_if(changed: bool) -> ListUpdate {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Attachment, CitedSource, ConversationId, FinishReason, Interaction, MessageId, Parameters, PayloadRef,
     RawJson, RequestedCall, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, ToolProgress,
-    ToolStatus, Usage, Verdict, flat_json::Fields, literature,
+    ToolStatus, Usage, Verdict, flat_json::Fields,
 };
 
 /// A position in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -231,14 +231,6 @@ pub enum StreamNotice {
 }
 
 impl EventBody {
-    /// The change of a page's data, with the page's name. Only the page's own code parses it.
-    pub fn page_change(&self) -> Option<(&'static str, &RawJson)> {
-        match self {
-            Self::LiteratureChanged { change } => Some((literature::PAGE.name, change)),
-            _ => None,
-        }
-    }
-
     /// The status that this event gives to its run, if it is the run's last one.
     pub fn terminal_status(&self) -> Option<RunStatus> {
         match self {
@@ -247,6 +239,11 @@ impl EventBody {
             Self::Error { status, .. } => Some(*status),
             _ => None,
         }
+    }
+
+    /// Returns true for more text of an answer, which only its transcript shows.
+    pub fn is_streamed_text(&self) -> bool {
+        matches!(self, Self::TextDelta { .. } | Self::Thinking { .. })
     }
 
     /// Creates the last event of a run that ends with `status`.

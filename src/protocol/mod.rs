@@ -2,9 +2,10 @@
 //! framing of the event stream.
 //!
 //! Serde and schemars only, no business logic, no I/O; compiled for the server and for the browser. The meaning of events
-//! is defined here ([`transcript`], [`conversation_list`]) and nowhere else.
+//! is defined here ([`transcript`], [`conversation_list`], [`client_update`]) and nowhere else.
 
 pub mod attachment;
+pub mod client_update;
 pub mod context;
 pub mod conversation_list;
 pub mod damaged_message;
@@ -40,6 +41,7 @@ pub mod transcript;
 pub mod usage;
 
 pub use attachment::Attachment;
+pub use client_update::ClientUpdate;
 pub use context::{PageContext, PageFields};
 pub use conversation_list::{ConversationList, ConversationSummary};
 pub use error::{ApiError, ErrorCode};

@@ -3,15 +3,16 @@
 //! The folders in the order of their dependencies, each depending on those above it:
 //!
 //! - [`browser`]: the browser's functions, and stubs for the server; the only module that knows which half it is in
-//! - [`runtime`]: view helpers: erased views, keyed lists, lazily loaded code
+//! - [`runtime`]: helpers of views and state: erased views, keyed lists, lazily loaded code, the clock
 //! - [`components`]: small views that every feature uses
-//! - [`state`]: the client state that the event stream keeps up to date, and the intents that change it
-//! - [`markdown`]: views of Markdown that grow with a streaming answer
-//! - [`panel`], [`transcript`], [`composer`], [`sidebar`], [`diagnostics`], [`settings`], [`literature`], [`tray`]: one folder a feature
+//! - [`markdown`]: Markdown that grows with a streaming answer, and its views
+//! - [`state`]: the stores of the client state, which the event stream keeps up to date, and the intents that change it
+//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sidebar`], [`settings`], [`literature`], [`tray`]: one folder a feature
 //! - [`pages`]: the list of the features that are pages
 //! - [`layout`]: the page around them
 //!
-//! Events are interpreted in `protocol`, intents on the server; neither is here.
+//! `make lint` fails if some of them import each other in a circle. Events are interpreted in `protocol`, intents on the
+//! server; neither is here.
 
 mod browser;
 mod components;
@@ -40,7 +41,7 @@ pub use self::layout::prepare;
 ///
 /// All of the chat is one view, whatever the address: everything stays in place when the user goes from one
 /// conversation to another, or when a new chat becomes a conversation. An address that names nothing is a route like
-/// any other: [`Chat`] and its live state exist as long as the page, and [`state::route`] parses the address.
+/// any other: [`Chat`] and the stores exist as long as the page, and [`state::route`] parses the address.
 #[component]
 pub fn Root() -> impl IntoView {
     view! { <Chat/> }

@@ -1,7 +1,7 @@
 //! `scripts/xtask layers`: compares the imports between the top-level modules of `src` with the table in
-//! ARCHITECTURE.md.
+//! ARCHITECTURE.md, and finds circles between the modules of `src/ui`.
 //!
-//! Reads the source as text: `crate::module` paths and the heads of `use crate::{…}` groups. Tests may import
+//! Reads the source as text: paths that begin with `crate::` or `super::`, with their groups. Tests may import
 //! anything, so test modules are skipped, and so are `lib.rs` and `main.rs`, which name every module.
 
 use std::{
@@ -13,26 +13,30 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// The dependencies of each top-level module.
+/// The dependencies of each module in a folder.
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
 /// Modules at the crate's root that only tests or macros use. They are not part of the architecture.
 const IGNORED_MODULES: [&str; 4] = ["lib", "main", "crash_point", "test_log"];
 
-/// Fails if the imports and the table differ. Lists each difference.
+/// Folders of `src` whose modules must not import each other in a circle either.
+const FOLDERS_WITHOUT_CIRCLES: [&str; 1] = ["ui"];
+
+/// Fails if the imports and the table differ, or if there is a circle. Lists each fault.
 pub fn check() -> Result<()> {
     let source = read_source(Path::new("src"))?;
     let document = fs::read_to_string("ARCHITECTURE.md").context("reading ARCHITECTURE.md")?;
-    let real = import_edges(&source);
+    let real = import_edges(&source, None);
     let mut faults = format_differences(&real, &table_edges(&document));
-    let cyclic = modules_in_cycles(&real);
-    if !cyclic.is_empty() {
-        let _ = writeln!(faults, "  {} import each other in a circle", cyclic.join(", "));
+    faults.push_str(&format_circle("src", &real));
+    for folder in FOLDERS_WITHOUT_CIRCLES {
+        let edges = import_edges(&source, Some(folder));
+        faults.push_str(&format_circle(&format!("src/{folder}"), &edges));
     }
     if faults.is_empty() {
         return Ok(());
     }
-    bail!("ARCHITECTURE.md's table and the imports in src differ:\n{faults}")
+    bail!("the imports in src and ARCHITECTURE.md's table differ, or there is a circle:\n{faults}")
 }
 
 /// Returns every source file that is not a test, with its path below `src`.
@@ -63,28 +67,39 @@ fn is_test(path: &str) -> bool {
     stem == "tests"
 }
 
-/// Returns the edges in the source.
-fn import_edges(files: &[(String, String)]) -> Edges {
-    let modules: BTreeSet<String> = files.iter().map(|(path, _)| top_module(path)).collect();
+/// Returns the edges between the modules of a folder, or between the top-level modules.
+fn import_edges(files: &[(String, String)], folder: Option<&str>) -> Edges {
+    let depth = usize::from(folder.is_some());
+    let files: Vec<_> = files
+        .iter()
+        .map(|(path, text)| (module_path(path), text))
+        .filter(|(module, _)| folder.is_none() || module.first().map(String::as_str) == folder)
+        .filter(|(module, _)| {
+            let name = module.get(depth);
+            name.is_some_and(|name| !IGNORED_MODULES.contains(&name.as_str()))
+        })
+        .collect();
+    let modules: BTreeSet<String> = files.iter().map(|(module, _)| module[depth].clone()).collect();
     let mut edges = Edges::new();
-    for (path, text) in files {
-        let module = top_module(path);
-        if IGNORED_MODULES.contains(&module.as_str()) {
-            continue;
-        }
-        let from = edges.entry(module.clone()).or_default();
+    for (module, text) in files {
+        let from = edges.entry(module[depth].clone()).or_default();
+        let is_near = |path: &Vec<String>| path.iter().take(depth).eq(module.iter().take(depth));
+        let named = named_paths(&without_tests(text), &module);
+        let named = named.into_iter().filter(is_near);
         from.extend(
-            named_modules(&without_tests(text)).into_iter().filter(|to| {
-                modules.contains(to) && *to != module && !IGNORED_MODULES.contains(&to.as_str())
-            }),
+            named
+                .filter_map(|path| path.get(depth).cloned())
+                .filter(|to| modules.contains(to) && *to != module[depth]),
         );
     }
     edges
 }
 
-fn top_module(path: &str) -> String {
-    let first = path.split('/').next().unwrap_or(path);
-    first.strip_suffix(".rs").unwrap_or(first).to_owned()
+/// Returns the module of a file by its path below `src`.
+fn module_path(path: &str) -> Vec<String> {
+    let path = path.strip_suffix(".rs").unwrap_or(path);
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    path.split('/').map(str::to_owned).collect()
 }
 
 /// Returns the text without comments and without an inline `#[cfg(test)]` module, which is last in a file.
@@ -98,40 +113,46 @@ fn without_tests(text: &str) -> String {
     })
 }
 
-/// Returns the modules right after `crate::`, alone or as the heads of a group.
-fn named_modules(code: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for (_, rest) in code
-        .match_indices("crate::")
-        .map(|(at, word)| (at, &code[at + word.len()..]))
-    {
-        match rest.strip_prefix('{') {
-            Some(group) => names.extend(group_heads(group)),
-            None => names.extend(leading_identifier(rest)),
+/// Returns the paths in the crate that the code of a module names, from the crate's root.
+fn named_paths(code: &str, module: &[String]) -> Vec<Vec<String>> {
+    let parent = &module[..module.len() - 1];
+    let mut paths = Vec::new();
+    for (word, base) in [("crate::", &[][..]), ("super::", parent)] {
+        for (at, _) in code.match_indices(word) {
+            expand_path(&code[at + word.len()..], base.to_vec(), &mut paths);
         }
     }
-    names
+    paths
 }
 
-/// Returns the first identifier of each item of a `use` group, up to its closing brace.
-fn group_heads(group: &str) -> Vec<String> {
-    let mut depth = 0;
-    let mut heads = vec![];
-    let mut expects_head = true;
-    for (at, character) in group.char_indices() {
-        match character {
-            '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => expects_head = true,
-            _ if expects_head && depth == 0 && !character.is_whitespace() => {
-                heads.extend(leading_identifier(&group[at..]));
-                expects_head = false;
-            }
-            _ => {}
+/// Adds the paths that the code begins with, below `path`. Returns the code after them.
+fn expand_path<'a>(code: &'a str, mut path: Vec<String>, paths: &mut Vec<Vec<String>>) -> &'a str {
+    let mut rest = code;
+    while let Some(name) = leading_identifier(rest) {
+        rest = &rest[name.len()..];
+        if name == "super" {
+            path.pop();
+        } else {
+            path.push(name);
+        }
+        match rest.strip_prefix("::") {
+            Some(more) => rest = more,
+            None => break,
         }
     }
-    heads
+    let Some(mut group) = rest.strip_prefix('{') else {
+        paths.push(path);
+        return rest;
+    };
+    loop {
+        group = expand_path(group.trim_start(), path.clone(), paths);
+        // An item may end with a star or another name.
+        let end = group.find([',', '}']).unwrap_or(group.len());
+        match group[end..].strip_prefix(',') {
+            Some(more) => group = more,
+            None => return group.get(end + 1..).unwrap_or_default(),
+        }
+    }
 }
 
 fn leading_identifier(text: &str) -> Option<String> {
@@ -165,6 +186,17 @@ fn modules_in_cycles(edges: &Edges) -> Vec<String> {
         if rest.len() == before {
             return rest.into_keys().collect();
         }
+    }
+}
+
+/// Returns a line about the circle in a folder, if there is one.
+fn format_circle(folder: &str, edges: &Edges) -> String {
+    match modules_in_cycles(edges) {
+        cyclic if cyclic.is_empty() => String::new(),
+        cyclic => format!(
+            "  {folder}: {} import each other in a circle\n",
+            cyclic.join(", ")
+        ),
     }
 }
 
@@ -232,7 +264,32 @@ mod tests {
             ("g.rs", ""),
         ]);
         let expected = edges(&[("a", &["b", "f", "g"]), ("b", &[]), ("f", &[]), ("g", &[])]);
-        assert_eq!(import_edges(&source), expected);
+        assert_eq!(import_edges(&source, None), expected);
+    }
+
+    #[test]
+    fn finds_paths_inside_a_folder() {
+        let source = files(&[
+            ("ui/mod.rs", "use self::{a::A, b::B};\n"),
+            ("ui/a/mod.rs", "use super::{b, c::{self, C}};\nuse crate::x::b;\n"),
+            ("ui/a/part.rs", "use super::super::d;\nuse super::c;\n"),
+            ("ui/b.rs", "use crate::{x, ui::{c::*, d as other}};\n"),
+            ("ui/c.rs", ""),
+            ("ui/d.rs", "pub(in crate::ui) fn f() { super::a::g() }\n"),
+            ("x.rs", "use crate::ui::a;\n"),
+        ]);
+        let expected = edges(&[
+            ("a", &["b", "c", "d"]),
+            ("b", &["c", "d"]),
+            ("c", &[]),
+            ("d", &["a"]),
+        ]);
+        let found = import_edges(&source, Some("ui"));
+        assert_eq!(found, expected);
+        assert_eq!(
+            format_circle("src/ui", &found),
+            "  src/ui: a, b, d import each other in a circle\n"
+        );
     }
 
     #[test]

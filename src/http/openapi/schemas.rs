@@ -169,7 +169,9 @@ fn add_fields_of_run_streams(schemas: &mut Map<String, Value>) {
 
 /// Adds each page's own fields to the page context. On the wire they stand beside the common ones.
 fn add_fields_of_pages(schemas: &mut Map<String, Value>) {
-    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12().for_deserialize());
+    let mut settings = SchemaSettings::draft2020_12().for_deserialize();
+    settings.definitions_path = REFERENCE_PREFIX.into();
+    let mut generator = SchemaGenerator::new(settings);
     let fields = [LiteratureFields::json_schema(&mut generator).to_value()];
     let context = schemas.get_mut("PageContext");
     if let Some(Value::Object(context)) = context.map(|context| &mut context["properties"]) {
@@ -177,6 +179,9 @@ fn add_fields_of_pages(schemas: &mut Map<String, Value>) {
             let own = page["properties"].as_object().cloned();
             context.extend(own.unwrap_or_default());
         }
+    }
+    for (name, schema) in generator.take_definitions(true) {
+        schemas.entry(name).or_insert(schema);
     }
 }
 

@@ -61,6 +61,11 @@ impl Toasts {
     }
 }
 
+/// The toasts of the page.
+pub fn use_toasts() -> Toasts {
+    expect_context()
+}
+
 /// The area of the toasts, read out by screen readers when one appears.
 #[component]
 pub fn ToastArea(toasts: Toasts) -> impl IntoView {

@@ -9,7 +9,7 @@ use crate::{
     protocol::number_format::group_digits,
     ui::{
         runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        runtime::lazy::lazy_optional, runtime::when::When, state::use_live,
+        runtime::lazy::lazy_optional, runtime::when::When, state::use_conversations,
     },
 };
 
@@ -19,8 +19,8 @@ const NEARLY_FULL_PERCENT: usize = 80;
 /// The gauge, shown when the use is known.
 #[component]
 pub fn Gauge() -> impl IntoView {
-    let live = use_live();
-    let usage = Memo::new(move |_| live.current_view().and_then(|view| view.usage.get()));
+    let conversations = use_conversations();
+    let usage = Memo::new(move |_| conversations.current_view().and_then(|view| view.usage.get()));
     // Not rendered on the server, so that hydration works without its code.
     let is_taken_over = RwSignal::new(false);
     Effect::new(move |_| is_taken_over.set(true));

@@ -14,37 +14,41 @@ use self::{
     picker::{EndpointProblems, ModelPicker},
     search::SearchToggle,
 };
-use super::{browser, state::ConversationPhase, state::Live, state::use_live, tray::use_tray};
 use crate::ui::{
-    components::icons, runtime::erase::Erase, runtime::when::When, state::drafts, state::models::Models,
-    state::route::Route, state::snapshot::FormIds,
+    browser,
+    components::{icons, toast::use_toasts},
+    runtime::{erase::Erase, when::When},
+    state::{
+        ConversationPhase, drafts, route::Route, snapshot::FormIds, tray::use_tray, use_conversations,
+        use_models, use_navigation, use_outbox, use_run_intents,
+    },
 };
 
 /// The box, the model, and *Send*, which is *Stop* while a run is active in this conversation.
 #[component]
 pub fn Composer() -> impl IntoView {
-    let live = use_live();
-    let models = expect_context::<Models>();
+    let (models, run_intents, outbox, toasts) = (use_models(), use_run_intents(), use_outbox(), use_toasts());
+    let conversations = use_conversations();
+    let chat_route = use_navigation().chat_route();
     let area = NodeRef::<html::Textarea>::new();
-    let busy = Memo::new(move |_| live.current_view().is_some_and(|view| view.is_busy()));
-    bind_draft(live, area);
+    let busy = Memo::new(move |_| conversations.current_view().is_some_and(|view| view.is_busy()));
+    bind_draft(area);
     // True while the parameters dialog is open.
     let is_asking = RwSignal::new(false);
 
     let send = move || {
         let Some(area) = area.get_untracked() else { return };
-        let route = live.chat_route.get_untracked();
+        let route = chat_route.get_untracked();
         let text = area.value().trim().to_owned();
         if text.is_empty() || !route.is_chat() {
             return;
         }
         if busy.get_untracked() {
-            live.toasts
-                .show("The answer is still being written. Stop it, or send this when it is done.");
+            toasts.show("The answer is still being written. Stop it, or send this when it is done.");
             return;
         }
         // The message is stored in the outbox before its draft is removed.
-        live.send(route, text, models.requested(live));
+        run_intents.send(route, text, models.requested());
         drafts::remove(route);
         area.set_value("");
         browser::fit_height(&area);
@@ -61,11 +65,11 @@ pub fn Composer() -> impl IntoView {
     };
     let on_input = move |_| {
         if let Some(area) = area.get_untracked() {
-            let route = live.chat_route.get_untracked();
+            let route = chat_route.get_untracked();
             drafts::save(route, &area.value());
             browser::fit_height(&area);
             // A user who writes another message has read the error.
-            live.dismiss_send_error(route);
+            outbox.dismiss_send_error(route);
         }
     };
     let FormIds {
@@ -75,9 +79,9 @@ pub fn Composer() -> impl IntoView {
         begins,
     } = expect_context();
     // Without a conversation, messages have no recipient.
-    let is_hidden = move || match live.current_view() {
+    let is_hidden = move || match conversations.current_view() {
         Some(view) => view.phase.get() == ConversationPhase::Missing,
-        None => !live.chat_route.get().is_chat(),
+        None => !chat_route.get().is_chat(),
     };
     view! {
         <form
@@ -132,11 +136,13 @@ pub fn Composer() -> impl IntoView {
 }
 
 /// Binds the box to the draft of the current route.
-fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
+fn bind_draft(area: NodeRef<html::Textarea>) {
+    let (outbox, tray) = (use_outbox(), use_tray());
+    let chat_route = use_navigation().chat_route();
     Effect::new(move |before: Option<Route>| {
-        let route = live.chat_route.get();
+        let route = chat_route.get();
         // A returned message is a draft again.
-        live.send_errors.track();
+        outbox.track_returned_messages();
         let Some(area) = area.get() else { return route };
         if before.is_none() && !area.value().is_empty() {
             // Text typed before hydration.
@@ -148,7 +154,7 @@ fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
             }
         }
         browser::fit_height(&area);
-        let is_to_write = before != Some(route) && use_tray().should_take_focus();
+        let is_to_write = before != Some(route) && tray.should_take_focus();
         // The box may still be hidden until the next frame.
         browser::on_next_frame(move || {
             browser::fit_height(&area);
@@ -163,16 +169,8 @@ fn bind_draft(live: Live, area: NodeRef<html::Textarea>) {
 /// The reason why the last message here could not be sent. Its text is back in the box.
 #[component]
 fn SendError() -> impl IntoView {
-    let live = use_live();
-    let error = move || {
-        let route = live.chat_route.get();
-        live.send_errors.with(|errors| {
-            errors
-                .iter()
-                .find(|(of, _)| *of == route)
-                .map(|(_, error)| error.clone())
-        })
-    };
+    let (outbox, chat_route) = (use_outbox(), use_navigation().chat_route());
+    let error = move || outbox.send_error(chat_route.get());
     let shown = move || {
         error().map(|error| {
             view! {
@@ -190,14 +188,15 @@ fn SendError() -> impl IntoView {
 /// One button for both, so that the focus stays when it changes.
 #[component]
 fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView {
-    let live = use_live();
+    let (conversations, run_intents) = (use_conversations(), use_run_intents());
+    let navigation = use_navigation();
     let press = move |event: ev::MouseEvent| {
         if !busy.get_untracked() {
             return;
         }
         event.prevent_default();
-        if let Some(id) = live.chat_route.get_untracked().conversation_id() {
-            live.stop(id);
+        if let Some(id) = navigation.shown_conversation() {
+            run_intents.stop(id);
         }
         if let Some(area) = area.get_untracked() {
             browser::focus_input(&area);
@@ -206,7 +205,7 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
     let label = move || if busy.get() { "Stop" } else { "Send" };
     // The fields that the plain form submits for *Stop*.
     let run = move || {
-        let run = live.current_view()?.active_run.get()?;
+        let run = conversations.current_view()?.active_run.get()?;
         Some(run.to_string())
     };
     view! {

@@ -11,20 +11,17 @@ use crate::{
     ui::{
         components::confirm, components::confirm::use_modal, components::icons, runtime::erase::Erase,
         runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When,
-        state::Live, state::use_live,
+        state::use_conversations, state::use_next_message,
     },
 };
 
 /// The button that opens the dialog; it also shows if a parameter is set.
 #[component]
 pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
-    let live = use_live();
-    let is_set = move || match live.current_view() {
+    let (conversations, next_message) = (use_conversations(), use_next_message());
+    let is_set = move || match conversations.current_view() {
         Some(view) => view.parameters.with(|set| !set.is_empty()),
-        None => live
-            .next_message
-            .parameters
-            .with(|input| *input != ParameterInput::default()),
+        None => next_message.has_parameters(),
     };
     let label = move || match is_set() {
         true => "How the model answers (changed)",
@@ -48,25 +45,25 @@ pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
 /// The dialog, while it is open.
 #[component]
 pub fn ParametersDialog(is_asking: RwSignal<bool>) -> impl IntoView {
-    let live = use_live();
     view! {
-        <When when=move || is_asking.get()>{lazy_part(move || code(live, is_asking))}</When>
+        <When when=move || is_asking.get()>{lazy_part(move || code(is_asking))}</When>
     }
 }
 
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(live: Live, is_asking: RwSignal<bool>) -> Result<LazyView, LoadError> {
-    Ok(Arc::new(move || view! { <Dialog live is_asking/> }.erase()))
+pub fn code(is_asking: RwSignal<bool>) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || view! { <Dialog is_asking/> }.erase()))
 }
 
 #[component]
-fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
+fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
+    let (conversations, next_message) = (use_conversations(), use_next_message());
     let dialog = use_modal(|| true);
     // The values at opening: changes from other tabs do not overwrite what the user is typing.
-    let here = untrack(|| live.current_view());
+    let here = untrack(|| conversations.current_view());
     let before = match &here {
         Some(view) => view.parameters.get_untracked().to_input(),
-        None => live.next_message.parameters.get_untracked(),
+        None => next_message.parameters(),
     };
     let conversation_id = here.map(|view| view.id);
     let error = RwSignal::new(None::<String>);
@@ -79,11 +76,11 @@ fn Dialog(live: Live, is_asking: RwSignal<bool>) -> impl IntoView {
             return error.set(Some(wrong));
         }
         let Some(id) = conversation_id else {
-            live.next_message.parameters.set(input);
+            next_message.set_parameters(input);
             return close();
         };
         spawn_local(async move {
-            match live.set_parameters(id, input).await {
+            match conversations.set_parameters(id, input).await {
                 Ok(()) => close(),
                 Err(wrong) => drop(error.try_set(Some(wrong.message))),
             }

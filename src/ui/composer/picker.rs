@@ -5,21 +5,20 @@ use leptos::{ev, html, prelude::*};
 use crate::{
     protocol::RunError,
     ui::{
-        browser, components::icons, runtime::when::When, state::models::Models, state::models::by_endpoint,
-        state::models::is_tool_problem, state::use_live,
+        browser, components::icons, runtime::when::When, state::models::by_endpoint,
+        state::models::is_tool_problem, state::use_models,
     },
 };
 
 /// The models by endpoint, as the platform's own select list.
 #[component]
 pub fn ModelPicker() -> impl IntoView {
-    let live = use_live();
-    let models = expect_context::<Models>();
+    let models = use_models();
     let select = NodeRef::<html::Select>::new();
-    let chosen = Memo::new(move |_| models.current(live));
+    let chosen = Memo::new(move |_| models.current());
     let groups = Memo::new(move |_| {
         let chosen = chosen.get();
-        models.list.with(|list| by_endpoint(list, chosen.as_deref()))
+        models.with_list(|list| by_endpoint(list, chosen.as_deref()))
     });
     // Attributes only set the initial selection.
     Effect::new(move |_| {
@@ -31,7 +30,7 @@ pub fn ModelPicker() -> impl IntoView {
     });
     let on_change = move |_: ev::Event| {
         if let Some(select) = select.get_untracked() {
-            models.choose(live, select.value());
+            models.choose(select.value());
         }
     };
     let options = move || {
@@ -71,8 +70,8 @@ pub fn ModelPicker() -> impl IntoView {
 /// Endpoints whose models could not be listed: a quiet notice, with the details one click away.
 #[component]
 pub fn EndpointProblems() -> impl IntoView {
-    let models = expect_context::<Models>();
-    let problems = Memo::new(move |_| models.list.with(|list| list.problems.clone()));
+    let models = use_models();
+    let problems = Memo::new(move |_| models.with_list(|list| list.problems.clone()));
     let one = |problem: RunError| {
         view! {
             <li>

@@ -2,22 +2,24 @@
 
 use leptos::prelude::*;
 
-use crate::ui::{components::icons, runtime::when::When, state::models::Models, state::use_live};
+use crate::ui::{
+    components::icons, runtime::when::When, state::use_models, state::use_navigation, state::use_next_message,
+};
 
 /// Turns on the web search for the next message, if a search is available.
 #[component]
 pub fn SearchToggle() -> impl IntoView {
-    let live = use_live();
-    let models = expect_context::<Models>();
+    let (models, next_message) = (use_models(), use_next_message());
+    let route = use_navigation().chat_route();
     view! {
-        <When when=move || models.list.with(|list| list.can_search)>
+        <When when=move || models.with_list(|list| list.can_search)>
             <button
                 type="button"
                 class="icon-button needs-script"
                 aria-label="Search the web for the next message"
                 title="Search the web for the next message"
-                aria-pressed=move || live.next_message.is_search_on(live.chat_route.get()).to_string()
-                on:click=move |_| live.next_message.toggle_search(live.chat_route.get_untracked())
+                aria-pressed=move || next_message.is_search_on(route.get()).to_string()
+                on:click=move |_| next_message.toggle_search(route.get_untracked())
             >
                 {icons::globe()}
             </button>

@@ -16,7 +16,7 @@ use crate::{
     ui::{
         browser, components::confirm::use_modal, components::copy::CopyButton, components::details,
         components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        state::Live,
+        state::Connection, state::use_connection,
     },
 };
 
@@ -26,13 +26,7 @@ pub fn code(diagnosis: DiagnosticsDialog, id: MessageId) -> Result<LazyView, Loa
     Ok(Arc::new(move || frame(diagnosis, id)))
 }
 
-fn frame(
-    DiagnosticsDialog {
-        open_for: asked,
-        live,
-    }: DiagnosticsDialog,
-    id: MessageId,
-) -> AnyView {
+fn frame(DiagnosticsDialog { open_for: asked }: DiagnosticsDialog, id: MessageId) -> AnyView {
     let dialog = use_modal(|| true);
     let closed = move |_| {
         asked.set(None);
@@ -48,7 +42,7 @@ fn frame(
                     {icons::close()}
                 </button>
             </form>
-            {content(live, id)}
+            {content(id)}
         </dialog>
     }
     .erase()
@@ -57,7 +51,7 @@ fn frame(
 /// The loading state of the diagnostics.
 #[derive(Clone, Copy)]
 struct DiagnosticsState {
-    live: Live,
+    connection: Connection,
     id: MessageId,
     view: RwSignal<Option<Arc<DiagnosticsView>>>,
     is_loading: RwSignal<bool>,
@@ -73,7 +67,7 @@ impl DiagnosticsState {
         }
         self.is_loading.set(true);
         spawn_local(async move {
-            let outcome = self.live.call(rpc::diagnostics(self.id)).await;
+            let outcome = self.connection.call(rpc::diagnostics(self.id)).await;
             // The dialog may be closed by now.
             self.is_loading.try_set(false);
             match outcome {
@@ -89,9 +83,9 @@ impl DiagnosticsState {
     }
 }
 
-fn content(live: Live, id: MessageId) -> AnyView {
+fn content(id: MessageId) -> AnyView {
     let state = DiagnosticsState {
-        live,
+        connection: use_connection(),
         id,
         view: RwSignal::new(None),
         is_loading: RwSignal::new(false),

@@ -7,9 +7,8 @@ mod content;
 
 use leptos::prelude::*;
 
-use super::state::Live;
 use crate::protocol::MessageId;
-use crate::ui::{components::icons, runtime::erase::Erase, runtime::lazy::lazy_part};
+use crate::ui::{components::icons, runtime::erase::Erase, runtime::lazy::lazy_part, state::use_navigation};
 
 /// The class of the button that opens the dialog, used to restore the focus.
 const BUTTON: &str = "diagnostics-button";
@@ -18,21 +17,18 @@ const BUTTON: &str = "diagnostics-button";
 #[derive(Clone, Copy)]
 pub struct DiagnosticsDialog {
     open_for: RwSignal<Option<MessageId>>,
-    live: Live,
 }
 
 impl DiagnosticsDialog {
     /// Closed. Navigating away closes it too.
-    pub fn new(live: Live) -> Self {
+    pub fn new() -> Self {
+        let chat_route = use_navigation().chat_route();
         let asked = RwSignal::new(None);
         Effect::new(move |_| {
-            live.chat_route.track();
+            chat_route.track();
             asked.set(None);
         });
-        Self {
-            open_for: asked,
-            live,
-        }
+        Self { open_for: asked }
     }
 }
 

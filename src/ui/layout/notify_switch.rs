@@ -5,10 +5,10 @@ use leptos::prelude::*;
 
 use crate::ui::{
     browser::{self, NotificationPermission},
-    components::icons,
+    components::{icons, toast::use_toasts},
     state::{
         notifications::{NotifySetting, STORAGE_KEY},
-        use_live,
+        use_lifecycle,
     },
 };
 
@@ -17,11 +17,11 @@ const LABEL: &str = "Notify me when a long answer is finished";
 /// A bell, on or off.
 #[component]
 pub fn NotifySwitch() -> impl IntoView {
-    let live = use_live();
+    let (lifecycle, toasts) = (use_lifecycle(), use_toasts());
     let setting = RwSignal::new(NotifySetting::default());
     // It may have been changed in another tab, or in the browser's settings.
     Effect::new(move |_| {
-        live.is_visible.track();
+        lifecycle.is_visible();
         setting.set(NotifySetting::current());
     });
     let press = move |_| match setting.get_untracked() {
@@ -40,7 +40,7 @@ pub fn NotifySwitch() -> impl IntoView {
                 };
                 setting.set(now);
                 if now != NotifySetting::Off {
-                    live.toasts.show(announcement(now));
+                    toasts.show(announcement(now));
                 }
             };
             match browser::notification_permission() {
@@ -48,7 +48,7 @@ pub fn NotifySwitch() -> impl IntoView {
                 permission => answered(permission),
             }
         }
-        blocked => live.toasts.show(announcement(blocked)),
+        blocked => toasts.show(announcement(blocked)),
     };
     let on = move || setting.get() == NotifySetting::On;
     view! {

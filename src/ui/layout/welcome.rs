@@ -4,7 +4,8 @@ use leptos::prelude::*;
 
 use crate::protocol::RunError;
 use crate::ui::{
-    runtime::erase::Erase, runtime::when::When, state::models::Models, state::route::Route, state::use_live,
+    runtime::erase::Erase, runtime::when::When, state::route::Route, state::use_models,
+    state::use_run_intents,
 };
 
 const MODEL_SUGGESTIONS: [&str; 4] = [
@@ -23,12 +24,11 @@ const TOUR_SUGGESTIONS: [&str; 3] = [
 /// A greeting, example prompts, and how to set up a model.
 #[component]
 pub fn Welcome() -> impl IntoView {
-    let live = use_live();
-    let models = expect_context::<Models>();
+    let (models, run_intents) = (use_models(), use_run_intents());
     let has_only_tour = Memo::new(move |_| models.has_only_tour());
     let problems = Memo::new(move |_| models.endpoint_problems());
     let suggestion = move |text: &'static str| {
-        let send = move |_| live.send(Route::New, text.into(), models.requested(live));
+        let send = move |_| run_intents.send(Route::New, text.into(), models.requested());
         view! {
             <li>
                 <button type="button" class="suggestion" on:click=send>{text}</button>

@@ -15,7 +15,7 @@ use crate::{
     ui::{
         browser, panel::use_panel, state::page_registry::OtherPage, state::page_registry::PageAction,
         state::page_registry::PayloadHandler, state::page_registry::PressedAction,
-        state::page_registry::use_page_registry, tray::use_tray,
+        state::page_registry::use_page_registry, state::tray::use_tray,
     },
 };
 

@@ -22,10 +22,9 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::state::LiteratureState;
-use super::{browser, state::Live};
 use crate::protocol::literature::{self, LiteratureLocation, LiteratureTab};
 use crate::ui::{
-    components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
+    browser, components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
     runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
     state::page_registry::PageEntry,
 };
@@ -34,23 +33,24 @@ use crate::ui::{
 pub const PAGE: PageEntry = PageEntry {
     info: &literature::PAGE,
     icon: icons::book,
-    view: |live| lazy_view(move || code(live)),
+    view: || lazy_view(code),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[actions::QUERY_HANDLER],
 };
 
 #[wasm_split(literature, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(live: Live) -> Result<LazyView, LoadError> {
-    Ok(Arc::new(move || page(live)))
+pub fn code() -> Result<LazyView, LoadError> {
+    Ok(Arc::new(page))
 }
 
-fn page(live: Live) -> AnyView {
-    let state = LiteratureState::new(live);
+fn page() -> AnyView {
+    let state = LiteratureState::new();
     state.start();
     actions::register(state);
     let elsewhere = Memo::new(move |_| {
-        live.address
-            .with(|address| LiteratureLocation::parse(address).is_none())
+        state
+            .navigation
+            .with_address(|address| LiteratureLocation::parse(address).is_none())
     });
     let body = move || {
         if elsewhere.get() {

@@ -157,7 +157,7 @@ impl NoteEditor {
             result
         };
         self.state
-            .send(request, |state| state.live.toasts.show("The note is saved."));
+            .send(request, |state| state.toasts.show("The note is saved."));
     }
 }
 

@@ -87,7 +87,7 @@ fn saved_list(state: LiteratureState) -> AnyView {
     let filter = move |event: web_sys::Event| {
         let mut address = state.address.get_untracked();
         address.query = event_target_value(&event);
-        state.live.set_address(address.to_address(), true);
+        state.navigation.set_address(address.to_address(), true);
     };
     let count = move || {
         let total = state.with_library(|library| library.articles.len());

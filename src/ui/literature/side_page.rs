@@ -8,7 +8,7 @@ use crate::{
         ErrorCode, PageContext,
         literature::{self, Article, LiteratureTab},
     },
-    ui::state::SidePage,
+    ui::state::tray::SidePage,
 };
 
 /// Questions about an article, about a list (the last about its query), and about the page in general.

@@ -15,7 +15,11 @@ use crate::{
     },
     ui::{
         browser,
-        state::{Live, PageUpdate},
+        components::toast::{Toasts, use_toasts},
+        state::{
+            Connection, Navigation, PageUpdate, snapshot::OpenedPage, tray::use_tray, use_connection,
+            use_feeds, use_lifecycle, use_navigation,
+        },
     },
 };
 
@@ -55,7 +59,9 @@ type SearchRequest = (String, ArticleSort, usize);
 /// The page's state, for as long as it is shown.
 #[derive(Clone, Copy)]
 pub struct LiteratureState {
-    pub live: Live,
+    pub connection: Connection,
+    pub navigation: Navigation,
+    pub toasts: Toasts,
     pub address: Memo<LiteratureLocation>,
     pub library: RwSignal<Remote<Library>>,
     pub results: RwSignal<Remote<ArticleSearchResults>>,
@@ -77,13 +83,16 @@ pub struct LiteratureState {
 
 impl LiteratureState {
     /// Starts from the page's snapshot, or empty.
-    pub fn new(live: Live) -> Self {
+    pub fn new() -> Self {
+        let navigation = use_navigation();
         let address = Memo::new(move |_| {
-            let address = live.address.with(|address| LiteratureLocation::parse(address));
+            let address = navigation.with_address(|address| LiteratureLocation::parse(address));
             address.unwrap_or_default()
         });
         let state = Self {
-            live,
+            connection: use_connection(),
+            navigation,
+            toasts: use_toasts(),
             address,
             library: RwSignal::new(Remote::Loading),
             results: RwSignal::new(Remote::NotRequested),
@@ -97,7 +106,8 @@ impl LiteratureState {
             last_search: RwSignal::default(),
         };
         // The snapshot is shown once, on the first view of the page.
-        let opened = live.page_snapshot.get_value().filter(|_| !live.is_hydrated());
+        let opened = expect_context::<OpenedPage>().0;
+        let opened = opened.filter(|_| !use_lifecycle().is_hydrated());
         let opened =
             opened.and_then(|opened| json::parse::<LiteraturePageData>(opened.as_str().as_bytes()).ok());
         if let Some(opened) = opened {
@@ -122,15 +132,8 @@ impl LiteratureState {
 
     /// Follows the address and the log, and sets the tray's context.
     pub fn start(self) {
-        let live = self.live;
-        live.side_page.set(Some(side_page(self)));
-        let listener = Callback::new(move |change| self.on_update(change));
-        live.page_listener
-            .set_value(Some((literature::PAGE.name, listener)));
-        on_cleanup(move || {
-            live.side_page.set(None);
-            live.page_listener.set_value(None);
-        });
+        use_tray().set_side_page(side_page(self));
+        use_feeds().on_page_change(literature::PAGE.name, move |change| self.on_update(change));
         Effect::new(move |before: Option<()>| {
             let address = self.address.get();
             if address.tab == LiteratureTab::Search && address.article.is_none() {
@@ -138,7 +141,9 @@ impl LiteratureState {
             }
             self.load_address(&address);
             let is_behind = match self.library.read_untracked() {
-                ref library if let Remote::Ready(library) = &**library => library.as_of < live.cursor(),
+                ref library if let Remote::Ready(library) = &**library => {
+                    library.as_of < self.connection.cursor()
+                }
                 _ => true,
             };
             if before.is_none() && is_behind {
@@ -154,7 +159,7 @@ impl LiteratureState {
 
     /// Navigates to another address of the page.
     pub fn go_to(self, to: &LiteratureLocation) {
-        self.live.set_address(to.to_address(), false);
+        self.navigation.set_address(to.to_address(), false);
     }
 
     /// Loads what an address shows.
@@ -180,7 +185,7 @@ impl LiteratureState {
         self.results.set(Remote::Loading);
         spawn_local(async move {
             let found = self
-                .live
+                .connection
                 .call_upstream(rpc::search_articles(query, sort, page))
                 .await;
             if self
@@ -205,7 +210,7 @@ impl LiteratureState {
         };
         self.article.set(Remote::Loading);
         spawn_local(async move {
-            let article = self.live.call_upstream(rpc::article(wanted)).await;
+            let article = self.connection.call_upstream(rpc::article(wanted)).await;
             if self
                 .requested
                 .try_get_value()
@@ -219,7 +224,7 @@ impl LiteratureState {
     pub fn load_library(self) {
         self.pending_loads.update_value(|awaited| *awaited += 1);
         spawn_local(async move {
-            let loaded = self.live.call(rpc::library()).await;
+            let loaded = self.connection.call(rpc::library()).await;
             // The page may be left by now.
             let Some(buffered) = self.buffered_changes.try_get_value() else {
                 return;
@@ -301,7 +306,7 @@ impl LiteratureState {
         self.saving.update(|saving| saving.push(pmid.clone()));
         spawn_local(async move {
             let saved = self
-                .live
+                .connection
                 .call(rpc::save_article(pmid.clone(), String::new(), None))
                 .await;
             self.saving
@@ -312,9 +317,7 @@ impl LiteratureState {
                     ErrorCode::Unreachable => "” may not be saved. ",
                     _ => "” was not saved. ",
                 };
-                self.live
-                    .toasts
-                    .show(["“", &title, what, &error.message].concat());
+                self.toasts.show(["“", &title, what, &error.message].concat());
             }
         });
     }
@@ -346,11 +349,11 @@ impl LiteratureState {
         done: impl FnOnce(Self) + 'static,
     ) {
         spawn_local(async move {
-            match self.live.call(request).await {
+            match self.connection.call(request).await {
                 // The user may have left the page by now and must not be taken back.
                 Ok(()) if self.last_removed.is_disposed() => {}
                 Ok(()) => done(self),
-                Err(error) => self.live.toasts.show(error.message),
+                Err(error) => self.toasts.show(error.message),
             }
         });
     }

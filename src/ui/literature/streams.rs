@@ -130,7 +130,7 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
         let to = stream_address(&stream);
         state.send(rpc::save_stream(stream), move |state| {
             close();
-            state.live.toasts.show(if is_new {
+            state.toasts.show(if is_new {
                 "The stream is saved."
             } else {
                 "The stream is changed."
@@ -146,13 +146,12 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
             state.send(rpc::delete_stream(stream.id), move |state| {
                 close();
                 state
-                    .live
                     .toasts
                     .show("The stream is deleted. What you have saved stays.");
                 // The stream is no longer open; its query stays.
                 let mut address = state.address.get_untracked();
                 address.stream = None;
-                state.live.set_address(address.to_address(), true);
+                state.navigation.set_address(address.to_address(), true);
                 browser::focus_selector(QUERY_INPUT);
             });
         }

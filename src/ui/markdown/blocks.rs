@@ -6,7 +6,8 @@ use leptos::{html, prelude::*};
 
 use super::{
     code::{CodeBlock, CodeBlockProps},
-    footnotes::{self, Footnotes},
+    context::RenderContext,
+    footnotes,
     growing::GrowingList,
     inlines,
     node::{InlineNode, ItemNode, Node, NodeKind, Nodes, TableNode, TableRow},
@@ -14,26 +15,8 @@ use super::{
 };
 use crate::{
     markdown::{AlertKind, Alignment},
-    protocol::CitedSource,
     ui::runtime::erase::Erase,
 };
-
-/// The context shared by the views of one text.
-#[derive(Clone)]
-pub struct RenderContext {
-    /// The prefix of all ids.
-    pub id_prefix: Arc<str>,
-    pub footnotes: ArcRwSignal<Footnotes>,
-    /// The sources that the text may cite.
-    pub citations: Option<CitationLookup>,
-    pub open_code: OpenCodeLookup,
-}
-
-/// Returns the whole text of the last code block, if only its beginning is shown.
-pub type OpenCodeLookup = Arc<dyn Fn() -> Option<String> + Send + Sync>;
-
-/// Returns the source of a number, 1 for the first, if there is one.
-pub type CitationLookup = Arc<dyn Fn(usize) -> Option<CitedSource> + Send + Sync>;
 
 /// The blocks of a container.
 pub fn render_blocks(nodes: &Nodes, context: &RenderContext) -> AnyView {
@@ -70,7 +53,9 @@ fn render_block(node: Node, context: &RenderContext) -> AnyView {
         NodeKind::List { start, tight, items } => list(start, tight, &items, context),
         NodeKind::Table(table) => self::table(&table, context),
         NodeKind::Rule => view! { <hr/> }.erase(),
-        NodeKind::Footnote { label, nodes } => footnotes::footnote(&label, node.key, &nodes, context),
+        NodeKind::Footnote { label, nodes } => {
+            footnotes::footnote(&label, node.key, render_blocks(&nodes, context), context)
+        }
         NodeKind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.erase(),
     }
 }

@@ -3,7 +3,7 @@
 use leptos::{html, prelude::*};
 
 use super::{
-    blocks::OpenCodeLookup,
+    context::OpenCodeLookup,
     growing::GrowingText,
     highlighting::{EndedBlock, colour},
     scroll::tab_stop_while_wider,

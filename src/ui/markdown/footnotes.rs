@@ -3,37 +3,15 @@
 //! While a text grows it is not known which reference will be the first of its note, so the links are made at its end.
 //! Then the first reference and the first definition of a label get an id each.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
 
-use super::{
-    blocks::{self, RenderContext},
-    node::Nodes,
-};
+use super::context::RenderContext;
 use crate::{
     markdown::label_key,
     ui::{browser, runtime::erase::Erase, runtime::when::When},
 };
-
-/// The nodes with an id, by the key of their label.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Footnotes {
-    /// The number of a first reference.
-    pub references: HashMap<String, u64>,
-    /// The number of a first definition.
-    pub definitions: HashMap<String, u64>,
-}
-
-impl Footnotes {
-    pub fn refer(&mut self, label: &str, key: u64) {
-        self.references.entry(label_key(label)).or_insert(key);
-    }
-
-    pub fn define(&mut self, label: &str, key: u64) {
-        self.definitions.entry(label_key(label)).or_insert(key);
-    }
-}
 
 /// A label as a part of an id: letters and digits stay, other characters become their code points.
 fn slug(label: &str) -> String {
@@ -84,8 +62,8 @@ pub fn reference_link(label: &str, key: u64, context: &RenderContext) -> AnyView
     .erase()
 }
 
-/// The note.
-pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, context: &RenderContext) -> AnyView {
+/// The note with its text.
+pub fn footnote(label: &Arc<str>, key: u64, text: AnyView, context: &RenderContext) -> AnyView {
     let in_key = label_key(label);
     let id = note_id(context, label);
     let back = format!("#{}", reference_id(context, label));
@@ -100,7 +78,7 @@ pub fn footnote(label: &Arc<str>, key: u64, nodes: &Nodes, context: &RenderConte
     view! {
         <div class="md-note" role="note" tabindex="-1" id=move || first.get().then(|| id.clone())>
             <span class="md-note-label">{label.to_string()}</span>
-            <div class="md-note-text">{blocks::render_blocks(nodes, context)}</div>
+            <div class="md-note-text">{text}</div>
             <When when=move || referred.get()>
                 {
                     let back = back.clone();

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
-    blocks::RenderContext,
+    context::RenderContext,
     footnotes,
     formula::FormulaView,
     growing::GrowingList,

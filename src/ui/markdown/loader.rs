@@ -5,11 +5,8 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use super::{prose::ParsedText, state::MarkdownState};
+use super::{prose::ParseText, state::MarkdownState};
 use crate::ui::{runtime::lazy::LoadError, runtime::lazy::retry_until_loaded};
-
-/// Parses a text that is complete (`ended`) or may grow.
-pub type ParseText = fn(text: &str, ended: bool) -> Arc<dyn ParsedText>;
 
 #[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 fn reader() -> Result<ParseText, LoadError> {

@@ -9,12 +9,15 @@
 //! - [`growing`]: lists and texts that grow at a cost that does not depend on their length
 //! - [`formula`]: formulas, drawn by code that is loaded with the first of them
 //! - [`blocks`], [`inlines`], [`code`] (highlighted once it has ended: [`highlighting`]), [`footnotes`]: the views;
-//!   [`scroll`]: sideways scrolling of wide content
+//!   [`context`]: the data that they share; [`footnote_index`]: the footnotes of a text; [`scroll`]: sideways scrolling of
+//!   wide content
 //!
 //! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
 
 mod blocks;
 mod code;
+mod context;
+mod footnote_index;
 mod footnotes;
 mod formula;
 mod growing;
@@ -34,10 +37,10 @@ mod tests;
 use leptos::prelude::*;
 
 pub use self::{
-    blocks::CitationLookup,
+    context::CitationLookup,
     highlighting::load_colours,
-    loader::{MarkdownLoader, ParseText, load_markdown},
-    prose::Prose,
+    loader::{MarkdownLoader, load_markdown},
+    prose::{ParseText, Prose},
 };
 use crate::ui::runtime::erase::Erase;
 

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{
-    footnotes::Footnotes,
-    growing::{GrowingList, GrowingText},
-};
+use super::growing::{GrowingList, GrowingText};
 use crate::markdown::{AlertKind, Alignment, Block, Formula, Inline, ListItem, Markup, Patch, TableCell};
 
 /// A block. Its key is unique as long as it is shown.
@@ -363,52 +360,4 @@ pub fn count_code_blocks(nodes: &Nodes) -> usize {
         };
     });
     count
-}
-
-/// Collects the footnotes of a tree in the order of the text.
-pub fn collect_footnotes(nodes: &Nodes, found: &mut Footnotes) {
-    nodes.for_each(|node| match &node.kind {
-        NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. } => {
-            pieces.for_each(|piece| collect_references(piece, found))
-        }
-        NodeKind::Quote(nodes) | NodeKind::Alert { nodes, .. } => collect_footnotes(nodes, found),
-        NodeKind::Details { summary, nodes } => {
-            summary.iter().for_each(|piece| collect_references(piece, found));
-            collect_footnotes(nodes, found);
-        }
-        NodeKind::List { items, .. } => items.for_each(|item| collect_footnotes(&item.nodes, found)),
-        NodeKind::Table(table) => {
-            table
-                .header
-                .cells
-                .iter()
-                .flatten()
-                .for_each(|piece| collect_references(piece, found));
-            table.rows.for_each(|row| {
-                row.cells
-                    .iter()
-                    .flatten()
-                    .for_each(|piece| collect_references(piece, found))
-            });
-        }
-        NodeKind::Footnote { label, nodes } => {
-            found.define(label, node.key);
-            collect_footnotes(nodes, found);
-        }
-        NodeKind::Code { .. } | NodeKind::Html(_) | NodeKind::Rule => {}
-    });
-}
-
-fn collect_references(piece: &InlineNode, found: &mut Footnotes) {
-    match &piece.kind {
-        InlineKind::Reference(label) => found.refer(label, piece.key),
-        InlineKind::Emphasis(children)
-        | InlineKind::Strong(children)
-        | InlineKind::Strikethrough(children)
-        | InlineKind::Markup { children, .. }
-        | InlineKind::Link { children, .. } => {
-            children.iter().for_each(|child| collect_references(child, found))
-        }
-        _ => {}
-    }
 }

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use leptos::prelude::*;
 
-use super::{CitationLookup, ParseText};
+use super::context::CitationLookup;
 use crate::ui::runtime::lock::Lock;
 
 /// The maximum length shown of an unparsed text.
@@ -20,6 +20,9 @@ enum ProseState {
     Unparsed { text: ArcRwSignal<String>, ended: bool },
     Parsed(Arc<dyn ParsedText>),
 }
+
+/// Parses a text that is complete (`ended`) or may grow.
+pub type ParseText = fn(text: &str, ended: bool) -> Arc<dyn ParsedText>;
 
 /// A parsed text.
 pub trait ParsedText: Send + Sync {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::{
-    blocks::{self, CitationLookup, RenderContext},
-    footnotes::Footnotes,
+    blocks,
+    context::{CitationLookup, RenderContext},
+    footnote_index::FootnoteIndex,
     node::{self, NodeBuilder, Nodes},
     piece::{PieceMeter, nth_code_block},
     prose::ParsedText,
@@ -27,7 +28,7 @@ use crate::{
 #[derive(Debug)]
 pub struct MarkdownState {
     pub(super) nodes: Nodes,
-    footnotes: ArcRwSignal<Footnotes>,
+    footnotes: ArcRwSignal<FootnoteIndex>,
     /// True if more text exists than is shown.
     pub(super) has_more: ArcRwSignal<bool>,
     source: Lock<ParseState>,
@@ -189,8 +190,7 @@ impl MarkdownState {
     }
 
     fn update_footnotes(&self) {
-        let mut footnotes = Footnotes::default();
-        node::collect_footnotes(&self.nodes, &mut footnotes);
+        let footnotes = FootnoteIndex::collect(&self.nodes);
         if self.footnotes.with_untracked(|old| *old != footnotes) {
             self.footnotes.set(footnotes);
         }

@@ -13,8 +13,8 @@ use crate::{
     protocol::PanelView,
     ui::{
         browser, components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        state::page_registry::PayloadHandler, state::page_registry::ShownPayload,
-        state::page_registry::use_page_registry,
+        state::Connection, state::page_registry::PayloadHandler, state::page_registry::ShownPayload,
+        state::page_registry::use_page_registry, state::use_connection,
     },
 };
 
@@ -62,7 +62,8 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
     .concat();
     let state = RwSignal::new(PayloadState::Loading);
     let proposed = shown.clone();
-    let load = move || load(panel, &shown, state);
+    let connection = use_connection();
+    let load = move || load(connection, &shown, state);
     load();
     let body = move || match state.get() {
         PayloadState::Loading => {
@@ -105,11 +106,11 @@ pub(super) fn payload_body(handler: &PayloadHandler, shown: &ShownPayload, view:
     }
 }
 
-fn load(panel: Panel, shown: &ShownPayload, state: RwSignal<PayloadState>) {
+fn load(connection: Connection, shown: &ShownPayload, state: RwSignal<PayloadState>) {
     state.set(PayloadState::Loading);
     let request = rpc::payload(shown.conversation_id, shown.payload.payload_id.clone());
     spawn_local(async move {
-        let outcome = panel.live.call(request).await;
+        let outcome = connection.call(request).await;
         // The panel may show something else by now.
         state.try_set(match outcome {
             Ok(view) => PayloadState::Ready(Arc::new(view)),

@@ -21,11 +21,14 @@ use leptos::{html, prelude::*};
 #[cfg(test)]
 pub use self::body::body;
 pub use self::card::{load_card, payload_card};
-use super::{browser, state::ConversationPhase, state::Live};
 use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};
 use crate::ui::{
-    components::icons, runtime::lazy::lazy_view, runtime::when::When, state::page_registry::ShownPayload,
-    state::route::Route,
+    browser,
+    components::icons,
+    runtime::lazy::lazy_view,
+    runtime::when::When,
+    state::page_registry::ShownPayload,
+    state::{ConversationPhase, Navigation, OpenConversations, use_conversations, use_feeds, use_navigation},
 };
 
 /// The frame, for focus changes.
@@ -39,24 +42,27 @@ pub struct Panel {
     shown: RwSignal<Option<ShownPayload>>,
     /// True if it does not fit beside the conversation: it covers the whole screen.
     is_fullscreen: RwSignal<bool>,
-    live: Live,
+    conversations: OpenConversations,
+    navigation: Navigation,
 }
 
 impl Panel {
     /// A closed panel. It opens automatically for new payloads, and closes with its conversation.
-    pub fn new(live: Live) -> Self {
+    pub fn new() -> Self {
+        let (conversations, feeds) = (use_conversations(), use_feeds());
         let panel = Self {
             shown: RwSignal::new(None),
             is_fullscreen: RwSignal::new(false),
-            live,
+            conversations,
+            navigation: use_navigation(),
         };
         Effect::new(move |_| {
-            if let Some((id, payload)) = live.latest_payload.get() {
+            if let Some((id, payload)) = feeds.latest_payload() {
                 panel.on_payload(id, payload);
             }
         });
         let conversation = Memo::new(move |_| {
-            let here = live.current_view();
+            let here = conversations.current_view();
             let there = here.filter(|view| view.phase.with(|phase| *phase != ConversationPhase::Missing));
             there.map(|view| view.id)
         });
@@ -72,7 +78,7 @@ impl Panel {
 
     /// Opens automatically, if there is room and the user is not working in it.
     fn on_payload(self, id: ConversationId, payload: PayloadRef) {
-        let is_here = self.live.chat_route.get_untracked() == Route::Conversation(id);
+        let is_here = self.navigation.shown_conversation() == Some(id);
         if is_here && !browser::matches_media(NARROW_QUERY) && !browser::has_focus_in(FRAME_SELECTOR) {
             self.show(id, payload);
         }
@@ -88,7 +94,7 @@ impl Panel {
 
     /// Opens on request and moves the focus into it.
     pub fn open(self, payload: PayloadRef) {
-        if let Some(id) = self.live.chat_route.get_untracked().conversation_id() {
+        if let Some(id) = self.navigation.shown_conversation() {
             self.show(id, payload);
             browser::on_next_frame(|| browser::focus_selector(FRAME_SELECTOR));
         }
@@ -123,12 +129,14 @@ impl Panel {
 
     /// The user's verdict on a payload.
     fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
-        let judged = self.live.view(conversation_id).verdict_version;
+        let judged = self.conversations.view(conversation_id).verdict_version;
         let payload_id = payload_id.to_owned();
         Memo::new(move |_| {
             judged.track();
             let verdict = |transcript: &Transcript| transcript.verdict(&payload_id);
-            self.live.with_transcript(conversation_id, verdict).flatten()
+            self.conversations
+                .with_transcript(conversation_id, verdict)
+                .flatten()
         })
     }
 

@@ -11,7 +11,7 @@ use crate::{
     protocol::Verdict,
     ui::{
         browser, components::icons, runtime::erase::Erase, state::page_registry::PayloadHandler,
-        state::page_registry::ShownPayload, tray::use_tray,
+        state::page_registry::ShownPayload, state::tray::use_tray,
     },
 };
 
@@ -60,8 +60,8 @@ pub fn verdict_buttons(
             } else if let Some(there) = elsewhere.filter(|_| verdict == Verdict::Accepted)
                 && let Some(address) = (there.address)(&proposal)
             {
-                let talk = panel.live.chat_route.get_untracked();
-                panel.live.set_address(address, false);
+                let talk = panel.navigation.chat_route().get_untracked();
+                panel.navigation.set_address(address, false);
                 tray.carry_over(talk);
             }
         };
@@ -70,7 +70,7 @@ pub fn verdict_buttons(
             is_sending.try_set(false);
         };
         panel
-            .live
+            .conversations
             .send_verdict(id, payload_id.clone(), verdict, counts, over);
     });
     let button = move |class: &'static str, word: &'static str, verdict: Verdict| {

@@ -5,13 +5,13 @@
 //!
 //! ```text
 //! /// Shows the settings.
-//! pub fn settings(live: Live) -> AnyView {
-//!     lazy_view(move || code(live))
+//! pub fn settings() -> AnyView {
+//!     lazy_view(code)
 //! }
 //!
 //! #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-//! pub fn code(live: Live) -> Result<LazyView, LoadError> {
-//!     Ok(Arc::new(move || view! { <section data-lazy="settings"><Settings live/></section> }.erase()))
+//! pub fn code() -> Result<LazyView, LoadError> {
+//!     Ok(Arc::new(|| view! { <section data-lazy="settings"><Settings/></section> }.erase()))
 //! }
 //! ```
 //!

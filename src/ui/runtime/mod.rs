@@ -1,8 +1,11 @@
-//! Helpers for views that do not know what the page shows: erased views, keyed lists, conditional views, lazily loaded code and a lock.
+//! Helpers for views and state that do not know what the page shows: erased views, keyed lists, conditional views,
+//! lazily loaded code, the clock, a lock.
 
 pub mod backoff;
+pub mod clock;
 pub mod each;
 pub mod erase;
 pub mod lazy;
 pub mod lock;
+pub mod signal;
 pub mod when;

@@ -134,7 +134,7 @@ impl Instructions {
         self.save_status.set(SaveStatus::Saving);
         let request = personal::save_instructions(text.clone());
         spawn_local(async move {
-            let answer = self.settings.live.call(request).await;
+            let answer = self.settings.connection.call(request).await;
             let done = answer.is_ok();
             if done && browser::storage_get(DRAFT_KEY).as_ref() == Some(&text) {
                 browser::storage_set(DRAFT_KEY, None);

@@ -13,11 +13,10 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::state::{SettingsPhase, SettingsState};
-use super::{browser, state::Live};
 use crate::protocol::RawJson;
 use crate::ui::{
-    components::confirm::Confirm, components::icons, runtime::erase::Erase, runtime::lazy::LazyView,
-    runtime::lazy::LoadError, runtime::lazy::lazy_view,
+    browser, components::confirm::Confirm, components::icons, runtime::erase::Erase, runtime::lazy::LazyView,
+    runtime::lazy::LoadError, runtime::lazy::lazy_view, state::use_lifecycle, state::use_navigation,
 };
 
 /// The page's snapshot, if this is the first page: a [`PersonalData`](crate::protocol::PersonalData) that only this page reads.
@@ -25,20 +24,20 @@ use crate::ui::{
 pub struct SettingsSnapshot(pub Option<RawJson>);
 
 /// Shows the settings.
-pub fn settings_page(live: Live) -> AnyView {
-    lazy_view(move || code(live))
+pub fn settings_page() -> AnyView {
+    lazy_view(code)
 }
 
 /// Rarely opened, so its code is loaded on demand.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(live: Live) -> Result<LazyView, LoadError> {
-    Ok(Arc::new(move || page(live)))
+pub fn code() -> Result<LazyView, LoadError> {
+    Ok(Arc::new(page))
 }
 
-fn page(live: Live) -> AnyView {
-    let settings = SettingsState::new(live);
-    let confirm = Confirm::new();
-    if live.is_hydrated() {
+fn page() -> AnyView {
+    let settings = SettingsState::new();
+    let (confirm, navigation) = (Confirm::new(), use_navigation());
+    if use_lifecycle().is_hydrated() {
         // The link that led here may be in a drawer that is closed by now.
         browser::on_next_frame(|| browser::focus_selector("#settings"));
     }
@@ -57,7 +56,7 @@ fn page(live: Live) -> AnyView {
     view! {
         <div id="settings" class="settings" data-lazy="settings" role="region" aria-label="Settings" tabindex="-1">
             <div class="settings-page">
-                <a class="button button-quiet settings-back" href=move || live.previous_address.get()>
+                <a class="button button-quiet settings-back" href=move || navigation.previous_address()>
                     {icons::previous()}
                     "Back"
                 </a>

@@ -6,7 +6,10 @@ use super::SettingsSnapshot;
 use crate::{
     api::personal,
     protocol::{ApiError, ApiToken, Memory, PersonalData, RawJson, json},
-    ui::state::Live,
+    ui::{
+        components::toast::{Toasts, use_toasts},
+        state::{Connection, use_connection, use_feeds, use_lifecycle},
+    },
 };
 
 /// The loading phase.
@@ -20,7 +23,8 @@ pub enum SettingsPhase {
 /// The handle of the sections. Lives as long as the settings are shown.
 #[derive(Clone, Copy)]
 pub struct SettingsState {
-    pub live: Live,
+    pub connection: Connection,
+    toasts: Toasts,
     pub phase: RwSignal<SettingsPhase>,
     /// The saved instructions, and the text in the box.
     pub saved_instructions: RwSignal<String>,
@@ -38,9 +42,10 @@ pub struct SettingsState {
 }
 
 impl SettingsState {
-    pub fn new(live: Live) -> Self {
+    pub fn new() -> Self {
         let settings = Self {
-            live,
+            connection: use_connection(),
+            toasts: use_toasts(),
             phase: RwSignal::new(SettingsPhase::Loading),
             saved_instructions: RwSignal::default(),
             edited_instructions: RwSignal::default(),
@@ -52,13 +57,14 @@ impl SettingsState {
             last_requested: StoredValue::new(0),
             last_shown: StoredValue::new(0),
         };
-        if live.is_hydrated() {
+        if use_lifecycle().is_hydrated() {
             settings.load();
         } else {
             settings.init(expect_context::<SettingsSnapshot>().0);
         }
+        let feeds = use_feeds();
         Effect::new(move |before: Option<u32>| {
-            let changes = live.settings_version.get();
+            let changes = feeds.settings_version();
             if before.is_some_and(|before| before != changes) {
                 settings.load();
             }
@@ -86,7 +92,7 @@ impl SettingsState {
         self.last_requested.update_value(|asked| *asked += 1);
         let number = self.last_requested.get_value();
         spawn_local(async move {
-            let answer = self.live.call(personal::personal()).await;
+            let answer = self.connection.call(personal::personal()).await;
             let is_news = |shown: &mut u32| {
                 let is_news = number > *shown;
                 *shown = number.max(*shown);
@@ -105,7 +111,7 @@ impl SettingsState {
 
     fn on_load_error(self, error: ApiError) {
         if self.phase.get_untracked() == SettingsPhase::Ready {
-            self.live.toasts.show(error.message);
+            self.toasts.show(error.message);
         } else {
             self.phase.set(SettingsPhase::Failed(error.message));
         }
@@ -147,8 +153,8 @@ impl SettingsState {
         take_back: impl FnOnce() + 'static,
     ) {
         spawn_local(async move {
-            if let Err(error) = self.live.call(intent).await {
-                self.live.toasts.show(error.message);
+            if let Err(error) = self.connection.call(intent).await {
+                self.toasts.show(error.message);
                 if self.phase.try_get_untracked().is_some() {
                     take_back();
                 }

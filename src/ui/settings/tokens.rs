@@ -186,7 +186,7 @@ impl Tokens {
         self.error.set(None);
         let request = personal::create_token(name.value(), span.value().parse().ok());
         spawn_local(async move {
-            let answer = self.settings.live.call(request).await;
+            let answer = self.settings.connection.call(request).await;
             // If the user has left by now, nobody has seen the token; it is in the list and can be revoked.
             if self.is_creating.try_set(false).is_some() {
                 return;

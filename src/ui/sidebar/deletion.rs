@@ -4,31 +4,32 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::links::link_selector;
 use crate::protocol::ConversationId;
 use crate::ui::{
-    browser, components::confirm::Confirm, components::confirm::ConfirmRequest, sidebar::link_selector,
-    state::Live,
+    browser, components::confirm::Confirm, components::confirm::ConfirmRequest, state::ConversationListStore,
+    state::use_conversation_list,
 };
 
 /// The confirmation for the conversation to delete.
 #[derive(Clone, Copy)]
 pub struct Deletion {
-    live: Live,
+    list: ConversationListStore,
     confirm: Confirm,
 }
 
 impl Deletion {
     /// No open request.
-    pub fn new(live: Live) -> Self {
+    pub fn new() -> Self {
         Self {
-            live,
+            list: use_conversation_list(),
             confirm: Confirm::new(),
         }
     }
 
     /// Asks about a conversation.
     pub fn ask(self, id: ConversationId, title: &str) {
-        let live = self.live;
+        let list = self.list;
         self.confirm.ask(ConfirmRequest {
             title: "Delete this conversation?".into(),
             text: [
@@ -39,8 +40,8 @@ impl Deletion {
             .concat(),
             button_label: "Delete",
             on_confirm: Arc::new(move || {
-                let next = focus_target_after_delete(live, id);
-                live.delete(id);
+                let next = focus_target_after_delete(list, id);
+                list.delete(id);
                 browser::focus_selector(&next);
             }),
         });
@@ -53,11 +54,13 @@ impl Deletion {
 }
 
 /// The selector of the next focus in the list after a deletion: the next conversation, the previous one, or *New chat*.
-fn focus_target_after_delete(live: Live, id: ConversationId) -> String {
-    let neighbour = live.list.with_untracked(|rows| {
-        let index = rows.iter().position(|row| row.id == id)?;
-        let next = rows.get(index + 1);
-        next.or_else(|| rows.get(index.checked_sub(1)?)).map(|row| row.id)
+fn focus_target_after_delete(list: ConversationListStore, id: ConversationId) -> String {
+    let neighbour = untrack(|| {
+        list.with_rows(|rows| {
+            let index = rows.iter().position(|row| row.id == id)?;
+            let next = rows.get(index + 1);
+            next.or_else(|| rows.get(index.checked_sub(1)?)).map(|row| row.id)
+        })
     });
     match neighbour {
         Some(id) => link_selector(id),

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::{state::ListRow, state::clock::Clock, state::clock::DateGroup};
+use crate::ui::{runtime::clock::Clock, runtime::clock::DateGroup, state::ListRow};
 
 /// The conversations under one heading.
 #[derive(Clone, Debug, PartialEq)]

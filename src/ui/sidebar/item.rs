@@ -5,17 +5,18 @@ use leptos::{ev, html, prelude::*};
 use crate::{
     protocol::ConversationId,
     ui::{
-        browser, components::icons, runtime::erase::Erase, sidebar::deletion::Deletion, state::ListRow,
-        state::route::Route, state::use_live,
+        browser, components::icons, runtime::erase::Erase, sidebar::deletion::Deletion,
+        sidebar::links::link_selector, state::ListRow, state::route::Route, state::use_conversation_list,
+        state::use_navigation,
     },
 };
 
 /// The link, the menu, and the sign of an active run.
 #[component]
 pub fn ConversationItem(row: ListRow) -> impl IntoView {
-    let live = use_live();
+    let chat_route = use_navigation().chat_route();
     let route = Route::Conversation(row.id);
-    let here = Memo::new(move |_| live.chat_route.get() == route);
+    let here = Memo::new(move |_| chat_route.get() == route);
     let renaming = RwSignal::new(false);
     let running = row.is_running.clone();
     let show = {
@@ -35,7 +36,7 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
 #[component]
 fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
     let deletion = expect_context::<Deletion>();
-    let live = use_live();
+    let list = use_conversation_list();
     let ListRow {
         id,
         title,
@@ -52,7 +53,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
     };
     let (rename_name, delete_name) = (name("Rename"), name("Delete"));
     let shown = title.clone();
-    let has_news = Memo::new(move |_| row.has_news(live));
+    let has_news = Memo::new(move |_| list.has_news(&row));
     let asks = is_waiting.clone();
     view! {
         <a
@@ -98,7 +99,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
 /// The title as a field: Enter and leaving the field save it, Escape does not.
 #[component]
 fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
-    let live = use_live();
+    let list = use_conversation_list();
     let input = NodeRef::<html::Input>::new();
     let title = row.title.get_untracked();
     let (before, shown) = (title.clone(), title.clone());
@@ -128,7 +129,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             .unwrap_or_default();
         let after = after.trim();
         if !after.is_empty() && after != before {
-            live.rename(row.id, after.into());
+            list.rename(row.id, after.into());
         }
     };
     let save_on_blur = save.clone();
@@ -162,9 +163,4 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
 /// Returns the focus to the link, which is back with the next frame.
 fn focus_link(id: ConversationId) {
     browser::on_next_frame(move || browser::focus_selector(&link_selector(id)));
-}
-
-/// The selector of a conversation's link.
-pub fn link_selector(id: ConversationId) -> String {
-    ["#sidebar a[href=\"", &Route::Conversation(id).path(), "\"]"].concat()
 }

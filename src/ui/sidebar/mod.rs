@@ -4,23 +4,26 @@
 pub mod deletion;
 mod groups;
 mod item;
+mod links;
 
 use leptos::{ev, html, prelude::*};
 
-pub use self::item::link_selector;
 use self::{groups::group_by_day, item::ConversationItem};
-use super::{browser, panel::use_panel, state::ListError, state::use_live};
+use super::{
+    browser,
+    panel::use_panel,
+    state::{ListError, ListRow, use_conversation_list, use_navigation},
+};
 use crate::ui::{
-    components::icons, runtime::each::Each, runtime::erase::Erase, runtime::when::When,
-    sidebar::deletion::Deletion, state::page_registry::PageEntry, state::page_registry::use_page_registry,
-    state::route::Route,
+    components::icons, runtime::clock::use_clock, runtime::each::Each, runtime::erase::Erase,
+    runtime::when::When, sidebar::deletion::Deletion, state::page_registry::PageEntry,
+    state::page_registry::use_page_registry, state::route::Route,
 };
 
 /// The logo, *New chat*, and the conversations by day.
 #[component]
 pub fn Sidebar() -> impl IntoView {
-    let live = use_live();
-    let panel = use_panel();
+    let (navigation, panel) = (use_navigation(), use_panel());
     let nav = NodeRef::<html::Nav>::new();
     let close = move || {
         if let Some(nav) = nav.get_untracked() {
@@ -28,7 +31,7 @@ pub fn Sidebar() -> impl IntoView {
         }
     };
     Effect::new(move |_| {
-        live.chat_route.track();
+        navigation.chat_route().track();
         close();
     });
     // A user who follows a link wants to see its target, not the drawer, also if the target is already shown.
@@ -69,7 +72,7 @@ pub fn Sidebar() -> impl IntoView {
             <a
                 class="button button-quiet sidebar-foot"
                 href=Route::Settings.path()
-                aria-current=move || (live.chat_route.get() == Route::Settings).then_some("page")
+                aria-current=move || (navigation.chat_route().get() == Route::Settings).then_some("page")
             >
                 {icons::gear()} "Settings"
             </a>
@@ -81,13 +84,13 @@ pub fn Sidebar() -> impl IntoView {
 
 /// The links to the registered pages.
 fn page_links() -> AnyView {
-    let live = use_live();
+    let navigation = use_navigation();
     let link = |page: &'static PageEntry| {
         view! {
             <a
                 class="button button-quiet to-page"
                 href=page.info.path
-                aria-current=move || (live.page_route.get() == Route::Page(page.info)).then_some("page")
+                aria-current=move || (navigation.page_route().get() == Route::Page(page.info)).then_some("page")
             >
                 {(page.icon)()} {page.info.title}
             </a>
@@ -111,8 +114,8 @@ fn focus_composer() {
 
 #[component]
 fn GroupedList() -> impl IntoView {
-    let live = use_live();
-    let groups = Memo::new(move |_| group_by_day(&live.list.get(), live.clock.get()));
+    let (list, clock) = (use_conversation_list(), use_clock());
+    let groups = Memo::new(move |_| list.with_rows(|rows| group_by_day(rows, clock.get())));
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
         <div class="list">
@@ -130,11 +133,11 @@ fn GroupedList() -> impl IntoView {
                     </ul>
                 </section>
             </Each>
-            {move || live.list_error.get().map(list_error_notice)}
-            <When when=move || live.has_more.get()>
+            {move || list.error().map(list_error_notice)}
+            <When when=move || list.has_more()>
                 <OlderConversations/>
             </When>
-            <When when=move || live.list.with(Vec::is_empty)>
+            <When when=move || list.with_rows(<[ListRow]>::is_empty)>
                 <p class="list-empty">"Your conversations will be listed here."</p>
             </When>
         </div>
@@ -143,10 +146,10 @@ fn GroupedList() -> impl IntoView {
 
 /// The notice for an incomplete list. *Show older* can be pressed again; the newest page has no button of its own.
 fn list_error_notice(error: ListError) -> AnyView {
-    let live = use_live();
+    let list = use_conversation_list();
     let again = error.is_newest.then(|| {
         view! {
-            <button type="button" class="button button-quiet" on:click=move |_| live.reload_list()>
+            <button type="button" class="button button-quiet" on:click=move |_| list.reload()>
                 "Load the list again"
             </button>
         }
@@ -163,14 +166,12 @@ fn list_error_notice(error: ListError) -> AnyView {
 /// Loads more of the list when it is pressed or becomes visible.
 #[component]
 fn OlderConversations() -> impl IntoView {
-    let live = use_live();
+    let list = use_conversation_list();
     let button = NodeRef::<html::Button>::new();
     let watch = StoredValue::new(None);
     Effect::new(move |_| {
         if let Some(button) = button.get() {
-            watch.set_value(Some(browser::on_visible(&button, move || {
-                live.load_more_conversations()
-            })));
+            watch.set_value(Some(browser::on_visible(&button, move || list.load_more())));
         }
     });
     view! {
@@ -178,10 +179,10 @@ fn OlderConversations() -> impl IntoView {
             node_ref=button
             type="button"
             class="button button-quiet needs-script"
-            aria-busy=move || live.is_loading_more.get().to_string()
-            on:click=move |_| live.load_more_conversations()
+            aria-busy=move || list.is_loading_more().to_string()
+            on:click=move |_| list.load_more()
         >
-            {move || if live.is_loading_more.get() { "Loading older conversations…" } else { "Show older" }}
+            {move || if list.is_loading_more() { "Loading older conversations…" } else { "Show older" }}
         </button>
     }
 }

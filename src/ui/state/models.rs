@@ -2,7 +2,8 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use crate::ui::{browser, state::Live, state::route::Route, state::snapshot::PageSnapshot};
+use super::{conversations::OpenConversations, snapshot::PageSnapshot};
+use crate::ui::browser;
 use crate::{
     api::rpc,
     protocol::{
@@ -20,25 +21,32 @@ const MIN_REFRESH_INTERVAL_MS: f64 = 20_000.0;
 /// The handle of the views.
 #[derive(Clone, Copy)]
 pub struct Models {
-    pub list: RwSignal<ModelList>,
+    list: RwSignal<ModelList>,
     /// The user's last choice, the default of new conversations. Known after hydration.
     last_choice: RwSignal<Option<String>>,
     requested_at: StoredValue<f64>,
+    conversations: OpenConversations,
 }
 
 impl Models {
     /// Starts from the page's snapshot.
-    pub fn new(page: &PageSnapshot) -> Self {
+    pub(super) fn new(page: &PageSnapshot, conversations: OpenConversations) -> Self {
         let list = page.models.clone().unwrap_or_default();
         Self {
             list: RwSignal::new(list),
             last_choice: RwSignal::default(),
             requested_at: StoredValue::new(0.0),
+            conversations,
         }
     }
 
+    /// Reads the list. Tracked.
+    pub fn with_list<T>(self, read: impl FnOnce(&ModelList) -> T) -> T {
+        self.list.with(|list| read(list))
+    }
+
     /// Starts in the browser, after hydration.
-    pub fn start(self) {
+    pub(super) fn start(self) {
         self.last_choice.set(browser::storage_get(STORAGE_KEY));
         self.requested_at.set_value(browser::monotonic_ms());
         browser::on_presence(move |presence| {
@@ -65,8 +73,8 @@ impl Models {
     }
 
     /// The model of the next message here.
-    pub fn current(self, live: Live) -> Option<String> {
-        let own = match live.current_view() {
+    pub fn current(self) -> Option<String> {
+        let own = match self.conversations.current_view() {
             Some(view) => view.model.get(),
             None => self
                 .last_choice
@@ -78,19 +86,19 @@ impl Models {
 
     /// The model to send with the next message here. The server knows the model of an existing conversation: while the
     /// conversation is not loaded, none is sent in its place.
-    pub fn requested(self, live: Live) -> Option<String> {
-        untrack(|| match live.current_view() {
+    pub fn requested(self) -> Option<String> {
+        untrack(|| match self.conversations.current_view() {
             Some(view) => view.model.get(),
-            None => self.current(live),
+            None => self.current(),
         })
     }
 
     /// Selects a model.
-    pub fn choose(self, live: Live, id: String) {
+    pub fn choose(self, id: String) {
         browser::storage_set(STORAGE_KEY, Some(&id));
         self.last_choice.set(Some(id.clone()));
-        if let Route::Conversation(conversation_id) = live.chat_route.get_untracked() {
-            live.choose_model(conversation_id, id);
+        if let Some(view) = untrack(|| self.conversations.current_view()) {
+            self.conversations.choose_model(view.id, id);
         }
     }
 

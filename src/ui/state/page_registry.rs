@@ -5,7 +5,6 @@ use std::{pin::Pin, sync::Arc};
 
 use leptos::prelude::*;
 
-use super::Live;
 use crate::{
     protocol::{ConversationId, MessageId, PageInfo, PanelView, PayloadRef},
     ui::runtime::lock::Lock,
@@ -17,7 +16,7 @@ pub struct PageEntry {
     /// The icon of its link in the sidebar.
     pub icon: fn() -> AnyView,
     /// Shows the page, at any of its addresses. Its root element has the page's name as id and as `data-lazy`.
-    pub view: fn(Live) -> AnyView,
+    pub view: fn() -> AnyView,
     /// Loads the page's code. Returns false if that failed.
     pub load: fn() -> Pin<Box<dyn Future<Output = bool>>>,
     /// The presentation of the page's payloads elsewhere. While it is shown, a page can register others.

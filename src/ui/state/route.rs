@@ -16,7 +16,7 @@ pub enum Route {
     /// A registered page, at any of its addresses. Nothing is sent from it, so it is not stored.
     #[serde(skip)]
     Page(&'static PageInfo),
-    /// The person's settings.
+    /// The user's settings.
     Settings,
     /// An unknown address.
     Nowhere,

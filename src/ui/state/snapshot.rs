@@ -42,7 +42,7 @@ pub struct FormIds {
 }
 
 impl FormIds {
-    fn new(route: Route) -> Self {
+    pub(super) fn new(route: Route) -> Self {
         Self {
             intent_id: IntentId::new(),
             conversation_id: route.conversation_id().unwrap_or_default(),
@@ -79,6 +79,10 @@ impl Decoder<PageSnapshot> for PageCodec {
         json::parse(encoded.replace(LESS_THAN_SUBSTITUTE, "<").as_bytes())
     }
 }
+
+/// The data of the registered page that was opened first. Only the page's own code parses them.
+#[derive(Clone)]
+pub struct OpenedPage(pub Option<RawJson>);
 
 impl PageSnapshot {
     /// Reads the snapshots of an address. If it names a message, the conversation reaches back to the page before it.

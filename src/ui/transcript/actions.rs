@@ -8,8 +8,9 @@ use leptos::prelude::*;
 
 use crate::protocol::{AssistantMessage, Message, PayloadRef, Transcript, json};
 use crate::ui::{
-    browser, panel::Panel, state::Live, state::page_registry::ActionCallback,
-    state::page_registry::PageRegistry, state::page_registry::PressedAction, state::route::Route,
+    browser, components::toast::Toasts, panel::Panel, state::Navigation, state::OpenConversations,
+    state::page_registry::ActionCallback, state::page_registry::PageRegistry,
+    state::page_registry::PressedAction, state::route::Route,
 };
 
 /// The performer of an action: the page's own, or else the common one.
@@ -24,41 +25,53 @@ pub fn find_performer(page: &PageRegistry, name: &str) -> Option<Performer> {
 #[derive(Clone, Copy)]
 pub enum Performer {
     Page(ActionCallback),
-    Common(fn(Live, Panel, &PressedAction) -> bool),
+    Common(fn(ActionStores, &PressedAction) -> bool),
+}
+
+/// The stores that the common actions use.
+#[derive(Clone, Copy)]
+pub struct ActionStores {
+    pub conversations: OpenConversations,
+    pub navigation: Navigation,
+    pub panel: Panel,
+    pub toasts: Toasts,
 }
 
 impl Performer {
     /// Performs the action. Returns false if it is no longer possible.
-    pub fn perform(self, live: Live, panel: Panel, pressed: PressedAction) -> bool {
+    pub fn perform(self, stores: ActionStores, pressed: PressedAction) -> bool {
         match self {
             Self::Page(perform) => perform.run(pressed),
-            Self::Common(perform) => perform(live, panel, &pressed),
+            Self::Common(perform) => perform(stores, &pressed),
         }
     }
 }
 
-fn common_action(name: &str) -> Option<fn(Live, Panel, &PressedAction) -> bool> {
+fn common_action(name: &str) -> Option<fn(ActionStores, &PressedAction) -> bool> {
     match name {
-        "close_chat" => Some(|live, _, _| {
+        "close_chat" => Some(|stores, _| {
             // Pages with a tray do something else then: they close it.
-            live.go_to(Route::New);
+            stores.navigation.go_to(Route::New);
             true
         }),
-        "new_conversation" => Some(|live, _, _| {
-            live.go_to(Route::New);
+        "new_conversation" => Some(|stores, _| {
+            stores.navigation.go_to(Route::New);
             browser::focus_selector("#message");
             true
         }),
-        "copy_answer" => Some(|live, _, pressed| {
+        "copy_answer" => Some(|stores, pressed| {
             let id = pressed.message_id;
             let text = |transcript: &Transcript| {
                 let answer = transcript.message(id).and_then(Message::assistant);
                 answer.map(AssistantMessage::text)
             };
-            let text = live.with_transcript(pressed.conversation_id, text).flatten();
+            let transcripts = stores.conversations;
+            let text = transcripts
+                .with_transcript(pressed.conversation_id, text)
+                .flatten();
             let can = text.is_some();
             browser::copy_text(text.unwrap_or_default(), move |done| {
-                live.toasts.show(if done {
+                stores.toasts.show(if done {
                     "Copied."
                 } else {
                     "Your browser blocked copying. Select the text instead."
@@ -66,14 +79,17 @@ fn common_action(name: &str) -> Option<fn(Live, Panel, &PressedAction) -> bool> 
             });
             can
         }),
-        "open_payload" => Some(|live, panel, pressed| {
+        "open_payload" => Some(|stores, pressed| {
             let payload = pressed.data.as_deref().and_then(payload_id).and_then(|id| {
                 let made = |transcript: &Transcript| find_payload(transcript, &id);
-                live.with_transcript(pressed.conversation_id, made).flatten()
+                stores
+                    .conversations
+                    .with_transcript(pressed.conversation_id, made)
+                    .flatten()
             });
             let can = payload.is_some();
             if let Some(payload) = payload {
-                panel.open(payload);
+                stores.panel.open(payload);
             }
             can
         }),

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::{
+    activity::activity,
     footer::AnswerFooter,
     parts::Shown,
+    parts::part_id,
     problem::{Problem, describe_problem},
     suggestions::{sources, suggestions},
     tool::{CallContext, tool_card},
@@ -14,12 +16,11 @@ use super::{
 };
 use crate::{
     protocol::ConversationId,
-    protocol::MessageId,
     protocol::RunStatus,
     ui::{
         components::more::more, markdown::CitationLookup, markdown::MarkdownView, panel::payload_card,
         runtime::each::Each, runtime::erase::Erase, state::AnswerRow, state::PartKind, state::PartRow,
-        state::use_live,
+        state::use_conversations,
     },
 };
 
@@ -53,7 +54,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     let run = row.run.clone();
     let problem = Memo::new(move |_| run.with(describe_problem));
     let message_id = row.id;
-    let view = use_live().view(conversation_id);
+    let view = use_conversations().view(conversation_id);
     let busy = Memo::new(move |_| view.is_busy());
     // Problems from before the page was opened are not announced.
     let (run, is_new) = (row.run.clone(), row.is_new);
@@ -82,7 +83,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
 
 /// True if the answer can be continued: it is not empty, it is the last one, and it broke off or was stopped.
 fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
-    let rows = use_live().view(conversation_id).rows;
+    let rows = use_conversations().view(conversation_id).rows;
     let (id, run, parts) = (row.id, row.run.clone(), row.parts.clone());
     Memo::new(move |_| {
         let broke_off = run.with(|run| {
@@ -136,39 +137,4 @@ fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
 fn needs_activity(parts: &[PartRow]) -> bool {
     parts.last().is_none_or(PartRow::is_thinking)
         && (parts.is_empty() || !parts.iter().all(PartRow::is_thinking))
-}
-
-/// The prefix of the ids inside a part, unique on the page.
-pub(super) fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
-    [
-        &message.to_string(),
-        "-",
-        &node.to_string(),
-        "-",
-        &part.to_string(),
-    ]
-    .concat()
-}
-
-/// An activity indicator, with text for long waits.
-pub fn activity(text: String) -> AnyView {
-    view! {
-        <div class="activity">
-            <Dots/>
-            <span class="activity-text">{text}</span>
-        </div>
-    }
-    .erase()
-}
-
-/// Three moving dots.
-#[component]
-pub fn Dots() -> impl IntoView {
-    view! {
-        <span class="dots" aria-hidden="true">
-            <i></i>
-            <i></i>
-            <i></i>
-        </span>
-    }
 }

@@ -13,9 +13,10 @@ use crate::{
     protocol::SuggestedAction,
     ui::{
         browser, components::confirm::Confirm, components::confirm::ConfirmRequest, components::icons,
-        panel::use_panel, runtime::erase::Erase, state::AnswerExtras, state::Live,
-        state::page_registry::PressedAction, state::page_registry::use_page_registry, state::route::Route,
-        state::use_live, transcript::actions,
+        components::toast::use_toasts, panel::use_panel, runtime::erase::Erase, state::AnswerExtras,
+        state::RunIntents, state::page_registry::PressedAction, state::page_registry::use_page_registry,
+        state::route::Route, state::use_conversations, state::use_navigation, state::use_run_intents,
+        transcript::actions, transcript::actions::ActionStores,
     },
 };
 
@@ -27,13 +28,20 @@ pub fn action_buttons(
     (conversation_id, message_id, extras): (ConversationId, MessageId, &ArcRwSignal<AnswerExtras>),
     actions: &[SuggestedAction],
 ) -> AnyView {
-    let live = use_live();
+    let (conversations, run_intents, toasts) = (use_conversations(), use_run_intents(), use_toasts());
     let (page, panel) = (use_page_registry(), use_panel());
+    let stores = ActionStores {
+        conversations,
+        navigation: use_navigation(),
+        panel,
+        toasts,
+    };
     let known = page.clone();
     let confirm = Confirm::new();
     let perform = Callback::new(move |(index, action): NumberedAction| {
         if action.handler == ActionHandler::Server {
-            return send_action(live, conversation_id, action);
+            let model = conversations.view(conversation_id).model.get_untracked();
+            return send_action(run_intents, conversation_id, model, action);
         }
         let pressed = PressedAction {
             conversation_id,
@@ -43,10 +51,10 @@ pub fn action_buttons(
         let Some(performer) = untrack(|| actions::find_performer(&known, &action.action)) else {
             return;
         };
-        if performer.perform(live, panel, pressed) {
-            live.mark_action_taken(conversation_id, message_id, index);
+        if performer.perform(stores, pressed) {
+            conversations.mark_action_taken(conversation_id, message_id, index);
         } else {
-            live.toasts.show("This is no longer possible here.");
+            toasts.show("This is no longer possible here.");
         }
     });
     let press = Callback::new(move |(index, action): NumberedAction| {
@@ -85,13 +93,12 @@ pub fn action_buttons(
 }
 
 /// Sends an action that the server performs, as the user's next message.
-fn send_action(live: Live, id: ConversationId, action: SuggestedAction) {
-    let model = live.view(id).model.get_untracked();
+fn send_action(run_intents: RunIntents, id: ConversationId, model: Option<String>, action: SuggestedAction) {
     let interaction = Interaction::ActionExecuted {
         action: action.action,
         data: action.data,
     };
-    live.send_interaction(Route::Conversation(id), action.label, model, interaction);
+    run_intents.send_interaction(Route::Conversation(id), action.label, model, interaction);
     browser::focus_after_removal();
 }
 

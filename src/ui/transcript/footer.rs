@@ -11,8 +11,8 @@ use crate::{
     protocol::Transcript,
     ui::{
         browser, components::copy::CopyButton, components::icons, components::time::Time, diagnostics,
-        runtime::erase::Erase, state::AnswerRow, state::Live, state::Siblings, state::models,
-        state::use_live,
+        runtime::erase::Erase, state::AnswerRow, state::RunIntents, state::Siblings, state::models,
+        state::use_conversations, state::use_run_intents,
     },
 };
 
@@ -45,7 +45,7 @@ fn footer_content(
     can_continue: Memo<bool>,
     busy: Memo<bool>,
 ) -> AnyView {
-    let live = use_live();
+    let (conversations, run_intents) = (use_conversations(), use_run_intents());
     let AnswerRow {
         id,
         model,
@@ -58,24 +58,26 @@ fn footer_content(
             let answer = transcript.message(id).and_then(Message::assistant);
             answer.map(AssistantMessage::text)
         };
-        live.with_transcript(conversation_id, text)
+        conversations
+            .with_transcript(conversation_id, text)
             .flatten()
             .unwrap_or_default()
     };
-    let action = move |name: &'static str, icon: AnyView, press: fn(Live, ConversationId, MessageId)| {
-        view! {
-            <button
-                type="button"
-                class="icon-button needs-script"
-                aria-label=name
-                title=name
-                aria-disabled=move || busy.get().then_some("true")
-                on:click=move |_| press(live, conversation_id, id)
-            >
-                {icon}
-            </button>
-        }
-    };
+    let action =
+        move |name: &'static str, icon: AnyView, press: fn(RunIntents, ConversationId, MessageId)| {
+            view! {
+                <button
+                    type="button"
+                    class="icon-button needs-script"
+                    aria-label=name
+                    title=name
+                    aria-disabled=move || busy.get().then_some("true")
+                    on:click=move |_| press(run_intents, conversation_id, id)
+                >
+                    {icon}
+                </button>
+            }
+        };
     view! {
         <footer class="message-foot">
             {(status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> })}
@@ -86,9 +88,9 @@ fn footer_content(
             <CopyButton name="Copy" text/>
             // A truncated answer has the button in its problem box.
             {move || (status == RunStatus::Stopped && can_continue.get())
-                .then(|| action("Continue", icons::play(), Live::continue_answer))}
+                .then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
             // In one list, because the code of a view grows with the number of its siblings.
-            {vec![action("Regenerate", icons::retry(), Live::regenerate).erase(), diagnostics::button(id)]}
+            {vec![action("Regenerate", icons::retry(), RunIntents::regenerate).erase(), diagnostics::button(id)]}
         </footer>
     }
     .erase()
@@ -112,7 +114,7 @@ fn SiblingSwitch(
     id: MessageId,
     siblings: ArcRwSignal<Siblings>,
 ) -> impl IntoView {
-    let live = use_live();
+    let conversations = use_conversations();
     let stepped = expect_context::<SiblingStep>().0;
     let (back, on) = (NodeRef::<html::Button>::new(), NodeRef::<html::Button>::new());
     Effect::new(move |_| {
@@ -137,7 +139,7 @@ fn SiblingSwitch(
         let press = move |_| {
             if let Some(to) = to {
                 stepped.set_value(Some((to, step)));
-                live.select_sibling(conversation_id, to);
+                conversations.select_sibling(conversation_id, to);
             }
         };
         view! {

@@ -1,6 +1,7 @@
 //! A conversation on the screen.
 
 pub mod actions;
+mod activity;
 mod answer;
 mod buttons;
 mod footer;
@@ -23,7 +24,7 @@ use leptos::{html, prelude::*};
 use self::{answer::Answer, footer::SiblingStep, older::OlderMessages, scroll::EndFollower};
 use super::{
     browser, state::ConversationPhase, state::ConversationView, state::PendingSend, state::Row,
-    state::UserRow, state::use_live,
+    state::UserRow, state::use_conversations, state::use_lifecycle, state::use_run_intents,
 };
 use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus};
 use crate::ui::{
@@ -35,7 +36,7 @@ use crate::ui::{
 /// A conversation, or the reason why it is not shown.
 #[component]
 pub fn Conversation(view: ConversationView) -> impl IntoView {
-    let live = use_live();
+    let conversations = use_conversations();
     let phase = view.phase.clone();
     move || match phase.get() {
         ConversationPhase::Ready => view! { <Transcript view=view.clone()/> }.erase(),
@@ -51,7 +52,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
                 <div class="notice" role="alert">
                     <h2>"This conversation could not be loaded"</h2>
                     <p>{message}</p>
-                    <button type="button" class="button" on:click=move |_| live.load_route(route)>"Try again"</button>
+                    <button type="button" class="button" on:click=move |_| conversations.load_route(route)>"Try again"</button>
                 </div>
             }
             .erase()
@@ -79,7 +80,7 @@ fn loading(view: &ConversationView) -> AnyView {
 
 #[component]
 fn Transcript(view: ConversationView) -> impl IntoView {
-    let live = use_live();
+    let conversations = use_conversations();
     let scroller = NodeRef::<html::Div>::new();
     let content = NodeRef::<html::Div>::new();
     let follower = EndFollower::new(scroller);
@@ -87,11 +88,11 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let id = view.id;
     let near_start = move || {
         if follower.is_near_start() {
-            live.load_older_near_start(id);
+            conversations.load_older_near_start(id);
         }
     };
     // The server's page may have been on the screen for a while.
-    let new = live.is_hydrated();
+    let new = use_lifecycle().is_hydrated();
     Effect::new(move |_| {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
             return;
@@ -150,11 +151,11 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                     }}
                 </Each>
                 {move || match pending_send.get() {
-                    PendingSend::Requested if started.with(Option::is_none) => Some(answer::activity("Sending…".into())),
+                    PendingSend::Requested if started.with(Option::is_none) => Some(activity::activity("Sending…".into())),
                     PendingSend::WaitingForConnection => Some(waiting_message(id)),
                     PendingSend::Requested | PendingSend::Nothing => None,
                 }}
-                {move || (failed_syncs.get() > 0).then(|| answer::activity("There may be more. Loading it…".into()))}
+                {move || (failed_syncs.get() > 0).then(|| activity::activity("There may be more. Loading it…".into()))}
             </div>
         </div>
         <p class="visually-hidden" role="status">{announcement}</p>
@@ -196,11 +197,11 @@ fn announce_progress(
 
 /// The notice for a message that waits for the connection. It is sent automatically, unless the user withdraws it.
 fn waiting_message(id: ConversationId) -> AnyView {
-    let live = use_live();
+    let run_intents = use_run_intents();
     view! {
         <div class="held">
             <span role="status">"Waiting for the connection…"</span>
-            <button type="button" class="button button-quiet" on:click=move |_| live.withdraw_message(id)>
+            <button type="button" class="button button-quiet" on:click=move |_| run_intents.withdraw_message(id)>
                 {icons::pencil()} "Edit message"
             </button>
         </div>

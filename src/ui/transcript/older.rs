@@ -4,13 +4,13 @@ use leptos::prelude::*;
 
 use crate::ui::{
     browser, runtime::erase::Erase, state::ConversationView, state::OlderState, state::route::Route,
-    state::use_live,
+    state::use_conversations,
 };
 
 /// A link that loads the previous page; without scripts, it leads to a page that has both. Scrolling up loads it too.
 #[component]
 pub fn OlderMessages(view: ConversationView) -> impl IntoView {
-    let live = use_live();
+    let conversations = use_conversations();
     let ConversationView {
         id, earliest, older, ..
     } = view;
@@ -33,7 +33,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
             event.prevent_default();
             // The link is removed with the last page.
             browser::focus_selector(".transcript");
-            live.load_older(id);
+            conversations.load_older(id);
         };
         let before = before.to_string();
         let href = [&Route::Conversation(id).path(), "?before=", &before, "#", &before].concat();

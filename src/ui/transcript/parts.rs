@@ -4,7 +4,10 @@
 //! The end of a piece depends on the parts alone, so that the server and the browser agree. Parts that stream to this
 //! browser are shown as they arrive, and so is a tool call that a user has to approve.
 
-use crate::ui::state::{PartKind, PartRow};
+use crate::{
+    protocol::MessageId,
+    ui::state::{PartKind, PartRow},
+};
 
 /// The cost of a piece: the bytes of its texts, plus a fixed cost per part.
 const MAX_COST: usize = 768 << 10;
@@ -56,6 +59,18 @@ fn cost(part: &PartRow) -> usize {
         PartKind::Tool(_) => TOOL_COST,
         _ => PART_COST + part.painted(),
     }
+}
+
+/// The prefix of the ids inside a part, unique on the page.
+pub fn part_id(message: MessageId, (node, part): (usize, usize)) -> String {
+    [
+        &message.to_string(),
+        "-",
+        &node.to_string(),
+        "-",
+        &part.to_string(),
+    ]
+    .concat()
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use crate::{
     protocol::MessageId,
     protocol::RunError,
     protocol::RunStatus,
-    ui::{components::icons, runtime::erase::Erase, state::Live, state::RunView, state::use_live},
+    ui::{
+        components::icons, runtime::erase::Erase, state::RunIntents, state::RunView, state::use_run_intents,
+    },
 };
 
 /// The problem of a run that did not complete: a short title, and the details.
@@ -48,20 +50,21 @@ pub fn Problem(
     /// True if the problem occurred while the user was here.
     is_announced: Memo<bool>,
 ) -> impl IntoView {
-    let live = use_live();
-    let action = move |name: &'static str, icon: AnyView, press: fn(Live, ConversationId, MessageId)| {
-        view! {
-            <button
-                type="button"
-                class="button"
-                aria-disabled=move || busy.get().then_some("true")
-                on:click=move |_| press(live, conversation_id, message_id)
-            >
-                {icon} {name}
-            </button>
-        }
-        .erase()
-    };
+    let run_intents = use_run_intents();
+    let action =
+        move |name: &'static str, icon: AnyView, press: fn(RunIntents, ConversationId, MessageId)| {
+            view! {
+                <button
+                    type="button"
+                    class="button"
+                    aria-disabled=move || busy.get().then_some("true")
+                    on:click=move |_| press(run_intents, conversation_id, message_id)
+                >
+                    {icon} {name}
+                </button>
+            }
+            .erase()
+        };
     let RunError { message, hint, .. } = error;
     view! {
         <div class="problem" role="group" aria-label="Problem">
@@ -72,8 +75,8 @@ pub fn Problem(
                 {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
             </div>
             <div class="problem-actions needs-script">
-                {move || can_continue.get().then(|| action("Continue", icons::play(), Live::continue_answer))}
-                {action("Retry", icons::retry(), Live::regenerate)}
+                {move || can_continue.get().then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
+                {action("Retry", icons::retry(), RunIntents::regenerate)}
             </div>
         </div>
     }

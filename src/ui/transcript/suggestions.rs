@@ -14,7 +14,7 @@ use crate::{
     ui::{
         components::icons, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase,
         runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, state::AnswerExtras,
-        state::AnswerRow, state::route::Route, state::use_live,
+        state::AnswerRow, state::route::Route, state::use_conversations, state::use_run_intents,
     },
 };
 
@@ -25,7 +25,7 @@ pub fn suggestions(
     // True while a run is active.
     busy: Memo<bool>,
 ) -> impl IntoView {
-    let rows = use_live().view(conversation_id).rows;
+    let rows = use_conversations().view(conversation_id).rows;
     let (id, extras, run) = (row.id, row.extras, row.run);
     let is_open = {
         let extras = extras.clone();
@@ -77,12 +77,12 @@ pub fn offer(
 
 /// Suggested replies: a click sends one.
 fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue]) -> AnyView {
-    let live = use_live();
+    let (conversations, run_intents) = (use_conversations(), use_run_intents());
     let chip = move |SuggestedValue { label, value }| {
         let say = move |_| {
-            let model = live.view(conversation_id).model.get_untracked();
+            let model = conversations.view(conversation_id).model.get_untracked();
             let route = Route::Conversation(conversation_id);
-            live.send_interaction(route, value.clone(), model, Interaction::ValueSelected);
+            run_intents.send_interaction(route, value.clone(), model, Interaction::ValueSelected);
         };
         view! { <button type="button" class="button chip" on:click=say>{label}</button> }.erase()
     };

@@ -5,16 +5,16 @@
 use leptos::{ev, prelude::*};
 
 use super::{
-    answer::{Dots, part_id},
-    parts::Shown,
+    activity::Dots,
+    parts::{Shown, part_id},
 };
 use crate::{
     protocol::RunStatus,
     protocol::ToolCall,
     protocol::ToolStatus,
     ui::{
-        components::details, markdown::MarkdownView, runtime::each::Each, runtime::erase::Erase,
-        state::AnswerRow, state::PartKind, state::PartRow, state::clock,
+        components::details, markdown::MarkdownView, runtime::clock, runtime::each::Each,
+        runtime::erase::Erase, state::AnswerRow, state::PartKind, state::PartRow,
     },
 };
 

@@ -6,14 +6,14 @@ use leptos::{
     ev, html, leptos_dom::helpers::window_event_listener, prelude::*, wasm_split::wasm_split, web_sys,
 };
 
-use super::{NARROW_QUERY, use_tray};
 use crate::{
     protocol::ConversationId,
     ui::{
         browser, components::icons, composer::Composer, panel::use_panel, runtime::each::Each,
         runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::when::When,
-        state::ConversationPhase, state::Live, state::SidePage, state::models::Models, state::route::Route,
-        transcript::Conversation,
+        state::ConversationPhase, state::route::Route, state::tray::SidePage, state::tray::use_tray,
+        state::use_conversation_list, state::use_conversations, state::use_models, state::use_navigation,
+        state::use_run_intents, transcript::Conversation,
     },
 };
 
@@ -22,27 +22,23 @@ const MAX_CHOICES: usize = 30;
 
 /// The tray's content.
 #[wasm_split(tray, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(live: Live) -> Result<LazyView, LoadError> {
-    Ok(Arc::new(move || content(live)))
+pub fn code() -> Result<LazyView, LoadError> {
+    Ok(Arc::new(content))
 }
 
-fn content(live: Live) -> AnyView {
+fn content() -> AnyView {
     let tray = use_tray();
     let keys = window_event_listener(ev::keydown, move |event| {
         let chord = (event.ctrl_key() || event.meta_key()) && event.key() == ".";
         if chord {
             event.prevent_default();
-            if tray.is_open.get_untracked() {
-                tray.close();
-            } else {
-                tray.set_open(true);
-            }
+            tray.toggle();
         }
     });
     on_cleanup(move || keys.remove());
     view! {
         <div class="tray-place" data-lazy="tray">
-            <When when=move || !tray.is_open.get()>
+            <When when=move || !tray.is_open()>
                 <button
                     type="button"
                     id="tray-open"
@@ -53,8 +49,8 @@ fn content(live: Live) -> AnyView {
                     {icons::brand()} "Ask about this page"
                 </button>
             </When>
-            <When when=move || tray.is_open.get()>
-                <OpenTray live/>
+            <When when=move || tray.is_open()>
+                <OpenTray/>
             </When>
         </div>
     }
@@ -62,19 +58,19 @@ fn content(live: Live) -> AnyView {
 }
 
 #[component]
-fn OpenTray(live: Live) -> impl IntoView {
-    let tray = use_tray();
+fn OpenTray() -> impl IntoView {
+    let (tray, conversations) = (use_tray(), use_conversations());
+    let chat_route = use_navigation().chat_route();
     let panel = use_panel();
     let frame = NodeRef::<html::Section>::new();
     let watch = StoredValue::new(None);
     Effect::new(move |_| {
         if let Some(frame) = frame.get() {
             // The window may change its width.
-            let resized = move || tray.is_fullscreen.set(browser::matches_media(NARROW_QUERY));
-            watch.set_value(Some(browser::on_resize(&frame, resized)));
+            watch.set_value(Some(browser::on_resize(&frame, move || tray.fit_to_window())));
         }
     });
-    let covers = move || tray.is_fullscreen.get();
+    let covers = move || tray.is_fullscreen();
     let escape = move |event: ev::KeyboardEvent| {
         let elsewhere = event.default_prevented() || browser::exists("#panel, dialog[open], :popover-open");
         if event.key() == "Escape" && !elsewhere {
@@ -83,16 +79,16 @@ fn OpenTray(live: Live) -> impl IntoView {
     };
     // The tray's conversation may have been deleted since.
     Effect::new(move |_| {
-        if live
+        if conversations
             .current_view()
             .is_some_and(|view| view.phase.get() == ConversationPhase::Missing)
         {
             tray.show(Route::New);
         }
     });
-    let scene = move || match live.chat_route.get() {
-        Route::New => tray_welcome(live),
-        Route::Conversation(id) => view! { <Conversation view=live.view(id)/> }.erase(),
+    let scene = move || match chat_route.get() {
+        Route::New => tray_welcome(),
+        Route::Conversation(id) => view! { <Conversation view=conversations.view(id)/> }.erase(),
         Route::Page(_) | Route::Settings | Route::Nowhere => ().into_any(),
     };
     view! {
@@ -106,7 +102,7 @@ fn OpenTray(live: Live) -> impl IntoView {
             on:keydown=escape
         >
             <header class="tray-head">
-                <ConversationPicker live/>
+                <ConversationPicker/>
                 <button
                     type="button"
                     class="icon-button"
@@ -121,7 +117,7 @@ fn OpenTray(live: Live) -> impl IntoView {
                 </button>
                 <a
                     class="icon-button"
-                    href=move || live.chat_route.get().path()
+                    href=move || chat_route.get().path()
                     aria-label="Open in full chat"
                     title="Open in full chat"
                 >
@@ -145,19 +141,19 @@ fn OpenTray(live: Live) -> impl IntoView {
 
 /// The picker of the tray's conversation.
 #[component]
-fn ConversationPicker(live: Live) -> impl IntoView {
-    let tray = use_tray();
+fn ConversationPicker() -> impl IntoView {
+    let (tray, list, conversations) = (use_tray(), use_conversation_list(), use_conversations());
+    let chat_route = use_navigation().chat_route();
     let select = NodeRef::<html::Select>::new();
     let shown = move || {
-        let id = live.chat_route.get().conversation_id();
+        let id = chat_route.get().conversation_id();
         id.map(|id| id.to_string()).unwrap_or_default()
     };
     // The selected conversation may be far down the list.
     let choices = Memo::new(move |_| {
-        let mut ids: Vec<ConversationId> = live
-            .list
-            .with(|rows| rows.iter().take(MAX_CHOICES).map(|row| row.id).collect());
-        if let Some(here) = live.chat_route.get().conversation_id()
+        let mut ids: Vec<ConversationId> =
+            list.with_rows(|rows| rows.iter().take(MAX_CHOICES).map(|row| row.id).collect());
+        if let Some(here) = chat_route.get().conversation_id()
             && !ids.contains(&here)
         {
             ids.insert(0, here);
@@ -165,13 +161,13 @@ fn ConversationPicker(live: Live) -> impl IntoView {
         ids
     });
     let title = move |id: ConversationId| {
-        let listed = live.list.with(|rows| {
+        let listed = list.with_rows(|rows| {
             let row = rows.iter().find(|row| row.id == id);
             row.map(|row| row.title.clone())
         });
         match listed {
             Some(title) => title.get(),
-            None => live.view(id).title.get(),
+            None => conversations.view(id).title.get(),
         }
     };
     // An option must be rendered before it can be selected.
@@ -197,10 +193,10 @@ fn ConversationPicker(live: Live) -> impl IntoView {
 }
 
 /// The welcome of an empty tray, with suggested questions.
-fn tray_welcome(live: Live) -> AnyView {
-    let models = expect_context::<Models>();
+fn tray_welcome() -> AnyView {
+    let (tray, models, run_intents) = (use_tray(), use_models(), use_run_intents());
     let question = move |text: &'static str| {
-        let ask = move |_| live.send(Route::New, text.into(), models.requested(live));
+        let ask = move |_| run_intents.send(Route::New, text.into(), models.requested());
         view! {
             <li>
                 <button type="button" class="suggestion" on:click=ask>{text}</button>
@@ -208,7 +204,7 @@ fn tray_welcome(live: Live) -> AnyView {
         }
     };
     let words = move || {
-        live.side_page.get().map(
+        tray.side_page().map(
             |SidePage {
                  about,
                  suggested_questions: questions,

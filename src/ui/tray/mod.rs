@@ -1,128 +1,17 @@
 //! The tray: the chat beside a page of another kind. It is the same chat, with the same conversations, drafts and
 //! panel; its messages carry the page's context.
 //!
-//! This module has what every page needs: if it is open, and its conversation. The rest is in a code file of its own
-//! ([`content`]).
+//! Its state is in [`state::tray`](super::state::tray), because the navigation depends on it. The views are in a code
+//! file of their own ([`content`]).
 
 mod content;
 
 use leptos::prelude::*;
 
 pub use self::content::load;
-use super::{browser, state::Live};
-use crate::ui::{runtime::lazy::lazy_part, state::route::Route};
-
-/// Matches where the tray does not fit beside the page.
-const NARROW_QUERY: &str = "(width < 48rem)";
-/// The storage key of its state: open or closed, and its conversation.
-const OPEN_KEY: &str = "parlor-tray-open";
-const ROUTE_KEY: &str = "parlor-tray";
-
-/// The tray. One for all pages.
-#[derive(Clone, Copy)]
-pub struct Tray {
-    is_open: RwSignal<bool>,
-    /// The route of its conversation, or of a new one.
-    route: RwSignal<Route>,
-    /// True if it covers the whole screen.
-    is_fullscreen: RwSignal<bool>,
-    /// True if it was open when the page was left: it must not take the focus.
-    was_restored: StoredValue<bool>,
-}
-
-impl Tray {
-    /// A closed tray, as the server renders it.
-    pub fn new() -> Self {
-        Self {
-            is_open: RwSignal::new(false),
-            route: RwSignal::new(Route::New),
-            is_fullscreen: RwSignal::new(false),
-            was_restored: StoredValue::new(false),
-        }
-    }
-
-    /// Restores the stored state after hydration. On a phone it stays closed, because it would hide the page.
-    pub fn restore(self) {
-        if let Some(path) = browser::storage_get(ROUTE_KEY) {
-            self.route.set(Route::parse(&path, &[]));
-        }
-        if browser::storage_get(OPEN_KEY).is_some() && !browser::matches_media(NARROW_QUERY) {
-            self.was_restored.set_value(true);
-            self.is_open.set(true);
-        }
-    }
-
-    /// The route of the conversation on the screen, for a given page.
-    pub fn chat_route(self, page: Route) -> Route {
-        if page.has_tray() && self.is_open.get() {
-            self.route.get()
-        } else {
-            page
-        }
-    }
-
-    /// Shows a conversation.
-    pub fn show(self, route: Route) {
-        browser::storage_set(ROUTE_KEY, Some(&route.path()));
-        self.route.set(route);
-        self.set_open(true);
-    }
-
-    /// Moves a conversation into the tray of the page that is shown next, if there is room for both.
-    pub fn carry_over(self, route: Route) {
-        browser::storage_set(ROUTE_KEY, Some(&route.path()));
-        self.route.set(route);
-        self.set_open(!browser::matches_media(NARROW_QUERY));
-        // The user came for the page, so the tray must not take the focus.
-        self.was_restored.set_value(true);
-    }
-
-    fn set_open(self, open: bool) {
-        browser::storage_set(OPEN_KEY, open.then_some("yes"));
-        self.was_restored.set_value(false);
-        self.is_fullscreen
-            .set(open && browser::matches_media(NARROW_QUERY));
-        if self.is_open.get_untracked() != open {
-            self.is_open.set(open);
-        }
-    }
-
-    /// Closes it and moves the focus out of it.
-    pub fn close(self) {
-        let was_within = browser::has_focus_in(".tray");
-        self.set_open(false);
-        if was_within {
-            browser::on_next_frame(|| browser::focus_selector("#tray-open"));
-        }
-    }
-
-    /// Returns true if the message input should take the focus when it appears: not if the tray was only restored.
-    pub fn should_take_focus(self) -> bool {
-        !self
-            .was_restored
-            .try_update_value(std::mem::take)
-            .unwrap_or_default()
-    }
-
-    /// Closes the tray if it covers the page, to show something on the page.
-    pub fn close_if_covering(self) {
-        if self.is_covering_page() {
-            self.set_open(false);
-        }
-    }
-
-    /// Returns true if nothing on the page can be reached.
-    pub fn is_covering_page(self) -> bool {
-        self.is_fullscreen.get() && self.is_open.get()
-    }
-}
-
-/// The page's tray.
-pub fn use_tray() -> Tray {
-    expect_context()
-}
+use crate::ui::runtime::lazy::lazy_part;
 
 /// The tray beside a page, or the button that opens it.
-pub fn tray(live: Live) -> AnyView {
-    lazy_part(move || content::code(live))
+pub fn tray() -> AnyView {
+    lazy_part(content::code)
 }

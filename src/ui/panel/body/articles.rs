@@ -10,7 +10,11 @@ use crate::{
     protocol::panel::ArticleListView,
     protocol::panel::ArticleView,
     protocol::panel::LinkedText,
-    ui::{browser, components::icons, panel::Panel, panel::use_panel, runtime::erase::Erase, tray::use_tray},
+    ui::{
+        browser, components::icons, components::toast::Toasts, components::toast::use_toasts,
+        panel::use_panel, runtime::erase::Erase, state::Connection, state::tray::use_tray,
+        state::use_connection, state::use_navigation,
+    },
 };
 
 /// The number of articles shown at first.
@@ -95,13 +99,14 @@ enum SaveState {
 
 /// The buttons that open the article on the page *Literature*, or save it.
 fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
-    let (panel, tray) = (use_panel(), use_tray());
+    let (panel, tray, navigation) = (use_panel(), use_tray(), use_navigation());
+    let (connection, toasts) = (use_connection(), use_toasts());
     let address = [LITERATURE_PATH, "/articles/", pmid].concat();
     let leave = move |event: ev::MouseEvent| {
         if !browser::is_plain_click(&event) {
             return;
         }
-        let talk = panel.live.chat_route.get_untracked();
+        let talk = navigation.chat_route().get_untracked();
         // After the link was followed.
         browser::on_next_frame(move || {
             panel.close();
@@ -117,7 +122,7 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     let (pmid, title) = (pmid.to_owned(), article.title.clone());
     let press = move |_| {
         if save_state.get_untracked() == SaveState::Unsaved {
-            save(panel, pmid.clone(), title.clone(), save_state);
+            save((connection, toasts), pmid.clone(), title.clone(), save_state);
         }
     };
     let label = move || match save_state.get() {
@@ -143,11 +148,15 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     .erase()
 }
 
-fn save(panel: Panel, pmid: String, title: String, save_state: RwSignal<SaveState>) {
+fn save(
+    (connection, toasts): (Connection, Toasts),
+    pmid: String,
+    title: String,
+    save_state: RwSignal<SaveState>,
+) {
     save_state.set(SaveState::Saving);
     spawn_local(async move {
-        let saved = panel
-            .live
+        let saved = connection
             .call(rpc::save_article(pmid, String::new(), None))
             .await;
         // The panel may show something else by now.
@@ -161,10 +170,7 @@ fn save(panel: Panel, pmid: String, title: String, save_state: RwSignal<SaveStat
                 ErrorCode::Unreachable => "” may not be saved. ",
                 _ => "” was not saved. ",
             };
-            panel
-                .live
-                .toasts
-                .show(["“", &title, what, &error.message].concat());
+            toasts.show(["“", &title, what, &error.message].concat());
         }
     });
 }

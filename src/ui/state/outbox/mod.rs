@@ -1,298 +1,260 @@
-//! Messages being sent: pure state.
+//! The outbox: what the user has sent and the server has not begun, with the messages that it refused.
 //!
-//! The ids are generated here, once per message. If a message may have been delivered, sending the same text again uses
-//! the same ids, so that the server stores it once in any case. While the server is unreachable, a message is held and
-//! retried unchanged.
+//! [`messages`] and [`reruns`] are pure; messages are also kept in the browser's [`storage`]. The requests are made by
+//! [`RunIntents`](super::run_intents::RunIntents).
 
-use serde::{Deserialize, Serialize};
+mod messages;
+mod reruns;
+mod runs;
+mod storage;
 
+use leptos::prelude::*;
+
+pub use self::messages::PendingSend;
+pub(super) use self::messages::{MessageOptions, OutgoingMessage};
+use self::{messages::OutgoingMessages, reruns::Reruns};
+use super::{
+    connection::Connection,
+    next_message::{NextMessage, drafts},
+    route::Route,
+};
 use crate::{
-    protocol::ConversationId, protocol::IntentId, protocol::Interaction, protocol::MessageId,
-    protocol::PageContext, protocol::ParameterInput, protocol::Transcript, protocol::intent,
-    protocol::intent::SendMessage, protocol::intent::StartedRun, ui::state::route::Route,
+    protocol::{
+        ApiError, ConversationId, ErrorCode, IntentId, Interaction, Message, MessageBody, MessageId,
+        Transcript,
+        intent::{SendMessage, StartedRun},
+    },
+    ui::{browser, components::toast::Toasts},
 };
 
-/// A message between *Send* and the start of its run. This struct is also its stored form in the browser.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutgoingMessage {
-    pub intent: SendMessage,
-    /// The route where it was written.
-    pub from: Route,
-    /// The user pressed *Stop* before the run's id was known.
-    stop: bool,
-    /// The server was unreachable: waits for a retry. A message restored after a reload waits too.
-    #[serde(skip, default = "waits")]
-    held: bool,
-    /// The number of attempts at which the server was unreachable.
-    #[serde(skip)]
-    tries: u32,
-    /// The server has acknowledged it.
-    #[serde(skip)]
-    known: bool,
-}
-
-/// Options of a message besides its text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MessageOptions {
-    /// Tools that the run has to use.
-    pub force_tools: Vec<String>,
-    /// The model parameters of a new conversation.
-    pub parameters: Option<ParameterInput>,
-    /// The way in which the user expressed it.
-    pub interaction: Interaction,
-    /// The page context, if the user is on another page beside the conversation. A repeated message keeps its first
-    /// context.
-    pub context: Option<PageContext>,
-}
-
-fn waits() -> bool {
-    true
-}
-
-/// The sending state of a conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PendingSend {
-    #[default]
-    Nothing,
-    /// The request was sent, and no run has started yet.
-    Requested,
-    /// A message waits for the connection.
-    WaitingForConnection,
-}
-
-/// The result of reconciling the outbox with a transcript.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct OutboxUpdate {
-    /// A started run that the user wanted to stop.
-    pub run_to_stop: Option<MessageId>,
-    /// A returned message that was delivered after all, so that the user does not send it again.
-    pub recovered: Option<OutgoingMessage>,
-    /// Messages on the server, which the browser need not store any more.
-    pub delivered: Vec<MessageId>,
-}
-
-/// Messages being sent, and returned ones.
-#[derive(Debug, Default)]
+/// The outbox. One per page.
+#[derive(Clone, Copy)]
 pub struct Outbox {
-    messages: Vec<OutgoingMessage>,
-    returned: Vec<OutgoingMessage>,
+    state: StoredValue<OutboxState>,
+    /// Messages that could not be sent: the route, and the text for the user. The message text is in the drafts.
+    send_errors: RwSignal<Vec<(Route, String)>>,
+    next_message: NextMessage,
+    connection: Connection,
+    toasts: Toasts,
 }
 
-impl OutgoingMessage {
-    /// The provisional transcript of a conversation that starts with this message; `None` if the message is not its
-    /// first.
-    pub fn provisional_transcript(&self) -> Option<Transcript> {
-        (self.from == Route::New).then(|| {
-            let mut begun = Transcript::new(self.intent.conversation_id);
-            begun.title = intent::title_from(&self.intent.text);
-            begun.model.clone_from(&self.intent.model);
-            begun
-        })
-    }
+#[derive(Default)]
+struct OutboxState {
+    messages: OutgoingMessages,
+    reruns: Reruns,
+}
+
+/// The next step for a message that waits for the connection.
+pub(super) enum Retry {
+    Send(Box<SendMessage>),
+    /// Another tab has withdrawn the message or seen it delivered.
+    Dropped(ConversationId),
 }
 
 impl Outbox {
-    /// Adds a message and returns the request to send.
-    pub fn enqueue(
-        &mut self,
-        from: Route,
-        text: String,
-        model: Option<String>,
-        extras: MessageOptions,
-    ) -> OutgoingMessage {
-        let MessageOptions {
-            force_tools,
-            parameters,
-            interaction,
-            context,
-        } = extras;
-        let again = self.returned.iter().position(|sending| {
-            let intent = &sending.intent;
-            sending.from == from
-                && intent.text == text
-                && intent.force_tools == force_tools
-                && intent.parameters == parameters
-                && intent.interaction == interaction
-        });
-        let intent = match again {
-            Some(index) => self.returned.remove(index).intent,
-            None => SendMessage {
-                intent_id: IntentId::new(),
-                conversation_id: from.conversation_id().unwrap_or_default(),
-                user_message_id: MessageId::new(),
-                text,
-                model,
-                force_tools,
-                parameters,
-                interaction,
-                context,
-            },
-        };
-        self.returned.retain(|sending| sending.from != from);
-        let sending = OutgoingMessage {
-            intent,
-            from,
-            stop: false,
-            held: false,
-            tries: 0,
-            known: false,
-        };
-        self.messages.push(sending.clone());
-        sending
-    }
-
-    /// Adds a message that an earlier page of this browser had not finished sending.
-    pub fn restore(&mut self, sending: OutgoingMessage) {
-        if self.find(sending.intent.user_message_id).is_none() {
-            self.messages.push(sending);
+    pub(super) fn new(next_message: NextMessage, connection: Connection, toasts: Toasts) -> Self {
+        Self {
+            state: StoredValue::default(),
+            send_errors: RwSignal::default(),
+            next_message,
+            connection,
+            toasts,
         }
     }
 
-    /// The provisional transcript of a route whose conversation starts with a message being sent.
-    pub fn provisional_transcript(&self, route: Route) -> Option<Transcript> {
-        self.message_for(route.conversation_id()?)?
-            .provisional_transcript()
+    /// The reason why the last message of a route could not be sent. Tracked.
+    pub fn send_error(self, route: Route) -> Option<String> {
+        self.send_errors.with(|errors| {
+            let error = errors.iter().find(|(of, _)| *of == route);
+            error.map(|(_, error)| error.clone())
+        })
     }
 
-    /// The conversation of a message being sent.
-    pub fn conversation_id(&self, message: MessageId) -> Option<ConversationId> {
-        let mut sending = self.messages.iter().map(|sending| &sending.intent);
-        sending
-            .find(|intent| intent.user_message_id == message)
-            .map(|intent| intent.conversation_id)
+    /// Tracks the messages that become drafts again.
+    pub fn track_returned_messages(self) {
+        self.send_errors.track();
     }
 
-    /// The message of a conversation that waits for its run.
-    pub fn message_for(&self, id: ConversationId) -> Option<&OutgoingMessage> {
-        self.messages
-            .iter()
-            .find(|sending| sending.intent.conversation_id == id)
+    /// Dismisses the send error, because the user continues to write.
+    pub fn dismiss_send_error(self, route: Route) {
+        if self.has_send_error(route) {
+            self.clear_send_error(route);
+        }
     }
 
     /// The sending state of a conversation.
-    pub fn pending_send(&self, id: ConversationId) -> PendingSend {
-        match self.message_for(id) {
-            None => PendingSend::Nothing,
-            Some(sending) if sending.held => PendingSend::WaitingForConnection,
-            Some(_) => PendingSend::Requested,
+    pub(super) fn pending_send(self, id: ConversationId) -> PendingSend {
+        self.with_state(|state| match state.messages.pending_send(id) {
+            PendingSend::Nothing if state.reruns.is_pending(id) => PendingSend::Requested,
+            pending_send => pending_send,
+        })
+    }
+
+    /// The message of a conversation that waits for its run, as it will be in the transcript.
+    pub(super) fn pending_message(self, id: ConversationId) -> Option<Message> {
+        self.with_state(|state| {
+            let SendMessage {
+                user_message_id,
+                text,
+                interaction,
+                ..
+            } = &state.messages.message_for(id)?.intent;
+            Some(Message {
+                id: *user_message_id,
+                parent_id: None,
+                created_at: browser::now(),
+                body: MessageBody::User {
+                    text: text.clone(),
+                    interaction: interaction.clone(),
+                },
+            })
+        })
+    }
+
+    /// The provisional transcript of a conversation that starts with a message being sent.
+    pub(super) fn provisional_transcript(self, id: ConversationId) -> Option<Transcript> {
+        self.with_state(|state| state.messages.message_for(id)?.provisional_transcript())
+    }
+
+    /// Intents that the server has acknowledged. A snapshot that is requested from now on includes their results,
+    /// unless these are outside its range.
+    pub(super) fn known_intents(self, id: ConversationId) -> Vec<IntentId> {
+        self.with_state(|state| {
+            let messages = state.messages.known_intents(id);
+            messages.chain(state.reruns.known_intents(id)).collect()
+        })
+    }
+
+    /// Forgets intents that were known when the received snapshot was requested.
+    pub(super) fn forget_intents(self, known: &[IntentId]) {
+        self.with_state(|state| {
+            state.messages.forget_intents(known);
+            state.reruns.forget_intents(known);
+        });
+    }
+
+    /// Matches a conversation's messages and runs with its transcript.
+    pub(super) fn reconcile(self, transcript: &Transcript) {
+        let update = self.with_state(|state| {
+            state.reruns.reconcile(transcript);
+            state.messages.reconcile(transcript)
+        });
+        update.delivered.into_iter().for_each(storage::remove);
+        if let Some(OutgoingMessage { from, intent, .. }) = update.recovered {
+            drafts::remove_sent(from, &intent.text);
+            self.next_message.clear_sent(from, &intent);
+            self.clear_send_error(from);
+        }
+        if let Some(run) = update.run_to_stop {
+            self.stop_run(run);
         }
     }
 
-    /// Holds a message because the server was unreachable. Returns its number of failed attempts.
-    pub fn hold(&mut self, message: MessageId) -> Option<u32> {
-        let sending = self.find(message)?;
-        sending.held = true;
-        sending.tries += 1;
-        Some(sending.tries)
+    /// Adds a message, and stores it until the server has it.
+    pub(super) fn enqueue(
+        self,
+        from: Route,
+        text: String,
+        model: Option<String>,
+        options: MessageOptions,
+    ) -> OutgoingMessage {
+        self.clear_send_error(from);
+        let sending = self.with_state(|state| state.messages.enqueue(from, text, model, options));
+        storage::store(&sending);
+        sending
     }
 
-    /// Retries a held message: returns the same request as the first time.
-    pub fn retry(&mut self, message: MessageId) -> Option<SendMessage> {
-        let sending = self.find(message).filter(|sending| sending.held)?;
-        sending.held = false;
-        Some(sending.intent.clone())
+    /// Adds the messages that earlier pages had not finished sending, and returns their conversations.
+    pub(super) fn restore_stored(self) -> Vec<ConversationId> {
+        let restored = storage::load_all();
+        let ids = restored.iter().map(|sending| sending.intent.conversation_id);
+        let ids = ids.collect();
+        self.with_state(|state| {
+            for sending in restored {
+                state.messages.restore(sending);
+            }
+        });
+        ids
     }
 
     /// The messages that wait for the connection.
-    pub fn held(&self) -> Vec<MessageId> {
-        self.messages
-            .iter()
-            .filter(|sending| sending.held)
-            .map(|sending| sending.intent.user_message_id)
-            .collect()
+    pub(super) fn held(self) -> Vec<MessageId> {
+        self.with_state(|state| state.messages.held())
     }
 
-    /// Takes back a message that waits for the connection.
-    pub fn withdraw(&mut self, id: ConversationId) -> Option<OutgoingMessage> {
-        let message = self
-            .message_for(id)
-            .filter(|sending| sending.held)?
-            .intent
-            .user_message_id;
-        // An earlier attempt may have been delivered.
-        self.mark_failed(message, true)
+    /// Returns the next step for a message that waits for the connection; `None` if it does not wait any more.
+    pub(super) fn retry(self, message: MessageId) -> Option<Retry> {
+        self.with_state(|state| {
+            if storage::contains(message) {
+                return state.messages.retry(message).map(Box::new).map(Retry::Send);
+            }
+            let dropped = state.messages.mark_failed(message, false)?;
+            Some(Retry::Dropped(dropped.intent.conversation_id))
+        })
     }
 
-    /// Marks the message being sent as not wanted any more. Returns it, if there is one.
-    pub fn stop(&mut self, id: ConversationId) -> Option<&OutgoingMessage> {
-        let sending = self
-            .messages
-            .iter_mut()
-            .find(|sending| sending.intent.conversation_id == id)?;
-        sending.stop = true;
-        Some(sending)
+    /// Holds a message because the server was unreachable. Returns its conversation and its number of failed attempts.
+    pub(super) fn hold(self, message: MessageId) -> Option<(ConversationId, u32)> {
+        self.with_state(|state| {
+            let tries = state.messages.hold(message)?;
+            Some((state.messages.conversation_id(message)?, tries))
+        })
     }
 
-    /// Records that a message's run has started. Returns the run to stop, if the user asked for that already.
-    pub fn mark_started(&mut self, started: &StartedRun) -> Option<MessageId> {
-        let sent = self.find(started.user_message_id)?;
-        sent.known = true;
-        sent.stop.then_some(started.assistant_message_id)
+    /// Records that the server has a message, and stops its run if the user asked for that already.
+    pub(super) fn mark_started(self, started: &StartedRun) {
+        storage::remove(started.user_message_id);
+        if let Some(run) = self.with_state(|state| state.messages.mark_started(started)) {
+            self.stop_run(run);
+        }
     }
 
-    /// The intents of a conversation's messages that the server has acknowledged.
-    pub fn known_intents(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
-        let known = self.messages.iter().filter(|sending| sending.known);
-        known
-            .map(|sending| &sending.intent)
-            .filter(move |intent| intent.conversation_id == id)
-            .map(|intent| intent.intent_id)
-    }
-
-    /// Forgets intents the server knew when it made the received snapshot: they are in it, or further back, or on
-    /// another branch.
-    pub fn forget_intents(&mut self, known: &[IntentId]) {
-        self.messages
-            .retain(|sending| !known.contains(&sending.intent.intent_id));
-    }
-
-    /// Removes a message that is not to be sent any more. With `may_be_delivered`, the server may have received it all the
-    /// same.
-    pub fn mark_failed(&mut self, message: MessageId, may_be_delivered: bool) -> Option<OutgoingMessage> {
-        let index = self
-            .messages
-            .iter()
-            .position(|sending| sending.intent.user_message_id == message)?;
-        let sending = self.messages.remove(index);
-        if may_be_delivered {
-            self.returned.push(sending.clone());
+    /// Returns a rejected message to the draft of its route.
+    pub(super) fn reject(self, message: MessageId, error: &ApiError) -> Option<OutgoingMessage> {
+        let may_be_delivered = error.code == ErrorCode::Internal;
+        let sending = self.with_state(|state| state.messages.mark_failed(message, may_be_delivered))?;
+        storage::remove(message);
+        // The text of a button is not a draft: the user has not typed it.
+        if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
+            self.next_message.restore(sending.from, &sending.intent);
+            self.toasts.show(error.message.clone());
+        } else {
+            self.restore_draft(&sending);
+            self.send_errors
+                .update(|errors| errors.push((sending.from, error.message.clone())));
         }
         Some(sending)
     }
 
-    /// Matches a conversation's messages with its transcript.
-    pub fn reconcile(&mut self, transcript: &Transcript) -> OutboxUpdate {
-        let id = transcript.conversation_id;
-        let mut settled = OutboxUpdate::default();
-        self.messages.retain(|sending| {
-            let question = sending.intent.user_message_id;
-            if sending.intent.conversation_id != id || transcript.message(question).is_none() {
-                return true;
-            }
-            settled.delivered.push(question);
-            let answer = transcript
-                .messages
-                .iter()
-                .find(|message| message.parent_id == Some(question));
-            if sending.stop {
-                settled.run_to_stop = settled.run_to_stop.or(answer.map(|message| message.id));
-            }
-            answer.is_none()
-        });
-        let found = self.returned.iter().position(|sending| {
-            sending.intent.conversation_id == id
-                && transcript.message(sending.intent.user_message_id).is_some()
-        });
-        settled.recovered = found.map(|index| self.returned.remove(index));
-        settled
+    /// Returns true if a message of the route could not be sent. Not tracked.
+    pub(super) fn has_send_error(self, route: Route) -> bool {
+        self.send_errors
+            .with_untracked(|errors| errors.iter().any(|(of, _)| *of == route))
     }
 
-    fn find(&mut self, message: MessageId) -> Option<&mut OutgoingMessage> {
-        self.messages
-            .iter_mut()
-            .find(|sending| sending.intent.user_message_id == message)
+    /// Takes back a message that waits for the connection; it becomes a draft again.
+    pub(super) fn withdraw(self, id: ConversationId) -> Option<OutgoingMessage> {
+        let sending = self.with_state(|state| state.messages.withdraw(id))?;
+        storage::remove(sending.intent.user_message_id);
+        self.restore_draft(&sending);
+        // Makes the input show the draft.
+        self.clear_send_error(sending.from);
+        Some(sending)
+    }
+
+    fn restore_draft(self, OutgoingMessage { from, intent, .. }: &OutgoingMessage) {
+        drafts::restore(*from, &intent.text);
+        self.next_message.restore(*from, intent);
+    }
+
+    fn clear_send_error(self, route: Route) {
+        self.send_errors
+            .update(|errors| errors.retain(|(of, _)| *of != route));
+    }
+
+    fn with_state<T>(self, f: impl FnOnce(&mut OutboxState) -> T) -> T {
+        self.state
+            .try_update_value(f)
+            .expect("the outbox exists as long as the page")
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
 use self::{call_details::CallDetails, files::file_list};
-use super::answer::Dots;
+use super::activity::Dots;
 use crate::{
     protocol::ConversationId,
     protocol::MessageId,
@@ -16,9 +16,9 @@ use crate::{
     protocol::intent::ApprovalAnswer,
     protocol::text::truncate_bytes,
     ui::{
-        components::details, components::icons, panel::payload_card, runtime::erase::Erase,
+        components::details, components::icons, panel::payload_card, runtime::clock, runtime::erase::Erase,
         runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, state::PartRow,
-        state::RunView, state::clock, state::use_live,
+        state::RunView, state::use_conversations,
     },
 };
 
@@ -194,10 +194,10 @@ fn progress_bar(
 
 /// The approval prompt.
 fn approval_prompt(context: &CallContext, index: usize) -> AnyView {
-    let live = use_live();
+    let conversations = use_conversations();
     let message_id = context.message_id;
     let button = move |class: &'static str, name: &'static str, answer: ApprovalAnswer| {
-        let press = move |_| live.answer_approval(message_id, index, answer);
+        let press = move |_| conversations.answer_approval(message_id, index, answer);
         view! { <button type="button" class=class on:click=press>{name}</button> }.erase()
     };
     view! {

@@ -1,0 +1,204 @@
+//! Days and times: the date groups of the list, and the format of times.
+//!
+//! The server knows no time zone but UTC, and the browser must render the same first page. So the first clock is the
+//! server's, sent with the page; after hydration the browser's own takes over.
+
+use leptos::prelude::*;
+
+use super::each::Key;
+use crate::{
+    protocol::{Timestamp, time},
+    ui::browser,
+};
+
+const MS_PER_DAY: i64 = 86_400_000;
+
+/// The source of the time zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The server's. `today` is the day on which the page was made.
+    Utc { today: i64 },
+    /// The browser's, in its own zone.
+    Local { today: i64 },
+}
+
+impl Clock {
+    /// The server's clock at `now`.
+    pub fn utc(now: Timestamp) -> Self {
+        Self::Utc {
+            today: now.days_since_epoch(),
+        }
+    }
+
+    /// The browser's current clock.
+    pub fn local() -> Self {
+        Self::Local {
+            today: browser::local_day(browser::now()),
+        }
+    }
+
+    /// The group of the list for a last activity at `at`.
+    pub fn group(self, at: Timestamp) -> DateGroup {
+        match self {
+            Self::Utc { today } => DateGroup::for_day(at.days_since_epoch(), today),
+            Self::Local { today } => DateGroup::for_day(browser::local_day(at), today),
+        }
+    }
+
+    /// A time in its shortest clear form, for a message.
+    pub fn format_time(self, at: Timestamp) -> String {
+        match self {
+            Self::Utc { .. } => {
+                let minutes = at.0.rem_euclid(MS_PER_DAY) / 60_000;
+                let mut text = at.to_long_date();
+                text.push_str(", ");
+                for (number, after) in [(minutes / 60, ":"), (minutes % 60, " UTC")] {
+                    if number < 10 {
+                        text.push('0');
+                    }
+                    text.push_str(&number.to_string());
+                    text.push_str(after);
+                }
+                text
+            }
+            Self::Local { .. } => browser::local_time(at),
+        }
+    }
+}
+
+/// The page's clock. One per page.
+#[derive(Clone, Copy)]
+pub struct PageClock(RwSignal<Clock>);
+
+impl PageClock {
+    /// The server's clock at `now`.
+    pub fn new(now: Timestamp) -> Self {
+        Self(RwSignal::new(Clock::utc(now)))
+    }
+
+    /// The current clock. Tracked.
+    pub fn get(self) -> Clock {
+        self.0.get()
+    }
+
+    /// Changes to the browser's clock of today: after hydration, and later because days pass while a page is open.
+    pub fn update(self) {
+        let clock = Clock::local();
+        if self.0.get_untracked() != clock {
+            self.0.set(clock);
+        }
+    }
+}
+
+/// The clock of the page.
+pub fn use_clock() -> PageClock {
+    expect_context()
+}
+
+/// A date group of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DateGroup {
+    Today,
+    Yesterday,
+    Week,
+    Month { year: i64, month: u32 },
+}
+
+impl DateGroup {
+    fn for_day(day: i64, today: i64) -> Self {
+        match today - day {
+            // A slightly wrong clock must not make a group of its own.
+            ..=0 => Self::Today,
+            1 => Self::Yesterday,
+            2..=7 => Self::Week,
+            _ => {
+                let (year, month, _) = Timestamp(day * MS_PER_DAY).utc_date();
+                Self::Month { year, month }
+            }
+        }
+    }
+
+    /// The heading.
+    pub fn label(self) -> String {
+        match self {
+            Self::Today => "Today".into(),
+            Self::Yesterday => "Yesterday".into(),
+            Self::Week => "Previous 7 days".into(),
+            Self::Month { year, month } => {
+                let mut label = String::from(time::MONTH_NAMES[month as usize - 1]);
+                label.push(' ');
+                label.push_str(&year.to_string());
+                label
+            }
+        }
+    }
+}
+
+impl From<DateGroup> for Key {
+    fn from(group: DateGroup) -> Self {
+        match group {
+            DateGroup::Today => Key(0, 0),
+            DateGroup::Yesterday => Key(0, 1),
+            DateGroup::Week => Key(0, 2),
+            // No year is 0.
+            DateGroup::Month { year, month } => Key(year.cast_unsigned(), u64::from(month)),
+        }
+    }
+}
+
+/// A duration in its shortest clear form: "0.4 s", "12 s", "3 min 5 s".
+pub fn format_duration(ms: u64) -> String {
+    let (seconds, tenths) = (ms / 1000, ms / 100 % 10);
+    let number = |number: u64| number.to_string();
+    match (seconds / 60, seconds % 60) {
+        (0, seconds @ 0..10) => [&number(seconds), ".", &number(tenths), " s"].concat(),
+        (0, seconds) => [&number(seconds), " s"].concat(),
+        (minutes, seconds) => [&number(minutes), " min ", &number(seconds), " s"].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_by_day_then_month() {
+        let now = Timestamp(1_795_300_051_123); // 21 November 2026, 22:27
+        let clock = Clock::utc(now);
+        let cases = [
+            (0, "Today"),
+            (22, "Today"),
+            (23, "Yesterday"),
+            (46, "Yesterday"),
+            (47, "Previous 7 days"),
+            (24 * 7, "Previous 7 days"),
+            (24 * 8, "November 2026"),
+            (24 * 30, "October 2026"),
+            (24 * 365, "November 2025"),
+            (-3, "Today"),
+        ];
+        for (hours_ago, label) in cases {
+            let at = Timestamp(now.0 - hours_ago * 3_600_000);
+            assert_eq!(clock.group(at).label(), label, "{hours_ago} hours ago");
+        }
+    }
+
+    #[test]
+    fn server_times_name_their_zone() {
+        let now = Timestamp(1_795_300_051_123);
+        assert_eq!(Clock::utc(now).format_time(now), "21 November 2026, 22:27 UTC");
+    }
+
+    #[test]
+    fn formats_durations_briefly() {
+        for (ms, text) in [
+            (0, "0.0 s"),
+            (449, "0.4 s"),
+            (9_999, "9.9 s"),
+            (12_345, "12 s"),
+            (185_000, "3 min 5 s"),
+        ] {
+            assert_eq!(format_duration(ms), text);
+        }
+    }
+}

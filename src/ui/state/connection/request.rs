@@ -1,0 +1,56 @@
+//! Requests to the server.
+
+use std::pin::pin;
+
+use futures::future::{Either, select};
+
+use super::{Connection, reconnect::ConnectionEvent};
+use crate::{
+    protocol::{ApiError, ErrorCode},
+    ui::browser,
+};
+
+/// The time limit for a response. After it the request counts as failed because the server is unreachable.
+const REQUEST_TIMEOUT_MS: f64 = 20_000.0;
+/// The time limit for requests for which the server asks another service first, perhaps twice.
+const UPSTREAM_REQUEST_TIMEOUT_MS: f64 = 90_000.0;
+
+impl Connection {
+    /// Sends a request, with the usual time limit.
+    ///
+    /// Any response shows that the server is reachable: a pending reconnect need not wait any longer.
+    pub async fn call<T>(self, request: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
+        self.call_within(REQUEST_TIMEOUT_MS, request).await
+    }
+
+    /// Sends a request for which the server asks another service, with a longer time limit.
+    pub async fn call_upstream<T>(
+        self,
+        request: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        self.call_within(UPSTREAM_REQUEST_TIMEOUT_MS, request).await
+    }
+
+    async fn call_within<T>(
+        self,
+        patience_ms: f64,
+        request: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        let outcome = match select(pin!(request), pin!(browser::sleep(patience_ms))).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right(_) => Err(ApiError::unreachable()),
+        };
+        if !matches!(&outcome, Err(error) if error.code == ErrorCode::Unreachable) {
+            self.step(ConnectionEvent::Online);
+        }
+        outcome
+    }
+}
+
+/// The text for a failed load. Loading changes nothing, so the text need not say what was done.
+pub fn load_error_text(error: &ApiError) -> String {
+    match error.code {
+        ErrorCode::Unreachable => "The server can’t be reached.".into(),
+        _ => error.message.clone(),
+    }
+}

@@ -1,0 +1,76 @@
+//! The list of conversations as signals, for the sidebar.
+
+use leptos::prelude::*;
+
+use super::cache::ListCache;
+use crate::protocol::{ConversationId, ConversationSummary, Timestamp};
+
+/// A conversation in the list.
+#[derive(Clone, Debug)]
+pub struct ListRow {
+    pub id: ConversationId,
+    pub title: ArcRwSignal<String>,
+    pub updated_at: ArcRwSignal<Timestamp>,
+    pub is_running: ArcRwSignal<bool>,
+    /// True if its active run waits for the user.
+    pub is_waiting: ArcRwSignal<bool>,
+    /// True if a run has ended in it since the user last looked.
+    pub is_unseen: ArcRwSignal<bool>,
+}
+
+/// Rows are equal if they are of the same conversation: its changes are in its signals.
+impl PartialEq for ListRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl ListRow {
+    fn new(summary: &ConversationSummary) -> Self {
+        Self {
+            id: summary.id,
+            title: ArcRwSignal::new(summary.title.clone()),
+            updated_at: ArcRwSignal::new(summary.updated_at),
+            is_running: ArcRwSignal::new(summary.active_run.is_some()),
+            is_waiting: ArcRwSignal::new(summary.waiting),
+            is_unseen: ArcRwSignal::new(summary.unseen),
+        }
+    }
+
+    fn sync(&self, summary: &ConversationSummary) {
+        if self.title.with_untracked(|title| *title != summary.title) {
+            self.title.set(summary.title.clone());
+        }
+        if self.updated_at.get_untracked() != summary.updated_at {
+            self.updated_at.set(summary.updated_at);
+        }
+        if self.is_running.get_untracked() != summary.active_run.is_some() {
+            self.is_running.set(summary.active_run.is_some());
+        }
+        if self.is_waiting.get_untracked() != summary.waiting {
+            self.is_waiting.set(summary.waiting);
+        }
+        if self.is_unseen.get_untracked() != summary.unseen {
+            self.is_unseen.set(summary.unseen);
+        }
+    }
+}
+
+/// Updates the rows from the list.
+pub fn sync(rows: RwSignal<Vec<ListRow>>, listing: &ListCache) {
+    let old = rows.get_untracked();
+    let new: Vec<ListRow> = listing
+        .conversations()
+        .iter()
+        .map(|summary| match old.iter().find(|row| row.id == summary.id) {
+            Some(row) => {
+                row.sync(summary);
+                row.clone()
+            }
+            None => ListRow::new(summary),
+        })
+        .collect();
+    if new != old {
+        rows.set(new);
+    }
+}

@@ -1,0 +1,113 @@
+//! A part of an answer, and the painted length of its text.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use leptos::prelude::*;
+
+use crate::{
+    protocol::{MessagePiece, MessagePieceKind, PayloadRef, ToolCall},
+    ui::{markdown::Prose, runtime::signal::set_if_changed, state::preview_line::latest_line},
+};
+
+/// One piece of an answer: a part, or a text with its continuations.
+#[derive(Clone, Debug)]
+pub struct PartRow {
+    /// The node and the part in which it begins.
+    pub key: (usize, usize),
+    pub kind: PartKind,
+    /// Streamed to this browser: rendered in folded sections only when they are opened.
+    pub is_streamed: bool,
+    pub prose: Prose,
+    /// The last line of the thinking.
+    pub latest_line: ArcRwSignal<String>,
+    /// The number of bytes of its text in `prose`.
+    painted_bytes: Arc<AtomicUsize>,
+}
+
+/// The kind of a part.
+#[derive(Clone, Debug)]
+pub enum PartKind {
+    Thinking,
+    Text,
+    /// A tool call in its current state.
+    Tool(ArcRwSignal<ToolCall>),
+    /// A payload for the panel.
+    Payload(PayloadRef),
+}
+
+impl PartRow {
+    /// The key of the view. A part that replaces another, rather than growing out of it, gets another key even at the
+    /// same position.
+    pub fn view_key(&self) -> (usize, usize, usize) {
+        (self.key.0, self.key.1, Arc::as_ptr(&self.painted_bytes).addr())
+    }
+
+    pub fn new(piece: &MessagePiece<'_>, ended: bool, live: bool) -> Self {
+        let text = piece.texts.concat();
+        Self {
+            key: piece.key,
+            kind: PartKind::from_piece(piece.kind),
+            is_streamed: live,
+            latest_line: ArcRwSignal::new(latest_line(&text).into()),
+            painted_bytes: Arc::new(AtomicUsize::new(text.len())),
+            prose: Prose::new(text, ended),
+        }
+    }
+
+    /// Returns the number of painted bytes of its text.
+    pub fn painted(&self) -> usize {
+        self.painted_bytes.load(Relaxed)
+    }
+
+    pub fn is_thinking(&self) -> bool {
+        matches!(self.kind, PartKind::Thinking)
+    }
+
+    /// Returns true if the text begins with the painted text, judged by length. Texts only grow.
+    pub fn is_extended_by(&self, piece: &MessagePiece<'_>) -> bool {
+        let same_kind = match piece.kind {
+            MessagePieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
+            MessagePieceKind::Text => matches!(self.kind, PartKind::Text),
+            MessagePieceKind::ToolCall(_) => matches!(self.kind, PartKind::Tool(_)),
+            MessagePieceKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
+        };
+        same_kind && piece.texts_after(self.painted()).is_some()
+    }
+
+    pub fn sync(&self, piece: &MessagePiece<'_>) {
+        if let (PartKind::Tool(call), MessagePieceKind::ToolCall(now)) = (&self.kind, piece.kind) {
+            set_if_changed(call, now);
+        }
+        let new = piece.texts_after(self.painted()).unwrap_or_default();
+        if new.is_empty() {
+            return;
+        }
+        for text in &new {
+            self.painted_bytes.fetch_add(text.len(), Relaxed);
+            self.prose.append(text);
+        }
+        if let (PartKind::Thinking, Some(text)) = (&self.kind, piece.texts.last()) {
+            set_if_changed(&self.latest_line, latest_line(text));
+        }
+    }
+}
+
+impl PartKind {
+    fn from_piece(kind: MessagePieceKind<'_>) -> Self {
+        match kind {
+            MessagePieceKind::Thinking => Self::Thinking,
+            MessagePieceKind::Text => Self::Text,
+            MessagePieceKind::ToolCall(call) => Self::Tool(ArcRwSignal::new(call.clone())),
+            MessagePieceKind::Payload(payload) => Self::Payload(payload.clone()),
+        }
+    }
+}
+
+impl PartialEq for PartRow {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.painted_bytes, &other.painted_bytes)
+    }
+}

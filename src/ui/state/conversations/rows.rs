@@ -1,0 +1,192 @@
+//! The messages of a conversation as signals.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::{part::PartRow, unrecorded::UnrecordedMessages};
+use crate::{
+    protocol::{
+        AssistantMessage, CitedSource, FinishReason, Interaction, Message, MessageBody, MessageId, RunError,
+        RunStatus, SuggestedAction, SuggestedValue, Timestamp, damaged_message::damaged_message_text,
+    },
+    ui::runtime::signal::set_if_changed,
+};
+
+/// A message on the screen.
+#[derive(Clone, Debug)]
+pub enum Row {
+    User(UserRow),
+    Answer(AnswerRow),
+    Unrecorded(UnrecordedRow),
+}
+
+/// Messages that the server has lost.
+#[derive(Clone, Debug)]
+pub struct UnrecordedRow {
+    /// A new id for this row: the server may have the beginning of the lost message under the original id.
+    id: MessageId,
+    /// The message after which they stood.
+    pub(super) after: Option<MessageId>,
+    pub messages: Arc<[Message]>,
+}
+
+/// A user's message.
+#[derive(Clone, Debug)]
+pub struct UserRow {
+    pub id: MessageId,
+    pub text: Arc<str>,
+    pub interaction: Interaction,
+    pub created_at: Timestamp,
+    /// The server has not confirmed it yet.
+    pub is_pending: ArcRwSignal<bool>,
+    /// The stored message is unreadable: the text says so.
+    pub is_damaged: bool,
+}
+
+/// A run's answer.
+#[derive(Clone, Debug)]
+pub struct AnswerRow {
+    pub id: MessageId,
+    pub model: Arc<str>,
+    pub created_at: Timestamp,
+    pub run: ArcRwSignal<RunView>,
+    pub parts: ArcRwSignal<Vec<PartRow>>,
+    pub siblings: ArcRwSignal<Siblings>,
+    pub extras: ArcRwSignal<AnswerExtras>,
+    /// It arrived while the conversation was shown.
+    pub is_new: bool,
+}
+
+/// Additions of an answer to its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerExtras {
+    pub values: Vec<SuggestedValue>,
+    pub actions: Vec<SuggestedAction>,
+    pub sources: Vec<CitedSource>,
+}
+
+/// The state of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunView {
+    pub status: RunStatus,
+    pub activity: Option<String>,
+    pub error: Option<RunError>,
+    /// The reason why the answer is truncated, if it can be continued.
+    pub truncation: Option<FinishReason>,
+    /// The time it has been active, in milliseconds.
+    pub elapsed_ms: u64,
+}
+
+/// The alternative answers to a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Siblings {
+    pub ids: Vec<MessageId>,
+    /// The index of the selected one.
+    pub index: usize,
+}
+
+impl Row {
+    /// The message's id: the row's key.
+    pub fn id(&self) -> MessageId {
+        match self {
+            Self::User(row) => row.id,
+            Self::Answer(row) => row.id,
+            Self::Unrecorded(row) => row.id,
+        }
+    }
+
+    /// Returns true if the server has the row's message.
+    pub fn is_recorded(&self) -> bool {
+        !matches!(self, Self::Unrecorded(_))
+    }
+
+    pub(super) fn new(message: &Message, is_new: bool) -> Self {
+        let (id, created_at) = (message.id, message.created_at);
+        match &message.body {
+            MessageBody::User { text, interaction } => Self::User(UserRow {
+                id,
+                text: text.as_str().into(),
+                interaction: interaction.clone(),
+                created_at,
+                is_pending: ArcRwSignal::new(false),
+                is_damaged: false,
+            }),
+            MessageBody::Damaged => Self::User(UserRow {
+                id,
+                text: damaged_message_text(id).into(),
+                interaction: Interaction::TextInput,
+                created_at,
+                is_pending: ArcRwSignal::new(false),
+                is_damaged: true,
+            }),
+            MessageBody::Assistant(assistant) => Self::Answer(AnswerRow {
+                id,
+                model: assistant.model.as_str().into(),
+                created_at,
+                run: ArcRwSignal::new(RunView::from_message(assistant)),
+                parts: ArcRwSignal::default(),
+                siblings: ArcRwSignal::default(),
+                extras: ArcRwSignal::default(),
+                is_new,
+            }),
+        }
+    }
+}
+
+impl From<UnrecordedMessages> for UnrecordedRow {
+    fn from(UnrecordedMessages { after, messages }: UnrecordedMessages) -> Self {
+        Self {
+            id: MessageId::new(),
+            after,
+            messages: messages.into(),
+        }
+    }
+}
+
+impl AnswerRow {
+    pub(super) fn sync(&self, assistant: &AssistantMessage, live: bool) {
+        let ended = assistant.status.is_terminal();
+        let known = self.parts.get_untracked();
+        let mut parts = Vec::new();
+        for piece in assistant.pieces() {
+            // Both are in the same order.
+            let at = known.binary_search_by_key(&piece.key, |row| row.key).ok();
+            let row = at
+                .and_then(|at| known.get(at))
+                .filter(|row| row.is_extended_by(&piece))
+                .cloned();
+            let row = row.unwrap_or_else(|| PartRow::new(&piece, ended, live));
+            row.sync(&piece);
+            if ended {
+                row.prose.finish();
+            }
+            parts.push(row);
+        }
+        if parts != known {
+            self.parts.set(parts);
+        }
+        let offers = AnswerExtras {
+            values: assistant.suggested_values.clone(),
+            actions: assistant.suggested_actions.clone(),
+            sources: assistant.sources.clone(),
+        };
+        set_if_changed(&self.extras, &offers);
+        set_if_changed(&self.run, &RunView::from_message(assistant));
+    }
+}
+
+impl RunView {
+    fn from_message(assistant: &AssistantMessage) -> Self {
+        Self {
+            status: assistant.status,
+            activity: assistant.activity.clone(),
+            error: assistant.error.clone(),
+            truncation: assistant
+                .finish_reason
+                .clone()
+                .filter(|_| assistant.is_cut_short()),
+            elapsed_ms: assistant.worked_ms,
+        }
+    }
+}

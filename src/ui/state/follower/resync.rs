@@ -1,0 +1,79 @@
+//! Recovery when the log can't be followed: new snapshots, from which the stream resumes.
+
+use leptos::task::spawn_local;
+
+use super::{EventFollower, resume_position};
+use crate::{
+    api::rpc,
+    protocol::{ApiError, ConversationId, ConversationList, ErrorCode, Transcript},
+    ui::browser,
+};
+
+impl EventFollower {
+    /// Loads the snapshots again and resumes from them.
+    pub(super) fn resync(self) {
+        if !self.connection.pause() {
+            return;
+        }
+        spawn_local(async move {
+            let mut tries = 0;
+            while !self.try_resync().await {
+                self.connection.mark_disconnected();
+                tries += 1;
+                browser::sleep(f64::from(tries.min(15)) * (500.0 + 500.0 * browser::random())).await;
+            }
+            self.connection.resume();
+        });
+    }
+
+    /// Loads the snapshots and replaces the old ones. Returns false if the server gave no definite answer.
+    async fn try_resync(self) -> bool {
+        let shown = self.navigation.shown_conversation();
+        let known = shown.map(|id| self.outbox.known_intents(id)).unwrap_or_default();
+        let transcript = async {
+            match shown {
+                Some(id) => Some(self.conversations.request_conversation(id).await),
+                None => None,
+            }
+        };
+        let list = self.connection.call(rpc::conversations(None));
+        let (list, transcript) = futures::join!(list, transcript);
+        // Content on the screen is replaced only by a definite answer of the server.
+        let is_unanswered = matches!(&transcript, Some(Err(error))
+            if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable));
+        let Ok(list) = list else { return false };
+        if is_unanswered {
+            return false;
+        }
+        self.outbox.forget_intents(&known);
+        self.replace_snapshots(list, shown.zip(transcript));
+        true
+    }
+
+    /// Replaces the old snapshots with new ones: the list, and what the server answered about a conversation.
+    pub(super) fn replace_snapshots(
+        self,
+        list: ConversationList,
+        loaded: Option<(ConversationId, Result<Transcript, ApiError>)>,
+    ) {
+        let head = list.as_of;
+        let reloaded = loaded.as_ref().map(|(id, _)| *id);
+        let adopted = loaded.map(|(id, loaded)| self.conversations.adopt_snapshot(id, head, loaded));
+        let (transcript, error) = match adopted {
+            Some(Ok(transcript)) => (Some(transcript), None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        self.connection
+            .set_cursor(resume_position(&list, transcript.as_ref()));
+        self.list.restart(list);
+        self.conversations.restart(reloaded, transcript);
+        if let (Some(id), Some(error)) = (reloaded, &error) {
+            self.conversations.fail_load(id, error);
+        }
+        // The changes in between are unknown.
+        self.feeds.report_settings_change();
+        self.feeds.report_page_reload();
+        self.conversations.update_signals();
+    }
+}

@@ -1,0 +1,292 @@
+//! Messages being sent: pure state.
+//!
+//! The ids are generated here, once per message. If a message may have been delivered, sending the same text again uses
+//! the same ids, so that the server stores it once in any case. While the server is unreachable, a message is held and
+//! retried unchanged.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    protocol::ConversationId, protocol::IntentId, protocol::Interaction, protocol::MessageId,
+    protocol::PageContext, protocol::ParameterInput, protocol::Transcript, protocol::intent,
+    protocol::intent::SendMessage, protocol::intent::StartedRun, ui::state::route::Route,
+};
+
+/// A message between *Send* and the start of its run. This struct is also its stored form in the browser.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutgoingMessage {
+    pub intent: SendMessage,
+    /// The route where it was written.
+    pub from: Route,
+    /// The user pressed *Stop* before the run's id was known.
+    stop: bool,
+    /// The server was unreachable: waits for a retry. A message restored after a reload waits too.
+    #[serde(skip, default = "waits")]
+    held: bool,
+    /// The number of attempts at which the server was unreachable.
+    #[serde(skip)]
+    tries: u32,
+    /// The server has acknowledged it.
+    #[serde(skip)]
+    known: bool,
+}
+
+/// Options of a message besides its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageOptions {
+    /// Tools that the run has to use.
+    pub force_tools: Vec<String>,
+    /// The model parameters of a new conversation.
+    pub parameters: Option<ParameterInput>,
+    /// The way in which the user expressed it.
+    pub interaction: Interaction,
+    /// The page context, if the user is on another page beside the conversation. A repeated message keeps its first
+    /// context.
+    pub context: Option<PageContext>,
+}
+
+fn waits() -> bool {
+    true
+}
+
+/// The sending state of a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PendingSend {
+    #[default]
+    Nothing,
+    /// The request was sent, and no run has started yet.
+    Requested,
+    /// A message waits for the connection.
+    WaitingForConnection,
+}
+
+/// The result of reconciling the outbox with a transcript.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct OutboxUpdate {
+    /// A started run that the user wanted to stop.
+    pub run_to_stop: Option<MessageId>,
+    /// A returned message that was delivered after all, so that the user does not send it again.
+    pub recovered: Option<OutgoingMessage>,
+    /// Messages on the server, which the browser need not store any more.
+    pub delivered: Vec<MessageId>,
+}
+
+/// Messages being sent, and returned ones.
+#[derive(Debug, Default)]
+pub struct OutgoingMessages {
+    messages: Vec<OutgoingMessage>,
+    returned: Vec<OutgoingMessage>,
+}
+
+impl OutgoingMessage {
+    /// The provisional transcript of a conversation that starts with this message; `None` if the message is not its
+    /// first.
+    pub fn provisional_transcript(&self) -> Option<Transcript> {
+        (self.from == Route::New).then(|| {
+            let mut begun = Transcript::new(self.intent.conversation_id);
+            begun.title = intent::title_from(&self.intent.text);
+            begun.model.clone_from(&self.intent.model);
+            begun
+        })
+    }
+}
+
+impl OutgoingMessages {
+    /// Adds a message and returns the request to send.
+    pub fn enqueue(
+        &mut self,
+        from: Route,
+        text: String,
+        model: Option<String>,
+        extras: MessageOptions,
+    ) -> OutgoingMessage {
+        let MessageOptions {
+            force_tools,
+            parameters,
+            interaction,
+            context,
+        } = extras;
+        let again = self.returned.iter().position(|sending| {
+            let intent = &sending.intent;
+            sending.from == from
+                && intent.text == text
+                && intent.force_tools == force_tools
+                && intent.parameters == parameters
+                && intent.interaction == interaction
+        });
+        let intent = match again {
+            Some(index) => self.returned.remove(index).intent,
+            None => SendMessage {
+                intent_id: IntentId::new(),
+                conversation_id: from.conversation_id().unwrap_or_default(),
+                user_message_id: MessageId::new(),
+                text,
+                model,
+                force_tools,
+                parameters,
+                interaction,
+                context,
+            },
+        };
+        self.returned.retain(|sending| sending.from != from);
+        let sending = OutgoingMessage {
+            intent,
+            from,
+            stop: false,
+            held: false,
+            tries: 0,
+            known: false,
+        };
+        self.messages.push(sending.clone());
+        sending
+    }
+
+    /// Adds a message that an earlier page of this browser had not finished sending.
+    pub fn restore(&mut self, sending: OutgoingMessage) {
+        if self.find(sending.intent.user_message_id).is_none() {
+            self.messages.push(sending);
+        }
+    }
+
+    /// The conversation of a message being sent.
+    pub fn conversation_id(&self, message: MessageId) -> Option<ConversationId> {
+        let mut sending = self.messages.iter().map(|sending| &sending.intent);
+        sending
+            .find(|intent| intent.user_message_id == message)
+            .map(|intent| intent.conversation_id)
+    }
+
+    /// The message of a conversation that waits for its run.
+    pub fn message_for(&self, id: ConversationId) -> Option<&OutgoingMessage> {
+        self.messages
+            .iter()
+            .find(|sending| sending.intent.conversation_id == id)
+    }
+
+    /// The sending state of a conversation.
+    pub fn pending_send(&self, id: ConversationId) -> PendingSend {
+        match self.message_for(id) {
+            None => PendingSend::Nothing,
+            Some(sending) if sending.held => PendingSend::WaitingForConnection,
+            Some(_) => PendingSend::Requested,
+        }
+    }
+
+    /// Holds a message because the server was unreachable. Returns its number of failed attempts.
+    pub fn hold(&mut self, message: MessageId) -> Option<u32> {
+        let sending = self.find(message)?;
+        sending.held = true;
+        sending.tries += 1;
+        Some(sending.tries)
+    }
+
+    /// Retries a held message: returns the same request as the first time.
+    pub fn retry(&mut self, message: MessageId) -> Option<SendMessage> {
+        let sending = self.find(message).filter(|sending| sending.held)?;
+        sending.held = false;
+        Some(sending.intent.clone())
+    }
+
+    /// The messages that wait for the connection.
+    pub fn held(&self) -> Vec<MessageId> {
+        self.messages
+            .iter()
+            .filter(|sending| sending.held)
+            .map(|sending| sending.intent.user_message_id)
+            .collect()
+    }
+
+    /// Takes back a message that waits for the connection.
+    pub fn withdraw(&mut self, id: ConversationId) -> Option<OutgoingMessage> {
+        let message = self
+            .message_for(id)
+            .filter(|sending| sending.held)?
+            .intent
+            .user_message_id;
+        // An earlier attempt may have been delivered.
+        self.mark_failed(message, true)
+    }
+
+    /// Marks the message being sent as not wanted any more. Returns it, if there is one.
+    pub fn stop(&mut self, id: ConversationId) -> Option<&OutgoingMessage> {
+        let sending = self
+            .messages
+            .iter_mut()
+            .find(|sending| sending.intent.conversation_id == id)?;
+        sending.stop = true;
+        Some(sending)
+    }
+
+    /// Records that a message's run has started. Returns the run to stop, if the user asked for that already.
+    pub fn mark_started(&mut self, started: &StartedRun) -> Option<MessageId> {
+        let sent = self.find(started.user_message_id)?;
+        sent.known = true;
+        sent.stop.then_some(started.assistant_message_id)
+    }
+
+    /// The intents of a conversation's messages that the server has acknowledged.
+    pub fn known_intents(&self, id: ConversationId) -> impl Iterator<Item = IntentId> {
+        let known = self.messages.iter().filter(|sending| sending.known);
+        known
+            .map(|sending| &sending.intent)
+            .filter(move |intent| intent.conversation_id == id)
+            .map(|intent| intent.intent_id)
+    }
+
+    /// Forgets intents the server knew when it made the received snapshot: they are in it, or further back, or on
+    /// another branch.
+    pub fn forget_intents(&mut self, known: &[IntentId]) {
+        self.messages
+            .retain(|sending| !known.contains(&sending.intent.intent_id));
+    }
+
+    /// Removes a message that is not to be sent any more. With `may_be_delivered`, the server may have received it all the
+    /// same.
+    pub fn mark_failed(&mut self, message: MessageId, may_be_delivered: bool) -> Option<OutgoingMessage> {
+        let index = self
+            .messages
+            .iter()
+            .position(|sending| sending.intent.user_message_id == message)?;
+        let sending = self.messages.remove(index);
+        if may_be_delivered {
+            self.returned.push(sending.clone());
+        }
+        Some(sending)
+    }
+
+    /// Matches a conversation's messages with its transcript.
+    pub fn reconcile(&mut self, transcript: &Transcript) -> OutboxUpdate {
+        let id = transcript.conversation_id;
+        let mut settled = OutboxUpdate::default();
+        self.messages.retain(|sending| {
+            let question = sending.intent.user_message_id;
+            if sending.intent.conversation_id != id || transcript.message(question).is_none() {
+                return true;
+            }
+            settled.delivered.push(question);
+            let answer = transcript
+                .messages
+                .iter()
+                .find(|message| message.parent_id == Some(question));
+            if sending.stop {
+                settled.run_to_stop = settled.run_to_stop.or(answer.map(|message| message.id));
+            }
+            answer.is_none()
+        });
+        let found = self.returned.iter().position(|sending| {
+            sending.intent.conversation_id == id
+                && transcript.message(sending.intent.user_message_id).is_some()
+        });
+        settled.recovered = found.map(|index| self.returned.remove(index));
+        settled
+    }
+
+    fn find(&mut self, message: MessageId) -> Option<&mut OutgoingMessage> {
+        self.messages
+            .iter_mut()
+            .find(|sending| sending.intent.user_message_id == message)
+    }
+}
+
+#[cfg(test)]
+mod tests;

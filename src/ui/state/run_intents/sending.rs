@@ -1,0 +1,133 @@
+//! Sending of messages: each is shown at once, stored in the browser until the server has it, and processed once.
+
+use leptos::task::spawn_local;
+
+use super::RunIntents;
+use crate::{
+    api::rpc,
+    protocol::{ApiError, ConversationId, ErrorCode, Interaction, MessageId, intent::SendMessage},
+    ui::{
+        browser,
+        runtime::backoff::backoff_ms,
+        state::{
+            outbox::{MessageOptions, Retry},
+            route::Route,
+        },
+    },
+};
+
+impl RunIntents {
+    /// Sends the user's message from the route. On the new chat it starts a conversation.
+    pub fn send(self, from: Route, text: String, model: Option<String>) {
+        self.send_interaction(from, text, model, Interaction::default());
+    }
+
+    /// Sends a message, typed or not, with the options of the next message and the page context.
+    pub fn send_interaction(
+        self,
+        from: Route,
+        text: String,
+        model: Option<String>,
+        interaction: Interaction,
+    ) {
+        let (force_tools, parameters) = self.next_message.take_options(from);
+        let options = MessageOptions {
+            force_tools,
+            parameters,
+            interaction,
+            context: self.navigation.tray().page_context(),
+        };
+        let sending = self.outbox.enqueue(from, text, model, options);
+        self.conversations.show_outgoing(&sending);
+        if from == Route::New {
+            self.navigation
+                .replace(Route::Conversation(sending.intent.conversation_id));
+        }
+        self.post(sending.intent);
+    }
+
+    /// Resumes messages that an earlier page had not finished sending.
+    pub(in crate::ui::state) fn resume_stored(self) {
+        for id in self.outbox.restore_stored() {
+            self.conversations.refresh(id);
+        }
+        let shown = self.navigation.shown_conversation();
+        if let Some(begun) = shown.and_then(|id| self.outbox.provisional_transcript(id)) {
+            self.conversations.show_provisional(begun);
+        }
+        self.retry_held();
+    }
+
+    /// Retries all messages that wait for the connection.
+    pub(in crate::ui::state) fn retry_held(self) {
+        for message in self.outbox.held() {
+            self.deliver(message);
+        }
+    }
+
+    fn deliver(self, message: MessageId) {
+        match self.outbox.retry(message) {
+            Some(Retry::Send(intent)) => {
+                self.conversations.refresh(intent.conversation_id);
+                self.post(*intent);
+            }
+            Some(Retry::Dropped(id)) => self.conversations.refresh(id),
+            None => {}
+        }
+    }
+
+    fn post(self, intent: SendMessage) {
+        spawn_local(async move {
+            let (id, message) = (intent.conversation_id, intent.user_message_id);
+            match self.connection.call(rpc::send_message(intent)).await {
+                Ok(started) => {
+                    self.outbox.mark_started(&started);
+                    self.conversations.reload_if_missing(id, message);
+                }
+                Err(error) if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable) => {
+                    self.retry_later(message);
+                }
+                Err(error) => self.on_rejected(message, &error),
+            }
+        });
+    }
+
+    /// Schedules a retry for when the server is unreachable.
+    fn retry_later(self, message: MessageId) {
+        let Some((id, tries)) = self.outbox.hold(message) else {
+            return;
+        };
+        self.conversations.refresh(id);
+        browser::set_timeout(backoff_ms(tries), move || self.deliver(message)).detach();
+    }
+
+    /// Returns a rejected message to the draft of its route.
+    fn on_rejected(self, message: MessageId, error: &ApiError) {
+        let Some(sending) = self.outbox.reject(message, error) else {
+            return;
+        };
+        let id = sending.intent.conversation_id;
+        // Withdraws the draft and the error if the stream has brought the message already: it was delivered.
+        self.conversations.refresh(id);
+        if self.outbox.has_send_error(sending.from) {
+            self.return_to_new_chat(id, sending.from);
+        }
+    }
+
+    /// Withdraws a message that waits for the connection; it becomes a draft again.
+    pub fn withdraw_message(self, id: ConversationId) {
+        let Some(sending) = self.outbox.withdraw(id) else {
+            return;
+        };
+        self.conversations.refresh(id);
+        self.return_to_new_chat(id, sending.from);
+        browser::focus_selector("#message");
+    }
+
+    /// Leaves a conversation that was not created after all for the new chat.
+    fn return_to_new_chat(self, id: ConversationId, from: Route) {
+        if from == Route::New && self.navigation.shown_conversation() == Some(id) {
+            self.navigation.replace(Route::New);
+        }
+    }
+}
