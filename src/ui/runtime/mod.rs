@@ -1,5 +1,5 @@
 //! Helpers for views and state that do not know what the page shows: erased views, keyed lists, conditional views,
-//! lazily loaded code, the clock, a lock.
+//! lazily loaded code, the clock, state of the page, a lock.
 
 pub mod backoff;
 pub mod clock;
@@ -7,5 +7,6 @@ pub mod each;
 pub mod erase;
 pub mod lazy;
 pub mod lock;
+pub mod page_state;
 pub mod signal;
 pub mod when;

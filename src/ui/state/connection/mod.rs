@@ -15,7 +15,10 @@ use crate::{
         Position,
         sse::{SseDecoder, SseFrame},
     },
-    ui::browser::{self, PresenceEvent, StreamEvent},
+    ui::{
+        browser::{self, PresenceEvent, StreamEvent},
+        runtime::page_state::PageState,
+    },
 };
 
 /// Far above the server's limit for one event.
@@ -26,7 +29,7 @@ const HIDDEN_TAB_LOCK: &str = "parlor-hidden";
 /// The connection. One per page.
 #[derive(Clone, Copy)]
 pub struct Connection {
-    state: StoredValue<ConnectionState>,
+    state: PageState<ConnectionState>,
     status: RwSignal<ConnectionStatus>,
 }
 
@@ -61,7 +64,7 @@ struct ConnectionState {
 impl Connection {
     pub(super) fn new() -> Self {
         Self {
-            state: StoredValue::default(),
+            state: PageState::default(),
             status: RwSignal::default(),
         }
     }
@@ -73,22 +76,25 @@ impl Connection {
 
     /// The last applied position.
     pub fn cursor(self) -> Position {
-        self.with_state(|state| state.cursor)
+        self.state.with(|state| state.cursor)
     }
 
     pub(super) fn set_cursor(self, cursor: Position) {
-        self.with_state(|state| state.cursor = cursor);
+        self.state.with(|state| state.cursor = cursor);
     }
 
     /// Opens the stream, in the browser, after hydration.
     pub(super) fn start(self, listener: Callback<StreamInput>) {
-        self.with_state(|state| state.listener = Some(listener));
+        self.state.with(|state| state.listener = Some(listener));
         self.step(ConnectionEvent::Start);
     }
 
     /// Closes the stream while snapshots are loaded. Returns false if it is closed for that already.
     pub(super) fn pause(self) -> bool {
-        if self.with_state(|state| std::mem::replace(&mut state.is_paused, true)) {
+        if self
+            .state
+            .with(|state| std::mem::replace(&mut state.is_paused, true))
+        {
             return false;
         }
         self.step(ConnectionEvent::Pause);
@@ -102,7 +108,7 @@ impl Connection {
 
     /// Opens the stream again.
     pub(super) fn resume(self) {
-        self.with_state(|state| state.is_paused = false);
+        self.state.with(|state| state.is_paused = false);
         self.step(ConnectionEvent::Start);
     }
 
@@ -110,14 +116,14 @@ impl Connection {
     pub(super) fn on_presence(self, presence: PresenceEvent) {
         match presence {
             PresenceEvent::Visible => {
-                self.with_state(|state| state.lock = None);
+                self.state.with(|state| state.lock = None);
                 self.step(ConnectionEvent::Visible);
             }
             PresenceEvent::Hidden => {
                 self.step(ConnectionEvent::Hidden);
                 let lock =
                     browser::wait_for_lock(HIDDEN_TAB_LOCK, move || self.step(ConnectionEvent::LockGranted));
-                self.with_state(|state| state.lock = lock);
+                self.state.with(|state| state.lock = lock);
             }
             PresenceEvent::Offline => self.step(ConnectionEvent::Offline),
             PresenceEvent::Online => self.step(ConnectionEvent::Online),
@@ -126,13 +132,13 @@ impl Connection {
 
     fn step(self, input: ConnectionEvent) {
         let now = browser::monotonic_ms();
-        let (effect, status, is_paused) = self.with_state(|state| {
+        let (effect, status, is_paused) = self.state.with(|state| {
             let effect = state.policy.step(input, now, browser::random());
             (effect, state.policy.status(), state.is_paused)
         });
         match effect {
             Some(ConnectionEffect::Connect) => self.connect(),
-            Some(ConnectionEffect::Disconnect) => self.with_state(|state| state.stream = None),
+            Some(ConnectionEffect::Disconnect) => self.state.with(|state| state.stream = None),
             None => {}
         }
         // While it is paused, the status stays.
@@ -146,7 +152,7 @@ impl Connection {
     }
 
     fn set_timer(self, now: Ms) {
-        self.with_state(|state| {
+        self.state.with(|state| {
             let Some(deadline) = state.policy.deadline() else {
                 state.timer = None;
                 return;
@@ -155,7 +161,7 @@ impl Connection {
                 return;
             }
             let wake = move || {
-                self.with_state(|state| state.timer = None);
+                self.state.with(|state| state.timer = None);
                 self.step(ConnectionEvent::Tick);
             };
             state.timer = Some((deadline, browser::set_timeout((deadline - now).max(0.0), wake)));
@@ -163,7 +169,7 @@ impl Connection {
     }
 
     fn connect(self) {
-        self.with_state(|state| {
+        self.state.with(|state| {
             state.generation += 1;
             state.decoder = Some(SseDecoder::new(MAX_FRAME_BYTES));
             let number = state.generation;
@@ -178,7 +184,10 @@ impl Connection {
     }
 
     fn on_stream_event(self, number: u32, event: StreamEvent) {
-        if self.with_state(|state| state.generation != number || state.stream.is_none()) {
+        if self
+            .state
+            .with(|state| state.generation != number || state.stream.is_none())
+        {
             return;
         }
         match event {
@@ -186,21 +195,15 @@ impl Connection {
             StreamEvent::Ended => self.step(ConnectionEvent::Closed),
             StreamEvent::Bytes(bytes) => {
                 self.step(ConnectionEvent::Received);
-                self.report(self.with_state(|state| state.decode(&bytes)));
+                self.report(self.state.with(|state| state.decode(&bytes)));
             }
         }
     }
 
     fn report(self, input: StreamInput) {
-        if let Some(listener) = self.with_state(|state| state.listener) {
+        if let Some(listener) = self.state.with(|state| state.listener) {
             listener.run(input);
         }
-    }
-
-    fn with_state<T>(self, f: impl FnOnce(&mut ConnectionState) -> T) -> T {
-        self.state
-            .try_update_value(f)
-            .expect("the connection exists as long as the page")
     }
 }
 

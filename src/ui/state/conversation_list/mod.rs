@@ -19,13 +19,13 @@ use super::{
 use crate::{
     api::rpc,
     protocol::{ApiError, ConversationId, ConversationList, Event, conversation_list::ListUpdate},
-    ui::{browser, components::toast::Toasts},
+    ui::{browser, components::toast::Toasts, runtime::page_state::PageState},
 };
 
 /// The list. One per page.
 #[derive(Clone, Copy)]
 pub struct ConversationListStore {
-    state: StoredValue<ListState>,
+    state: PageState<ListState>,
     rows: RwSignal<Vec<ListRow>>,
     has_more: RwSignal<bool>,
     /// True while older conversations are being loaded.
@@ -62,7 +62,7 @@ impl ConversationListStore {
         toasts: Toasts,
     ) -> Self {
         Self {
-            state: StoredValue::default(),
+            state: PageState::default(),
             rows: RwSignal::default(),
             has_more: RwSignal::new(false),
             is_loading_more: RwSignal::new(false),
@@ -102,7 +102,7 @@ impl ConversationListStore {
 
     /// The title of a conversation with unseen results.
     pub(super) fn unseen_title(self, id: ConversationId) -> Option<String> {
-        self.with_state(|state| {
+        self.state.with(|state| {
             let mut listed = state.cache.conversations().iter();
             let listed = listed.find(|conversation| conversation.id == id && conversation.unseen);
             listed.map(|conversation| conversation.title.clone())
@@ -172,7 +172,7 @@ impl ConversationListStore {
 
     /// Applies an event of the stream.
     pub(super) fn apply(self, event: &Event) -> ListUpdate {
-        let update = self.with_state(|state| state.cache.apply(event));
+        let update = self.state.with(|state| state.cache.apply(event));
         if matches!(update, ListUpdate::Changed | ListUpdate::RunEnded(_)) {
             self.schedule_update();
         }
@@ -181,13 +181,13 @@ impl ConversationListStore {
 
     /// Restarts from a snapshot of the newest page.
     pub(super) fn restart(self, list: ConversationList) {
-        self.with_state(|state| state.cache.restart(list));
+        self.state.with(|state| state.cache.restart(list));
         self.update_signals();
     }
 
     /// Loads a page: the newest again, or the next older one.
     fn load_page(self, newest: bool) {
-        let (asked, cursor) = self.with_state(|state| {
+        let (asked, cursor) = self.state.with(|state| {
             let asked = state.cache.begin_page();
             (asked, state.cache.cursor().filter(|_| !newest))
         });
@@ -205,7 +205,7 @@ impl ConversationListStore {
         page: Result<ConversationList, ApiError>,
         newest: bool,
     ) -> Option<ListError> {
-        self.with_state(|state| match page {
+        self.state.with(|state| match page {
             Ok(page) => {
                 state.cache.apply_page(asked, page, newest);
                 None
@@ -222,13 +222,16 @@ impl ConversationListStore {
 
     /// Updates the signals with the next frame.
     fn schedule_update(self) {
-        if !self.with_state(|state| std::mem::replace(&mut state.is_update_scheduled, true)) {
+        if !self
+            .state
+            .with(|state| std::mem::replace(&mut state.is_update_scheduled, true))
+        {
             browser::on_next_frame(move || self.update_signals());
         }
     }
 
     fn update_signals(self) {
-        let has_more = self.with_state(|state| {
+        let has_more = self.state.with(|state| {
             state.is_update_scheduled = false;
             rows::sync(self.rows, &state.cache);
             state.cache.has_more()
@@ -236,11 +239,5 @@ impl ConversationListStore {
         if self.has_more.get_untracked() != has_more {
             self.has_more.set(has_more);
         }
-    }
-
-    fn with_state<T>(self, f: impl FnOnce(&mut ListState) -> T) -> T {
-        self.state
-            .try_update_value(f)
-            .expect("the list exists as long as the page")
     }
 }

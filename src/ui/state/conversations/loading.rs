@@ -26,7 +26,7 @@ impl OpenConversations {
             return;
         }
         let cursor = self.connection.cursor();
-        let load = self.with_state(|state| {
+        let load = self.state.with(|state| {
             if state.stale.contains(&id) {
                 state.stale.retain(|stale| *stale != id);
                 state.changes.add_conversation(id);
@@ -49,7 +49,7 @@ impl OpenConversations {
     /// Loads a conversation that was missing and exists now. Its page may have been opened before, for example while its
     /// first message was being sent.
     pub(in crate::ui::state) fn retry_missing(self, id: ConversationId) {
-        let missing = self.with_state(|state| {
+        let missing = self.state.with(|state| {
             let view = state.find_view(id).cloned();
             view.filter(|view| {
                 view.phase
@@ -66,7 +66,7 @@ impl OpenConversations {
     /// long ago; the stream, which starts later, does not report it then.
     pub(in crate::ui::state) fn reload_if_missing(self, id: ConversationId, message: MessageId) {
         let cursor = self.connection.cursor();
-        let missed = self.with_state(|state| {
+        let missed = self.state.with(|state| {
             let known = state
                 .cache
                 .get(id)
@@ -83,7 +83,7 @@ impl OpenConversations {
         self,
         id: ConversationId,
     ) -> impl Future<Output = Result<Transcript, ApiError>> {
-        let first_message = self.with_state(|state| state.cache.first_shown(id));
+        let first_message = self.state.with(|state| state.cache.first_shown(id));
         self.connection.call(rpc::conversation(id, first_message))
     }
 
@@ -101,7 +101,7 @@ impl OpenConversations {
         spawn_local(async move {
             match request.await {
                 Ok(snapshot) => {
-                    let (outcome, is_loaded) = self.with_state(|state| {
+                    let (outcome, is_loaded) = self.state.with(|state| {
                         let outcome = state.cache.apply_snapshot(snapshot);
                         state.note_outcome(id, outcome);
                         (outcome, state.cache.get(id).is_some())
@@ -114,7 +114,7 @@ impl OpenConversations {
                     self.update_signals();
                 }
                 Err(error) => {
-                    self.with_state(|state| state.cache.fail_snapshot(id));
+                    self.state.with(|state| state.cache.fail_snapshot(id));
                     self.fail_load(id, &error);
                 }
             }
@@ -145,7 +145,7 @@ impl OpenConversations {
     /// Retries to update the conversation on the screen.
     fn retry_load(self, id: ConversationId) {
         let cursor = self.connection.cursor();
-        let behind = self.with_state(|state| {
+        let behind = self.state.with(|state| {
             let view = state.find_view(id);
             view.is_some_and(|view| view.failed_syncs.get_untracked() > 0) && state.cache.open(id, cursor)
         });
@@ -165,7 +165,7 @@ impl OpenConversations {
     /// Shows a conversation whose first message is being sent: the server does not know it yet.
     pub(in crate::ui::state) fn show_provisional(self, begun: Transcript) {
         let id = begun.conversation_id;
-        self.with_state(|state| {
+        self.state.with(|state| {
             if state.cache.get(id).is_none() {
                 state.cache.insert(begun);
             }

@@ -1,7 +1,7 @@
 //! The open conversations: the cached transcripts, their signals for the views, and the loading of both.
 //!
 //! - [`transcript_cache`]: the pure copies of the server's transcripts; [`changes`]: those that the signals lack
-//! - [`view`], [`rows`], [`part`]: a conversation as signals
+//! - [`mod@view`], [`rows`], [`part`]: a conversation as signals
 //! - [`loading`], [`older`]: requests for snapshots and for older messages
 //! - [`restart`]: new snapshots in place of the old ones; [`unrecorded`]: messages that the server has lost
 //! - [`intents`]: requests about a conversation or an answer
@@ -29,13 +29,13 @@ pub use self::{
 use super::{connection::Connection, lifecycle::PageLifecycle, navigation::Navigation, outbox::Outbox};
 use crate::{
     protocol::{ConversationId, Event, Transcript},
-    ui::{browser, components::toast::Toasts},
+    ui::{browser, components::toast::Toasts, runtime::page_state::PageState},
 };
 
 /// The open conversations. One per page.
 #[derive(Clone, Copy)]
 pub struct OpenConversations {
-    state: StoredValue<ConversationsState>,
+    state: PageState<ConversationsState>,
     outbox: Outbox,
     connection: Connection,
     lifecycle: PageLifecycle,
@@ -64,7 +64,7 @@ impl OpenConversations {
         toasts: Toasts,
     ) -> Self {
         Self {
-            state: StoredValue::default(),
+            state: PageState::default(),
             outbox,
             connection,
             lifecycle,
@@ -75,7 +75,7 @@ impl OpenConversations {
 
     /// The conversation's signals. They exist at once; [`load_route`](Self::load_route) loads data not known yet.
     pub fn view(self, id: ConversationId) -> ConversationView {
-        self.with_state(|state| state.view(id))
+        self.state.with(|state| state.view(id))
     }
 
     /// The signals of the conversation on the screen. Tracks the route.
@@ -86,12 +86,12 @@ impl OpenConversations {
 
     /// Runs `f` with a conversation's transcript, if it is loaded.
     pub fn with_transcript<T>(self, id: ConversationId, f: impl FnOnce(&Transcript) -> T) -> Option<T> {
-        self.with_state(|state| state.cache.get(id).map(f))
+        self.state.with(|state| state.cache.get(id).map(f))
     }
 
     /// Applies an event of the stream. [`follow_up`](Self::follow_up) performs the rest of the outcome.
     pub(super) fn apply(self, event: &Event) -> CacheOutcome {
-        let outcome = self.with_state(|state| {
+        let outcome = self.state.with(|state| {
             let outcome = state.cache.apply(event);
             state.note_outcome(event.conversation_id, outcome);
             outcome
@@ -115,13 +115,13 @@ impl OpenConversations {
 
     /// Updates the signals of a conversation whose messages in the outbox changed.
     pub(super) fn refresh(self, id: ConversationId) {
-        self.with_state(|state| state.changes.add_conversation(id));
+        self.state.with(|state| state.changes.add_conversation(id));
         self.update_signals();
     }
 
     /// Updates the signals with the next frame, if there are changes.
     fn schedule_update(self) {
-        let is_due = self.with_state(|state| {
+        let is_due = self.state.with(|state| {
             let PendingChanges {
                 conversations,
                 messages,
@@ -138,7 +138,7 @@ impl OpenConversations {
     /// and updated when it is opened.
     pub(super) fn update_signals(self) {
         let shown = self.navigation.shown_conversation();
-        self.with_state(|state| {
+        self.state.with(|state| {
             state.is_update_scheduled = false;
             let changes = std::mem::take(&mut state.changes);
             for id in changes.conversations {
@@ -152,12 +152,6 @@ impl OpenConversations {
                 }
             }
         });
-    }
-
-    fn with_state<T>(self, f: impl FnOnce(&mut ConversationsState) -> T) -> T {
-        self.state
-            .try_update_value(f)
-            .expect("the conversations exist as long as the page")
     }
 }
 

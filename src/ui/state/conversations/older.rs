@@ -41,7 +41,7 @@ impl OpenConversations {
         spawn_local(async move {
             let loaded = match self.connection.call(rpc::older_messages(id, before)).await {
                 Ok(older) => {
-                    self.with_state(|state| {
+                    self.state.with(|state| {
                         let outcome = state.cache.prepend(id, older);
                         state.note_outcome(id, outcome);
                     });
@@ -62,7 +62,7 @@ impl OpenConversations {
             if self.navigation.chat_route().get_untracked() == route {
                 return;
             }
-            self.with_state(|state| {
+            self.state.with(|state| {
                 if state.cache.trim(id) {
                     state.sync(self, id, true);
                 }

@@ -7,7 +7,7 @@ impl OpenConversations {
     /// Starts from the page's snapshot. `id` is the conversation that its address names.
     pub(in crate::ui::state) fn start_from(self, id: Option<ConversationId>, transcript: Option<Transcript>) {
         if let Some(transcript) = transcript {
-            self.with_state(|state| state.cache.insert(transcript));
+            self.state.with(|state| state.cache.insert(transcript));
         }
         if let Some(id) = id {
             self.refresh(id);
@@ -43,7 +43,7 @@ impl OpenConversations {
     ) {
         // The route may have changed meanwhile; the start of the stream loads what it shows.
         let shown = self.navigation.shown_conversation();
-        self.with_state(|state| {
+        self.state.with(|state| {
             let keep = transcript.as_ref().map(|transcript| transcript.conversation_id);
             let dropped = state.cache.retain_only(keep);
             if let Some(transcript) = transcript {

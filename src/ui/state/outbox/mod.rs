@@ -24,13 +24,13 @@ use crate::{
         Transcript,
         intent::{SendMessage, StartedRun},
     },
-    ui::{browser, components::toast::Toasts},
+    ui::{browser, components::toast::Toasts, runtime::page_state::PageState},
 };
 
 /// The outbox. One per page.
 #[derive(Clone, Copy)]
 pub struct Outbox {
-    state: StoredValue<OutboxState>,
+    state: PageState<OutboxState>,
     /// Messages that could not be sent: the route, and the text for the user. The message text is in the drafts.
     send_errors: RwSignal<Vec<(Route, String)>>,
     next_message: NextMessage,
@@ -54,7 +54,7 @@ pub(super) enum Retry {
 impl Outbox {
     pub(super) fn new(next_message: NextMessage, connection: Connection, toasts: Toasts) -> Self {
         Self {
-            state: StoredValue::default(),
+            state: PageState::default(),
             send_errors: RwSignal::default(),
             next_message,
             connection,
@@ -84,7 +84,7 @@ impl Outbox {
 
     /// The sending state of a conversation.
     pub(super) fn pending_send(self, id: ConversationId) -> PendingSend {
-        self.with_state(|state| match state.messages.pending_send(id) {
+        self.state.with(|state| match state.messages.pending_send(id) {
             PendingSend::Nothing if state.reruns.is_pending(id) => PendingSend::Requested,
             pending_send => pending_send,
         })
@@ -92,7 +92,7 @@ impl Outbox {
 
     /// The message of a conversation that waits for its run, as it will be in the transcript.
     pub(super) fn pending_message(self, id: ConversationId) -> Option<Message> {
-        self.with_state(|state| {
+        self.state.with(|state| {
             let SendMessage {
                 user_message_id,
                 text,
@@ -113,13 +113,14 @@ impl Outbox {
 
     /// The provisional transcript of a conversation that starts with a message being sent.
     pub(super) fn provisional_transcript(self, id: ConversationId) -> Option<Transcript> {
-        self.with_state(|state| state.messages.message_for(id)?.provisional_transcript())
+        self.state
+            .with(|state| state.messages.message_for(id)?.provisional_transcript())
     }
 
     /// Intents that the server has acknowledged. A snapshot that is requested from now on includes their results,
     /// unless these are outside its range.
     pub(super) fn known_intents(self, id: ConversationId) -> Vec<IntentId> {
-        self.with_state(|state| {
+        self.state.with(|state| {
             let messages = state.messages.known_intents(id);
             messages.chain(state.reruns.known_intents(id)).collect()
         })
@@ -127,7 +128,7 @@ impl Outbox {
 
     /// Forgets intents that were known when the received snapshot was requested.
     pub(super) fn forget_intents(self, known: &[IntentId]) {
-        self.with_state(|state| {
+        self.state.with(|state| {
             state.messages.forget_intents(known);
             state.reruns.forget_intents(known);
         });
@@ -135,7 +136,7 @@ impl Outbox {
 
     /// Matches a conversation's messages and runs with its transcript.
     pub(super) fn reconcile(self, transcript: &Transcript) {
-        let update = self.with_state(|state| {
+        let update = self.state.with(|state| {
             state.reruns.reconcile(transcript);
             state.messages.reconcile(transcript)
         });
@@ -159,7 +160,9 @@ impl Outbox {
         options: MessageOptions,
     ) -> OutgoingMessage {
         self.clear_send_error(from);
-        let sending = self.with_state(|state| state.messages.enqueue(from, text, model, options));
+        let sending = self
+            .state
+            .with(|state| state.messages.enqueue(from, text, model, options));
         storage::store(&sending);
         sending
     }
@@ -169,7 +172,7 @@ impl Outbox {
         let restored = storage::load_all();
         let ids = restored.iter().map(|sending| sending.intent.conversation_id);
         let ids = ids.collect();
-        self.with_state(|state| {
+        self.state.with(|state| {
             for sending in restored {
                 state.messages.restore(sending);
             }
@@ -179,12 +182,12 @@ impl Outbox {
 
     /// The messages that wait for the connection.
     pub(super) fn held(self) -> Vec<MessageId> {
-        self.with_state(|state| state.messages.held())
+        self.state.with(|state| state.messages.held())
     }
 
     /// Returns the next step for a message that waits for the connection; `None` if it does not wait any more.
     pub(super) fn retry(self, message: MessageId) -> Option<Retry> {
-        self.with_state(|state| {
+        self.state.with(|state| {
             if storage::contains(message) {
                 return state.messages.retry(message).map(Box::new).map(Retry::Send);
             }
@@ -195,7 +198,7 @@ impl Outbox {
 
     /// Holds a message because the server was unreachable. Returns its conversation and its number of failed attempts.
     pub(super) fn hold(self, message: MessageId) -> Option<(ConversationId, u32)> {
-        self.with_state(|state| {
+        self.state.with(|state| {
             let tries = state.messages.hold(message)?;
             Some((state.messages.conversation_id(message)?, tries))
         })
@@ -204,7 +207,7 @@ impl Outbox {
     /// Records that the server has a message, and stops its run if the user asked for that already.
     pub(super) fn mark_started(self, started: &StartedRun) {
         storage::remove(started.user_message_id);
-        if let Some(run) = self.with_state(|state| state.messages.mark_started(started)) {
+        if let Some(run) = self.state.with(|state| state.messages.mark_started(started)) {
             self.stop_run(run);
         }
     }
@@ -212,7 +215,9 @@ impl Outbox {
     /// Returns a rejected message to the draft of its route.
     pub(super) fn reject(self, message: MessageId, error: &ApiError) -> Option<OutgoingMessage> {
         let may_be_delivered = error.code == ErrorCode::Internal;
-        let sending = self.with_state(|state| state.messages.mark_failed(message, may_be_delivered))?;
+        let sending = self
+            .state
+            .with(|state| state.messages.mark_failed(message, may_be_delivered))?;
         storage::remove(message);
         // The text of a button is not a draft: the user has not typed it.
         if matches!(sending.intent.interaction, Interaction::ActionExecuted { .. }) {
@@ -234,7 +239,7 @@ impl Outbox {
 
     /// Takes back a message that waits for the connection; it becomes a draft again.
     pub(super) fn withdraw(self, id: ConversationId) -> Option<OutgoingMessage> {
-        let sending = self.with_state(|state| state.messages.withdraw(id))?;
+        let sending = self.state.with(|state| state.messages.withdraw(id))?;
         storage::remove(sending.intent.user_message_id);
         self.restore_draft(&sending);
         // Makes the input show the draft.
@@ -250,11 +255,5 @@ impl Outbox {
     fn clear_send_error(self, route: Route) {
         self.send_errors
             .update(|errors| errors.retain(|(of, _)| *of != route));
-    }
-
-    fn with_state<T>(self, f: impl FnOnce(&mut OutboxState) -> T) -> T {
-        self.state
-            .try_update_value(f)
-            .expect("the outbox exists as long as the page")
     }
 }

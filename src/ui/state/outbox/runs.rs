@@ -11,7 +11,7 @@ use crate::{
 impl Outbox {
     /// Adds a run without a message. For a continued answer, `ended_at` is its previous end.
     pub(in crate::ui::state) fn add_rerun(self, id: ConversationId, ended_at: Option<Timestamp>) -> IntentId {
-        self.with_state(|state| state.reruns.add(id, ended_at))
+        self.state.with(|state| state.reruns.add(id, ended_at))
     }
 
     /// Records the answer of the server, and stops the run if the user asked for that already.
@@ -20,7 +20,7 @@ impl Outbox {
         intent: IntentId,
         started: Result<&StartedRun, &ApiError>,
     ) {
-        let run_to_stop = self.with_state(|state| match started {
+        let run_to_stop = self.state.with(|state| match started {
             Ok(started) => state.reruns.mark_started(intent, started.assistant_message_id),
             Err(_) => {
                 state.reruns.remove(intent);
@@ -34,7 +34,7 @@ impl Outbox {
 
     /// Stops what the conversation waits for, now or as soon as the run's id is known.
     pub(in crate::ui::state) fn stop_pending(self, id: ConversationId) {
-        let run = self.with_state(|state| {
+        let run = self.state.with(|state| {
             if let Some(sending) = state.messages.stop(id) {
                 storage::store(sending);
             }
