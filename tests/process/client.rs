@@ -76,23 +76,40 @@ impl ObservedRun {
 
     /// Like [`read_turn`](Self::read_turn), for the response of a sent turn.
     pub async fn read_response(
-        mut response: reqwest::Response,
-        mut begun: Option<oneshot::Sender<MessageId>>,
+        response: reqwest::Response,
+        begun: Option<oneshot::Sender<MessageId>>,
     ) -> Self {
         let mut seen = Self::default();
+        seen.read_more(response, begun).await;
+        seen
+    }
+
+    /// Reads the run's stream on, after the events that were seen.
+    pub async fn resume(mut self, url: &str) -> Self {
+        let run = self.run.expect("the run is known");
+        let after = self.events.last().expect("an event").position.0;
+        let response = reqwest::get(format!("{url}/api/runs/{run}/events?after={after}")).await;
+        self.read_more(response.expect("an answer"), None).await;
+        self
+    }
+
+    async fn read_more(
+        &mut self,
+        mut response: reqwest::Response,
+        mut begun: Option<oneshot::Sender<MessageId>>,
+    ) {
         let mut decoder = SseDecoder::new(1 << 20);
         let mut frames = Vec::new();
         while let Ok(Some(chunk)) = response.chunk().await {
             decoder.push(&chunk, &mut frames).expect("no frame is too long");
-            frames.drain(..).for_each(|frame| seen.apply_frame(&frame));
-            if let (Some(run), true) = (seen.run, seen.has_begun())
+            frames.drain(..).for_each(|frame| self.apply_frame(&frame));
+            if let (Some(run), true) = (self.run, self.has_begun())
                 && let Some(begun) = begun.take()
             {
                 // The receiver may be gone.
                 let _ = begun.send(run);
             }
         }
-        seen
     }
 }
 

@@ -115,7 +115,7 @@ async fn check_example(mut command: Command, answer: &[&str]) {
         settings.models.default = Some("test/any".into());
     })
     .await;
-    let token = parlor.post("/rpc/make_token", &json!({ "name": "example", "days": 1 }));
+    let token = parlor.post("/rpc/create_token", &json!({ "name": "example", "days": 1 }));
     let token = read_json(token.send().await.unwrap()).await;
     let model = upstream.clone();
     let proxy = CuttingProxy::start(&parlor.url, move || model.open_gate("more")).await;

@@ -107,11 +107,22 @@ impl MutatedRequest {
         }
         Ok(status)
     }
+
+    /// Returns true if this request may fail with this error of the connection. The server may close the
+    /// connection of a client that sends more than the limit, or a long body where none is read: the response
+    /// then is cut. An address can also be too long to send.
+    pub fn may_fail_with(&self, error: &reqwest::Error) -> bool {
+        let is_cut = error.is_decode() && self.body.len() > MAX_UNREAD_BODY_BYTES;
+        error.is_request() || error.is_builder() || is_cut
+    }
 }
 
 fn pick<T: Copy>(random: &mut Rng, all: &[T]) -> T {
     all[random.usize(..all.len())]
 }
+
+/// The kernel buffers this much of a body that the server does not read.
+const MAX_UNREAD_BODY_BYTES: usize = 64 << 10;
 
 const METHODS: [&str; 10] = [
     "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PURGE", "get",
