@@ -146,7 +146,7 @@ impl Page for Literature {
 }
 
 /// Returns true for the addresses of a search and of an article.
-fn asks_pubmed(path: &str, has_query: bool) -> bool {
+pub(super) fn asks_pubmed(path: &str, has_query: bool) -> bool {
     let below = path.strip_prefix(LITERATURE_PATH).unwrap_or_default();
     has_query || below.starts_with("/articles")
 }

@@ -133,3 +133,15 @@ async fn user_errors_advise_the_user() {
         "PubMed is asked too much from here: too many requests wait for their turn already. Try again in a minute."
     );
 }
+
+#[test]
+fn only_searches_and_articles_ask_pubmed() {
+    assert!(page::asks_pubmed("/literature", true));
+    assert!(page::asks_pubmed("/literature/articles/11", false));
+    assert!(!page::asks_pubmed("/literature", false));
+    let pages = crate::pages::Pages::new(200);
+    assert!(
+        !pages.asks_other_hosts("/c/1", true),
+        "a conversation with a query is not a search"
+    );
+}
