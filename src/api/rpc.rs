@@ -33,7 +33,7 @@ pub async fn regenerate(intent: intent::Regenerate) -> Result<StartedRun, ApiErr
     caller.set_error_status(crate::app::turns::regenerate(&caller, intent, fingerprint).await)
 }
 
-/// Continues an answer that was stopped, failed or interrupted.
+/// Continues an answer that was stopped, failed, was interrupted or was cut short.
 #[server(prefix = "/rpc", endpoint = "continue_run", protocol = PageProtocol<Json>)]
 pub async fn continue_run(intent: intent::ContinueRun) -> Result<StartedRun, ApiError> {
     let caller = crate::app::current_caller()?;

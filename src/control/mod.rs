@@ -4,7 +4,7 @@
 //! | control text | position | result |
 //! |---|---|---|
 //! | `SUGGESTED_VALUES: […]`, `SUGGESTED_ACTIONS: […]` | first on a line | [`Item::Values`], [`Item::Actions`] |
-//! | a page's marker and JSON, such as `SCHEMA_PROPOSAL: {…}` | anywhere at the start of a word | [`Item::Payload`] |
+//! | a page's marker and JSON, such as `TABLE: {…}` | anywhere at the start of a word | [`Item::Payload`] |
 //! | `<!-- METADATA: {…} -->` | anywhere | [`Item::Sources`] if it has any, else nothing: an echo of the history's metadata |
 //! | echoes of the history's metadata, well-formed or not | first in the answer | nothing |
 //! | the same as a comment | first on a line, and first in the continuation of an answer | nothing |
@@ -55,9 +55,9 @@ pub type ParsePayload = fn(&Value) -> Result<Value, String>;
 /// A page's marker for a payload.
 #[derive(Clone, Debug)]
 pub struct Marker {
-    /// The marker's text, for example `SCHEMA_PROPOSAL:`.
+    /// The marker's text, for example `TABLE:`.
     pub marker: String,
-    /// The payload's type, for example `schema_proposal`.
+    /// The payload's type, for example `table`.
     pub kind: String,
     pub parse: ParsePayload,
 }

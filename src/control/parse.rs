@@ -14,22 +14,23 @@ pub(super) const MAX_SUGGESTIONS: usize = 12;
 /// The maximum number of sources of an answer: a list to scroll through.
 pub(super) const MAX_SOURCES: usize = 50;
 
-/// In characters: a chip or a button of two lines on a phone.
+/// The maximum length of a label, in characters: a chip or a button of two lines on a phone.
 pub(super) const MAX_LABEL_CHARS: usize = 120;
 
-/// In characters. The value is sent as the user's message, so it must be short enough to be read first.
+/// The maximum length of a suggested value, in characters. It is sent as the user's message, so it must be short
+/// enough to be read first.
 pub(super) const MAX_VALUE_CHARS: usize = 2000;
 
-/// In characters: the name of a page's action.
+/// The maximum length of the name of a page's action, in characters.
 const MAX_ACTION_CHARS: usize = 64;
 
-/// In bytes. The data are stored with the message and sent back unchanged.
+/// The maximum length of an action's data, in bytes. They are stored with the message and sent back unchanged.
 const MAX_DATA_BYTES: usize = 8 * 1024;
 
-/// In characters: one line of a list.
+/// The maximum length of a source's title, in characters: one line of a list.
 const MAX_TITLE_CHARS: usize = 500;
 
-/// In bytes: the limit of browsers and servers.
+/// The maximum length of a source's address, in bytes: the limit of browsers and servers.
 const MAX_URL_BYTES: usize = 2048;
 
 /// Parses suggested values.

@@ -56,9 +56,9 @@ pub struct Diagnostics {
     pub usage: Option<TokenUsage>,
     /// The cost of all calls in US dollars; null if the cost of one is unknown.
     pub cost: Option<f64>,
-    /// From the start of the first call to the model's first output.
+    /// The time from the start of the first call to the model's first output, in milliseconds.
     pub first_token_ms: Option<u64>,
-    /// From the run's start to its end.
+    /// The duration of the run, in milliseconds.
     pub duration_ms: Option<u64>,
     /// The number of retried calls.
     pub retries: usize,

@@ -123,7 +123,7 @@ pub struct RunStreamQuery {
     diagnostics: Option<String>,
 }
 
-/// Continues an answer that did not complete, and streams it.
+/// Continues an answer that was stopped, failed, was interrupted or was cut short, and streams it.
 pub async fn continue_run(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,

@@ -1,4 +1,4 @@
-//! The journal, the only writer: receives changes from runs and intents, commits the waiting ones in one
+//! The journal, the only writer of changes: receives changes from runs and intents, commits the waiting ones in one
 //! transaction, then publishes their events.
 //!
 //! An idle journal commits the first change at once. A busy one commits the changes that arrived during the

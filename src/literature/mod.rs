@@ -51,7 +51,7 @@ const MAX_REACHABLE_RESULTS: usize = 9_999;
 pub struct SaveResult {
     pub article: Article,
     /// True if it was saved before with a note other than the new one. The old note is kept.
-    pub is_noted_otherwise: bool,
+    pub has_note_conflict: bool,
 }
 
 /// The literature of all users. Clones refer to the same data.
@@ -206,10 +206,10 @@ impl Literature {
         if !has_summary {
             self.fetch_missing_summary(user_id, article.clone());
         }
-        let is_noted_otherwise = outcome == Outcome::NotedOtherwise;
+        let has_note_conflict = outcome == Outcome::NoteConflict;
         Ok(SaveResult {
             article,
-            is_noted_otherwise,
+            has_note_conflict,
         })
     }
 

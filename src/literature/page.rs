@@ -193,7 +193,7 @@ impl Literature {
         saved_at: Option<Timestamp>,
     ) -> Result<(), ApiError> {
         let saved = self.save(user_id, pmid, note, saved_at).await?;
-        if saved.is_noted_otherwise {
+        if saved.has_note_conflict {
             return Err(ApiError::new(
                 ErrorCode::NoteChanged,
                 "This article is saved already, with another note, which stays.",

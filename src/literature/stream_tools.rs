@@ -14,10 +14,10 @@ use crate::{
 pub(super) struct ListStreams(pub Literature);
 
 #[derive(Deserialize, JsonSchema)]
-pub struct Nothing {}
+pub struct ListStreamsInput {}
 
 impl Tool for ListStreams {
-    type Input = Nothing;
+    type Input = ListStreamsInput;
 
     const NAME: &'static str = "list_streams";
     const DESCRIPTION: &'static str = "Lists the person's streams of research: PubMed queries that they keep, each with its id, name and instructions.";
@@ -25,7 +25,7 @@ impl Tool for ListStreams {
     const DONE: &'static str = "Looked at the streams";
     const IS_IDEMPOTENT: bool = true;
 
-    async fn run(&self, _: Nothing, call: ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, _: ListStreamsInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let library = self.0.library(call.user_id).await?;
         let lines: Vec<String> = library.streams.iter().map(stream_line).collect();
         Ok(if lines.is_empty() {
@@ -101,7 +101,7 @@ impl Tool for MakeStream {
 pub(super) struct ChangeStream(pub Literature);
 
 #[derive(Deserialize, JsonSchema)]
-pub struct Changed {
+pub struct ChangeStreamInput {
     /// The stream's id, as list_streams gives it.
     #[schemars(with = "String")]
     stream_id: StreamId,
@@ -116,7 +116,7 @@ pub struct Changed {
 }
 
 impl Tool for ChangeStream {
-    type Input = Changed;
+    type Input = ChangeStreamInput;
 
     const NAME: &'static str = "change_stream";
     const DESCRIPTION: &'static str = "Changes the name, the query or the instructions of a stream of research. What is left out stays. The person is \
@@ -126,7 +126,7 @@ impl Tool for ChangeStream {
     const IS_IDEMPOTENT: bool = true;
     const NEEDS_APPROVAL: bool = true;
 
-    fn detail(&self, input: &Changed) -> Option<String> {
+    fn detail(&self, input: &ChangeStreamInput) -> Option<String> {
         let changes = [
             ("name", &input.new_name),
             ("query", &input.query),
@@ -142,7 +142,7 @@ impl Tool for ChangeStream {
         ))
     }
 
-    async fn run(&self, input: Changed, call: ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: ChangeStreamInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let again = input.new_name.as_deref();
         let now = load_named_stream(&self.0, call.user_id, input.stream_id, &input.name, again).await?;
         let stream = ResearchStream {
@@ -159,7 +159,7 @@ impl Tool for ChangeStream {
 pub(super) struct DeleteStream(pub Literature);
 
 #[derive(Deserialize, JsonSchema)]
-pub struct Deleted {
+pub struct DeleteStreamInput {
     /// The stream's id, as list_streams gives it.
     #[schemars(with = "String")]
     stream_id: StreamId,
@@ -168,7 +168,7 @@ pub struct Deleted {
 }
 
 impl Tool for DeleteStream {
-    type Input = Deleted;
+    type Input = DeleteStreamInput;
 
     const NAME: &'static str = "delete_stream";
     const DESCRIPTION: &'static str = "Deletes a stream of research for good, with its instructions. Saved articles stay. The person is asked before it \
@@ -177,11 +177,11 @@ impl Tool for DeleteStream {
     const DONE: &'static str = "Deleted a stream";
     const NEEDS_APPROVAL: bool = true;
 
-    fn detail(&self, input: &Deleted) -> Option<String> {
+    fn detail(&self, input: &DeleteStreamInput) -> Option<String> {
         Some(input.name.clone())
     }
 
-    async fn run(&self, input: Deleted, call: ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: DeleteStreamInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let stream = load_named_stream(&self.0, call.user_id, input.stream_id, &input.name, None).await?;
         self.0.delete_stream(call.user_id, stream.id).await?;
         Ok("The stream is deleted. Saved articles stay.".to_owned().into())

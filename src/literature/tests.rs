@@ -65,10 +65,7 @@ async fn saved_article_is_never_reported_as_unsaved() {
     .await;
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
     let saved = saving.await.unwrap().expect("it is saved");
-    assert_eq!(
-        (&*saved.article.title, saved.is_noted_otherwise),
-        ("Water", false)
-    );
+    assert_eq!((&*saved.article.title, saved.has_note_conflict), ("Water", false));
     let kept: String = sqlx::query_scalar("SELECT note FROM articles")
         .fetch_one(&mut other)
         .await
@@ -90,16 +87,16 @@ async fn saving_again_keeps_the_note() {
             .articles
             .remove(0)
     };
-    assert!(!save("").await.is_noted_otherwise);
+    assert!(!save("").await.has_note_conflict);
     let first = kept().await;
-    assert!(!save("The first word").await.is_noted_otherwise);
+    assert!(!save("The first word").await.has_note_conflict);
     let second = kept().await;
     assert_eq!(
         (&*second.note, second.saved_at),
         ("The first word", first.saved_at)
     );
-    assert!(save("Another").await.is_noted_otherwise);
-    assert!(!save("").await.is_noted_otherwise);
+    assert!(save("Another").await.has_note_conflict);
+    assert!(!save("").await.has_note_conflict);
     assert_eq!(kept().await, second);
 }
 
@@ -108,7 +105,7 @@ async fn second_of_two_concurrent_notes_is_reported() {
     let (_folder, _upstream, _storage, literature) = literature(Page::text(ABSTRACT)).await;
     let save = |note| literature.save(UserId::LOCAL, "11", note, None);
     let (one, two) = tokio::join!(save("One"), save("Two"));
-    let are_left_out = [one, two].map(|kept| kept.unwrap().is_noted_otherwise);
+    let are_left_out = [one, two].map(|kept| kept.unwrap().has_note_conflict);
     assert_eq!(are_left_out.iter().filter(|is_left_out| **is_left_out).count(), 1);
 }
 

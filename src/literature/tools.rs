@@ -30,7 +30,7 @@ pub(super) fn all_tools(literature: &Literature) -> Vec<Arc<dyn AnyTool>> {
 struct SaveArticle(Literature);
 
 #[derive(Deserialize, JsonSchema)]
-pub struct ToSave {
+pub struct SaveArticleInput {
     /// The article's PMID, a number.
     pmid: String,
     /// Why it matters, in a sentence or two, for the person to read later. Leave it out if there is nothing to say.
@@ -38,7 +38,7 @@ pub struct ToSave {
 }
 
 impl Tool for SaveArticle {
-    type Input = ToSave;
+    type Input = SaveArticleInput;
 
     const NAME: &'static str = "save_article";
     const DESCRIPTION: &'static str = "Puts an article of PubMed among the person's saved articles, by its PMID. The person is asked before it \
@@ -49,7 +49,7 @@ impl Tool for SaveArticle {
     const NEEDS_APPROVAL: bool = true;
 
     /// Returns the title of the article, if it is cached.
-    fn detail(&self, input: &ToSave) -> Option<String> {
+    fn detail(&self, input: &SaveArticleInput) -> Option<String> {
         let pmid = &input.pmid;
         let known = self.0.0.cache.article(pmid);
         let article = known.map_or_else(
@@ -60,11 +60,11 @@ impl Tool for SaveArticle {
         Some(note.map_or(article.clone(), |note| format!("{article}. Note: {note}")))
     }
 
-    async fn run(&self, input: ToSave, call: ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: SaveArticleInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let note = input.note.unwrap_or_default();
         let saved = self.0.save(call.user_id, &input.pmid, &note, None).await?;
         let article = article_line(&saved.article);
-        Ok(if saved.is_noted_otherwise {
+        Ok(if saved.has_note_conflict {
             format!(
                 "It is among the saved articles already, with another note, which stays as it is: {article}"
             )
@@ -78,13 +78,13 @@ impl Tool for SaveArticle {
 struct ListSavedArticles(Literature);
 
 #[derive(Deserialize, JsonSchema)]
-pub struct ToList {
+pub struct ListArticlesInput {
     /// Words that must be in the title, the authors, the journal or the note. Without it, all are listed.
     filter: Option<String>,
 }
 
 impl Tool for ListSavedArticles {
-    type Input = ToList;
+    type Input = ListArticlesInput;
 
     const NAME: &'static str = "list_saved_articles";
     const DESCRIPTION: &'static str =
@@ -93,11 +93,11 @@ impl Tool for ListSavedArticles {
     const DONE: &'static str = "Looked at the saved articles";
     const IS_IDEMPOTENT: bool = true;
 
-    fn detail(&self, input: &ToList) -> Option<String> {
+    fn detail(&self, input: &ListArticlesInput) -> Option<String> {
         input.filter.clone()
     }
 
-    async fn run(&self, input: ToList, call: ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: ListArticlesInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let library = self.0.library(call.user_id).await?;
         let words = input.filter.unwrap_or_default();
         let found: Vec<_> = library

@@ -44,11 +44,11 @@ pub(super) fn push_space(
 }
 
 /// The maximum length, in em: nothing pushes the rest of an answer away.
-const MAX_EM: f32 = 20.0;
+const MAX_LENGTH_EM: f32 = 20.0;
 
 /// A TeX length in CSS units, relative to the text.
 pub(super) fn length(size: Dimension) -> String {
-    let value = em(size).clamp(-MAX_EM, MAX_EM);
+    let value = em(size).clamp(-MAX_LENGTH_EM, MAX_LENGTH_EM);
     let mut text = format!("{value:.4}");
     while text.ends_with('0') {
         text.pop();

@@ -1,5 +1,6 @@
 //! Actions that the page performs when the user presses their button. The browser has the same names
-//! (`ui::transcript::actions`, and the page's folder in `ui`). Other actions that the model suggests are not shown.
+//! (`ui::transcript::actions`, and the page's folder in `ui`). Other client actions that the
+//! model suggests are not shown.
 
 /// An action of the page.
 #[derive(Debug)]

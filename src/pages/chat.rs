@@ -1,4 +1,4 @@
-//! The full chat: a page without items of its own.
+//! The full chat: the default page, without fields or tabs.
 
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@
 //!
 //! - [`page`]: the parts of a page; [`scope`]: its identity, tools, payloads and actions, by tab and subtab
 //! - [`registry`]: the registered pages, and the scope of a request
-//! - [`chat`]: the full chat, which is no page of its own
+//! - [`chat`]: the full chat: the default page, without fields or tabs
 //! - [`prompt`]: the system prompt; [`fence`] separates a page's contents from it
 
 pub mod actions;

@@ -44,7 +44,7 @@ pub enum ErrorCode {
     RequestTimeout,
     /// 409: this conversation has an active run already.
     RunActive,
-    /// 409: this answer is complete, or the conversation has newer messages.
+    /// 409: this answer is complete and not cut short, or the conversation has newer messages.
     NotContinuable,
     /// 409: this intent's id was used before, for something else.
     IntentReused,

@@ -80,7 +80,7 @@ pub enum EventBody {
         model: String,
         created_at: Timestamp,
     },
-    /// An interrupted, failed or stopped run continues, in a new node.
+    /// A run that was stopped, failed, was interrupted or was cut short continues, in a new node.
     RunContinued { created_at: Timestamp },
     /// The run's activity, shown until there is output.
     Status { message: String },

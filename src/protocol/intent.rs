@@ -53,8 +53,8 @@ pub struct Regenerate {
     pub model: Option<String>,
 }
 
-/// Continues an answer that was stopped, failed or interrupted: the same run and message, from where they
-/// ended.
+/// Continues an answer that was stopped, failed, was interrupted or was cut short: the same run and message,
+/// from where they ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContinueRun {
     pub intent_id: IntentId,

@@ -126,9 +126,9 @@ pub enum ToolStatus {
     Allowed,
     /// It has begun.
     Running,
-    /// It returned its output, which the model gets.
+    /// The call returned its output, which is sent to the model.
     Complete,
-    /// It returned an error, which the model gets.
+    /// The call returned an error, which is sent to the model.
     Failed,
     /// The user denied it.
     Denied,

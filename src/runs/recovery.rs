@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
-const RECOVERY_BATCH_SIZE: usize = 64;
+const MAX_CONCURRENT_RECOVERIES: usize = 64;
 
 impl Runs {
     /// Ends the runs that an earlier process left running, and keeps their output. Reads and writes
@@ -33,7 +33,7 @@ impl Runs {
         let error = interrupted_error("interrupted", "Parlor stopped before the answer was finished.");
         // Concurrently, so that the journal commits them together.
         stream::iter(&left)
-            .for_each_concurrent(RECOVERY_BATCH_SIZE, |run| {
+            .for_each_concurrent(MAX_CONCURRENT_RECOVERIES, |run| {
                 self.end_stored_run(run.key, RunStatus::Interrupted, Some(error.clone()))
             })
             .await;

@@ -3,7 +3,7 @@
 //!
 //! The context window is given by the model server or by the settings. If it is unknown, nothing is
 //! cut. If the conversation does not fit, the model itself summarises the oldest turns once
-//! ([`Summariser`]); the summary is stored and replaces them from then on. If the summary fails,
+//! ([`Summarizer`]); the summary is stored and replaces them from then on. If the summary fails,
 //! the oldest turns are omitted, and the run still answers.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::{
         tokens::{self, TokenScale},
     },
     page_payloads::PagePayloads,
-    summary::{self, Summariser},
+    summary::{self, Summarizer},
     token_meter::TokenMeter,
 };
 use crate::{
@@ -59,7 +59,7 @@ pub(super) struct ModelRequestBuilder {
     prompts: settings::PromptSettings,
     options: RunOptions,
     clock: Option<MetadataClock>,
-    summariser: Summariser,
+    summarizer: Summarizer,
     /// Summaries of the conversation's beginning.
     summaries: Mutex<Vec<HistorySummary>>,
 }
@@ -88,7 +88,7 @@ impl ModelRequestBuilder {
             prompts: runs.prompt.clone(),
             options,
             clock: MetadataClock::new(&runs.history, clock::now()),
-            summariser: Summariser::new(runs, run),
+            summarizer: Summarizer::new(runs, run),
             summaries: Mutex::new(summaries),
         }
     }
@@ -181,7 +181,7 @@ impl ModelRequestBuilder {
         conversation.apply_summary(&self.summaries.lock(), max_summary_tokens);
         let fits_without = fit(conversation.clone(), room);
         if fits_without.omitted_turns == 0
-            || !self.settings.summarise
+            || !self.settings.summarize
             || max_summary_tokens < summary::MIN_SUMMARY_TOKENS
         {
             return fits_without.into_parts();
@@ -194,8 +194,8 @@ impl ModelRequestBuilder {
         let count = fit(conversation.clone(), comfortable).omitted_turns;
         let count = count.max(fits_without.omitted_turns);
         let summary = self
-            .summariser
-            .summarise(
+            .summarizer
+            .summarize(
                 model,
                 &conversation,
                 count,

@@ -39,7 +39,7 @@ pub enum StartError {
 fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
     match outcome {
         Outcome::Started { started, .. } => Ok(started),
-        Outcome::Done | Outcome::Deleted { .. } | Outcome::DataDeleted | Outcome::NotedOtherwise => {
+        Outcome::Done | Outcome::Deleted { .. } | Outcome::DataDeleted | Outcome::NoteConflict => {
             Err(JournalError::Rejected(ChangeRejection::NotFound).into())
         }
     }

@@ -50,7 +50,7 @@ fn summary_prompt(words: usize) -> String {
 }
 
 /// Makes the summaries of one run.
-pub(super) struct Summariser {
+pub(super) struct Summarizer {
     run: RunKey,
     models: Arc<Models>,
     journal: Journal,
@@ -59,7 +59,7 @@ pub(super) struct Summariser {
     failures: SummaryFailures,
 }
 
-impl Summariser {
+impl Summarizer {
     pub fn new(runs: &Inner, run: RunKey) -> Self {
         Self {
             run,
@@ -74,7 +74,7 @@ impl Summariser {
     /// Summarises the first `count` turns, or as many of them as fit in `room`, together with the
     /// note that replaces the turns before them. The summary has at most `max_tokens` tokens.
     /// Returns `None` if it fails, or failed recently.
-    pub async fn summarise(
+    pub async fn summarize(
         &self,
         model: &str,
         conversation: &ModelConversation,
@@ -149,7 +149,7 @@ impl Summariser {
         let mut stream = match called {
             Ok(stream) => stream,
             Err(error) => {
-                tracing::warn!(%error, "a conversation could not be summarised");
+                tracing::warn!(%error, "a conversation could not be summarized");
                 recorder.record_input(&Input::CallFailed(error));
                 return None;
             }

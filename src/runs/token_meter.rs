@@ -15,8 +15,8 @@ pub(super) struct TokenMeter {
     estimate: usize,
     scale: TokenScale,
     window: Option<usize>,
-    /// The estimated tokens of the model's output.
-    said_tokens: usize,
+    /// Bytes of the model's output, from which its tokens are estimated.
+    output_bytes: usize,
     /// The server has counted.
     is_counted: bool,
 }
@@ -27,7 +27,7 @@ impl TokenMeter {
             estimate,
             scale,
             window: window.map(|window| window.min(MAX_TOKENS)),
-            said_tokens: 0,
+            output_bytes: 0,
             is_counted: false,
         }
     }
@@ -39,9 +39,9 @@ impl TokenMeter {
             Err(error) => return vec![Input::CallFailed(error)],
         };
         match &event {
-            ModelEvent::Text(text) | ModelEvent::Thinking(text) => self.said_tokens += text.len(),
-            ModelEvent::ToolArguments { delta, .. } => self.said_tokens += delta.len(),
-            ModelEvent::ToolCall { name, .. } => self.said_tokens += name.len(),
+            ModelEvent::Text(text) | ModelEvent::Thinking(text) => self.output_bytes += text.len(),
+            ModelEvent::ToolArguments { delta, .. } => self.output_bytes += delta.len(),
+            ModelEvent::ToolCall { name, .. } => self.output_bytes += name.len(),
             // Some servers send zeros.
             ModelEvent::Usage(counted) if counted.input_tokens > 0 => {
                 self.is_counted = true;
@@ -70,7 +70,7 @@ impl TokenMeter {
     fn estimated_usage(&self) -> protocol::Usage {
         protocol::Usage {
             input_tokens: self.scale.to_counted(self.estimate).min(MAX_TOKENS),
-            output_tokens: self.said_tokens.div_ceil(tokens::BYTES_PER_TOKEN),
+            output_tokens: self.output_bytes.div_ceil(tokens::BYTES_PER_TOKEN),
             estimated: true,
             estimate: self.estimate,
             window: self.window,

@@ -169,7 +169,7 @@ impl SecretCollector {
     }
 
     pub fn add_from_mcp_server(&mut self, server: &McpServer) {
-        match &server.reached {
+        match &server.transport {
             McpTransport::Command { args, .. } => {
                 let before = std::iter::once("").chain(args.iter().map(String::as_str));
                 for (before, arg) in before.zip(args) {

@@ -109,7 +109,7 @@ fn redacts_declared_secrets_of_any_form() {
         env_from = { PIN = "A", FOLDER = "B", GREETING = "C", LOGIN = "D" }
         "#,
     );
-    let McpTransport::Command { env, .. } = &mut settings.mcp[0].reached else {
+    let McpTransport::Command { env, .. } = &mut settings.mcp[0].transport else {
         panic!("a command")
     };
     for (name, value) in [

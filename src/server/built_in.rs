@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The parts that tools and pages are made from.
-pub struct Services {
+pub struct ServerParts {
     pub settings: Settings,
     pub storage: Arc<dyn Storage>,
     pub journal: Journal,
@@ -21,22 +21,22 @@ pub struct Services {
 }
 
 /// Returns the tools that Parlor includes.
-pub fn built_in_tools(services: &Services) -> ToolRegistry {
-    let Services {
+pub fn built_in_tools(parts: &ServerParts) -> ToolRegistry {
+    let ServerParts {
         settings,
         storage,
         journal,
         pubmed,
-    } = services;
+    } = parts;
     tools::built_in(settings, storage.clone(), journal.clone(), pubmed.clone().ok())
 }
 
 /// Returns the pages that Parlor includes: one line each.
-pub fn built_in_pages(services: &Services) -> Pages {
-    Pages::new(services.settings.limits.context_bytes).with_page(Literature::new(
-        services.pubmed.clone(),
-        services.storage.clone(),
-        services.journal.clone(),
-        &services.settings.literature,
+pub fn built_in_pages(parts: &ServerParts) -> Pages {
+    Pages::new(parts.settings.limits.context_bytes).with_page(Literature::new(
+        parts.pubmed.clone(),
+        parts.storage.clone(),
+        parts.journal.clone(),
+        &parts.settings.literature,
     ))
 }

@@ -28,7 +28,7 @@ use crate::{
 mod built_in;
 mod damage_check;
 
-pub use self::built_in::{Services, built_in_pages, built_in_tools};
+pub use self::built_in::{ServerParts, built_in_pages, built_in_tools};
 
 /// The longest wait of a start for recovery, which ends the runs left by an earlier process. It takes longer
 /// only if storage fails.
@@ -63,8 +63,8 @@ impl Server {
     /// As [`open`](Self::open).
     pub async fn open_with(
         settings: Settings,
-        tools: impl FnOnce(&Services) -> ToolRegistry,
-        pages: impl FnOnce(&Services) -> Pages,
+        tools: impl FnOnce(&ServerParts) -> ToolRegistry,
+        pages: impl FnOnce(&ServerParts) -> Pages,
     ) -> Result<Self, StorageError> {
         let database = SqliteStorage::open(&settings.server.data).await?;
         let notices = Notices::default();
@@ -82,18 +82,18 @@ impl Server {
             async move { models.list().await }
         });
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
-        let services = Services {
+        let parts = ServerParts {
             pubmed: pubmed::connect(&settings),
             settings,
             storage: storage.clone(),
             journal: journal.clone(),
         };
-        let pages = pages(&services);
-        let tools = tools(&services)
+        let pages = pages(&parts);
+        let tools = tools(&parts)
             .with_source(mcp.clone())
             .with_scoped_tools(pages.tools())
-            .without_tools(&services.settings.tools.disabled);
-        let settings = services.settings;
+            .without_tools(&parts.settings.tools.disabled);
+        let settings = parts.settings;
         let runs = Runs::new(
             storage.clone(),
             journal.clone(),

@@ -26,7 +26,7 @@ pub struct HistorySettings {
     pub short_output_bytes: usize,
     /// True if the model summarises the oldest messages when the window is too small for them. Otherwise they
     /// are omitted.
-    pub summarise: bool,
+    pub summarize: bool,
     /// The timeout of a summary.
     #[serde(deserialize_with = "super::duration::positive")]
     pub summary_timeout: Duration,
@@ -97,7 +97,7 @@ impl Default for HistorySettings {
             timezone: None,
             answer_tokens: 4096,
             short_output_bytes: 500,
-            summarise: true,
+            summarize: true,
             summary_timeout: Duration::from_secs(120),
             summary_retry: Duration::from_secs(1800),
             summary_bytes: 8000,

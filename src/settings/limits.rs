@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-/// Maximum sizes, in bytes unless the name says otherwise.
+/// Limits, in bytes unless the name says otherwise.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {

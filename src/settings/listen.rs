@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 /// The accepted format, for error messages.
 pub const ADDRESS_EXAMPLE: &str = "an address and port such as 127.0.0.1:7387 or localhost:7387";
 
-/// Resolves an address. A name must resolve to this machine only; an IPv4 address is preferred.
+/// Resolves an address; an IPv4 address is preferred. `Settings::check` rejects those of other machines.
 ///
 /// # Errors
 ///
@@ -31,8 +31,8 @@ pub fn resolve(address: &str) -> Result<SocketAddr, String> {
 /// Returns an address that is reachable from other machines, if there is any: the caller rejects it.
 fn choose_address(found: &[SocketAddr]) -> Option<SocketAddr> {
     let elsewhere = found.iter().find(|address| !address.ip().is_loopback());
-    let newest = || found.iter().find(|address| address.is_ipv4());
-    elsewhere.or_else(newest).or_else(|| found.first()).copied()
+    let ipv4 = || found.iter().find(|address| address.is_ipv4());
+    elsewhere.or_else(ipv4).or_else(|| found.first()).copied()
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {

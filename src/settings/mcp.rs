@@ -20,7 +20,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct McpServer {
     /// The prefix of its tools' names.
     pub name: String,
-    pub reached: McpTransport,
+    pub transport: McpTransport,
     /// The approval policy of its tools. If unset, a call needs approval unless the server marks the tool as
     /// read-only.
     pub approval: Option<ApprovalPolicy>,
@@ -108,7 +108,7 @@ impl TryFrom<Entry> for McpServer {
         }
         let is_run = entry.args.is_some() || entry.env.is_some() || entry.env_from.is_some();
         let is_asked = entry.headers.is_some() || entry.headers_from.is_some();
-        let reached = match (entry.command, entry.url) {
+        let transport = match (entry.command, entry.url) {
             (Some(command), None) if !is_asked => McpTransport::Command {
                 command,
                 args: entry.args.unwrap_or_default(),
@@ -127,7 +127,7 @@ impl TryFrom<Entry> for McpServer {
         };
         Ok(Self {
             name,
-            reached,
+            transport,
             approval: entry.approval,
             timeout: entry.timeout,
             disabled_tools: entry.disabled_tools,
@@ -154,14 +154,14 @@ impl McpServer {
 
     /// Returns the values that must not be printed.
     pub fn variables(&self) -> &SecretVariables {
-        match &self.reached {
+        match &self.transport {
             McpTransport::Command { env, .. } => env,
             McpTransport::Url { headers, .. } => headers,
         }
     }
 
     fn variables_mut(&mut self) -> &mut SecretVariables {
-        match &mut self.reached {
+        match &mut self.transport {
             McpTransport::Command { env, .. } => env,
             McpTransport::Url { headers, .. } => headers,
         }

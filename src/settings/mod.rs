@@ -80,7 +80,7 @@ pub struct Settings {
     pub prompt: PromptSettings,
     pub history: HistorySettings,
     pub tools: ToolSettings,
-    /// Servers of tools.
+    /// MCP servers.
     pub mcp: Vec<McpServer>,
     pub literature: LiteratureSettings,
     pub limits: Limits,

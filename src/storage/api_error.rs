@@ -67,7 +67,7 @@ impl From<ChangeRejection> for ApiError {
             ),
             ChangeRejection::NotContinuable => Self::new(
                 ErrorCode::NotContinuable,
-                "Only the last answer of a conversation can be continued, and only if it broke off or was stopped. Nothing was \
+                "Only the last answer of a conversation can be continued, and only if it is incomplete. Nothing was \
                  changed.",
             ),
             ChangeRejection::IntentReused => Self::new(
@@ -88,8 +88,8 @@ impl From<ChangeRejection> for ApiError {
             ),
             ChangeRejection::LibraryFull => Self::new(
                 ErrorCode::TooLarge,
-                "As many articles, or streams, are kept as may be (settings literature.articles and literature.streams). \
-                 Nothing was changed; remove something first.",
+                "The limit of saved articles or streams (settings literature.articles and literature.streams) is reached. \
+                 Nothing was changed; remove one first.",
             ),
             ChangeRejection::TokensFull => Self::new(
                 ErrorCode::TooLarge,

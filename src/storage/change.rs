@@ -29,7 +29,7 @@ pub enum Change {
         intent: Regenerate,
         start: RunStart,
     },
-    /// Continues a run that was stopped, failed or was interrupted.
+    /// Continues a run that was stopped, failed, was interrupted or was cut short (length limit, paused turn).
     ContinueRun {
         user_id: UserId,
         intent: ContinueRun,
@@ -175,6 +175,7 @@ pub enum Change {
     StoreAbstract {
         user_id: UserId,
         pmid: String,
+        /// The abstract by paragraphs.
         summary: Vec<String>,
     },
     /// Stores the text that describes the open page to the model, as of a run's question. A stored text is
@@ -234,7 +235,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns true if the change ends a run.
+    /// Returns true for `EndRun`.
     pub fn is_run_end(&self) -> bool {
         matches!(self, Self::EndRun { .. })
     }
@@ -340,7 +341,7 @@ pub enum Outcome {
     /// Personal data of the user was deleted.
     DataDeleted,
     /// The article is saved already with a different note, which is kept.
-    NotedOtherwise,
+    NoteConflict,
     /// A run was started, now or (`again`) by an earlier copy of the same intent.
     Started {
         started: StartedRun,

@@ -1,8 +1,8 @@
 //! The storage of all user data: each user's event log, and the conversations, messages and runs that its
 //! events produce.
 //!
-//! The rest of the server sees only the trait. Only the journal writes ([`Storage::commit`]). Any part may
-//! read; each read has its own transaction. This module publishes nothing and decides nothing: the reducer
+//! The rest of the server sees only the trait. The journal writes all changes ([`Storage::commit`]); trimming
+//! deletes old log entries beside it. Any part may read; each read has its own transaction. This module publishes nothing and decides nothing: the reducer
 //! defines the meaning of an event.
 
 use std::sync::Arc;
@@ -227,7 +227,7 @@ pub trait Storage: Send + Sync + 'static {
         message_id: MessageId,
     ) -> Result<Vec<RecordedCall>, StorageError>;
 
-    /// Returns the model that last answered in a user's conversation.
+    /// Returns the model of a user's conversation: the last one that was chosen or that answered.
     async fn conversation_model(
         &self,
         user_id: UserId,

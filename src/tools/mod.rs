@@ -1,8 +1,8 @@
 //! Tools: actions that a model can request. One trait, one file a tool.
 //!
 //! A tool gives its name, its input and its labels; it receives its input and returns a text for
-//! the model. Its schedule, its time limit and the use of its output are decided elsewhere: in
-//! `agent` and [`execute()`].
+//! the model. [`execute()`] enforces the limits of time and output; `runs` schedules calls and stores
+//! their results.
 
 mod attachment;
 mod built_in;
@@ -36,7 +36,7 @@ pub use self::{
     context::{CallOrigin, ProgressReporter, ToolContext},
     execute::execute,
     payload::UNKNOWN_VERSION_FIELD,
-    registry::{ToolOffer, ToolRegistry, ToolSource},
+    registry::{ToolOffer, ToolProvider, ToolRegistry},
 };
 use crate::{
     model::{ToolInput, ToolPlan, ToolSpec},

@@ -16,11 +16,11 @@ pub struct ToolRegistry {
     tools: Vec<Arc<dyn AnyTool>>,
     /// Tools that are offered only on pages that name them.
     scoped: Vec<Arc<dyn AnyTool>>,
-    sources: Vec<Arc<dyn ToolSource>>,
+    sources: Vec<Arc<dyn ToolProvider>>,
 }
 
 /// A source of tools that can change over time.
-pub trait ToolSource: Send + Sync {
+pub trait ToolProvider: Send + Sync {
     /// Returns the present tools.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 
@@ -84,7 +84,7 @@ impl ToolRegistry {
     }
 
     /// Adds a source of tools. Of several tools with the same name, the first is used.
-    pub fn with_source(mut self, source: Arc<dyn ToolSource>) -> Self {
+    pub fn with_source(mut self, source: Arc<dyn ToolProvider>) -> Self {
         self.sources.push(source);
         self
     }
@@ -187,7 +187,7 @@ mod tests {
     #[derive(Default)]
     struct FakeSource(Mutex<Vec<Arc<dyn AnyTool>>>);
 
-    impl ToolSource for FakeSource {
+    impl ToolProvider for FakeSource {
         fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
             self.0.lock().clone()
         }

@@ -1,4 +1,4 @@
-//! The registered pages in the browser: one line each. `server.rs` registers their other half.
+//! The registered pages in the browser: one line each. `src/server/built_in.rs` registers their other half.
 
 use super::{literature, state::page_registry::PageEntry};
 

@@ -231,7 +231,7 @@ async fn uncallable_tool_is_withdrawn() {
 #[tokio::test]
 async fn redirect_does_not_leak_credentials() {
     let (elsewhere, tools) = (McpTestServer::default(), McpTestServer::default());
-    let McpTransport::Url { url, .. } = elsewhere.serve().await.reached else {
+    let McpTransport::Url { url, .. } = elsewhere.serve().await.transport else {
         panic!("it is on the web")
     };
     let routes = Router::new().route("/mcp", post(move || async move { Redirect::temporary(&url) }));

@@ -113,7 +113,7 @@ pub async fn serve(routes: Router) -> String {
 pub fn server_config(url: String) -> McpServer {
     McpServer {
         name: "web".into(),
-        reached: McpTransport::Url {
+        transport: McpTransport::Url {
             url,
             headers: SecretVariables {
                 values: [("Authorization".into(), Secret("Bearer hush".into()))].into(),

@@ -5,7 +5,7 @@ use std::{future::ready, path::Path, sync::Arc, time::Duration};
 use futures::future::BoxFuture;
 use parlor::{
     settings::{McpServer, mcp::ApprovalPolicy},
-    tools::{AnyTool, ToolRegistry, ToolSource},
+    tools::{AnyTool, ToolProvider, ToolRegistry},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Default)]
 struct PendingSource(Notify);
 
-impl ToolSource for PendingSource {
+impl ToolProvider for PendingSource {
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
         Vec::new()
     }

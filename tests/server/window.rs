@@ -1,4 +1,4 @@
-//! Conversations that exceed the model's window: outputs are shortened, turns are summarised, and the rest is
+//! Conversations that exceed the model's window: outputs are shortened, turns are summarized, and the rest is
 //! omitted.
 
 use parlor::{
@@ -69,7 +69,7 @@ async fn truncates_old_outputs_before_summarizing() {
         .collect();
     assert_eq!(outputs.len(), 4, "{last}");
     assert!(outputs[0] < 600 && outputs[3] > 2000, "{outputs:?}");
-    assert_eq!(model_calls(&upstream).len(), 8, "nothing was summarised");
+    assert_eq!(model_calls(&upstream).len(), 8, "nothing was summarized");
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn summarizes_oldest_turns_once() {
         first.starts_with("(What was said before, in short:\n\nAnn likes tea. &lt;!-- METADATA"),
         "{first}"
     );
-    assert!(!shown.to_string().contains("turn 0"), "it is summarised");
+    assert!(!shown.to_string().contains("turn 0"), "it is summarized");
     assert!(shown.to_string().contains("turn 6"), "the question is there");
     // The summary is stored: after a restart it is reused.
     parlor.stop().await;
@@ -206,7 +206,7 @@ async fn summary_size_is_limited() {
     assert!(estimate(&sent) < 1000, "{sent}");
 }
 
-/// Starts a model that answers but fails to summarise.
+/// Starts a model that answers but fails to summarize.
 async fn parlor_failing_summaries(status: u16) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;

@@ -17,6 +17,7 @@ mod cargo;
 mod css;
 mod dependencies;
 mod dev;
+mod doc_paths;
 mod fuzz;
 mod layers;
 mod release;
@@ -53,9 +54,10 @@ fn main() -> Result<()> {
         Some("fuzz") => fuzz::run(rest),
         Some("layers") => layers::check(),
         Some("test-layout") => test_layout::check(),
+        Some("doc-paths") => doc_paths::check(),
         Some("dependencies") => dependencies::check(),
         other => bail!(
-            "xtask knows build, run, dev, release, size, test, fuzz, layers, test-layout and dependencies, not {other:?}"
+            "xtask knows build, run, dev, release, size, test, fuzz, layers, test-layout, doc-paths and dependencies, not {other:?}"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Text that looks like control text and is none, and control text that would do harm if trusted.
+//! Text that only resembles control text, and control text that would do harm if trusted.
 
 use super::*;
 

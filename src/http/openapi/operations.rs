@@ -235,7 +235,7 @@ pub fn answer_approval(operation: Operation<'_>) -> Operation<'_> {
 pub fn continue_run(operation: Operation<'_>) -> Operation<'_> {
     let operation = operation
         .id("continueRun")
-        .summary("Continue an answer that was stopped, failed or interrupted");
+        .summary("Continue an answer that was stopped, failed, was interrupted or was cut short");
     let mut operation = with_run_stream(with_idempotency_key(operation));
     add_problems(operation.inner_mut(), &[409]);
     operation

@@ -54,7 +54,7 @@ impl PayloadConfig {
         }
     }
 
-    /// Returns the text that the model wrote to create this payload.
+    /// Returns a payload in the form that the model writes: the marker and the latest data.
     pub fn render_for_model(&self, payload: &Payload) -> Option<String> {
         let data: Value = serde_json::from_str(payload.data.as_str()).ok()?;
         Some(format!("{} {}", self.marker, (self.to_model_input)(&data)))

@@ -1,13 +1,14 @@
 //! The system prompt: sections in a fixed order, each with its condition.
 //!
 //! The prompt explains only what the model, the page and the context window can use. Identity, page context
-//! and the user's instructions are always included; the rest needs a window that is not small.
+//! and the user's instructions are always included. A short prompt omits payloads, capabilities and most
+//! guidelines.
 //!
 //! Text that Parlor did not write is escaped, so that nothing in it is taken for metadata
 //! ([`escape_metadata`]).
 //!
-//! Text that rarely changes comes first, so that model servers can use their prompt caches. Empty sections
-//! are omitted.
+//! The order: identity, date, page context, interactions, earlier payloads, capabilities, instructions,
+//! guidelines, server guidance. Empty sections are omitted.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -89,8 +90,8 @@ struct Section {
 }
 
 /// The share of the window for the page context and for the servers' guidance, as divisors.
-const PAGE_CONTEXT_SHARE: usize = 4;
-const GUIDANCE_SHARE: usize = 8;
+const PAGE_CONTEXT_DIVISOR: usize = 4;
+const GUIDANCE_DIVISOR: usize = 8;
 
 /// The condition for including a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +138,7 @@ impl Prompt {
         let page_context = input.page_context.map_or("", |context| context.text.trim());
         for (heading, condition) in [("Context", Full), ("", Short)] {
             prompt.add_within(
-                PAGE_CONTEXT_SHARE,
+                PAGE_CONTEXT_DIVISOR,
                 heading,
                 condition,
                 escape(page_context.to_owned()),
@@ -175,7 +176,7 @@ impl Prompt {
         );
         prompt.add("Guidelines", Full, GUIDELINES_TEXT.to_owned());
         let servers = server_guidance(input.guidance);
-        prompt.add_within(GUIDANCE_SHARE, "Servers of tools", WithTools, servers);
+        prompt.add_within(GUIDANCE_DIVISOR, "Servers of tools", WithTools, servers);
         prompt
     }
 

@@ -114,8 +114,9 @@ pub enum LibraryChange {
     /// An article was saved, or its note changed.
     ArticleSaved(SavedArticle),
     ArticleRemoved(String),
-    /// A stream was created or changed.
-    StreamKept(ResearchStream),
+    /// A stream was created or changed. The stored name is older.
+    #[serde(rename = "stream_kept")]
+    StreamSaved(ResearchStream),
     StreamDeleted(StreamId),
 }
 
@@ -172,7 +173,7 @@ pub fn apply(library: &mut Library, position: Position, change: LibraryChange) {
             library.articles.push(saved);
         }
         LibraryChange::ArticleRemoved(pmid) => library.articles.retain(|saved| saved.article.pmid != pmid),
-        LibraryChange::StreamKept(stream) => {
+        LibraryChange::StreamSaved(stream) => {
             library.streams.retain(|other| other.id != stream.id);
             library.streams.push(stream);
         }
@@ -275,18 +276,18 @@ mod tests {
         apply(
             &mut library,
             Position(1),
-            LibraryChange::StreamKept(stream.clone()),
+            LibraryChange::StreamSaved(stream.clone()),
         );
         apply(
             &mut library,
             Position(2),
-            LibraryChange::StreamKept(other.clone()),
+            LibraryChange::StreamSaved(other.clone()),
         );
         stream.name = "D".into();
         apply(
             &mut library,
             Position(3),
-            LibraryChange::StreamKept(stream.clone()),
+            LibraryChange::StreamSaved(stream.clone()),
         );
         assert_eq!(library.streams, [other.clone(), stream]);
         apply(&mut library, Position(4), LibraryChange::StreamDeleted(other.id));

@@ -6,7 +6,7 @@
 
 /// The known models of an endpoint.
 #[derive(Clone, Copy, Debug)]
-pub struct EndpointCatalogue<'a> {
+pub struct KnownModels<'a> {
     pub endpoint: &'a str,
     /// The listed ids without the endpoint's name; `None` before the first list.
     pub listed: Option<&'a [String]>,
@@ -36,7 +36,7 @@ const OLLAMA_LATEST_TAG: &str = ":latest";
 /// without it.
 const MODELS: &str = "models/";
 
-impl EndpointCatalogue<'_> {
+impl KnownModels<'_> {
     /// Returns the full name of a model, with its listed id.
     fn find(&self, id: &str) -> Option<String> {
         let is_it = |listed: &&String| {
@@ -65,7 +65,7 @@ impl EndpointCatalogue<'_> {
 }
 
 /// Resolves a name among all endpoints.
-pub fn resolve_name(name: &str, catalogues: &[EndpointCatalogue]) -> ModelMatch {
+pub fn resolve_name(name: &str, catalogues: &[KnownModels]) -> ModelMatch {
     let endpoint = name.split_once('/').and_then(|(endpoint, id)| {
         let catalogue = catalogues.iter().find(|other| other.endpoint == endpoint)?;
         (!id.is_empty()).then_some((catalogue, id))

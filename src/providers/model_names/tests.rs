@@ -11,7 +11,7 @@ fn resolved(name: &str) -> ModelMatch {
     let gemini = ids(&["models/gemini-2.5-flash"]);
     let router = ids(&["deepseek/deepseek-r1", "x-ai/grok:free", "qwen"]);
     let open = ids(&["open"]);
-    let catalogue = |endpoint, listed, is_whole| EndpointCatalogue {
+    let catalogue = |endpoint, listed, is_whole| KnownModels {
         endpoint,
         listed,
         is_complete: is_whole,

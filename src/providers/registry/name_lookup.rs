@@ -7,7 +7,7 @@ use crate::{
     model::Endpoint,
     protocol::RunError,
     providers::{
-        model_names::{EndpointCatalogue, ModelMatch, resolve_name},
+        model_names::{KnownModels, ModelMatch, resolve_name},
         tour,
     },
 };
@@ -33,11 +33,11 @@ impl Inner {
     }
 
     pub(super) fn resolve_name_with(&self, name: &str, cached: Option<&ModelListCache>) -> ModelMatch {
-        let mut catalogues: Vec<EndpointCatalogue> =
+        let mut catalogues: Vec<KnownModels> =
             self.endpoints.iter().map(|slot| slot.catalogue(cached)).collect();
         let tour = [tour::MODEL.to_owned()];
         if cached.is_some_and(|cached| cached.has_only_tour) {
-            catalogues.push(EndpointCatalogue {
+            catalogues.push(KnownModels {
                 endpoint: tour::ENDPOINT,
                 listed: Some(&tour),
                 is_complete: true,
@@ -113,12 +113,12 @@ impl Inner {
 
 impl EndpointSlot {
     /// Returns the known models of the endpoint.
-    fn catalogue<'a>(&'a self, cached: Option<&'a ModelListCache>) -> EndpointCatalogue<'a> {
+    fn catalogue<'a>(&'a self, cached: Option<&'a ModelListCache>) -> KnownModels<'a> {
         let endpoint = self.endpoint.name();
         let listed = cached.and_then(|cached| cached.by_endpoint.get(endpoint));
         let is_certain =
             cached.is_some_and(|cached| cached.is_fresh() && cached.answered_endpoints.contains(endpoint));
-        EndpointCatalogue {
+        KnownModels {
             endpoint,
             listed: listed.map(|listed| &*listed.ids),
             is_complete: self.lists_all_models && is_certain,

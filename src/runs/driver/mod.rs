@@ -135,7 +135,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Continues the answer, beginning with the available room.
+    /// Prepares the request of the next model call.
     fn prepare_call(&mut self, with_tools: bool) {
         let tools = if with_tools {
             self.toolbox.offer().specs()

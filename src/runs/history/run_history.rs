@@ -8,7 +8,7 @@ use crate::{
     providers::endpoint_name,
 };
 
-/// All stored data of a conversation.
+/// The branch to a run's answer, with its opaque data.
 #[derive(Clone, Copy, Debug)]
 pub struct RunHistory<'a> {
     /// The messages that lead to the answer, oldest first; the last is the question.

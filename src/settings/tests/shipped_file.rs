@@ -75,7 +75,7 @@ fn shipped_mcp_examples_are_valid() {
     };
     let files = McpServer {
         name: "files".into(),
-        reached: mcp::McpTransport::Command {
+        transport: mcp::McpTransport::Command {
             command: "npx".into(),
             args: ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/notes"]
                 .map(Into::into)
@@ -88,7 +88,7 @@ fn shipped_mcp_examples_are_valid() {
     };
     let tickets = McpServer {
         name: "tickets".into(),
-        reached: mcp::McpTransport::Url {
+        transport: mcp::McpTransport::Url {
             url: "https://tickets.example/mcp".into(),
             headers: variables(
                 [("X-Client", "Parlor"), ("Authorization", "Bearer t2")],

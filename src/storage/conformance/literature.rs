@@ -172,7 +172,7 @@ pub async fn saving_again_keeps_the_note(backend: &dyn Backend) {
         .await
         .unwrap();
     for (words, outcome) in [
-        ("A model's.", Outcome::NotedOtherwise),
+        ("A model's.", Outcome::NoteConflict),
         ("Ann's own.", Outcome::Done),
         ("", Outcome::Done),
     ] {

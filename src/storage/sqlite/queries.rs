@@ -1,5 +1,5 @@
-//! Queries about logs, conversation lists and runs; those about messages are in `messages`. Each expects a
-//! connection with an open transaction, so that its results are consistent.
+//! Queries about logs, conversation lists and runs; those about messages are in `messages`. The caller opens
+//! a transaction where several results must be consistent.
 
 use futures::TryStreamExt;
 use serde::de::Error as _;

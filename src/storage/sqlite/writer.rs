@@ -20,7 +20,7 @@ pub(super) struct WriteConnection {
     pub(super) connection: Option<SqliteConnection>,
     /// Runs whose conversation was deleted while they were active. Their further output is dropped.
     pub(super) orphaned_runs: HashSet<MessageId>,
-    /// The number of deleted conversations and memories. Updated with each commit.
+    /// The number of changes that deleted user data. Updated with each commit.
     pub(super) deletion_count: watch::Sender<u64>,
 }
 

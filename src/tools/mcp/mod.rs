@@ -26,7 +26,7 @@ use tokio::{sync::Mutex, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::server::Server;
-use super::{AnyTool, ToolSource};
+use super::{AnyTool, ToolProvider};
 use crate::{protocol::RunError, secrets::Secrets, settings::McpServer};
 
 /// Maximum size of a server's message, in bytes; a larger one ends its connection.
@@ -68,7 +68,7 @@ impl Servers {
     }
 }
 
-impl ToolSource for Servers {
+impl ToolProvider for Servers {
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
         self.servers.iter().flat_map(Server::tools).collect()
     }

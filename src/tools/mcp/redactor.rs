@@ -23,7 +23,7 @@ const MAX_EXCERPT_BYTES: usize = 1000;
 
 impl ServerRedactor {
     pub fn new(settings: &McpServer, secrets: Arc<Secrets>) -> Self {
-        let address = match &settings.reached {
+        let address = match &settings.transport {
             McpTransport::Url { url, .. } if url.contains(['@', '?']) => Some(url.as_str().into()),
             _ => None,
         };

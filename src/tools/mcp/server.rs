@@ -265,7 +265,7 @@ impl Server {
             is_odd_discovery: false,
             status: None,
         };
-        match &self.settings.reached {
+        match &self.settings.transport {
             McpTransport::Command { command, args, env } => {
                 let run = StdioTransport::spawn(command, args, env, self.redactor.clone());
                 let transport = run.map_err(|error| unusable(format!("{command} can't be run: {error}")))?;
@@ -280,7 +280,7 @@ impl Server {
 
     /// Returns the reason for a failed connection, as a clearer message where possible.
     async fn explain_failure(&self, error: OpenError) -> String {
-        match &self.settings.reached {
+        match &self.settings.transport {
             McpTransport::Url { url, headers }
                 if error.status.is_some_and(is_unknown) && legacy::is_legacy(url, headers).await =>
             {

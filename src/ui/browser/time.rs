@@ -104,7 +104,7 @@ pub fn set_timeout(ms: f64, call: impl FnOnce() + 'static) -> Timer {
     Timer(id.ok().map(|id| (id, SendWrapper::new(call))))
 }
 
-/// Calls before the next paint.
+/// Runs a callback before the next paint.
 pub fn on_next_frame(call: impl FnOnce() + 'static) {
     if super::is_page_hidden() {
         set_timeout(HIDDEN_FRAME_INTERVAL_MS, call).detach();

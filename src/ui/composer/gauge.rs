@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// From this percentage on, the oldest messages will soon be shortened or summarised.
+/// From this percentage on, the oldest messages will soon be shortened or summarized.
 const NEARLY_FULL_PERCENT: usize = 80;
 
 /// The gauge, shown when the use is known.
@@ -76,7 +76,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
             <h2>"The model’s context window"</h2>
             <p>{figures}</p>
             <p>
-                "It holds everything that the model reads: its instructions, its tools and this conversation. When there is no room for all, old tool outputs are shortened first, and then the oldest messages are summarised."
+                "It holds everything that the model reads: its instructions, its tools and this conversation. When there is no room for all, old tool outputs are shortened first, and then the oldest messages are summarized."
             </p>
         </div>
     }

@@ -185,7 +185,7 @@ fn SendError() -> impl IntoView {
     view! { <div role="alert">{shown}</div> }
 }
 
-/// One button for both, so that the focus stays when it changes.
+/// The button for Send and Stop: one element, to keep the focus.
 #[component]
 fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView {
     let (conversations, run_intents) = (use_conversations(), use_run_intents());

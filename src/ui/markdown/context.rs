@@ -1,4 +1,4 @@
-//! What the views of one text share.
+//! Data shared by the views of one text.
 
 use std::sync::Arc;
 

@@ -102,19 +102,22 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     let list = use_conversation_list();
     let input = NodeRef::<html::Input>::new();
     let title = row.title.get_untracked();
-    let (before, shown) = (title.clone(), title.clone());
+    let before = title.clone();
+    // The click that opened the field ends after its first effect and may remove the selection. The whole title is
+    // therefore selected with the next frame, or before the first key if that comes earlier.
+    let is_selected = StoredValue::new(false);
+    let select_once = move || {
+        if is_selected.try_update_value(|is_selected| std::mem::replace(is_selected, true)) == Some(false)
+            && let Some(input) = input.get_untracked()
+        {
+            input.select();
+        }
+    };
     Effect::new(move |_| {
         if let Some(input) = input.get() {
             browser::focus(&input);
             input.select();
-            // The click that opened the field ends after this and may remove the selection; a user who types already
-            // has none.
-            let shown = shown.clone();
-            browser::on_next_frame(move || {
-                if input.value() == shown {
-                    input.select();
-                }
-            });
+            browser::on_next_frame(select_once);
         }
     });
     let save = move || {
@@ -133,19 +136,22 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
         }
     };
     let save_on_blur = save.clone();
-    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "Enter" if !event.is_composing() => {
-            event.prevent_default();
-            save();
-            focus_link(row.id);
+    let on_key = move |event: ev::KeyboardEvent| {
+        select_once();
+        match event.key().as_str() {
+            "Enter" if !event.is_composing() => {
+                event.prevent_default();
+                save();
+                focus_link(row.id);
+            }
+            "Escape" => {
+                // Escape must not close the drawer.
+                event.prevent_default();
+                renaming.set(false);
+                focus_link(row.id);
+            }
+            _ => {}
         }
-        "Escape" => {
-            // Escape must not close the drawer.
-            event.prevent_default();
-            renaming.set(false);
-            focus_link(row.id);
-        }
-        _ => {}
     };
     view! {
         <input

@@ -1,4 +1,4 @@
-//! What the event stream brings for single features: payloads, changes of the shown page's data and of the settings.
+//! Stream updates for single features: payloads, changes of the shown page's data and of the settings.
 
 use leptos::prelude::*;
 

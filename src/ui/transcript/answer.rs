@@ -81,7 +81,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     }
 }
 
-/// True if the answer can be continued: it is not empty, it is the last one, and it broke off or was stopped.
+/// True if the answer can be continued: it is not empty, it is the last one, and it is incomplete.
 fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     let rows = use_conversations().view(conversation_id).rows;
     let (id, run, parts) = (row.id, row.run.clone(), row.parts.clone());

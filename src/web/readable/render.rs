@@ -165,8 +165,8 @@ impl<'a> Renderer<'a> {
             .request_gap(if is_in_list { gap.min(Gap::Line) } else { gap });
     }
 
-    /// Returns `true` for a form that is not the page itself. Some pages are one form; any other
-    /// form is not part of the text.
+    /// Returns true for a form that is only a small part of the page: it is not part of the text. Some pages
+    /// are one form.
     fn is_minor(&self, form: Range<usize>) -> bool {
         self.prose_index.chars_in(&form) * 2 < self.prose_index.chars_in(&self.content)
     }

@@ -30,7 +30,7 @@ async fn summary_is_counted_as_a_separate_call() {
     })
     .await;
     let conversation = Uuid::now_v7();
-    let mut summarised = Vec::new();
+    let mut summarized = Vec::new();
     for turn in 0..6 {
         let request = json!({
             "message": format!("turn {turn} {}", "word ".repeat(400)), "model": "test/any", "conversation_id": conversation,
@@ -38,10 +38,10 @@ async fn summary_is_counted_as_a_separate_call() {
         let last = parlor.chat(&request).await.read_to_end().await.pop().unwrap();
         let made = get_diagnostics(&parlor, &last["message_id"]).await;
         if made["calls"].as_array().unwrap().len() > 1 {
-            summarised.push(made);
+            summarized.push(made);
         }
     }
-    let made = &summarised[0];
+    let made = &summarized[0];
     let calls: Vec<(&Value, &Value, &Value)> = made["calls"]
         .as_array()
         .unwrap()

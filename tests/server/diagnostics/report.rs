@@ -130,7 +130,7 @@ async fn reports_truncation_and_parameters() {
     let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         settings.endpoints[0].context_window = Some(3000);
-        settings.history.summarise = false;
+        settings.history.summarize = false;
     })
     .await;
     let conversation = Uuid::now_v7();

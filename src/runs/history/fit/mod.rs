@@ -2,8 +2,8 @@
 //! conversation out.
 //!
 //! Tool outputs are shortened first, the oldest before the others and those of the present turn
-//! last of all. In between, the oldest turns are omitted, and if that is not enough, the note that
-//! replaces earlier turns. The instructions and the present turn always stay. The order never
+//! last. In between, the oldest turns are omitted; last of all, the note that replaces earlier
+//! turns becomes a short one. The instructions and the present turn always stay. The order never
 //! changes, and each call keeps its output: only whole turns are omitted.
 
 use super::{ModelConversation, tokens};

@@ -1,5 +1,4 @@
-//! The metadata that a model is given with each message: its time, the pause before it, and the
-//! tools used.
+//! The metadata of messages for the model: time, pause, files, tools used.
 //!
 //! They precede the text as `<!-- METADATA: {…} -->`. Nobody else may write such metadata: text
 //! that looks like them in any other input of the model, whoever wrote it, is escaped ([`escape_metadata`]), and metadata

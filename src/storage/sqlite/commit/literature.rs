@@ -31,7 +31,7 @@ impl Batch {
                 return Ok(Outcome::Done);
             }
             if !known.note.is_empty() && known.note != *note {
-                return Ok(Outcome::NotedOtherwise);
+                return Ok(Outcome::NoteConflict);
             }
             let replaces = [known.note];
             return self
@@ -163,7 +163,7 @@ impl Batch {
             let item = LibraryItem::Stream(stream.id);
             self.erase_logged_changes(connection, user_id, item).await?;
         }
-        self.log_library_change(connection, user_id, &LibraryChange::StreamKept(stream.clone()))
+        self.log_library_change(connection, user_id, &LibraryChange::StreamSaved(stream.clone()))
             .await?;
         Ok(match known {
             Some(_) => Outcome::DataDeleted,
@@ -250,7 +250,7 @@ impl LibraryItem<'_> {
         };
         match (self, serde_json::from_str(change.as_str())) {
             (Self::Article(pmid), Ok(LibraryChange::ArticleSaved(saved))) => saved.article.pmid == pmid,
-            (Self::Stream(id), Ok(LibraryChange::StreamKept(stream))) => stream.id == id,
+            (Self::Stream(id), Ok(LibraryChange::StreamSaved(stream))) => stream.id == id,
             _ => false,
         }
     }

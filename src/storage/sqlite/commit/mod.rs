@@ -1,4 +1,4 @@
-//! Commits several changes in one transaction, with a savepoint for each. All writes go through here.
+//! Commits several changes in one transaction, with a savepoint for each. All changes are written here.
 //!
 //! Each query is a round trip to the database thread and blocks the whole batch. Statements that always run
 //! together are therefore one text, whose parameters (`?1`) are shared by all of them. sqlx counts the

@@ -25,7 +25,7 @@ impl Batch {
             .await
     }
 
-    /// Stores a summary. If another run has summarised up to the same message meanwhile, that summary is
+    /// Stores a summary. If another run has summarized up to the same message meanwhile, that summary is
     /// kept.
     pub(super) async fn store_summary(
         &self,

@@ -34,7 +34,7 @@ impl Batch {
             ..
         } = intent;
         let run = start.run;
-        // A user key log has grown in this transaction exists already.
+        // A user whose log has grown in this transaction exists already.
         if !self.last_positions.contains_key(&user_id) {
             ensure_user(connection, user_id).await?;
         }

@@ -23,7 +23,7 @@ use crate::{
 
 /// Far above the server's limit for one event.
 const MAX_FRAME_BYTES: usize = 16 << 20;
-/// The hidden tab that holds this lock keeps its stream.
+/// The lock whose holder, a hidden tab, keeps its stream.
 const HIDDEN_TAB_LOCK: &str = "parlor-hidden";
 
 /// The connection. One per page.

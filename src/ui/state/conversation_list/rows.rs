@@ -14,7 +14,7 @@ pub struct ListRow {
     pub is_running: ArcRwSignal<bool>,
     /// True if its active run waits for the user.
     pub is_waiting: ArcRwSignal<bool>,
-    /// True if a run has ended in it since the user last looked.
+    /// True if a run has ended in it, or begun to wait, since the user last looked.
     pub is_unseen: ArcRwSignal<bool>,
 }
 

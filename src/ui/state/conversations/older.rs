@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl OpenConversations {
-    /// Loads older messages when the user scrolls near the first loaded one. After a failure only a request of the
-    /// user does.
+    /// Loads older messages when the user scrolls near the first loaded one. After a failure it does
+    /// nothing: the user or a reconnect retries.
     pub fn load_older_near_start(self, id: ConversationId) {
         if self.lifecycle.is_hydrated()
             && self

@@ -5,7 +5,7 @@ use std::path::Path;
 use parlor::{
     protocol::{Fraction, ToolProgress},
     settings::McpServer,
-    tools::ToolSource,
+    tools::ToolProvider,
 };
 
 use crate::{TestServers, call_with_progress, server_config};

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::symlink, sync::Arc, time::Duration};
 
 use parlor::{
     settings::McpServer,
-    tools::{ToolSource, mcp::Servers},
+    tools::{ToolProvider, mcp::Servers},
 };
 use tokio::{
     io::AsyncReadExt,

@@ -18,7 +18,7 @@ use parlor::{
         McpServer, Secret,
         mcp::{McpTransport, SecretVariables},
     },
-    tools::{self, AnyTool, CallOrigin, ToolError, ToolResult, ToolSource, mcp::Servers},
+    tools::{self, AnyTool, CallOrigin, ToolError, ToolProvider, ToolResult, mcp::Servers},
 };
 use tokio::time::{sleep, timeout};
 
@@ -35,7 +35,7 @@ struct TestServers(Servers);
 fn server_config(command: &str, args: &[&str]) -> McpServer {
     McpServer {
         name: "x".into(),
-        reached: McpTransport::Command {
+        transport: McpTransport::Command {
             command: command.into(),
             args: args.iter().map(|arg| (*arg).into()).collect(),
             env: SecretVariables::default(),
@@ -109,7 +109,7 @@ fn set_env(settings: &mut McpServer, values: &[(&str, &str)]) {
     let values = values
         .iter()
         .map(|(name, value)| ((*name).into(), Secret((*value).into())));
-    if let McpTransport::Command { env, .. } = &mut settings.reached {
+    if let McpTransport::Command { env, .. } = &mut settings.transport {
         env.values = BTreeMap::from_iter(values);
     }
 }

@@ -65,7 +65,7 @@ pub enum ConnectionStatus {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum ConnectionState {
+enum StreamState {
     Off,
     Connecting {
         since: Ms,
@@ -83,7 +83,7 @@ enum ConnectionState {
 /// The state of the connection.
 #[derive(Debug)]
 pub struct ReconnectPolicy {
-    state: ConnectionState,
+    state: StreamState,
     /// Failed connections in a row.
     failures: u32,
     hidden_since: Option<Ms>,
@@ -94,7 +94,7 @@ pub struct ReconnectPolicy {
 impl Default for ReconnectPolicy {
     fn default() -> Self {
         Self {
-            state: ConnectionState::Off,
+            state: StreamState::Off,
             failures: 0,
             hidden_since: None,
             is_lock_holder: false,
@@ -109,11 +109,11 @@ impl ReconnectPolicy {
         match input {
             // Many tabs opened in the background would otherwise hold a stream each.
             ConnectionEvent::Start if self.hidden_since.is_some() && !self.is_lock_holder => {
-                self.state = ConnectionState::Suspended
+                self.state = StreamState::Suspended
             }
             ConnectionEvent::Start => return self.connect(now),
             ConnectionEvent::Pause => {
-                self.state = ConnectionState::Off;
+                self.state = StreamState::Off;
                 return Some(ConnectionEffect::Disconnect);
             }
             ConnectionEvent::Hidden => {
@@ -121,7 +121,7 @@ impl ReconnectPolicy {
             }
             ConnectionEvent::LockGranted if self.hidden_since.is_some() => {
                 self.is_lock_holder = true;
-                if self.state == ConnectionState::Suspended {
+                if self.state == StreamState::Suspended {
                     return self.connect(now);
                 }
             }
@@ -131,28 +131,27 @@ impl ReconnectPolicy {
                 if self.is_silent_too_long(now)
                     || matches!(
                         self.state,
-                        ConnectionState::BackingOff { .. } | ConnectionState::Suspended
+                        StreamState::BackingOff { .. } | StreamState::Suspended
                     )
                 {
                     return self.connect(now);
                 }
             }
             ConnectionEvent::Online
-                if self.is_silent_too_long(now)
-                    || matches!(self.state, ConnectionState::BackingOff { .. }) =>
+                if self.is_silent_too_long(now) || matches!(self.state, StreamState::BackingOff { .. }) =>
             {
                 return self.connect(now);
             }
             // If the network is really gone, this shows it without waiting for the silence timeout; if not, a new
             // stream takes over.
-            ConnectionEvent::Offline if matches!(self.state, ConnectionState::Open { .. }) => {
+            ConnectionEvent::Offline if matches!(self.state, StreamState::Open { .. }) => {
                 return self.connect(now);
             }
-            ConnectionEvent::Opened if matches!(self.state, ConnectionState::Connecting { .. }) => {
-                self.state = ConnectionState::Open { heard: now };
+            ConnectionEvent::Opened if matches!(self.state, StreamState::Connecting { .. }) => {
+                self.state = StreamState::Open { heard: now };
             }
             ConnectionEvent::Received => {
-                if let ConnectionState::Open { heard } = &mut self.state {
+                if let StreamState::Open { heard } = &mut self.state {
                     *heard = now;
                     self.failures = 0;
                 }
@@ -160,7 +159,7 @@ impl ReconnectPolicy {
             ConnectionEvent::Closed
                 if matches!(
                     self.state,
-                    ConnectionState::Connecting { .. } | ConnectionState::Open { .. }
+                    StreamState::Connecting { .. } | StreamState::Open { .. }
                 ) =>
             {
                 self.schedule_retry(now, random);
@@ -177,15 +176,15 @@ impl ReconnectPolicy {
 
     fn tick(&mut self, now: Ms, random: f64) -> Option<ConnectionEffect> {
         if self.hidden_close_at().is_some_and(|at| now >= at)
-            && !matches!(self.state, ConnectionState::Off | ConnectionState::Suspended)
+            && !matches!(self.state, StreamState::Off | StreamState::Suspended)
         {
-            self.state = ConnectionState::Suspended;
+            self.state = StreamState::Suspended;
             return Some(ConnectionEffect::Disconnect);
         }
         match self.state {
-            ConnectionState::BackingOff { until } if now >= until => self.connect(now),
-            ConnectionState::Open { heard } if now - heard >= SILENCE_TIMEOUT => self.connect(now),
-            ConnectionState::Connecting { since } if now - since >= OPEN_TIMEOUT => {
+            StreamState::BackingOff { until } if now >= until => self.connect(now),
+            StreamState::Open { heard } if now - heard >= SILENCE_TIMEOUT => self.connect(now),
+            StreamState::Connecting { since } if now - since >= OPEN_TIMEOUT => {
                 self.schedule_retry(now, random);
                 Some(ConnectionEffect::Disconnect)
             }
@@ -195,18 +194,18 @@ impl ReconnectPolicy {
 
     /// Returns true if an open stream has been silent for longer than the server's heartbeat interval allows.
     fn is_silent_too_long(&self, now: Ms) -> bool {
-        matches!(self.state, ConnectionState::Open { heard } if now - heard > WAKE_SILENCE_TIMEOUT)
+        matches!(self.state, StreamState::Open { heard } if now - heard > WAKE_SILENCE_TIMEOUT)
     }
 
     fn connect(&mut self, now: Ms) -> Option<ConnectionEffect> {
-        self.state = ConnectionState::Connecting { since: now };
+        self.state = StreamState::Connecting { since: now };
         Some(ConnectionEffect::Connect)
     }
 
     fn schedule_retry(&mut self, now: Ms, random: f64) {
         let longest = (MIN_RETRY_DELAY * 2f64.powi(self.failures.min(10) as i32)).min(MAX_RETRY_DELAY);
         self.failures += 1;
-        self.state = ConnectionState::BackingOff {
+        self.state = StreamState::BackingOff {
             until: now + longest * (0.5 + random / 2.0),
         };
     }
@@ -214,10 +213,10 @@ impl ReconnectPolicy {
     /// The time for the next [`ConnectionEvent::Tick`], if nothing else happens before.
     pub fn deadline(&self) -> Option<Ms> {
         let own = match self.state {
-            ConnectionState::Off | ConnectionState::Suspended => return None,
-            ConnectionState::Connecting { since } => since + OPEN_TIMEOUT,
-            ConnectionState::Open { heard } => heard + SILENCE_TIMEOUT,
-            ConnectionState::BackingOff { until } => until,
+            StreamState::Off | StreamState::Suspended => return None,
+            StreamState::Connecting { since } => since + OPEN_TIMEOUT,
+            StreamState::Open { heard } => heard + SILENCE_TIMEOUT,
+            StreamState::BackingOff { until } => until,
         };
         Some(self.hidden_close_at().map_or(own, |at| own.min(at)))
     }
@@ -232,10 +231,10 @@ impl ReconnectPolicy {
     /// The connection status for the user.
     pub fn status(&self) -> ConnectionStatus {
         match self.state {
-            ConnectionState::Open { .. } => ConnectionStatus::Connected,
-            ConnectionState::BackingOff { .. } => ConnectionStatus::Disconnected,
-            ConnectionState::Connecting { .. } if self.failures > 0 => ConnectionStatus::Disconnected,
-            ConnectionState::Off | ConnectionState::Suspended | ConnectionState::Connecting { .. } => {
+            StreamState::Open { .. } => ConnectionStatus::Connected,
+            StreamState::BackingOff { .. } => ConnectionStatus::Disconnected,
+            StreamState::Connecting { .. } if self.failures > 0 => ConnectionStatus::Disconnected,
+            StreamState::Off | StreamState::Suspended | StreamState::Connecting { .. } => {
                 ConnectionStatus::Idle
             }
         }

@@ -207,7 +207,7 @@ impl OutgoingMessages {
         self.mark_failed(message, true)
     }
 
-    /// Marks the message being sent as not wanted any more. Returns it, if there is one.
+    /// Requests a stop of the message being sent. Returns it, if there is one.
     pub fn stop(&mut self, id: ConversationId) -> Option<&OutgoingMessage> {
         let sending = self
             .messages

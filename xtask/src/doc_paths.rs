@@ -1,0 +1,95 @@
+//! `scripts/xtask doc-paths`: checks that the paths and tests that the documents name in backticks exist.
+//!
+//! `src/hub/mod.rs` is a path, `src/hub/tests.rs::delivers_in_order` a test, and
+//! `end2end/tests/stop.spec.ts: stops at once` the title of an end-to-end test.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, Result, bail};
+
+/// The folders whose paths are checked.
+const FOLDERS: [&str; 11] = [
+    "benches",
+    "docs",
+    "end2end",
+    "examples",
+    "migrations",
+    "public",
+    "scripts",
+    "src",
+    "style",
+    "tests",
+    "xtask",
+];
+
+/// Fails if a document names a path or a test that does not exist. Lists each.
+pub fn check() -> Result<()> {
+    let mut documents = vec![
+        "ARCHITECTURE.md".into(),
+        "CONTRIBUTING.md".into(),
+        "README.md".into(),
+    ];
+    for entry in fs::read_dir("docs")? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            documents.push(path);
+        }
+    }
+    let mut faults = String::new();
+    for document in documents {
+        let text =
+            fs::read_to_string(&document).with_context(|| format!("reading {}", document.display()))?;
+        for name in quoted(&text) {
+            if let Some(fault) = fault_of(name) {
+                faults.push_str(&format!("  {}: `{name}`: {fault}\n", document.display()));
+            }
+        }
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("these do not exist:\n{faults}")
+}
+
+/// Returns the texts in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().filter(|line| !line.starts_with("```"));
+    lines.flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// Returns the fault of a name, if it is a path of the repository.
+fn fault_of(name: &str) -> Option<&'static str> {
+    let (path, test) = match name.split_once("::").or_else(|| name.split_once(": ")) {
+        Some((path, test)) => (path, Some(test)),
+        None => (name, None),
+    };
+    let folder = path.split('/').next().unwrap_or_default();
+    let is_path = path.contains('/') && FOLDERS.contains(&folder);
+    if !is_path || path.contains(['*', '{', '<', ' ', 'N']) {
+        return None;
+    }
+    let path = Path::new(path);
+    match test {
+        _ if !path.exists() => Some("no such file"),
+        Some(test) if !fs::read_to_string(path).is_ok_and(|text| text.contains(test)) => Some("no such test"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_paths_in_backticks() {
+        let text = "See `src/a.rs` and `x`.\n```text\nsrc/b.rs\n```\n";
+        assert_eq!(quoted(text).collect::<Vec<_>>(), ["src/a.rs", "x"]);
+    }
+
+    #[test]
+    fn names_missing_files_only() {
+        assert_eq!(fault_of("src/no_such_file.rs"), Some("no such file"));
+        assert_eq!(fault_of("/api/events"), None);
+        assert_eq!(fault_of("application/json"), None);
+    }
+}
