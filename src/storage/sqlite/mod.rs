@@ -31,6 +31,7 @@ mod commit;
 mod damage_check;
 mod data_folder;
 mod literature;
+mod log_range;
 mod messages;
 mod model_calls;
 mod opaque;

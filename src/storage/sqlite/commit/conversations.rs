@@ -142,12 +142,14 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         self.orphaned_runs.extend(active_run);
-        sqlx::query("INSERT INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)")
-            .bind(&conversation)
-            .bind(&user)
-            .bind(self.at.0)
-            .execute(&mut *connection)
-            .await?;
+        sqlx::query(
+            "INSERT OR REPLACE INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)",
+        )
+        .bind(&conversation)
+        .bind(&user)
+        .bind(self.at.0)
+        .execute(&mut *connection)
+        .await?;
         self.events
             .iter_mut()
             .filter(|logged| logged.event.conversation_id == conversation_id)
