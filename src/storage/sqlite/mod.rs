@@ -26,6 +26,7 @@ use crate::protocol::{
 };
 
 mod attachments;
+mod branch;
 mod checkpoint;
 mod commit;
 mod damage_check;

@@ -1,8 +1,9 @@
 //! Unreadable rows: each affects only itself.
 
 use super::*;
-use crate::protocol::{Event, MessageBody, RunStatus, ToolStatus};
+use crate::protocol::{Event, MessageBody, RunError, RunStatus, ToolStatus};
 
+mod links;
 mod numbers;
 mod related_rows;
 mod users;

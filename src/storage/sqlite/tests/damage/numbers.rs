@@ -1,7 +1,6 @@
 //! Damaged numbers: each affects only itself. `STRICT` tables have them only if a page is damaged.
 
 use super::*;
-use crate::protocol::RunError;
 
 #[tokio::test]
 async fn a_damaged_time_is_isolated() {
