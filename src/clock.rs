@@ -8,7 +8,11 @@ use crate::protocol::Timestamp;
 
 /// Returns the current time in milliseconds. A clock before 1970 counts as 1970.
 pub fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    timestamp_of(SystemTime::now())
+}
+
+fn timestamp_of(time: SystemTime) -> Timestamp {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
@@ -25,10 +29,14 @@ pub struct ClockTooEarlyError;
 ///
 /// If it is before 1970.
 pub fn check() -> Result<(), ClockTooEarlyError> {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(ClockTooEarlyError),
+    check_time(SystemTime::now())
+}
+
+fn check_time(now: SystemTime) -> Result<(), ClockTooEarlyError> {
+    if now < UNIX_EPOCH {
+        return Err(ClockTooEarlyError);
     }
+    Ok(())
 }
 
 /// Formats a time to the minute: `2026-11-21 13:01 CET`.
@@ -39,5 +47,25 @@ pub fn format_minute(at: Timestamp, zone: &TimeZone) -> String {
             there.strftime("%Y-%m-%d %H:%M %Z").to_string()
         }
         Err(_) => "unknown".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn rejects_a_clock_before_1970() {
+        let early = UNIX_EPOCH - Duration::from_nanos(1);
+        let error = check_time(early).unwrap_err().to_string();
+        assert!(
+            error.contains("before 1970") && error.contains("set the clock"),
+            "{error}"
+        );
+        assert_eq!(timestamp_of(early), Timestamp(0));
+        assert!(check_time(UNIX_EPOCH).is_ok() && check().is_ok());
+        assert_eq!(timestamp_of(UNIX_EPOCH + Duration::from_millis(7)), Timestamp(7));
     }
 }

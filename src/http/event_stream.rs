@@ -26,7 +26,7 @@ use crate::{
     hub::{Follower, FollowerItem, Topic},
     protocol::error::excerpt,
     protocol::{Event, Position, StreamNotice, sse},
-    storage::LoggedEvent,
+    storage::{LoggedEvent, StorageError, StorageErrorKind},
 };
 
 /// The maximum length of a write that joins several available events, in bytes.
@@ -111,6 +111,16 @@ pub trait Projection: Send + 'static {
 
     /// Returns true if no more events will come. Called at each heartbeat.
     fn is_over(&mut self) -> impl Future<Output = bool> + Send;
+}
+
+/// Returns the notice that ends a stream whose log could not be read.
+fn failure_notice(error: &StorageError) -> StreamNotice {
+    match error {
+        // The log is readable; the end of the run is not in it.
+        StorageError::RunAbandoned => StreamNotice::Unavailable,
+        error if error.kind() == StorageErrorKind::Damaged => StreamNotice::LogDamaged,
+        _ => StreamNotice::Unavailable,
+    }
 }
 
 /// Projects every event as it is logged.
@@ -212,7 +222,7 @@ impl<P: Projection> EventStreamBody<P> {
             Ok(FollowerItem::Reset) => return Some(self.final_notice(StreamNotice::Reset)),
             Err(error) => {
                 tracing::error!(%error, "cannot read the log");
-                return Some(self.final_notice(StreamNotice::Unavailable));
+                return Some(self.final_notice(failure_notice(&error)));
             }
         };
         let mut chunk = String::new();

@@ -228,6 +228,8 @@ pub enum StreamNotice {
     Reset,
     /// The log can't be read at the moment: reconnect with the same position.
     Unavailable,
+    /// The log is damaged and can't be read from the requested position. Reconnecting does not help: load snapshots.
+    LogDamaged,
 }
 
 impl EventBody {

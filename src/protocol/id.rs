@@ -76,7 +76,14 @@ macro_rules! id {
 /// order.
 fn new() -> Uuid {
     // The browser's clock is read through another API, which accepts any time.
-    if !cfg!(target_family = "wasm") && SystemTime::now() < UNIX_EPOCH {
+    if cfg!(target_family = "wasm") {
+        return Uuid::now_v7();
+    }
+    new_at(SystemTime::now())
+}
+
+fn new_at(now: SystemTime) -> Uuid {
+    if now < UNIX_EPOCH {
         return Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0));
     }
     Uuid::now_v7()
@@ -131,4 +138,23 @@ impl ConversationId {
 impl UserId {
     /// The only user until there are accounts.
     pub const LOCAL: Self = Self(Uuid::from_u128(1));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn ids_differ_before_1970() {
+        let early = UNIX_EPOCH - Duration::from_secs(1);
+        let (first, second) = (new_at(early), new_at(early));
+        assert_ne!(first, second);
+        let seconds = |id: Uuid| id.get_timestamp().map(|time| time.to_unix().0);
+        assert_eq!((first.get_version_num(), seconds(first)), (7, Some(0)));
+        // Later ids sort later, and so after all of an early clock.
+        let (third, fourth) = (MessageId::new(), MessageId::new());
+        assert!(first < third.0 && third < fourth);
+    }
 }

@@ -53,7 +53,7 @@ pub enum StorageErrorKind {
     DiskFull,
     /// The data can't be written.
     NotWritable,
-    /// The database is damaged. Retrying does not help.
+    /// The database, or a row of it, is damaged. Retrying does not help.
     Damaged,
     /// Another cause, which the log names.
     Other,
@@ -85,6 +85,8 @@ impl StorageError {
                 PermissionDenied | ReadOnlyFilesystem => StorageErrorKind::NotWritable,
                 _ => StorageErrorKind::Other,
             },
+            // A row does not become readable by reading it again.
+            error if error.is_row_damage() => StorageErrorKind::Damaged,
             Self::Database(error) => classify_sql_error(error),
             _ => StorageErrorKind::Other,
         }
@@ -98,13 +100,15 @@ fn classify_sql_error(error: &sqlx::Error) -> StorageErrorKind {
     const READONLY: i32 = 8;
     const CORRUPT: i32 = 11;
     const FULL: i32 = 13;
+    const CONSTRAINT: i32 = 19;
     const NOTADB: i32 = 26;
     let sqlx::Error::Database(error) = error else {
         return StorageErrorKind::Other;
     };
     let code = error.code().and_then(|code| code.parse::<i32>().ok());
     match code.map(|code| code & 0xff) {
-        Some(CORRUPT | NOTADB) => StorageErrorKind::Damaged,
+        // A constraint rejects the same row each time.
+        Some(CORRUPT | NOTADB | CONSTRAINT) => StorageErrorKind::Damaged,
         Some(FULL) => StorageErrorKind::DiskFull,
         Some(PERM | READONLY) => StorageErrorKind::NotWritable,
         _ => StorageErrorKind::Other,

@@ -163,6 +163,25 @@ async fn run_ends_with_a_damaged_log() {
     assert!(answer.is_damaged() && answer.status.is_terminal(), "{answer:?}");
     let page = reqwest::get(format!("{}/c/{conversation}", server.url)).await;
     assert_eq!(page.expect("an answer").status(), StatusCode::OK);
+    // The user's stream ends with a notice that it is useless to ask again.
+    for path in [
+        "/api/events?after=0",
+        "/api/events?after=1",
+        "/rpc/events?after=0",
+    ] {
+        let stream = reqwest::get(format!("{}{path}", server.url))
+            .await
+            .expect("an answer");
+        let frames = timeout(TEST_TIMEOUT, response_text(stream))
+            .await
+            .expect("it ends");
+        let data = frames.lines().filter(|line| line.starts_with("data:"));
+        assert_eq!(
+            data.collect::<Vec<_>>(),
+            [r#"data: {"type":"log_damaged"}"#],
+            "{path}"
+        );
+    }
     // Nothing follows: an EventSource is told not to reconnect.
     let events = reqwest::get(format!("{}/api/runs/{run}/events", server.url)).await;
     assert_eq!(events.expect("an answer").status(), StatusCode::NO_CONTENT);

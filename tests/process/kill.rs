@@ -243,12 +243,9 @@ async fn continued_turn_returns_provider_data_after_kill() {
 
 /// Randomised tests, in the module that `make fuzz` looks for.
 mod properties {
-    use fuzzing::test_seeds;
-
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn kills_lose_nothing_that_was_seen() {
-        let test = "kill::properties::kills_lose_nothing_that_was_seen";
-        for seed in test_seeds(env!("CARGO_MANIFEST_DIR"), test) {
+        for seed in fuzzing::test_seeds!() {
             super::kill_at_random_moments(seed).await;
         }
     }

@@ -217,22 +217,17 @@ async fn check_broken_connections(seeds: impl Iterator<Item = u64>) {
 
 /// The module in which `make fuzz` finds randomised tests.
 mod properties {
-    use fuzzing::test_seeds;
-
-    const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
     #[tokio::test]
     async fn a_cut_at_any_position_leaves_no_trace() {
-        for seed in test_seeds(ROOT, "resume::properties::a_cut_at_any_position_leaves_no_trace") {
+        for seed in fuzzing::test_seeds!() {
             super::check_every_cut(seed).await;
         }
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn bad_connections_end_up_with_the_same() {
-        let seeds = test_seeds(ROOT, "resume::properties::bad_connections_end_up_with_the_same");
         // Other answers, conversations and connections each time.
-        let seeds = seeds
+        let seeds = fuzzing::test_seeds!()
             .into_iter()
             .flat_map(|seed| (0..5).map(move |n| seed.wrapping_add(n)));
         super::check_broken_connections(seeds).await;

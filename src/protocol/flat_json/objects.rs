@@ -289,6 +289,7 @@ impl TryFrom<Fields> for StreamNotice {
         match kind.as_str() {
             "reset" => flat.finish(Self::Reset),
             "unavailable" => flat.finish(Self::Unavailable),
+            "log_damaged" => flat.finish(Self::LogDamaged),
             _ => Err(ObjectError::Unknown(kind)),
         }
     }

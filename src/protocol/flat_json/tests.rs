@@ -82,7 +82,11 @@ fn every_message_round_trips() {
 
 #[test]
 fn every_notice_round_trips() {
-    for notice in [StreamNotice::Reset, StreamNotice::Unavailable] {
+    for notice in [
+        StreamNotice::Reset,
+        StreamNotice::Unavailable,
+        StreamNotice::LogDamaged,
+    ] {
         let written = serde_json::to_vec(&notice).unwrap();
         assert_eq!(serde_json::from_slice::<StreamNotice>(&written).unwrap(), notice);
         assert_eq!(json::parse(&written), Ok(notice));

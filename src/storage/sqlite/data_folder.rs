@@ -20,6 +20,8 @@ const SQLITE_FILE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The locks on a data folder. The system releases them when the process dies.
 #[derive(Debug)]
 pub(super) struct DataFolderLock {
+    /// True if the lock file existed before: Parlor has used the folder.
+    pub was_used: bool,
     _file: File,
     /// The folder itself: unlike the lock file, it can't be deleted while the data remains.
     _folder: Option<File>,
@@ -55,11 +57,12 @@ pub(super) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError>
         // Folders can't be opened on systems other than Unix.
         Err(_) => None,
     };
-    let file = owner_only_options()
-        .truncate(false)
-        .open(folder.join(LOCK_FILE_NAME))?;
+    let path = folder.join(LOCK_FILE_NAME);
+    let was_used = path.exists();
+    let file = owner_only_options().truncate(false).open(path)?;
     match file.try_lock() {
         Ok(()) => Ok(DataFolderLock {
+            was_used,
             _file: file,
             _folder: of_folder,
         }),
@@ -78,12 +81,13 @@ fn owner_only_options() -> OpenOptions {
 }
 
 /// Creates the database's file if it does not exist: SQLite gives its other files the same permissions.
-/// Returns true if the file was empty although other files in the folder show that it once had data.
+/// Returns true if the file was empty although the folder was used before (`was_used`) or has other files: it
+/// once had data.
 ///
 /// # Errors
 ///
 /// If SQLite would delete committed data, as it does with the write-ahead log of an empty file.
-pub(super) fn prepare_database_file(folder: &Path) -> Result<bool, StorageError> {
+pub(super) fn prepare_database_file(folder: &Path, was_used: bool) -> Result<bool, StorageError> {
     let file = folder.join(DATABASE_FILE_NAME);
     let is_empty = fs::metadata(&file).is_ok_and(|file| file.len() == 0);
     // SQLite treats a missing file as an empty one.
@@ -107,9 +111,10 @@ pub(super) fn prepare_database_file(folder: &Path) -> Result<bool, StorageError>
     let others = others.filter(|name| !ours.contains(&name.as_os_str())).count();
     tracing::warn!(
         others,
+        was_used,
         "parlor.db was empty: Parlor starts with no data. If there were conversations, stop Parlor and restore a backup"
     );
-    Ok(others > 0)
+    Ok(was_used || others > 0)
 }
 
 /// Removes other system users' permissions from the folder and from Parlor's files in it, because

@@ -1,9 +1,11 @@
 //! Queries about messages: pages of a conversation, and single messages. Each expects a connection with an
 //! open transaction, so that its results are consistent.
 
+use futures::TryStreamExt;
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{
+    branch::{self, read_branch},
     id, json, number_or_zero, optional_id, optional_position, optional_text, payloads,
     queries::{last_log_position, read_run_status},
     read_undamaged_rows, text,
@@ -23,18 +25,6 @@ use crate::{
 /// The output of a run since its message was last stored.
 pub(super) const SELECT_UNSTORED_EVENTS: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
          AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
-
-/// A message and its ancestors, up to the size of a page. A parent is always created before its child.
-pub(super) const SELECT_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position, messages, bytes) AS ( \
-         SELECT id, parent_id, position, 1, octet_length(body) FROM messages \
-             WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
-         UNION ALL \
-         SELECT m.id, m.parent_id, m.position, b.messages + 1, b.bytes + octet_length(m.body) \
-             FROM branch b JOIN messages m ON m.user_id = ?1 AND m.id = b.parent_id \
-             WHERE (b.messages < ?4 AND b.bytes < ?5) \
-                 OR b.position > (SELECT position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?6)) \
-     SELECT m.id, m.parent_id, m.created_at, m.body FROM branch JOIN messages m USING (id) WHERE m.user_id = ?1 \
-         ORDER BY m.position";
 
 /// The answers to the given messages, except the known ones.
 pub(super) const SELECT_OTHER_ANSWERS: &str = "SELECT m.id, m.parent_id FROM messages m JOIN runs r ON r.user_id = ?1 AND r.id = m.id \
@@ -68,6 +58,7 @@ pub(super) async fn transcript(
         Some(leaf) => read_branch(&mut *connection, ids, leaf, page, reach).await?,
         None => Vec::new(),
     };
+    let active_leaf = messages.last().map(|leaf| leaf.id);
     let earliest = earliest_unless_root(&messages);
     match messages.iter_mut().find(|message| is_in_progress(message)) {
         Some(run) => apply_unstored_events(&mut *connection, user_id, run).await?,
@@ -105,17 +96,12 @@ pub(super) async fn older_messages(
     before: MessageId,
     page: PageSize,
 ) -> Result<Option<OlderMessages>, StorageError> {
-    let found =
-        sqlx::query("SELECT parent_id FROM messages WHERE user_id = ? AND conversation_id = ? AND id = ?")
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .bind(before.to_string())
-            .fetch_optional(&mut *connection)
-            .await?;
-    let Some(found) = found else { return Ok(None) };
-    let parent = skip_damaged("messages", before, optional_id(&found, "parent_id"))?;
-    let messages = match parent.flatten() {
-        Some(parent) => read_branch(&mut *connection, (user_id, conversation_id), parent, page, None).await?,
+    let ids = (user_id, conversation_id);
+    let Some(parent) = branch::parent(&mut *connection, ids, before).await? else {
+        return Ok(None);
+    };
+    let messages = match parent {
+        Some(parent) => read_branch(&mut *connection, ids, parent, page, None).await?,
         None => Vec::new(),
     };
     Ok(Some(OlderMessages {
@@ -124,29 +110,6 @@ pub(super) async fn older_messages(
         elsewhere: unloaded_answers(connection, user_id, &messages).await?,
         messages,
     }))
-}
-
-pub(super) async fn read_branch(
-    connection: &mut SqliteConnection,
-    (user_id, conversation_id): (UserId, ConversationId),
-    leaf: MessageId,
-    page: PageSize,
-    reach: Option<MessageId>,
-) -> Result<Vec<Message>, StorageError> {
-    let rows = sqlx::query(SELECT_BRANCH)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
-        .bind(leaf.to_string())
-        .bind(i64::try_from(page.messages).unwrap_or(i64::MAX))
-        .bind(i64::try_from(page.bytes).unwrap_or(i64::MAX))
-        .bind(reach.map(|id| id.to_string()))
-        .fetch_all(&mut *connection)
-        .await?;
-    let mut messages = Vec::with_capacity(rows.len());
-    for row in &rows {
-        messages.extend(read_message(&mut *connection, row).await?);
-    }
-    Ok(messages)
 }
 
 /// Returns the last message of the shown branch: the newest message, if the conversation's row names none.
@@ -159,15 +122,27 @@ pub(super) async fn active_leaf(
     if let Some(leaf) = skip_damaged("conversations", conversation_id, leaf)? {
         return Ok(leaf);
     }
+    newest_message(connection, (user_id, conversation_id)).await
+}
+
+/// Returns the newest message of a conversation that has a readable id.
+pub(super) async fn newest_message(
+    connection: &mut SqliteConnection,
+    (user_id, conversation_id): (UserId, ConversationId),
+) -> Result<Option<MessageId>, StorageError> {
     let newest = sqlx::query(
-        "SELECT id FROM messages WHERE user_id = ? AND conversation_id = ? ORDER BY position DESC LIMIT 1",
-    )
-    .bind(user_id.to_string())
-    .bind(conversation_id.to_string())
-    .fetch_optional(connection)
-    .await?;
-    let Some(newest) = newest else { return Ok(None) };
-    skip_damaged("messages", text(&newest, "id")?, id(&newest, "id"))
+        "SELECT id FROM messages WHERE user_id = ? AND conversation_id = ? ORDER BY position DESC",
+    );
+    let mut rows = newest
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        if let Some(id) = skip_damaged("messages", text(&row, "id")?, id(&row, "id"))? {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the first message of a page, if there are others before it.
@@ -214,9 +189,10 @@ async fn active_run(
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let Some(mut message) = read_message(&mut *connection, &row).await? else {
+    let Some(id) = skip_damaged("messages", text(&row, "id")?, id(&row, "id"))? else {
         return Ok(None);
     };
+    let mut message = read_message(&mut *connection, &row, id).await?;
     apply_unstored_events(connection, user_id, &mut message).await?;
     Ok(Some(message))
 }
@@ -235,10 +211,10 @@ pub(super) async fn message(
     .await?;
     let Some(row) = row else { return Ok(None) };
     let conversation_id = skip_damaged("messages", message_id, id(&row, "conversation_id"))?;
-    let message = read_message(&mut *connection, &row).await?;
-    let (Some(conversation_id), Some(mut message)) = (conversation_id, message) else {
+    let Some(conversation_id) = conversation_id else {
         return Ok(None);
     };
+    let mut message = read_message(&mut *connection, &row, message_id).await?;
     apply_unstored_events(connection, user_id, &mut message).await?;
     Ok(Some((conversation_id, message)))
 }
@@ -304,25 +280,22 @@ async fn apply_unstored_events(
     Ok(())
 }
 
-/// Reads a stored message, or a placeholder if it is unreadable. Returns `None` if its id is unreadable too.
-async fn read_message(
+/// Reads a stored message, or a placeholder if it is unreadable.
+pub(super) async fn read_message(
     connection: &mut SqliteConnection,
     row: &SqliteRow,
-) -> Result<Option<Message>, StorageError> {
-    let name = text(row, "id")?;
-    let Some(id) = skip_damaged("messages", &name, id(row, "id"))? else {
-        return Ok(None);
-    };
-    let body = match skip_damaged("messages", &name, json(row, "body"))? {
+    id: MessageId,
+) -> Result<Message, StorageError> {
+    let body = match skip_damaged("messages", id, json(row, "body"))? {
         Some(body) => body,
         None => damaged_body(connection, id).await?,
     };
-    Ok(Some(Message {
+    Ok(Message {
         id,
-        parent_id: skip_damaged("messages", &name, optional_id(row, "parent_id"))?.flatten(),
-        created_at: Timestamp(number_or_zero("messages", &name, row, "created_at")?),
+        parent_id: skip_damaged("messages", id, optional_id(row, "parent_id"))?.flatten(),
+        created_at: Timestamp(number_or_zero("messages", id, row, "created_at")?),
         body,
-    }))
+    })
 }
 
 /// Returns a placeholder for an unreadable body. A message with a run is an answer, and the run has its

@@ -26,11 +26,13 @@ use crate::protocol::{
 };
 
 mod attachments;
+mod branch;
 mod checkpoint;
 mod commit;
 mod damage_check;
 mod data_folder;
 mod literature;
+mod log_range;
 mod messages;
 mod model_calls;
 mod opaque;

@@ -56,7 +56,7 @@ impl SqliteStorage {
         data_folder::create_folder(folder)?;
         let lock = data_folder::lock_folder(folder)?;
         data_folder::make_private(folder);
-        let lacks_earlier_data = data_folder::prepare_database_file(folder)?;
+        let lacks_earlier_data = data_folder::prepare_database_file(folder, lock.was_used)?;
         let options = SqliteConnectOptions::new()
             .filename(folder.join(DATABASE_FILE_NAME))
             .create_if_missing(true)

@@ -6,7 +6,9 @@ use serde::de::Error as _;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
-    id, number_or_zero, optional_id, optional_position, optional_text, position, read_undamaged_rows, text,
+    id,
+    log_range::{LogRange, log_range},
+    number_or_zero, optional_id, optional_position, optional_text, read_undamaged_rows, text,
 };
 use crate::{
     protocol::{
@@ -22,14 +24,23 @@ use crate::{
 // The + in front of a column disables its index. The planner has no statistics and would otherwise scan the
 // user's whole log instead of the run's part of it.
 
-// The log's range is joined to each event, and is one row without event if there is none: one query is
+// The log's range is beside each event, and in one row without event if there is none: one query is
 // consistent and needs one round trip to the database thread.
 
-pub(super) const SELECT_USER_EVENTS: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
-     LEFT JOIN events e ON e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
+pub(super) const SELECT_USER_EVENTS: &str = concat!(
+    "SELECT ",
+    log_range!(),
+    ", e.position, e.event FROM users u \
+     LEFT JOIN events e ON e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3"
+);
 
-pub(super) const SELECT_RUN_EVENTS: &str = "SELECT u.position AS head, u.trimmed, e.position, e.event FROM users u \
-     LEFT JOIN events e ON e.message_id = ?4 AND +e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3";
+pub(super) const SELECT_RUN_EVENTS: &str = concat!(
+    "SELECT ",
+    log_range!(),
+    ", e.position, e.event FROM users u \
+     LEFT JOIN events e ON e.message_id = ?4 AND +e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 \
+     ORDER BY e.position LIMIT ?3"
+);
 
 pub(super) const SELECT_CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
@@ -49,11 +60,7 @@ pub(super) async fn last_log_position(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<Position, StorageError> {
-    let row = sqlx::query("SELECT position FROM users WHERE id = ?")
-        .bind(user_id.to_string())
-        .fetch_optional(connection)
-        .await?;
-    row.map_or(Ok(Position(0)), |row| position(&row, "position"))
+    Ok(LogRange::read(connection, user_id).await?.head)
 }
 
 pub(super) async fn events_after(
@@ -80,7 +87,8 @@ pub(super) async fn events_after(
     let mut is_known = false;
     while let Some(row) = rows.try_next().await? {
         is_known = true;
-        if after < position(&row, "trimmed")? || after > position(&row, "head")? {
+        let log = LogRange::from_row(&row)?;
+        if after < log.trimmed || after > log.head {
             return Ok(LogPage::Reset);
         }
         let position = match skip_damaged("events", user_id, optional_position(&row, "position"))? {
@@ -109,11 +117,12 @@ pub(super) async fn events_after(
             break;
         }
     }
-    // An unknown user has an empty log.
-    if !is_known && after > Position(0) {
+    drop(rows);
+    // An unknown user has an empty log. A damaged row of a user is replaced by the next turn, whose events come
+    // live, as do those of a commit between the two queries.
+    if !is_known && after > last_log_position(&mut *connection, user_id).await? {
         return Ok(LogPage::Reset);
     }
-    drop(rows);
     for index in damaged {
         add_owner_ids(&mut *connection, &mut events[index]).await?;
     }

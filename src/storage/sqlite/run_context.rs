@@ -3,7 +3,7 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{json_array, literature, messages, opaque, parameters, text};
+use super::{branch, json_array, literature, messages, opaque, parameters, text};
 use crate::{
     protocol::{ConversationId, Message, MessageBody, MessageId},
     storage::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged},
@@ -41,7 +41,7 @@ pub(super) async fn run_context(
         return Ok(None);
     };
     let ids = (run.user_id, conversation_id);
-    let history = messages::read_branch(&mut *connection, ids, question, PageSize::UNLIMITED, None).await?;
+    let history = branch::read_branch(&mut *connection, ids, question, PageSize::UNLIMITED, None).await?;
     let opaque = opaque::opaque_of_branch(&mut *connection, run, &history).await?;
     let row = sqlx::query(SELECT_CONTEXT)
         .bind(run.user_id.to_string())

@@ -1,12 +1,12 @@
 //! Trims the logs to a bounded tail: old output is in the stored messages, and no client catches up from that
 //! far back.
 
-use sqlx::{Connection, Row, SqliteConnection};
+use sqlx::{Connection, SqliteConnection};
 
-use super::position;
+use super::{id, log_range::LogRange, optional_position, text};
 use crate::{
-    protocol::{Position, Timestamp},
-    storage::StorageError,
+    protocol::{Position, Timestamp, UserId},
+    storage::{StorageError, damage::skip_damaged},
 };
 
 /// The number of events that one transaction removes. Commits wait while it runs.
@@ -20,12 +20,12 @@ pub(super) async fn trim_log(
 ) -> Result<u64, StorageError> {
     let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
     let mut removed = 0;
-    for user in sqlx::query("SELECT id, position, trimmed FROM users")
-        .fetch_all(&mut *tx)
-        .await?
-    {
-        let user_id: String = user.try_get("id")?;
-        let (head, trimmed) = (position(&user, "position")?, position(&user, "trimmed")?);
+    for user in sqlx::query("SELECT id FROM users").fetch_all(&mut *tx).await? {
+        let Some(user) = skip_damaged("users", text(&user, "id")?, id::<UserId>(&user, "id"))? else {
+            continue;
+        };
+        let LogRange { trimmed, head } = LogRange::read(&mut tx, user).await?;
+        let user_id = user.to_string();
         // Positions have no gaps, so this counts events.
         let end = head.min(Position(trimmed.0 + MAX_EVENTS_PER_TRIM - removed));
         let bounds = sqlx::query(
@@ -38,8 +38,12 @@ pub(super) async fn trim_log(
         .fetch_one(&mut *tx)
         .await?;
         let before_first = |column| -> Result<u64, StorageError> {
-            let first: Option<i64> = bounds.try_get(column)?;
-            Ok(first.map_or(u64::MAX, |first| first.unsigned_abs().saturating_sub(1)))
+            // Nothing is trimmed because of a position that can't be read.
+            let first = skip_damaged("runs", "one at work", optional_position(&bounds, column))?;
+            Ok(match first.unwrap_or(Some(Position(0))) {
+                Some(first) => first.0.saturating_sub(1),
+                None => u64::MAX,
+            })
         };
         let unwanted = before_first("young")?.max(head.0.saturating_sub(keep));
         let last = Position(unwanted.min(before_first("run")?).min(end.0));

@@ -131,8 +131,7 @@ async fn send_damaged(seed: u64, cases: u32) {
 mod properties {
     #[tokio::test]
     async fn no_request_crashes_the_server() {
-        let name = "fuzz::properties::no_request_makes_the_server_fail";
-        for seed in fuzzing::test_seeds(env!("CARGO_MANIFEST_DIR"), name) {
+        for seed in fuzzing::test_seeds!() {
             super::send_damaged(seed, fuzzing::cases(super::DEFAULT_CASES)).await;
         }
     }

@@ -9,11 +9,11 @@ use crate::{
 };
 
 /// The newest descendant of a message, or the message itself: the end of its newest branch. A message is
-/// always created before its descendants, so the newest has none.
+/// always created before its descendants, so the newest has none, and no damaged link makes a circle.
 pub(in crate::storage::sqlite) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id, position) AS ( \
          SELECT id, position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
          UNION ALL \
-         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id) \
+         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id AND m.position > b.position) \
      SELECT id FROM below ORDER BY position DESC LIMIT 1";
 
 impl Batch {
@@ -142,12 +142,14 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         self.orphaned_runs.extend(active_run);
-        sqlx::query("INSERT INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)")
-            .bind(&conversation)
-            .bind(&user)
-            .bind(self.at.0)
-            .execute(&mut *connection)
-            .await?;
+        sqlx::query(
+            "INSERT OR REPLACE INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)",
+        )
+        .bind(&conversation)
+        .bind(&user)
+        .bind(self.at.0)
+        .execute(&mut *connection)
+        .await?;
         self.events
             .iter_mut()
             .filter(|logged| logged.event.conversation_id == conversation_id)

@@ -213,14 +213,14 @@ impl Batch {
     }
 }
 
-/// Returns true if an error was caused by the data of the change and not by the database.
+/// Returns true if an error was caused by the data of the change, or by a row that it needs, and not by the
+/// database.
 fn is_caused_by_change(error: &StorageError) -> bool {
     match error {
-        StorageError::InvalidJson(_) | StorageError::InvalidId(_) => true,
         StorageError::Database(sqlx::Error::Database(cause)) => {
             !matches!(cause.kind(), sqlx::error::ErrorKind::Other)
         }
-        _ => false,
+        _ => error.is_row_damage(),
     }
 }
 

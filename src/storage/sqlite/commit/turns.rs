@@ -1,6 +1,6 @@
 //! Turns: saving a message, starting the run that answers it, continuing a run.
 
-use sqlx::SqliteConnection;
+use sqlx::{Row, SqliteConnection};
 
 use super::{
     super::{messages, optional_id, optional_text, queries},
@@ -40,8 +40,9 @@ impl Batch {
         }
         // Of any user: ids are unique. A deleted conversation has no user.
         let conversation = sqlx::query(
-            "SELECT user_id, active_leaf, model FROM conversations WHERE id = ?1 \
-             UNION ALL SELECT NULL, NULL, NULL FROM deleted_conversations WHERE id = ?1",
+            "SELECT c.user_id, c.active_leaf, c.model, EXISTS (SELECT 1 FROM messages m WHERE m.id = c.active_leaf) AS has_leaf \
+             FROM conversations c WHERE c.id = ?1 \
+             UNION ALL SELECT NULL, NULL, NULL, 0 FROM deleted_conversations WHERE id = ?1",
         )
         .bind(conversation_id.to_string())
         .fetch_optional(&mut *connection)
@@ -50,7 +51,11 @@ impl Batch {
             Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(ChangeRejection::NotFound)?,
             Some(row) => {
                 let key = (user_id, *conversation_id);
-                let leaf = messages::active_leaf(&mut *connection, key, &row).await?;
+                // The id of the last message may be damaged.
+                let leaf = match row.try_get("has_leaf")? {
+                    true => messages::active_leaf(&mut *connection, key, &row).await?,
+                    false => messages::newest_message(&mut *connection, key).await?,
+                };
                 (leaf, optional_text(&row, "model")?)
             }
             None => {

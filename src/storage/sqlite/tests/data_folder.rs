@@ -114,7 +114,7 @@ async fn a_truncated_database_does_not_open() {
 async fn distinguishes_an_emptied_database_from_a_new_one() {
     for (files, is_told) in [
         (&[][..], false),
-        (&["parlor.lock"], false),
+        (&["parlor.lock"], true),
         (&["parlor.db.bak"], true),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -155,7 +155,7 @@ async fn frequent_queries_use_an_index() {
             opaque::SELECT_OPAQUE,
             "opaque_of_conversation (conversation_id=? AND message_id=?)",
         ),
-        (messages::SELECT_BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
+        (branch::SELECT_BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
         (messages::SELECT_OTHER_ANSWERS, "messages_of_parent (parent_id=?)"),
         (
             commit::conversations::NEWEST_DESCENDANT,
@@ -172,7 +172,7 @@ async fn frequent_queries_use_an_index() {
             !plan.contains("TEMP B-TREE")
                 || [
                     queries::SELECT_RUNNING_RUNS,
-                    messages::SELECT_BRANCH,
+                    branch::SELECT_BRANCH,
                     run_context::SELECT_CONTEXT,
                     payloads::SELECT_PAYLOADS,
                     opaque::SELECT_OPAQUE,

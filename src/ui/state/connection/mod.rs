@@ -83,6 +83,17 @@ impl Connection {
         self.state.with(|state| state.cursor = cursor);
     }
 
+    /// Sets the cursor to the position of an event of the stream.
+    pub(super) fn advance(self, cursor: Position) {
+        self.set_cursor(cursor);
+        self.step(ConnectionEvent::Advanced);
+    }
+
+    /// Closes the stream for long, because the server's log is damaged.
+    pub(super) fn report_damaged_log(self) {
+        self.step(ConnectionEvent::LogDamaged);
+    }
+
     /// Opens the stream, in the browser, after hydration.
     pub(super) fn start(self, listener: Callback<StreamInput>) {
         self.state.with(|state| state.listener = Some(listener));

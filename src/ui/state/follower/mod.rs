@@ -81,9 +81,12 @@ impl EventFollower {
         for frame in frames {
             match json::parse::<Event>(frame.data.as_bytes()) {
                 Ok(event) => self.apply(&event, &mut effects),
-                // The server cannot read its log at the moment; the stream ends, and the reconnect policy tries again.
-                Err(_) if is_unavailable(&frame.data) => {}
-                Err(_) => effects.push(EventEffect::Resync),
+                Err(_) => match json::parse(frame.data.as_bytes()) {
+                    // The server cannot read its log at the moment; the stream ends, and the reconnect policy tries again.
+                    Ok(StreamNotice::Unavailable) => {}
+                    Ok(StreamNotice::LogDamaged) => self.connection.report_damaged_log(),
+                    Ok(StreamNotice::Reset) | Err(_) => effects.push(EventEffect::Resync),
+                },
             }
             if effects.contains(&EventEffect::Resync) {
                 return self.perform(&effects);
@@ -104,7 +107,7 @@ impl EventFollower {
         if event.position != cursor.next() {
             return effects.push(EventEffect::Resync);
         }
-        self.connection.set_cursor(event.position);
+        self.connection.advance(event.position);
         match event.client_update() {
             ClientUpdate::Unchanged => {}
             ClientUpdate::ConversationCreated => effects.push(EventEffect::Created(id)),
@@ -152,8 +155,4 @@ impl EventFollower {
 /// the events that it includes already.
 pub fn resume_position(list: &ConversationList, transcript: Option<&Transcript>) -> Position {
     transcript.map_or(list.as_of, |transcript| transcript.as_of.min(list.as_of))
-}
-
-fn is_unavailable(data: &str) -> bool {
-    matches!(json::parse(data.as_bytes()), Ok(StreamNotice::Unavailable))
 }

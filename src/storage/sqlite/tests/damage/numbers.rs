@@ -1,19 +1,6 @@
 //! Damaged numbers: each affects only itself. `STRICT` tables have them only if a page is damaged.
 
 use super::*;
-use crate::protocol::RunError;
-
-/// Removes the tables' constraints, so that any column takes any value.
-async fn drop_constraints(storage: &SqliteStorage) {
-    for sql in [
-        "PRAGMA writable_schema = ON",
-        "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT, ', ') ') WHERE type = 'table'",
-        "PRAGMA schema_version = 1000",
-        "PRAGMA writable_schema = RESET",
-    ] {
-        execute_sql(storage, sql.into()).await;
-    }
-}
 
 #[tokio::test]
 async fn a_damaged_time_is_isolated() {

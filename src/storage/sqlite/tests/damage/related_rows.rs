@@ -4,7 +4,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::protocol::literature;
+use crate::{protocol::literature, storage::ChangeRejection};
 
 #[tokio::test]
 async fn a_damaged_row_beside_a_message_is_isolated() {
@@ -65,16 +65,60 @@ async fn a_damaged_row_beside_a_message_is_isolated() {
     // An unreadable intent is rejected whenever it is repeated; others are accepted.
     let (again, _) = send_change("Again");
     commit_one(&storage, again.clone()).await;
-    execute_sql(&storage, "UPDATE intents SET started = '{'".into()).await;
-    let committed = storage
-        .commit(NOON, &[again, send_change("Other").0])
-        .await
-        .unwrap();
-    assert_eq!(
-        committed.outcomes[0],
-        Err(crate::storage::ChangeRejection::Internal)
-    );
-    assert!(committed.outcomes[1].is_ok());
+    let stored = format!("WHERE id = '{}'", intent_id(&again));
+    for damage in DAMAGED_JSON.iter().filter(|damage| **damage != "'null'") {
+        execute_sql(
+            &storage,
+            format!("UPDATE intents SET started = {damage} {stored}"),
+        )
+        .await;
+        check_rejected_alone(&storage, &again, damage).await;
+        let read = storage.completed_intent(user, intent_id(&again)).await;
+        assert!(read.is_err_and(|error| error.is_row_damage()), "{damage}");
+    }
+    execute_sql(
+        &storage,
+        format!("UPDATE intents SET started = 'null', fingerprint = CAST(X'ff' AS TEXT) {stored}"),
+    )
+    .await;
+    check_rejected_alone(&storage, &again, "its fingerprint").await;
+}
+
+fn intent_id(change: &Change) -> IntentId {
+    let Change::SendMessage { intent, .. } = change else {
+        unreachable!("it sends")
+    };
+    intent.intent_id
+}
+
+/// Commits a change that can't be applied together with another one.
+async fn check_rejected_alone(storage: &SqliteStorage, rejected: &Change, damage: &str) {
+    let batch = [rejected.clone(), send_change("Other").0];
+    let committed = storage.commit(NOON, &batch).await.unwrap();
+    assert_eq!(committed.outcomes[0], Err(ChangeRejection::Internal), "{damage}");
+    assert!(committed.outcomes[1].is_ok(), "{damage}");
+}
+
+#[tokio::test]
+async fn an_unreadable_branch_end_fails_alone() {
+    let (_folder, storage) = open_storage().await;
+    let (question, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
+    execute_sql(&storage, "PRAGMA foreign_keys = OFF".into()).await;
+    let mut id = format!("'{}'", run.message_id);
+    for damage in DAMAGED_JSON {
+        execute_sql(
+            &storage,
+            format!("UPDATE messages SET id = {damage} WHERE id = {id}"),
+        )
+        .await;
+        id = (*damage).to_owned();
+        let select = Change::SelectBranch {
+            user_id: run.user_id,
+            conversation_id: run.conversation_id,
+            through: question,
+        };
+        check_rejected_alone(&storage, &select, damage).await;
+    }
 }
 
 #[tokio::test]

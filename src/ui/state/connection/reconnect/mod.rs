@@ -18,6 +18,11 @@ const WAKE_SILENCE_TIMEOUT: Ms = 18_000.0;
 const HIDDEN_CLOSE_DELAY: Ms = 500.0;
 const MIN_RETRY_DELAY: Ms = 400.0;
 const MAX_RETRY_DELAY: Ms = 15_000.0;
+/// The delay after which the server is asked again for a damaged log, in case it was repaired.
+const DAMAGED_LOG_DELAY: Ms = 60_000.0;
+/// The age from which a stream counts as useful even without an event. The server sends its first heartbeat before it
+/// has read the log, so bytes alone prove nothing.
+const STABLE_AGE: Ms = 5_000.0;
 
 /// An input of the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +33,10 @@ pub enum ConnectionEvent {
     Opened,
     /// Bytes arrived, including heartbeats.
     Received,
+    /// An event of the log arrived.
+    Advanced,
+    /// The server reports that its log is damaged: to connect again does not help.
+    LogDamaged,
     /// The stream ended or could not be opened.
     Closed,
     /// The state is being loaded again; a stream is useless until the next `Start`.
@@ -71,10 +80,14 @@ enum StreamState {
         since: Ms,
     },
     Open {
+        since: Ms,
         heard: Ms,
     },
     BackingOff {
         until: Ms,
+        /// The server is reachable, and its streams are useless: that it answers another request is no reason to
+        /// connect earlier.
+        is_firm: bool,
     },
     /// Hidden for long: disconnected until the page is visible.
     Suspended,
@@ -86,6 +99,8 @@ pub struct ReconnectPolicy {
     state: StreamState,
     /// Failed connections in a row.
     failures: u32,
+    /// Reloads of the state in a row, without an event between them.
+    resyncs: u32,
     hidden_since: Option<Ms>,
     /// Hidden, and allowed to stay connected.
     is_lock_holder: bool,
@@ -96,6 +111,7 @@ impl Default for ReconnectPolicy {
         Self {
             state: StreamState::Off,
             failures: 0,
+            resyncs: 0,
             hidden_since: None,
             is_lock_holder: false,
         }
@@ -111,8 +127,17 @@ impl ReconnectPolicy {
             ConnectionEvent::Start if self.hidden_since.is_some() && !self.is_lock_holder => {
                 self.state = StreamState::Suspended
             }
+            // The log can't be followed from the state that was just loaded: to load it at once again would not end.
+            ConnectionEvent::Start if self.resyncs > 1 => {
+                self.state = StreamState::BackingOff {
+                    until: now + retry_delay(self.resyncs - 1, random),
+                    is_firm: true,
+                };
+            }
             ConnectionEvent::Start => return self.connect(now),
             ConnectionEvent::Pause => {
+                self.forgive_if_stable(now);
+                self.resyncs += 1;
                 self.state = StreamState::Off;
                 return Some(ConnectionEffect::Disconnect);
             }
@@ -138,7 +163,8 @@ impl ReconnectPolicy {
                 }
             }
             ConnectionEvent::Online
-                if self.is_silent_too_long(now) || matches!(self.state, StreamState::BackingOff { .. }) =>
+                if self.is_silent_too_long(now)
+                    || matches!(self.state, StreamState::BackingOff { is_firm: false, .. }) =>
             {
                 return self.connect(now);
             }
@@ -148,13 +174,25 @@ impl ReconnectPolicy {
                 return self.connect(now);
             }
             ConnectionEvent::Opened if matches!(self.state, StreamState::Connecting { .. }) => {
-                self.state = StreamState::Open { heard: now };
+                self.state = StreamState::Open {
+                    since: now,
+                    heard: now,
+                };
             }
             ConnectionEvent::Received => {
-                if let StreamState::Open { heard } = &mut self.state {
+                if let StreamState::Open { heard, .. } = &mut self.state {
                     *heard = now;
-                    self.failures = 0;
+                    self.forgive_if_stable(now);
                 }
+            }
+            ConnectionEvent::Advanced => self.forgive(),
+            ConnectionEvent::LogDamaged if matches!(self.state, StreamState::Open { .. }) => {
+                self.failures += 1;
+                self.state = StreamState::BackingOff {
+                    until: now + DAMAGED_LOG_DELAY * (0.5 + random / 2.0),
+                    is_firm: true,
+                };
+                return Some(ConnectionEffect::Disconnect);
             }
             ConnectionEvent::Closed
                 if matches!(
@@ -168,6 +206,7 @@ impl ReconnectPolicy {
             ConnectionEvent::Online
             | ConnectionEvent::Offline
             | ConnectionEvent::Opened
+            | ConnectionEvent::LogDamaged
             | ConnectionEvent::Closed
             | ConnectionEvent::LockGranted => {}
         }
@@ -182,8 +221,8 @@ impl ReconnectPolicy {
             return Some(ConnectionEffect::Disconnect);
         }
         match self.state {
-            StreamState::BackingOff { until } if now >= until => self.connect(now),
-            StreamState::Open { heard } if now - heard >= SILENCE_TIMEOUT => self.connect(now),
+            StreamState::BackingOff { until, .. } if now >= until => self.connect(now),
+            StreamState::Open { heard, .. } if now - heard >= SILENCE_TIMEOUT => self.connect(now),
             StreamState::Connecting { since } if now - since >= OPEN_TIMEOUT => {
                 self.schedule_retry(now, random);
                 Some(ConnectionEffect::Disconnect)
@@ -194,7 +233,7 @@ impl ReconnectPolicy {
 
     /// Returns true if an open stream has been silent for longer than the server's heartbeat interval allows.
     fn is_silent_too_long(&self, now: Ms) -> bool {
-        matches!(self.state, StreamState::Open { heard } if now - heard > WAKE_SILENCE_TIMEOUT)
+        matches!(self.state, StreamState::Open { heard, .. } if now - heard > WAKE_SILENCE_TIMEOUT)
     }
 
     fn connect(&mut self, now: Ms) -> Option<ConnectionEffect> {
@@ -203,11 +242,24 @@ impl ReconnectPolicy {
     }
 
     fn schedule_retry(&mut self, now: Ms, random: f64) {
-        let longest = (MIN_RETRY_DELAY * 2f64.powi(self.failures.min(10) as i32)).min(MAX_RETRY_DELAY);
-        self.failures += 1;
+        self.forgive_if_stable(now);
         self.state = StreamState::BackingOff {
-            until: now + longest * (0.5 + random / 2.0),
+            until: now + retry_delay(self.failures, random),
+            is_firm: self.failures > 0 && matches!(self.state, StreamState::Open { .. }),
         };
+        self.failures += 1;
+    }
+
+    /// Forgets earlier failures: the stream is useful.
+    fn forgive(&mut self) {
+        self.failures = 0;
+        self.resyncs = 0;
+    }
+
+    fn forgive_if_stable(&mut self, now: Ms) {
+        if matches!(self.state, StreamState::Open { since, .. } if now - since >= STABLE_AGE) {
+            self.forgive();
+        }
     }
 
     /// The time for the next [`ConnectionEvent::Tick`], if nothing else happens before.
@@ -215,8 +267,8 @@ impl ReconnectPolicy {
         let own = match self.state {
             StreamState::Off | StreamState::Suspended => return None,
             StreamState::Connecting { since } => since + OPEN_TIMEOUT,
-            StreamState::Open { heard } => heard + SILENCE_TIMEOUT,
-            StreamState::BackingOff { until } => until,
+            StreamState::Open { heard, .. } => heard + SILENCE_TIMEOUT,
+            StreamState::BackingOff { until, .. } => until,
         };
         Some(self.hidden_close_at().map_or(own, |at| own.min(at)))
     }
@@ -239,6 +291,12 @@ impl ReconnectPolicy {
             }
         }
     }
+}
+
+/// Returns the delay after a number of earlier failures.
+fn retry_delay(failures: u32, random: f64) -> Ms {
+    let longest = (MIN_RETRY_DELAY * 2f64.powi(failures.min(10) as i32)).min(MAX_RETRY_DELAY);
+    longest * (0.5 + random / 2.0)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ fn open_policy() -> ReconnectPolicy {
 }
 
 #[test]
-fn backs_off_until_bytes_arrive() {
+fn backs_off_until_an_event_arrives() {
     let mut policy = open_policy();
     let mut now = 10.0;
     let mut delays = Vec::new();
@@ -33,9 +33,92 @@ fn backs_off_until_bytes_arrive() {
     );
     policy.step(ConnectionEvent::Opened, now, 0.0);
     policy.step(ConnectionEvent::Received, now, 0.0);
+    policy.step(ConnectionEvent::Advanced, now, 0.0);
     assert_eq!(policy.status(), ConnectionStatus::Connected);
     policy.step(ConnectionEvent::Closed, now, 0.0);
     assert_eq!(policy.deadline(), Some(now + 200.0), "jitter halves it at most");
+}
+
+#[test]
+fn useless_streams_keep_the_backoff() {
+    let mut policy = open_policy();
+    let (mut now, mut delays) = (10.0, Vec::new());
+    for _ in 0..8 {
+        // The first heartbeat, and a notice that ends the stream.
+        policy.step(ConnectionEvent::Received, now, 1.0);
+        policy.step(ConnectionEvent::Received, now + 1.0, 1.0);
+        policy.step(ConnectionEvent::Closed, now + 2.0, 1.0);
+        let until = policy.deadline().unwrap();
+        delays.push(until - now - 2.0);
+        if delays.len() > 1 {
+            let answered = policy.step(ConnectionEvent::Online, now + 3.0, 1.0);
+            assert_eq!(answered, None, "that other requests are answered is no news");
+        }
+        now = until;
+        policy.step(ConnectionEvent::Tick, now, 1.0);
+        policy.step(ConnectionEvent::Opened, now, 1.0);
+    }
+    assert_eq!(
+        delays,
+        [400.0, 800.0, 1600.0, 3200.0, 6400.0, 12_800.0, 15_000.0, 15_000.0]
+    );
+    policy.step(ConnectionEvent::Received, now + 15_000.0, 1.0);
+    policy.step(ConnectionEvent::Closed, now + 15_001.0, 1.0);
+    assert_eq!(policy.deadline(), Some(now + 15_401.0), "a second heartbeat");
+}
+
+#[test]
+fn backs_off_between_resyncs() {
+    let mut policy = open_policy();
+    let (mut now, mut delays) = (10.0, Vec::new());
+    for _ in 0..8 {
+        policy.step(ConnectionEvent::Received, now, 1.0);
+        policy.step(ConnectionEvent::Pause, now, 1.0);
+        let until = match policy.step(ConnectionEvent::Start, now, 1.0) {
+            Some(_) => now,
+            None => policy.deadline().unwrap(),
+        };
+        delays.push(until - now);
+        assert_eq!(policy.step(ConnectionEvent::Online, now, 1.0), None);
+        now = until;
+        policy.step(ConnectionEvent::Tick, now, 1.0);
+        policy.step(ConnectionEvent::Opened, now, 1.0);
+    }
+    assert_eq!(
+        delays,
+        [0.0, 800.0, 1600.0, 3200.0, 6400.0, 12_800.0, 15_000.0, 15_000.0]
+    );
+    policy.step(ConnectionEvent::Advanced, now, 1.0);
+    policy.step(ConnectionEvent::Pause, now, 1.0);
+    assert_eq!(
+        policy.step(ConnectionEvent::Start, now, 1.0),
+        Some(ConnectionEffect::Connect)
+    );
+}
+
+#[test]
+fn damaged_log_is_asked_for_rarely() {
+    let mut policy = open_policy();
+    policy.step(ConnectionEvent::Received, 20.0, 1.0);
+    assert_eq!(
+        policy.step(ConnectionEvent::LogDamaged, 20.0, 1.0),
+        Some(ConnectionEffect::Disconnect)
+    );
+    assert_eq!(
+        (policy.deadline(), policy.status()),
+        (Some(60_020.0), ConnectionStatus::Disconnected)
+    );
+    for input in [
+        ConnectionEvent::Closed,
+        ConnectionEvent::Online,
+        ConnectionEvent::Tick,
+    ] {
+        assert_eq!(policy.step(input, 1000.0, 1.0), None);
+    }
+    assert_eq!(
+        policy.step(ConnectionEvent::Visible, 2000.0, 1.0),
+        Some(ConnectionEffect::Connect)
+    );
 }
 
 #[test]
