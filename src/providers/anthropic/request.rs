@@ -248,7 +248,10 @@ fn answer_items(
     opaque: &[Opaque],
     with_thinking: bool,
 ) -> Vec<ContentItem> {
-    let blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    let mut blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    // The server rejects an answer that ends with thinking, as one that was cut off does.
+    let ends_with_thinking = |block: &mut Block| matches!(block, Block::Provider(raw) if is_thinking(raw));
+    while blocks.pop_if(ends_with_thinking).is_some() {}
     let items = blocks.into_iter().filter_map(|block| match block {
         Block::Text(text) => text_block(text).map(ContentItem::Block),
         Block::Call(index) => {
