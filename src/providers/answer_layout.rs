@@ -2,12 +2,16 @@
 //! it stood, between the texts and the calls.
 //!
 //! Parlor stores texts and calls by itself. A [`LayoutRecorder`] makes [`Opaque`] data of the blocks that only
-//! the provider understands, with the number of text bytes and of calls before each. [`arrange_blocks`] puts
-//! them back. The text may have changed since, since control text is removed from it: then it is kept whole.
+//! the provider understands, with the texts (their lengths and ends) and the calls before each.
+//! [`arrange_blocks`] puts them back. The text may have changed since, since control text is removed from it
+//! and metadata are added: then it is kept whole, at the place of the first text.
+
+use std::collections::VecDeque;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::think_tags::ThinkFilter;
 use crate::{
     model::{ModelEvent, OpaqueTarget, UnreadableContent},
     protocol::{Opaque, RawJson},
@@ -22,53 +26,95 @@ const CALL: &str = "call";
 /// The maximum number of bytes of one block. Others are limited by the settings.
 const MAX_BLOCK_BYTES: usize = 4 << 20;
 
-/// Records the order of one answer's blocks.
+/// The maximum number of bytes of a text's end in a layout.
+const MAX_END_BYTES: usize = 32;
+
+/// Separates thinking from text, and records the order of one answer's blocks.
 #[derive(Debug)]
 pub struct LayoutRecorder {
     kind: &'static str,
+    think_filter: ThinkFilter,
     /// The texts and calls since the last block of the provider.
-    pending: Vec<Value>,
+    pending: Vec<PendingEntry>,
+}
+
+#[derive(Debug)]
+enum PendingEntry {
+    /// A text: its length, and its last bytes.
+    Text {
+        bytes: usize,
+        end: String,
+    },
+    Call,
+}
+
+impl PendingEntry {
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Text { bytes, end } => json!([bytes, end]),
+            Self::Call => json!(CALL),
+        }
+    }
 }
 
 impl LayoutRecorder {
     pub fn new(kind: &'static str) -> Self {
         Self {
             kind,
+            think_filter: ThinkFilter::default(),
             pending: Vec::new(),
         }
     }
 
-    /// Records text.
-    pub fn push_text(&mut self, text: &str) {
-        match self.pending.last_mut() {
-            Some(Value::Number(bytes)) => {
-                *bytes = (bytes.as_u64().unwrap_or(0) + text.len() as u64).into();
-            }
-            _ if text.is_empty() => {}
-            _ => self.pending.push(json!(text.len())),
+    /// Adds text, which may have thinking in tags.
+    pub fn push_text(&mut self, text: &str, events: &mut VecDeque<ModelEvent>) {
+        let mut filtered = Vec::new();
+        self.think_filter.push(text, &mut filtered);
+        self.record(filtered, events);
+    }
+
+    /// Adds thinking that came by itself.
+    pub fn push_thinking(&mut self, text: &str, events: &mut VecDeque<ModelEvent>) {
+        if !text.is_empty() {
+            self.think_filter.set_separate_thinking();
+            events.push_back(ModelEvent::Thinking(text.to_owned()));
         }
+    }
+
+    /// Releases held text, before anything else or at the end.
+    pub fn flush(&mut self, events: &mut VecDeque<ModelEvent>) {
+        let mut filtered = Vec::new();
+        self.think_filter.finish(&mut filtered);
+        self.record(filtered, events);
     }
 
     /// Separates the next text from the text before.
-    pub fn split_text(&mut self) {
-        self.pending.push(json!(0));
+    pub fn split_text(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
+        self.pending.push(PendingEntry::Text {
+            bytes: 0,
+            end: String::new(),
+        });
     }
 
     /// Records a call.
-    pub fn push_call(&mut self) {
-        self.pending.push(json!(CALL));
+    pub fn push_call(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
+        self.pending.push(PendingEntry::Call);
     }
 
-    /// Returns the event that stores a block of the provider.
-    pub fn block_event(&mut self, raw: &RawJson) -> ModelEvent {
+    /// Stores a block of the provider.
+    pub fn push_block(&mut self, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
         if raw.as_str().len() > MAX_BLOCK_BYTES {
             let what = format!("a block of {} bytes, more than is kept", raw.as_str().len());
-            return ModelEvent::Unreadable {
+            events.push_back(ModelEvent::Unreadable {
                 what: UnreadableContent::TooLarge(what),
                 raw: String::new(),
-            };
+            });
+            return;
         }
-        let entries = self.pending.drain(..).map(|entry| entry.to_string());
+        let entries = self.pending.drain(..).map(|entry| entry.to_json().to_string());
         let entries: Vec<String> = entries.chain([raw.as_str().to_owned()]).collect();
         let data = Opaque {
             kind: self.kind.into(),
@@ -76,8 +122,40 @@ impl LayoutRecorder {
             value: RawJson::parse_or_quote(&format!("[{}]", entries.join(","))),
         };
         let beside = OpaqueTarget::Answer;
-        ModelEvent::Opaque { beside, data }
+        events.push_back(ModelEvent::Opaque { beside, data });
     }
+
+    fn record(&mut self, filtered: Vec<ModelEvent>, events: &mut VecDeque<ModelEvent>) {
+        for event in filtered {
+            match &event {
+                ModelEvent::Text(text) => self.record_text(text),
+                ModelEvent::TextWasThinking => {
+                    self.pending.retain(|entry| matches!(entry, PendingEntry::Call));
+                }
+                _ => {}
+            }
+            events.push_back(event);
+        }
+    }
+
+    fn record_text(&mut self, text: &str) {
+        match self.pending.last_mut() {
+            Some(PendingEntry::Text { bytes, end }) => {
+                *bytes += text.len();
+                end.push_str(text_end(text));
+                *end = text_end(end).to_owned();
+            }
+            _ => self.pending.push(PendingEntry::Text {
+                bytes: text.len(),
+                end: text_end(text).to_owned(),
+            }),
+        }
+    }
+}
+
+/// Returns the last bytes of a text.
+fn text_end(text: &str) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(MAX_END_BYTES))..]
 }
 
 /// A block of an answer.
@@ -94,7 +172,9 @@ pub enum Block<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Entry {
-    Text(usize),
+    Text(usize, String),
+    /// A text of an earlier version of Parlor, without its end.
+    OldText(usize),
     Mark(String),
 }
 
@@ -109,42 +189,44 @@ pub fn arrange_blocks<'a>(text: &'a str, calls: usize, opaque: &[Opaque], kind: 
         .filter_map(|data| serde_json::from_str::<Vec<RawJson>>(data.value.as_str()).ok())
         .flatten()
         .collect();
-    let lengths = entries.iter().filter_map(|entry| match parse_entry(entry) {
-        Some(Entry::Text(bytes)) => Some(bytes),
-        _ => None,
-    });
-    let ends = lengths.scan(0_usize, |end, bytes| {
-        *end = end.saturating_add(bytes);
-        Some(*end)
-    });
-    // Otherwise the text is not the one that was recorded.
-    let is_divisible = ends.clone().all(|end| text.is_char_boundary(end));
-    let (mut rest, mut calls) = (text, 0..calls);
+    let mut texts = divide_text(text, &entries).into_iter();
+    let mut calls = 0..calls;
     let mut blocks = Vec::with_capacity(entries.len() + calls.len() + 1);
     for entry in &entries {
         match parse_entry(entry) {
-            Some(Entry::Text(bytes)) if is_divisible => {
-                let (part, tail) = rest.split_at(bytes);
-                rest = tail;
-                blocks.push(Block::Text(part));
-            }
-            Some(Entry::Text(_)) => {}
+            Some(Entry::Text(..) | Entry::OldText(_)) => blocks.extend(texts.next().map(Block::Text)),
             Some(Entry::Mark(mark)) if mark == CALL => blocks.extend(calls.next().map(Block::Call)),
             Some(Entry::Mark(_)) => {}
             None => blocks.push(Block::Provider(entry.clone())),
         }
     }
-    if !rest.is_empty() {
-        // Before the calls, which end an answer.
-        let first_call = blocks.iter().position(|block| matches!(block, Block::Call(_)));
-        let at = match is_divisible {
-            true => blocks.len(),
-            false => first_call.unwrap_or(blocks.len()),
-        };
-        blocks.insert(at, Block::Text(rest));
-    }
+    let rest = texts.next().filter(|rest| !rest.is_empty());
+    blocks.extend(rest.map(Block::Text));
     blocks.extend(calls.map(Block::Call));
     blocks
+}
+
+/// Divides a text as it was recorded. The last part is what follows the last block. If the text is not the one
+/// that was recorded, it is the first part.
+fn divide_text<'a>(text: &'a str, entries: &[RawJson]) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    for entry in entries.iter().filter_map(parse_entry) {
+        let (bytes, end) = match entry {
+            Entry::Text(bytes, end) => (bytes, end),
+            Entry::OldText(bytes) => (bytes, String::new()),
+            Entry::Mark(_) => continue,
+        };
+        match rest.split_at_checked(bytes) {
+            Some((part, tail)) if part.ends_with(&end) => {
+                parts.push(part);
+                rest = tail;
+            }
+            _ => return vec![text],
+        }
+    }
+    parts.push(rest);
+    parts
 }
 
 fn parse_entry(entry: &RawJson) -> Option<Entry> {
@@ -161,29 +243,34 @@ mod tests {
         RawJson::parse_or_quote(text)
     }
 
-    fn data(event: ModelEvent) -> Opaque {
-        match event {
-            ModelEvent::Opaque { data, .. } => data,
-            other => panic!("{other:?}"),
-        }
+    fn opaque_of(events: VecDeque<ModelEvent>) -> Vec<Opaque> {
+        let data = events.into_iter().filter_map(|event| match event {
+            ModelEvent::Opaque { data, .. } => Some(data),
+            _ => None,
+        });
+        data.collect()
     }
 
     /// Returns the data of: thinking, text, thinking, a call, thinking, a call.
     fn recorded() -> Vec<Opaque> {
         let mut layout = LayoutRecorder::new(KIND);
-        let mut opaque = vec![data(layout.block_event(&raw("{\"a\": 1}")))];
-        layout.push_text("O");
-        layout.push_text("ne");
-        opaque.push(data(layout.block_event(&raw("{\"b\":2}"))));
-        layout.push_call();
-        opaque.push(data(layout.block_event(&raw("{\"c\":3}"))));
-        layout.push_call();
-        opaque
+        let mut events = VecDeque::new();
+        layout.push_block(&raw("{\"a\": 1}"), &mut events);
+        layout.push_text("O", &mut events);
+        layout.push_text("ne", &mut events);
+        layout.push_block(&raw("{\"b\":2}"), &mut events);
+        layout.push_call(&mut events);
+        layout.push_block(&raw("{\"c\":3}"), &mut events);
+        layout.push_call(&mut events);
+        opaque_of(events)
+    }
+
+    fn block(text: &str) -> Block<'static> {
+        Block::Provider(raw(text))
     }
 
     #[test]
     fn restores_the_order_of_blocks() {
-        let block = |text: &str| Block::Provider(raw(text));
         assert_eq!(
             arrange_blocks("OneTwo", 3, &recorded(), KIND),
             [
@@ -214,6 +301,60 @@ mod tests {
             let calls = blocks.iter().filter(|block| matches!(block, Block::Call(0)));
             assert_eq!(calls.count(), 1);
         }
+    }
+
+    #[test]
+    fn keeps_preceded_text_at_the_first_place() {
+        let mut layout = LayoutRecorder::new(KIND);
+        let mut events = VecDeque::new();
+        for (text, name) in [("One two.", "{\"a\":1}"), ("Three.", "{\"b\":2}")] {
+            layout.push_text(text, &mut events);
+            layout.push_block(&raw(name), &mut events);
+        }
+        let opaque = opaque_of(events);
+        assert_eq!(
+            arrange_blocks("METADATA {} One two.Three.", 0, &opaque, KIND),
+            [
+                Block::Text("METADATA {} One two.Three."),
+                block("{\"a\":1}"),
+                block("{\"b\":2}"),
+            ]
+        );
+    }
+
+    #[test]
+    fn reads_layouts_without_text_ends() {
+        let old = Opaque {
+            kind: KIND.into(),
+            field: FIELD.into(),
+            value: raw("[3,{\"a\":1},\"call\"]"),
+        };
+        assert_eq!(
+            arrange_blocks("OneTwo", 1, &[old], KIND),
+            [
+                Block::Text("One"),
+                block("{\"a\":1}"),
+                Block::Call(0),
+                Block::Text("Two")
+            ]
+        );
+    }
+
+    #[test]
+    fn records_text_without_tagged_thinking() {
+        let mut layout = LayoutRecorder::new(KIND);
+        let mut events = VecDeque::new();
+        layout.push_text("<think>Hm.</think>One", &mut events);
+        layout.push_block(&raw("{\"a\":1}"), &mut events);
+        assert_eq!(
+            events.iter().take(2).collect::<Vec<_>>(),
+            [
+                &ModelEvent::Thinking("Hm.".into()),
+                &ModelEvent::Text("One".into())
+            ]
+        );
+        let opaque = opaque_of(events);
+        assert_eq!(opaque[0].value.as_str(), "[[3,\"One\"],{\"a\":1}]");
     }
 
     #[test]

@@ -61,6 +61,27 @@ pub struct Block {
     pub citations: Option<Vec<Citation>>,
 }
 
+impl Block {
+    /// Parses a block. Some servers send its text alone.
+    pub fn parse(raw: &RawJson) -> Self {
+        if let Ok(text) = serde_json::from_str(raw.as_str()) {
+            return Self {
+                kind: "text".into(),
+                text,
+                ..Self::default()
+            };
+        }
+        let mut block: Self = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        if block.kind.is_empty() {
+            block.kind = match block.text.is_empty() {
+                true => "block".into(),
+                false => "text".into(),
+            };
+        }
+        block
+    }
+}
+
 /// The change of a block or of the message.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

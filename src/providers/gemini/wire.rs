@@ -29,6 +29,8 @@ pub struct Candidate {
     #[serde(deserialize_with = "ignore_invalid")]
     pub finish_reason: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
+    pub finish_message: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub grounding_metadata: Option<GroundingMetadata>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub citation_metadata: Option<CitationMetadata>,
