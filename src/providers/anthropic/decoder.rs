@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{
     PROVIDER_KIND,
+    open_block::{OpenBlock, is_empty_object, with_input},
     wire::{Block, Citation, Delta, StreamEvent, Usage},
 };
 use crate::{
-    model::{self, FinishReason, ModelEvent, UnreadableContent},
+    model::{FinishReason, ModelEvent, UnreadableContent},
     protocol::{RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
@@ -48,28 +49,6 @@ pub struct MessageDecoder {
     unreadable: UnreadablePieces,
     has_begun: bool,
     has_ended: bool,
-}
-
-#[derive(Debug)]
-enum OpenBlock {
-    Text,
-    /// Its whole text and its signature.
-    Thinking {
-        text: String,
-        signature: String,
-    },
-    /// The index of the call. `input` is the whole input, if the block began with it.
-    Call {
-        index: usize,
-        input: Option<String>,
-        has_arguments: bool,
-    },
-    /// A block that only the server understands. `input` is the JSON of its input.
-    Provider {
-        raw: RawJson,
-        input: String,
-    },
-    Other,
 }
 
 impl Default for MessageDecoder {
@@ -339,49 +318,13 @@ impl MessageDecoder {
             false => self.release_bare_call(events),
         }
         self.layout.flush(events);
-        events.push_back(ModelEvent::Usage(self.total_usage()));
+        events.push_back(ModelEvent::Usage(self.usage.total()));
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;
         events.push_back(ModelEvent::Finished(match calls_tools {
             true => FinishReason::ToolCalls,
             false => reason,
         }));
         self.has_ended = true;
-    }
-
-    fn total_usage(&self) -> model::Usage {
-        let count = |count: Option<u64>| count.unwrap_or(0);
-        let cached_input_tokens = count(self.usage.cache_read_input_tokens);
-        let cache_write_tokens = count(self.usage.cache_creation_input_tokens);
-        let thinking_tokens = self
-            .usage
-            .output_tokens_details
-            .and_then(|details| details.thinking_tokens);
-        model::Usage {
-            input_tokens: count(self.usage.input_tokens)
-                .saturating_add(cached_input_tokens)
-                .saturating_add(cache_write_tokens),
-            output_tokens: count(self.usage.output_tokens),
-            cost: None,
-            cached_input_tokens,
-            cache_write_tokens,
-            thinking_tokens: count(thinking_tokens),
-        }
-    }
-}
-
-fn is_empty_object(input: &str) -> bool {
-    serde_json::from_str::<Map<String, Value>>(input).is_ok_and(|input| input.is_empty())
-}
-
-/// Returns a block with the input that came in pieces.
-fn with_input(raw: RawJson, input: &str) -> RawJson {
-    let block = serde_json::from_str::<Map<String, Value>>(raw.as_str()).ok();
-    match block.zip(serde_json::from_str::<Value>(input).ok()) {
-        Some((mut block, input)) => {
-            block.insert("input".into(), input);
-            RawJson::parse_or_quote(&Value::Object(block).to_string())
-        }
-        None => raw,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Endpoints with Anthropic's Messages API.
 
+mod cache_marks;
 mod decoder;
 mod models;
+mod open_block;
 mod request;
 #[cfg(test)]
 mod tests;

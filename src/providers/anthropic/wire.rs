@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
+    model,
     protocol::RawJson,
     providers::lenient::{ignore_invalid, null_as_default, text_or_default},
 };
@@ -150,5 +151,25 @@ impl Usage {
         self.cache_read_input_tokens = cache_read_input_tokens.or(self.cache_read_input_tokens);
         self.output_tokens = output_tokens.or(self.output_tokens);
         self.output_tokens_details = output_tokens_details.or(self.output_tokens_details);
+    }
+
+    /// Returns the counts in the common form, whose input includes what was cached.
+    pub fn total(&self) -> model::Usage {
+        let count = |count: Option<u64>| count.unwrap_or(0);
+        let cached_input_tokens = count(self.cache_read_input_tokens);
+        let cache_write_tokens = count(self.cache_creation_input_tokens);
+        let thinking_tokens = self
+            .output_tokens_details
+            .and_then(|details| details.thinking_tokens);
+        model::Usage {
+            input_tokens: count(self.input_tokens)
+                .saturating_add(cached_input_tokens)
+                .saturating_add(cache_write_tokens),
+            output_tokens: count(self.output_tokens),
+            cost: None,
+            cached_input_tokens,
+            cache_write_tokens,
+            thinking_tokens: count(thinking_tokens),
+        }
     }
 }

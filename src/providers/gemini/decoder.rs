@@ -7,11 +7,12 @@ use serde_json::Value;
 use super::{
     PROVIDER_KIND,
     content::{SignedText, content_parts},
+    finish::{abnormal_end, is_unspecified, parse_finish_reason},
     function_call::StreamedArguments,
     wire::{Candidate, Chunk, FunctionCall, Part, UsageMetadata},
 };
 use crate::{
-    model::{FinishReason, ModelEvent, OpaqueTarget, UnreadableContent, Usage},
+    model::{FinishReason, ModelEvent, OpaqueTarget, UnreadableContent},
     protocol::{Opaque, RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
@@ -160,7 +161,7 @@ impl ContentDecoder {
         }
         if let Some(failure) = failure {
             self.layout.flush(events);
-            events.extend(self.usage_event());
+            events.extend(self.usage.map(|usage| ModelEvent::Usage(usage.to_usage())));
             return Err(DecodeError::ServerError(failure));
         }
         let blocked = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason);
@@ -334,20 +335,6 @@ impl ContentDecoder {
         }
     }
 
-    fn usage_event(&self) -> Option<ModelEvent> {
-        let usage = self.usage?;
-        let count = |count: Option<u64>| count.unwrap_or(0);
-        let thinking_tokens = count(usage.thoughts_token_count);
-        Some(ModelEvent::Usage(Usage {
-            input_tokens: count(usage.prompt_token_count)
-                .saturating_add(count(usage.tool_use_prompt_token_count)),
-            output_tokens: count(usage.candidates_token_count).saturating_add(thinking_tokens),
-            cached_input_tokens: count(usage.cached_content_token_count),
-            thinking_tokens,
-            ..Usage::default()
-        }))
-    }
-
     fn push_finished(&mut self, events: &mut VecDeque<ModelEvent>) {
         let reason = self.finish.take().unwrap_or(FinishReason::Stop);
         if reason.is_cut_short() {
@@ -356,48 +343,12 @@ impl ContentDecoder {
         }
         self.close_call(events);
         self.layout.flush(events);
-        events.extend(self.usage_event());
+        events.extend(self.usage.map(|usage| ModelEvent::Usage(usage.to_usage())));
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;
         events.push_back(ModelEvent::Finished(match calls_tools {
             true => FinishReason::ToolCalls,
             false => reason,
         }));
         self.has_ended = true;
-    }
-}
-
-/// Returns the error of an answer that the model ended for an abnormal reason.
-fn abnormal_end(reason: &str, message: Option<&str>) -> Value {
-    let why = message
-        .filter(|message| !message.is_empty())
-        .unwrap_or(match reason {
-            "LANGUAGE" => "the language is not supported",
-            "MALFORMED_RESPONSE" => "the model's answer was malformed",
-            "NO_IMAGE" => "the model made no image",
-            "TOO_MANY_TOOL_CALLS" => "the model called too many tools",
-            _ => "no cause was given",
-        });
-    format!("the answer ended abnormally, with the reason {reason} ({why})").into()
-}
-
-fn is_unspecified(reason: &str) -> bool {
-    reason.is_empty() || reason.ends_with("_UNSPECIFIED")
-}
-
-/// Returns the reason for this protocol's name of it. Any other is abnormal.
-fn parse_finish_reason(reason: &str) -> FinishReason {
-    match reason {
-        "STOP" => FinishReason::Stop,
-        "MAX_TOKENS" => FinishReason::Length,
-        "SAFETY" | "IMAGE_SAFETY" => FinishReason::Safety,
-        "RECITATION"
-        | "BLOCKLIST"
-        | "PROHIBITED_CONTENT"
-        | "SPII"
-        | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION"
-        | "MODEL_ARMOR" => FinishReason::ContentFilter,
-        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => FinishReason::MalformedFunctionCall,
-        other => FinishReason::from(other.to_lowercase()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod content;
 mod decoder;
+mod finish;
 mod function_call;
 mod models;
 mod request;

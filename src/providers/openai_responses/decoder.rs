@@ -1,15 +1,15 @@
 //! A decoder from the events of a response to model events.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use serde_json::{Value, json};
+use std::collections::VecDeque;
 
 use super::{
     PROVIDER_KIND,
+    finish::{error_of, incomplete_reason},
+    items::{ItemState, ItemTable},
     wire::{Annotation, ContentPart, OutputItem, Response, StreamEvent},
 };
 use crate::{
-    model::{FinishReason, ModelEvent, UnreadableContent, Usage},
+    model::{FinishReason, ModelEvent, UnreadableContent},
     protocol::{RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
@@ -25,16 +25,10 @@ use crate::{
 
 const KIND: EndpointKind = EndpointKind::OpenAiResponses;
 
-/// Words in the reason of an incomplete response at the maximum length, as "max_output_tokens".
-const LENGTH_WORDS: [&str; 3] = ["token", "length", "context"];
-
 /// Decodes the events of one response.
 #[derive(Debug)]
 pub struct ResponseDecoder {
-    /// The items that have begun, by their positions.
-    items: BTreeMap<u64, ItemState>,
-    /// The position of the last event, for servers that do not send it.
-    position: u64,
+    items: ItemTable,
     /// There was audio, and its transcript.
     has_audio: bool,
     has_transcript: bool,
@@ -51,38 +45,10 @@ pub struct ResponseDecoder {
     has_ended: bool,
 }
 
-/// What has arrived of an item.
-#[derive(Debug, Default)]
-struct ItemState {
-    /// The server's id of the item; empty if it has none.
-    id: String,
-    /// The type; empty before the item itself has arrived.
-    kind: String,
-    /// The index of the call.
-    call: Option<usize>,
-    has_arguments: bool,
-    has_text: bool,
-    has_thinking: bool,
-    is_done: bool,
-}
-
-impl ItemState {
-    /// Returns true if this may be the beginning of an item.
-    fn may_be(&self, item: &OutputItem) -> bool {
-        let has_begun_as =
-            |kind: &str, has_content: bool| self.kind.is_empty() && has_content && item.kind == kind;
-        let is_same = self.kind == item.kind
-            || has_begun_as("message", self.has_text)
-            || has_begun_as("reasoning", self.has_thinking);
-        !self.is_done && is_same
-    }
-}
-
 impl Default for ResponseDecoder {
     fn default() -> Self {
         Self {
-            items: BTreeMap::new(),
-            position: 0,
+            items: ItemTable::default(),
             has_audio: false,
             has_transcript: false,
             layout: LayoutRecorder::new(PROVIDER_KIND),
@@ -160,7 +126,7 @@ impl ResponseDecoder {
         data: &str,
         events: &mut VecDeque<ModelEvent>,
     ) -> Result<(), DecodeError> {
-        let index = self.locate(&event);
+        let index = self.items.locate(&event);
         let delta = event.delta.unwrap_or_default();
         match event.kind.as_str() {
             "response.output_item.added" => {
@@ -195,7 +161,7 @@ impl ResponseDecoder {
             "response.audio.delta" | "response.output_audio.delta" => self.has_audio = true,
             "response.function_call_arguments.delta" => self.push_arguments(index, delta, events),
             "response.function_call_arguments.done" => {
-                let has_arguments = self.items.get(&index).is_some_and(|item| item.has_arguments);
+                let has_arguments = self.items.get(index).is_some_and(|item| item.has_arguments);
                 if let Some(arguments) = event.arguments.filter(|_| !has_arguments) {
                     self.push_arguments(index, arguments, events);
                 }
@@ -223,34 +189,10 @@ impl ResponseDecoder {
         Ok(())
     }
 
-    /// Returns the position of an event's item. Without it, the item is known by its id, or is the last one.
-    fn locate(&mut self, event: &StreamEvent) -> u64 {
-        let item: Option<OutputItem> = event
-            .item
-            .as_ref()
-            .and_then(|raw| serde_json::from_str(raw.as_str()).ok());
-        let id = item.as_ref().map_or(event.item_id.as_str(), |item| &item.id);
-        let by_id = || {
-            let mut items = self.items.iter();
-            let known = items.find(|(_, state)| !id.is_empty() && state.id == id);
-            known.map(|(position, _)| *position)
-        };
-        let last = self.position;
-        self.position = event.output_index.or_else(by_id).unwrap_or_else(|| {
-            let is_last = match (&item, self.items.get(&last)) {
-                (None, _) | (_, None) => true,
-                (Some(item), Some(state)) => event.kind.ends_with(".done") && state.may_be(item),
-            };
-            let next = self.items.keys().next_back().map_or(0, |position| position + 1);
-            if is_last { last } else { next }
-        });
-        self.position
-    }
-
     /// Begins an item, unless it has begun.
     fn begin_item(&mut self, index: u64, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
         let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
-        if let Some(state) = self.items.get_mut(&index) {
+        if let Some(state) = self.items.get_mut(index) {
             // Its text may have come before it.
             if state.kind.is_empty() {
                 (state.id, state.kind) = (item.id, item.kind);
@@ -281,7 +223,7 @@ impl ResponseDecoder {
     /// Ends an item: adds what has not arrived in parts, and keeps what the server needs back.
     fn end_item(&mut self, index: u64, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
         let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
-        let Some(state) = self.items.get_mut(&index) else {
+        let Some(state) = self.items.get_mut(index) else {
             return;
         };
         if std::mem::replace(&mut state.is_done, true) {
@@ -370,20 +312,20 @@ impl ResponseDecoder {
 
     fn push_text(&mut self, index: u64, text: &str, events: &mut VecDeque<ModelEvent>) {
         if !text.is_empty() {
-            self.items.entry(index).or_default().has_text = true;
+            self.items.get_or_begin(index).has_text = true;
             self.layout.push_text(text, events);
         }
     }
 
     fn push_thinking(&mut self, index: u64, text: &str, events: &mut VecDeque<ModelEvent>) {
         if !text.is_empty() {
-            self.items.entry(index).or_default().has_thinking = true;
+            self.items.get_or_begin(index).has_thinking = true;
             self.layout.push_thinking(text, events);
         }
     }
 
     fn push_arguments(&mut self, index: u64, delta: String, events: &mut VecDeque<ModelEvent>) {
-        let Some(item) = self.items.get_mut(&index).filter(|_| !delta.is_empty()) else {
+        let Some(item) = self.items.get_mut(index).filter(|_| !delta.is_empty()) else {
             return;
         };
         item.has_arguments = true;
@@ -419,15 +361,7 @@ impl ResponseDecoder {
             let what = UnreadableContent::Audio;
             self.unreadable.push(what, "", events);
         }
-        let usage = response.usage.map(|usage| {
-            ModelEvent::Usage(Usage {
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                cached_input_tokens: usage.input_tokens_details.cached_tokens,
-                thinking_tokens: usage.output_tokens_details.reasoning_tokens,
-                ..Usage::default()
-            })
-        });
+        let usage = response.usage.map(|usage| ModelEvent::Usage(usage.to_usage()));
         let error = response.error.filter(|error| !error.is_null());
         let reason = match (error, response.status.as_str()) {
             (Some(error), _) => {
@@ -450,22 +384,5 @@ impl ResponseDecoder {
         events.push_back(ModelEvent::Finished(reason));
         self.has_ended = true;
         Ok(())
-    }
-}
-
-/// Returns the reason of an incomplete response, which is withheld or cut short.
-fn incomplete_reason(reason: &str) -> FinishReason {
-    match FinishReason::from(reason.to_owned()) {
-        known if known.is_withheld() || known.is_cut_short() => known,
-        _ if LENGTH_WORDS.iter().any(|word| reason.contains(word)) => FinishReason::Length,
-        _ => FinishReason::PauseTurn,
-    }
-}
-
-/// Returns the description of an `error` event, whose fields are in an object of their own or not.
-fn error_of(event: StreamEvent) -> Value {
-    match event.error.filter(|error| !error.is_null()) {
-        Some(error) => error,
-        None => json!({ "message": event.message, "code": event.code }),
     }
 }

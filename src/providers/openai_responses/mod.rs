@@ -2,6 +2,8 @@
 //! server: the whole conversation is sent each time, with the encrypted reasoning of earlier answers.
 
 mod decoder;
+mod finish;
+mod items;
 mod request;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::{
+    model,
     protocol::RawJson,
     providers::lenient::{ignore_invalid, null_as_default, text_or_default},
 };
@@ -157,6 +158,18 @@ pub struct Usage {
     pub input_tokens_details: InputTokens,
     #[serde(deserialize_with = "null_as_default")]
     pub output_tokens_details: OutputTokens,
+}
+
+impl Usage {
+    pub fn to_usage(self) -> model::Usage {
+        model::Usage {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            cached_input_tokens: self.input_tokens_details.cached_tokens,
+            thinking_tokens: self.output_tokens_details.reasoning_tokens,
+            ..model::Usage::default()
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
