@@ -1,6 +1,8 @@
 //! Tool calls as the agent sees them: starting calls, reporting invalid ones to the model, and the next step
 //! after all have ended. The tools themselves are in `tools`.
 
+use serde_json::{Map, Value};
+
 use super::{Agent, Effect, Phase, control::escape_metadata};
 use crate::{
     model::{ToolArtifacts, ToolOutcome, ToolPlan},
@@ -20,6 +22,8 @@ pub struct IncomingCall {
     pub(super) arguments: String,
     /// Opaque data of the model server that belong to the call.
     pub(super) opaque: Vec<Opaque>,
+    /// The answer ended before the call's arguments were complete.
+    is_cut: bool,
 }
 
 /// The maximum number of calls in one answer. Further calls are ignored: a model that requests so many at
@@ -27,6 +31,8 @@ pub struct IncomingCall {
 const MAX_CALLS_PER_ANSWER: usize = 32;
 
 const DENIED: &str = "The person did not allow this call. Do without it, or ask them what to do instead.";
+const CUT_OFF: &str = "The answer reached its maximum length before the arguments of this call were complete. The tool was not \
+                       run. Call it again, with less text before it or with shorter arguments.";
 const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: it was broken off after it had begun. It may have had its effect \
                                or not. Find that out before you call it again.";
 
@@ -45,6 +51,7 @@ impl Agent {
             tool,
             arguments: String::new(),
             opaque: Vec::new(),
+            is_cut: false,
         });
         vec![self.log(EventBody::Status { message })]
     }
@@ -93,6 +100,15 @@ impl Agent {
         self.continue_run(effects, at)
     }
 
+    /// Marks the requested calls without complete arguments, in an answer that was cut short. Complete ones are
+    /// an object, whose end is explicit: decoders add no arguments that the server has not sent.
+    pub(super) fn mark_cut_calls(&mut self) {
+        for call in &mut self.incoming_calls {
+            let arguments = serde_json::from_str::<Map<String, Value>>(&call.arguments);
+            call.is_cut = arguments.is_err();
+        }
+    }
+
     /// Starts the calls that the model has requested.
     pub(super) fn dispatch_calls(&mut self, at: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
@@ -114,7 +130,11 @@ impl Agent {
                 tool: requested.tool,
                 detail: None,
             };
-            match self.tools.plan(&call.tool, &requested.arguments) {
+            let plan = match requested.is_cut {
+                true => Err(CUT_OFF.into()),
+                false => self.tools.plan(&call.tool, &requested.arguments),
+            };
+            match plan {
                 Ok(plan) if plan.needs_approval => self.request_approval(call, plan, &mut effects),
                 Ok(plan) => self.run_call(call, plan, at, &mut effects),
                 Err(fault) => {

@@ -18,6 +18,13 @@ impl Agent {
         if held_back.is_some() {
             return self.end_run(RunStatus::Failed, held_back, at);
         }
+        if self
+            .finish_reason
+            .as_ref()
+            .is_some_and(FinishReason::is_cut_short)
+        {
+            self.mark_cut_calls();
+        }
         // Some servers send another finish reason although there are calls.
         if !self.incoming_calls.is_empty() {
             return self.dispatch_calls(at);

@@ -5,10 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use self::{
-    errors::{repeating_answer, shut_down, stream_broke_off, timeout_error},
-    repetition::RepetitionDetector,
-};
+use self::errors::{repeating_answer, shut_down, stream_broke_off, timeout_error};
 use crate::{
     control::{self, ControlFilter},
     model::{ModelError, ModelErrorKind, ModelEvent, ToolOutcome, Toolbox},
@@ -31,6 +28,7 @@ mod text;
 pub use calls::IncomingCall;
 pub(crate) use errors::{database_damaged, run_error};
 pub use payload_factory::PayloadFactory;
+pub use repetition::RepetitionDetector;
 pub use step::{Effect, Input, Timeout};
 
 #[cfg(test)]

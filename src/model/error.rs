@@ -11,6 +11,16 @@ pub struct ModelError {
     /// The text for the user: it names the endpoint, the cause and the setting to change.
     pub error: RunError,
     pub kind: ModelErrorKind,
+    /// The server's own error, unless there was no response with an error status.
+    pub reply: Option<ErrorReply>,
+}
+
+/// The error that a server has sent with its status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorReply {
+    pub status: u16,
+    /// The server's own text, without secrets, truncated.
+    pub text: String,
 }
 
 /// The consequence of an error for the run.

@@ -10,7 +10,7 @@ mod tool;
 
 pub use self::{
     endpoint::{Endpoint, ListedModels, ModelStream, RequestPreview, ServerCapabilities},
-    error::{ModelError, ModelErrorKind},
+    error::{ErrorReply, ModelError, ModelErrorKind},
     event::{Cost, ModelEvent, OpaqueTarget, UnreadableContent, Usage},
     request::{ModelMessage, ModelRequest},
     tool::{ToolArtifacts, ToolInput, ToolOutcome, ToolPlan, ToolSpec, ToolUse, Toolbox},

@@ -1,7 +1,7 @@
 //! The models of an endpoint: those of its list, or those of the settings, with their context windows.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     future::Future,
 };
 
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{
     EndpointConfig,
     model_list::{self, MAX_LIST_ENTRIES, MAX_OFFERED_MODELS, is_chat_model, model_info},
+    transport::Api,
 };
 use crate::{
     model::{ListedModels, ModelError},
@@ -42,6 +43,10 @@ pub struct Catalog {
     windows: BTreeMap<String, usize>,
     /// The models of the last list; `None` before the first one.
     listed: Mutex<Option<HashMap<String, ListedModel>>>,
+    /// The tool support of all models, if the settings define it.
+    tools_of_all: Option<bool>,
+    /// Models whose template has no place for tools.
+    without_tool_template: Mutex<HashSet<String>>,
 }
 
 impl Catalog {
@@ -52,6 +57,8 @@ impl Catalog {
             window_of_all: config.context_window,
             windows: config.context_windows.clone(),
             listed: Mutex::default(),
+            tools_of_all: config.takes_tools,
+            without_tool_template: Mutex::default(),
         }
     }
 
@@ -83,26 +90,42 @@ impl Catalog {
         Ok(models)
     }
 
-    /// Returns the context window of a model: from the settings or from the list, which is requested unless
-    /// it is known.
+    /// Returns the context window of a model: from the settings, from a local server, or from the list, which
+    /// is requested unless it is known. Also learns from a local server whether the model takes tools.
     pub async fn context_window(
         &self,
         model: &str,
+        api: &Api,
         list: impl Future<Output = Result<Vec<ListedModel>, ModelError>>,
     ) -> Option<usize> {
-        if let Some(window) = self.windows.get(model).copied().or(self.window_of_all) {
-            return Some(window);
+        let set = self.windows.get(model).copied().or(self.window_of_all);
+        if set.is_some() && self.tools_of_all.is_some() {
+            return set;
         }
         let is_unknown = self.lock_listed().is_none();
-        if self.configured.is_empty()
+        if set.is_none()
+            && self.configured.is_empty()
             && is_unknown
             && let Ok(listed) = list.await
         {
             self.remember(listed);
         }
-        self.find(model)?
-            .window
-            .filter(|window| CONTEXT_WINDOW_RANGE.contains(window))
+        let probed = api.probe(model, set.is_none()).await;
+        match probed.takes_tools {
+            Some(false) => self.without_tool_template.lock().insert(model.to_owned()),
+            // The server may have been restarted with another model of that name.
+            Some(true) => self.without_tool_template.lock().remove(model),
+            None => false,
+        };
+        let listed = || self.find(model)?.window;
+        let found = set.or(probed.window).or_else(listed);
+        found.filter(|window| CONTEXT_WINDOW_RANGE.contains(window))
+    }
+
+    /// Returns true if a model takes tools, as far as the settings or its template say.
+    pub fn takes_tools(&self, model: &str) -> bool {
+        self.tools_of_all
+            .unwrap_or_else(|| !self.without_tool_template.lock().contains(model))
     }
 
     /// Returns a model of the last list.

@@ -75,6 +75,12 @@ pub fn without_system(messages: &mut Vec<ModelMessage>) {
     }
 }
 
+/// Returns true if a request has tools or tool outputs.
+pub fn has_tools(request: &ModelRequest) -> bool {
+    let is_tool = |message: &ModelMessage| matches!(message, ModelMessage::Tool { .. });
+    !request.tools.is_empty() || request.messages.iter().any(is_tool)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,10 +20,10 @@ use super::{
     recorder::{self, Recorder},
 };
 use crate::{
-    agent::Input,
+    agent::{Input, RepetitionDetector},
     diagnostics::record::Purpose,
     journal::Journal,
-    model::{ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream},
+    model::{FinishReason, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream},
     protocol::{ConversationId, EventBody},
     providers::Models,
     settings::HistorySettings,
@@ -57,6 +57,8 @@ pub(super) struct Summarizer {
     settings: HistorySettings,
     recorder_settings: Arc<recorder::RecorderSettings>,
     failures: SummaryFailures,
+    /// The number of repetitions of a passage in a row that makes a summary useless. 0 disables the check.
+    max_repetitions: usize,
 }
 
 impl Summarizer {
@@ -68,6 +70,7 @@ impl Summarizer {
             settings: runs.history.clone(),
             recorder_settings: runs.recorder_settings.clone(),
             failures: runs.summary_failures.clone(),
+            max_repetitions: runs.agent.repetitions,
         }
     }
 
@@ -112,7 +115,7 @@ impl Summarizer {
         })
     }
 
-    /// Calls the model and returns its whole answer; `None` if it does not end in time. The call is
+    /// Calls the model and returns its whole answer; `None` if it does not come to its natural end in time. The call is
     /// recorded as one of its own.
     async fn run_call(&self, request: ModelRequest) -> Option<String> {
         let mut recorder = Recorder::new(
@@ -155,6 +158,7 @@ impl Summarizer {
             }
         };
         let mut answer = String::new();
+        let mut repetition = RepetitionDetector::new(self.max_repetitions);
         while answer.len() <= self.settings.summary_bytes {
             let input = match stream.next().await {
                 Some(Ok(event)) => Input::Model(event),
@@ -166,9 +170,27 @@ impl Summarizer {
             };
             recorder.record_input(&input);
             match input {
-                Input::Model(ModelEvent::Text(text)) => answer.push_str(&text),
-                Input::Model(ModelEvent::TextWasThinking) => answer.clear(),
-                Input::Model(ModelEvent::Finished(_)) => return Some(answer),
+                Input::Model(ModelEvent::Text(text)) => {
+                    answer.push_str(&text);
+                    if repetition.push(&text, false) {
+                        tracing::warn!("the summary of a conversation repeats itself");
+                        recorder.record_input(&Input::StreamEnded);
+                        return None;
+                    }
+                }
+                Input::Model(ModelEvent::TextWasThinking) => {
+                    answer.clear();
+                    repetition = RepetitionDetector::new(self.max_repetitions);
+                }
+                Input::Model(ModelEvent::Finished(FinishReason::Stop)) => return Some(answer),
+                Input::Model(ModelEvent::Finished(reason)) => {
+                    // It would replace turns that it does not cover.
+                    tracing::warn!(
+                        reason = reason.as_str(),
+                        "the summary of a conversation is incomplete"
+                    );
+                    return None;
+                }
                 Input::Model(_) => {}
                 _ => return None,
             }

@@ -37,19 +37,16 @@ async fn lists_all_pages_with_windows() {
             .map(|model| (model.id.as_str(), model.name.as_str()))
             .collect();
         assert_eq!(names, [("acme/new", "New"), ("acme/old", "Old")], "{kind:?}");
-        let sent: Vec<String> = upstream
-            .requests()
-            .into_iter()
-            .map(|request| request.query)
-            .collect();
+        let list_queries = || -> Vec<String> {
+            let requests = upstream.requests().into_iter();
+            let lists = requests.filter(|request| request.path.ends_with("/models"));
+            lists.map(|request| request.query).collect()
+        };
+        let sent = list_queries();
         assert_eq!(sent, queries, "{kind:?}");
         assert_eq!(endpoint.context_window("new").await, Some(5000), "{kind:?}");
         assert_eq!(endpoint.context_window("old").await, None, "{kind:?}");
-        assert_eq!(
-            upstream.requests().len(),
-            queries.len(),
-            "{kind:?}: the list is known"
-        );
+        assert_eq!(list_queries(), queries, "{kind:?}: the list is known");
     }
 }
 
@@ -60,6 +57,8 @@ async fn respects_configured_models_and_windows() {
         let config = EndpointConfig {
             models: vec!["mine".into()],
             context_window: Some(4000),
+            // Otherwise a local server is asked.
+            takes_tools: Some(true),
             ..config(kind, &upstream)
         };
         let endpoint = create_endpoint(&config).unwrap();
@@ -75,4 +74,27 @@ async fn a_repeated_page_ends_the_list() {
     upstream.list_pages([json!({ "data": [{ "id": "a" }], "has_more": true, "last_id": "a" })]);
     assert_eq!(endpoint(Anthropic, &upstream).models().await.unwrap().ids, ["a"]);
     assert_eq!(upstream.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn local_server_defines_window_and_tools() {
+    for kind in NATIVE_KINDS {
+        let upstream = Upstream::start().await;
+        let entry = json!({ "id": "smol", "name": "models/smol", "meta": { "n_ctx_train": 8192 } });
+        upstream.list_models(200, json!({ "data": [entry], "models": [entry] }));
+        let props = |takes_tools: bool| {
+            Page::json(&json!({
+                "default_generation_settings": { "n_ctx": 4096 },
+                "chat_template_caps": { "supports_tools": takes_tools },
+            }))
+        };
+        upstream.add_page("/props", props(false));
+        let endpoint = endpoint(kind, &upstream);
+        assert!(endpoint.capabilities("smol").tools);
+        assert_eq!(endpoint.context_window("smol").await, Some(4096), "{kind:?}");
+        assert!(!endpoint.capabilities("smol").tools, "{kind:?}");
+        upstream.add_page("/props", props(true));
+        endpoint.context_window("smol").await;
+        assert!(endpoint.capabilities("smol").tools, "{kind:?}");
+    }
 }

@@ -19,14 +19,14 @@ use parlor::{
     model::{
         Endpoint, ListedModels, ModelError,
         ModelErrorKind::{self, Refused, Unavailable},
-        ModelEvent, ModelMessage, ModelRequest, ToolSpec,
+        ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse,
     },
     protocol::{Opaque, ParameterInput, Parameters, RawJson},
     providers::{EndpointConfig, create_endpoint},
     settings::EndpointKind::{self, Anthropic, Gemini, OpenAiResponses},
 };
 use serde_json::{Value, json};
-use upstream::{Protocol, Script, Upstream, When};
+use upstream::{Page, Protocol, Script, Upstream, When};
 
 const NATIVE_KINDS: [EndpointKind; 3] = [OpenAiResponses, Anthropic, Gemini];
 

@@ -30,6 +30,18 @@ async fn learns_what_a_model_rejects() {
             "/system/0/cache_control",
         ),
         (
+            Anthropic,
+            "claude-new",
+            "This model does not support tools.",
+            "/tools",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "registry.ollama.ai/library/gemma does not support tools",
+            "/tools",
+        ),
+        (
             Gemini,
             "gemini-3-pro-preview",
             "Thinking is not supported for this model",
@@ -174,4 +186,132 @@ async fn forgets_thinking_that_anthropic_rejects() {
     assert_eq!([content(&sent[0]), content(&sent[1])], [2, 1]);
     // The model still thinks.
     assert_eq!(sent[1]["thinking"], sent[0]["thinking"]);
+}
+
+/// Returns an earlier answer with a call, and data of its provider.
+fn answer_with_data(kind: EndpointKind) -> [ModelMessage; 2] {
+    let data = |field: &str, value: Value| Opaque {
+        kind: kind.as_str().into(),
+        field: field.into(),
+        value: RawJson::parse_or_quote(&value.to_string()),
+    };
+    let reasoning = json!([{ "type": "reasoning", "encrypted_content": "old" }]);
+    let (opaque, opaque_of_call) = match kind {
+        Gemini => (vec![], vec![data("thoughtSignature", json!("old"))]),
+        _ => (vec![data("blocks", reasoning)], vec![]),
+    };
+    let call = ToolUse {
+        id: "c1".into(),
+        name: "look".into(),
+        arguments: "{}".into(),
+        opaque: opaque_of_call,
+    };
+    let answer = ModelMessage::Assistant {
+        text: String::new(),
+        thinking: None,
+        tool_calls: vec![call],
+        opaque,
+    };
+    let output = ModelMessage::Tool {
+        tool_use_id: "c1".into(),
+        output: "Nothing.".into(),
+    };
+    [answer, output]
+}
+
+#[tokio::test]
+async fn omits_earlier_reasoning_that_is_rejected() {
+    for (kind, model, message) in [
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "Reasoning input items can only be provided to a reasoning or computer use model.",
+        ),
+        (
+            OpenAiResponses,
+            "gpt-x",
+            "The encrypted content gAAA could not be verified.",
+        ),
+        (Gemini, "gemini-3-pro-preview", "Thought signature is not valid"),
+        (Gemini, "gemini-3-pro-preview", "Corrupted thought_signature."),
+    ] {
+        let upstream = Upstream::start().await;
+        upstream.add_script(When::any(), Script::new().text("Fine."));
+        let refusal = Script::new().status(400, json!({ "error": { "message": message } }), &[]);
+        upstream.add_script_times(1, When::any(), refusal);
+        let endpoint = endpoint(kind, &upstream);
+        let mut request = full_request(model);
+        request.messages.extend(answer_with_data(kind));
+        for _ in 0..2 {
+            answer(&*endpoint, &request).await.unwrap();
+        }
+        let sent = calls(&upstream);
+        let has: Vec<bool> = sent
+            .iter()
+            .map(|body| body.to_string().contains("\"old\""))
+            .collect();
+        assert_eq!(has, [true, false, false], "{kind:?} {message}");
+        // The model still reasons.
+        for pointer in ["/reasoning", "/include", "/generationConfig"] {
+            assert_eq!(
+                sent[2].pointer(pointer),
+                sent[0].pointer(pointer),
+                "{kind:?} {message}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn signs_calls_of_models_that_demand_it() {
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Fine."));
+    let message = "Function call is missing a thought_signature in functionCall parts.";
+    let refusal = json!({ "error": { "message": message } });
+    upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    let mut request = full_request("gemini-2.5-pro");
+    let [mut asked, output] = answer_with_data(Gemini);
+    if let ModelMessage::Assistant { tool_calls, .. } = &mut asked {
+        tool_calls[0].opaque.clear();
+    }
+    request.messages.extend([asked, output]);
+    answer(&*endpoint(Gemini, &upstream), &request).await.unwrap();
+    let sent = calls(&upstream);
+    let signature = |body: &Value| body["contents"][1]["parts"][0]["thoughtSignature"].clone();
+    assert_eq!(signature(&sent[0]), Value::Null);
+    assert_eq!(signature(&sent[1]), "skip_thought_signature_validator");
+    assert_eq!(sent[0]["generationConfig"], sent[1]["generationConfig"]);
+}
+
+#[tokio::test]
+async fn learns_nothing_from_other_errors() {
+    for (kind, status, message) in [
+        (
+            OpenAiResponses,
+            400,
+            "Invalid prompt: your prompt was flagged. See https://x.example/docs/guides/reasoning#advice-on-prompting",
+        ),
+        (OpenAiResponses, 403, "Unsupported parameter: 'reasoning'."),
+        (Gemini, 400, "Invalid value: the thoughtful tools"),
+        (Gemini, 404, "Thinking is not supported for this model"),
+        (Anthropic, 413, "thinking.type.adaptive: not supported"),
+    ] {
+        let upstream = Upstream::start().await;
+        let refusal = Script::new().status(status, json!({ "error": { "message": message } }), &[]);
+        upstream.add_script(When::any(), refusal);
+        let config = EndpointConfig {
+            name: "reasoning thinking temperature summary".into(),
+            ..config(kind, &upstream)
+        };
+        let endpoint = create_endpoint(&config).unwrap();
+        answer(&*endpoint, &full_request("gemini-3-pro-preview"))
+            .await
+            .unwrap_err();
+        assert_eq!(calls(&upstream).len(), 1, "{kind:?} {status} {message}");
+    }
 }

@@ -5,12 +5,13 @@
 
 use std::{fmt::Write, path::PathBuf};
 
+use parlor::settings::EndpointKind;
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 
 use crate::{
     literature,
-    support::{Parlor, last_model_call, last_system_prompt, raw_model_calls, string_field},
+    support::{Parlor, last_model_call, last_system_prompt, raw_model_calls, set_kind, string_field},
 };
 
 const SMALL_WINDOW: usize = 4096;
@@ -147,18 +148,24 @@ fn llama_cpp_props(takes_tools: bool) -> Page {
 
 #[tokio::test]
 async fn template_without_tools_disables_tools() {
-    for takes_tools in [true, false] {
+    for (kind, takes_tools) in EndpointKind::ALL
+        .into_iter()
+        .flat_map(|kind| [(kind, true), (kind, false)])
+    {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
         upstream.add_page("/props", llama_cpp_props(takes_tools));
         upstream.add_script(When::any(), Script::new().text("Fine."));
-        let parlor = Parlor::start_built_in(folder.path(), &upstream, |_| {}).await;
+        let parlor = Parlor::start_built_in(folder.path(), &upstream, |settings| {
+            set_kind(&mut settings.endpoints[0], kind, &upstream);
+        })
+        .await;
         parlor.turn(None, "hi").await;
         let call = last_model_call(&upstream);
-        assert_eq!(call["tools"].is_array(), takes_tools, "{call}");
+        assert_eq!(call["tools"].is_array(), takes_tools, "{kind:?} {call}");
         // Without tools that find sources, none are requested.
-        assert_eq!(last_system_prompt(&upstream).contains("METADATA"), takes_tools);
-        assert!(last_system_prompt(&upstream).contains("SUGGESTED_VALUES"));
+        assert_eq!(call.to_string().contains("METADATA"), takes_tools, "{kind:?}");
+        assert!(call.to_string().contains("SUGGESTED_VALUES"), "{kind:?}");
     }
 }
 

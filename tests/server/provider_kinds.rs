@@ -332,6 +332,28 @@ async fn answers_without_tools_at_the_limit_with_every_kind() {
 }
 
 #[tokio::test]
+async fn runs_no_cut_call_with_every_kind() {
+    // A call of Gemini comes as a whole.
+    for kind in [
+        EndpointKind::OpenAi,
+        EndpointKind::OpenAiResponses,
+        EndpointKind::Anthropic,
+    ] {
+        let Fixture {
+            folder: _folder,
+            upstream,
+            parlor,
+        } = start(kind).await;
+        let cut = Script::new().tool_call("c1", "together", "").finish("length");
+        upstream.add_script(When::any(), cut);
+        upstream.add_script(When::tool_gave("was not run"), Script::new().text("Fine."));
+        let events = parlor.turn(None, "Hi").await;
+        assert_eq!(events.last().unwrap()["type"], "complete", "{kind:?}");
+        assert_eq!(raw_model_calls(&upstream).len(), 2, "{kind:?}");
+    }
+}
+
+#[tokio::test]
 async fn retries_an_overloaded_server_inside_a_success() {
     for (kind, error) in [
         (

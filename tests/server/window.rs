@@ -174,7 +174,8 @@ async fn summary_size_is_limited() {
     upstream.add_script(When::any(), Script::new().text("Fine.").done());
     upstream.add_script(
         When::user_contains("Person: "),
-        Script::new().text("long ".repeat(1500)),
+        // Without repetition, which would make it useless.
+        Script::new().text((0..750).map(|n| format!("long {n:04} ")).collect::<String>()),
     );
     let conversation = create_long_conversation(&parlor, 7).await;
     let last = model_calls(&upstream).pop().unwrap();
@@ -184,8 +185,8 @@ async fn summary_size_is_limited() {
         "{first}"
     );
     let summary = first.matches("long ").count();
-    // A quarter of 2500 tokens; such a word has one and a quarter.
-    assert!((300..=500).contains(&summary), "{summary}");
+    // A quarter of 2500 tokens; such a word has two and a half with its number.
+    assert!((150..=250).contains(&summary), "{summary}");
     let estimate: usize = message_contents(&last).iter().map(|text| text.len() / 4).sum();
     assert!(estimate < 2500, "{estimate}");
     // A summary that was stored for a larger window must fit as well.
@@ -204,6 +205,25 @@ async fn summary_size_is_limited() {
     };
     let sent = raw_model_calls(&upstream).pop().unwrap();
     assert!(estimate(&sent) < 1000, "{sent}");
+}
+
+#[tokio::test]
+async fn incomplete_summaries_are_not_stored() {
+    for summary in [
+        Script::new().text("Ann li").finish("content_filter"),
+        Script::new().text("Ann li").finish("length"),
+        Script::new().text("Ann likes tea, and she also wants biscuits. ".repeat(200)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let upstream = Upstream::start().await;
+        let parlor = Parlor::start_with(folder.path(), &upstream, set_small_window).await;
+        upstream.add_script(When::any(), Script::new().text("Fine.").done());
+        upstream.add_script(When::user_contains("Person: "), summary);
+        create_long_conversation(&parlor, 7).await;
+        assert!(!summary_calls(&upstream).is_empty());
+        let last = model_calls(&upstream).pop().unwrap().to_string();
+        assert!(!last.contains("Ann li"), "{last}");
+    }
 }
 
 /// Starts a model that answers but fails to summarize.

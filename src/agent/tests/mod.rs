@@ -105,6 +105,7 @@ fn failure(kind: ModelErrorKind) -> Input {
     Input::CallFailed(ModelError {
         error: run_error("some_code", "It failed.".into(), ""),
         kind,
+        reply: None,
     })
 }
 

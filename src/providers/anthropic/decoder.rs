@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{
     PROVIDER_KIND,
+    open_block::{OpenBlock, is_empty_object, with_input},
     wire::{Block, Citation, Delta, StreamEvent, Usage},
 };
 use crate::{
-    model::{self, FinishReason, ModelEvent, UnreadableContent},
+    model::{FinishReason, ModelEvent, UnreadableContent},
     protocol::{RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
@@ -39,6 +40,9 @@ pub struct MessageDecoder {
     layout: LayoutRecorder,
     /// The number of calls so far.
     calls: usize,
+    /// The index of the ended call without arguments, and its input. Only what follows tells whether it was cut
+    /// off: a server also ends a block at the maximum length.
+    bare_call: Option<(usize, String)>,
     sources: CitedPages,
     usage: Usage,
     finish: Option<FinishReason>,
@@ -47,34 +51,13 @@ pub struct MessageDecoder {
     has_ended: bool,
 }
 
-#[derive(Debug)]
-enum OpenBlock {
-    Text,
-    /// Its whole text and its signature.
-    Thinking {
-        text: String,
-        signature: String,
-    },
-    /// The index of the call. `input` is the whole input, if the block began with it.
-    Call {
-        index: usize,
-        input: Option<String>,
-        has_arguments: bool,
-    },
-    /// A block that only the server understands. `input` is the JSON of its input.
-    Provider {
-        raw: RawJson,
-        input: String,
-    },
-    Other,
-}
-
 impl Default for MessageDecoder {
     fn default() -> Self {
         Self {
             open: BTreeMap::new(),
             layout: LayoutRecorder::new(PROVIDER_KIND),
             calls: 0,
+            bare_call: None,
             sources: CitedPages::default(),
             usage: Usage::default(),
             finish: None,
@@ -149,8 +132,14 @@ impl EventDecoder for MessageDecoder {
         if let Some(error) = message.error.filter(|error| !error.is_null()) {
             return Err(DecodeError::ServerError(error));
         }
-        let blocks = message.content.as_ref().filter(|_| message.kind == "message");
-        let blocks = blocks.and_then(|blocks| serde_json::from_str::<Vec<RawJson>>(blocks.as_str()).ok());
+        let content = message.content.as_ref().filter(|_| message.kind == "message");
+        let blocks = content.map(
+            |content| match serde_json::from_str::<Vec<RawJson>>(content.as_str()) {
+                Ok(blocks) => blocks,
+                // A text alone, or the only block.
+                Err(_) => vec![content.clone()],
+            },
+        );
         let Some(blocks) = blocks else {
             return Err(detect_other_protocol(json, KIND).unwrap_or(DecodeError::NotAStream));
         };
@@ -165,8 +154,9 @@ impl EventDecoder for MessageDecoder {
     }
 
     fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
-        if self.finish.is_some() {
-            self.push_finished(events);
+        match self.finish.is_some() {
+            true => self.push_finished(events),
+            false => self.layout.flush(events),
         }
     }
 
@@ -185,30 +175,31 @@ impl EventDecoder for MessageDecoder {
 
 impl MessageDecoder {
     fn begin_block(&mut self, index: u64, raw: RawJson, events: &mut VecDeque<ModelEvent>) {
-        let block: Block = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        self.release_bare_call(events);
+        let block = Block::parse(&raw);
         let open = match block.kind.as_str() {
             "text" => {
                 for citation in block.citations.unwrap_or_default() {
                     self.add_source(citation, events);
                 }
-                self.push_text(block.text, events);
+                self.layout.push_text(&block.text, events);
                 OpenBlock::Text
             }
             "thinking" => {
-                push_thinking(&block.thinking, events);
+                self.layout.push_thinking(&block.thinking, events);
                 OpenBlock::Thinking {
                     text: block.thinking,
                     signature: block.signature,
                 }
             }
             "redacted_thinking" => {
-                events.push_back(self.layout.block_event(&raw));
+                self.layout.push_block(&raw, events);
                 OpenBlock::Other
             }
             "tool_use" => {
                 let index = self.calls;
                 self.calls += 1;
-                self.layout.push_call();
+                self.layout.push_call(events);
                 let id = Some(block.id).filter(|id| !id.is_empty());
                 events.push_back(ModelEvent::ToolCall {
                     index,
@@ -227,6 +218,7 @@ impl MessageDecoder {
             },
             kind if BLOCKS_WITHOUT_CONTENT.contains(&kind) => OpenBlock::Other,
             "image" => {
+                self.layout.flush(events);
                 let what = UnreadableContent::Image;
                 let raw = crate::providers::unreadable::raw_excerpt(raw.as_str());
                 events.push_back(ModelEvent::Unreadable { what, raw });
@@ -243,9 +235,9 @@ impl MessageDecoder {
 
     fn decode_delta(&mut self, index: u64, delta: Delta, data: &str, events: &mut VecDeque<ModelEvent>) {
         match (delta.kind.as_str(), self.open.get_mut(&index)) {
-            ("text_delta", _) => self.push_text(delta.text, events),
+            ("text_delta", _) => self.layout.push_text(&delta.text, events),
             ("thinking_delta", open) => {
-                push_thinking(&delta.thinking, events);
+                self.layout.push_thinking(&delta.thinking, events);
                 if let Some(OpenBlock::Thinking { text, .. }) = open {
                     text.push_str(&delta.thinking);
                 }
@@ -285,28 +277,25 @@ impl MessageDecoder {
             Some(OpenBlock::Thinking { text, signature }) if !signature.is_empty() => {
                 let block = json!({ "type": "thinking", "thinking": text, "signature": signature });
                 let raw = RawJson::parse_or_quote(&block.to_string());
-                events.push_back(self.layout.block_event(&raw));
+                self.layout.push_block(&raw, events);
             }
             Some(OpenBlock::Call {
                 index,
                 input,
                 has_arguments: false,
-            }) => events.push_back(ModelEvent::ToolArguments {
-                index,
-                delta: input.unwrap_or_else(|| "{}".into()),
-            }),
+            }) => self.bare_call = Some((index, input.unwrap_or_else(|| "{}".into()))),
             Some(OpenBlock::Provider { raw, input }) => {
                 let raw = with_input(raw, &input);
-                events.push_back(self.layout.block_event(&raw));
+                self.layout.push_block(&raw, events);
             }
             _ => {}
         }
     }
 
-    fn push_text(&mut self, text: String, events: &mut VecDeque<ModelEvent>) {
-        if !text.is_empty() {
-            self.layout.push_text(&text);
-            events.push_back(ModelEvent::Text(text));
+    /// Emits the arguments of a call that has ended without any: its input, which usually is empty.
+    fn release_bare_call(&mut self, events: &mut VecDeque<ModelEvent>) {
+        if let Some((index, delta)) = self.bare_call.take() {
+            events.push_back(ModelEvent::ToolArguments { index, delta });
         }
     }
 
@@ -319,54 +308,23 @@ impl MessageDecoder {
     fn push_finished(&mut self, events: &mut VecDeque<ModelEvent>) {
         let open: Vec<u64> = self.open.keys().copied().collect();
         for index in open {
+            self.release_bare_call(events);
             self.end_block(index, events);
         }
-        events.push_back(ModelEvent::Usage(self.total_usage()));
         let reason = self.finish.take().unwrap_or(FinishReason::Stop);
+        let is_cut = |(_, input): &(usize, String)| reason.is_cut_short() && is_empty_object(input);
+        match self.bare_call.as_ref().is_some_and(is_cut) {
+            true => self.bare_call = None,
+            false => self.release_bare_call(events),
+        }
+        self.layout.flush(events);
+        events.push_back(ModelEvent::Usage(self.usage.total()));
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;
         events.push_back(ModelEvent::Finished(match calls_tools {
             true => FinishReason::ToolCalls,
             false => reason,
         }));
         self.has_ended = true;
-    }
-
-    fn total_usage(&self) -> model::Usage {
-        let count = |count: Option<u64>| count.unwrap_or(0);
-        let cached_input_tokens = count(self.usage.cache_read_input_tokens);
-        let cache_write_tokens = count(self.usage.cache_creation_input_tokens);
-        let thinking_tokens = self
-            .usage
-            .output_tokens_details
-            .and_then(|details| details.thinking_tokens);
-        model::Usage {
-            input_tokens: count(self.usage.input_tokens)
-                .saturating_add(cached_input_tokens)
-                .saturating_add(cache_write_tokens),
-            output_tokens: count(self.usage.output_tokens),
-            cost: None,
-            cached_input_tokens,
-            cache_write_tokens,
-            thinking_tokens: count(thinking_tokens),
-        }
-    }
-}
-
-fn push_thinking(text: &str, events: &mut VecDeque<ModelEvent>) {
-    if !text.is_empty() {
-        events.push_back(ModelEvent::Thinking(text.to_owned()));
-    }
-}
-
-/// Returns a block with the input that came in pieces.
-fn with_input(raw: RawJson, input: &str) -> RawJson {
-    let block = serde_json::from_str::<Map<String, Value>>(raw.as_str()).ok();
-    match block.zip(serde_json::from_str::<Value>(input).ok()) {
-        Some((mut block, input)) => {
-            block.insert("input".into(), input);
-            RawJson::parse_or_quote(&Value::Object(block).to_string())
-        }
-        None => raw,
     }
 }
 

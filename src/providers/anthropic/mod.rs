@@ -1,7 +1,9 @@
 //! Endpoints with Anthropic's Messages API.
 
+mod cache_marks;
 mod decoder;
 mod models;
+mod open_block;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -22,14 +24,15 @@ use self::{
 use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
-    fallback_messages::without_tools,
+    error_phrases::is_tools_unsupported,
+    fallback_messages::{has_tools, without_tools},
+    rejection_text::RejectionText,
     rejections::Rejections,
     transport::Api,
 };
 use crate::{
     model::{
-        Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream, RequestPreview,
-        ServerCapabilities,
+        Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
     },
     settings::PromptLength,
 };
@@ -55,6 +58,8 @@ enum Feature {
     EarlierThinking,
     Temperature,
     ToolChoice,
+    /// `tools`.
+    Tools,
     CacheMarks,
 }
 
@@ -65,7 +70,6 @@ pub struct Anthropic {
     rejections: Rejections<Feature>,
     /// The maximum length of an answer by model, as learned from rejections.
     max_outputs: Mutex<HashMap<String, u64>>,
-    takes_tools: bool,
     prompt_length: PromptLength,
 }
 
@@ -88,7 +92,6 @@ impl Anthropic {
             catalog: Catalog::new(config),
             rejections: Rejections::default(),
             max_outputs: Mutex::default(),
-            takes_tools: config.takes_tools != Some(false),
             prompt_length: config.prompt_length,
         })
     }
@@ -109,10 +112,15 @@ impl Anthropic {
         }
     }
 
+    /// Returns true if tools are sent to a model in their own fields.
+    fn sends_tools(&self, model: &str) -> bool {
+        self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
+    }
+
     /// Returns the request as it is sent to this endpoint.
-    fn adapt(&self, request: &ModelRequest) -> ModelRequest {
+    fn adapt(&self, model: &str, request: &ModelRequest) -> ModelRequest {
         let mut adapted = request.clone();
-        if !self.takes_tools {
+        if !self.sends_tools(model) {
             adapted.messages = without_tools(&adapted.messages);
             adapted.tools.clear();
         }
@@ -120,38 +128,25 @@ impl Anthropic {
     }
 
     /// Learns from a rejected request. Returns true if the next one will differ.
-    fn learn(&self, model: &str, form: &RequestForm, body: &Value, error: &ModelError) -> bool {
-        if error.kind != ModelErrorKind::Refused {
-            return false;
-        }
-        let message = error.error.message.to_lowercase();
-        if let Some(limit) = models::parse_max_tokens(&message).filter(|limit| *limit < form.max_tokens) {
-            self.lock_max_outputs().insert(model.to_owned(), limit);
-            return true;
-        }
-        let has = |field: &str| body.get(field).is_some();
-        let says = |word: &str| message.contains(word);
-        let feature = if has("temperature") && says("temperature") {
-            Feature::Temperature
-        } else if has("tool_choice") && says("tool_choice") {
-            Feature::ToolChoice
-        } else if says("cache_control") {
-            Feature::CacheMarks
-        } else if says("thinking") && says("signature") {
-            Feature::EarlierThinking
-        } else if has("thinking") && (says("thinking.") || says("adaptive") || says("budget_tokens")) {
-            match form.thinking {
-                ThinkingForm::Adaptive => Feature::AdaptiveThinking,
-                _ => Feature::BudgetThinking,
+    fn learn(
+        &self,
+        model: &str,
+        form: &RequestForm,
+        request: &ModelRequest,
+        body: &Value,
+        error: &ModelError,
+    ) -> bool {
+        let feature = if has_tools(request) && is_tools_unsupported(error) {
+            Feature::Tools
+        } else if let Some(text) = RejectionText::from_error(error) {
+            let limit = models::parse_max_tokens(text.as_str());
+            if let Some(limit) = limit.filter(|limit| *limit < form.max_tokens) {
+                self.lock_max_outputs().insert(model.to_owned(), limit);
+                return true;
             }
-        } else if has("output_config") && (says("effort") || says("output_config")) {
-            Feature::Effort
-        } else if says("thinking") && (says("block") || says("content")) {
-            Feature::EarlierThinking
-        } else if has("thinking") && says("thinking") {
-            match form.thinking {
-                ThinkingForm::Adaptive => Feature::AdaptiveThinking,
-                _ => Feature::BudgetThinking,
+            match rejected_feature(&text, form, body) {
+                Some(feature) => feature,
+                None => return false,
             }
         } else {
             return false;
@@ -177,6 +172,36 @@ impl Anthropic {
     }
 }
 
+/// Returns the feature that a server rejects.
+fn rejected_feature(text: &RejectionText, form: &RequestForm, body: &Value) -> Option<Feature> {
+    let has = |field: &str| body.get(field).is_some();
+    let thinking_form = match form.thinking {
+        ThinkingForm::Adaptive => Feature::AdaptiveThinking,
+        _ => Feature::BudgetThinking,
+    };
+    let is_thinking = text.names(&["thinking", "redacted_thinking"]);
+    Some(if has("temperature") && text.names(&["temperature"]) {
+        Feature::Temperature
+    } else if has("tool_choice") && text.names(&["tool_choice"]) {
+        Feature::ToolChoice
+    } else if text.names(&["cache_control"]) {
+        Feature::CacheMarks
+    } else if is_thinking && (text.names(&["signature"]) || text.contains(&["messages."])) {
+        Feature::EarlierThinking
+    } else if has("thinking") && (text.contains(&["thinking."]) || text.names(&["adaptive", "budget_tokens"]))
+    {
+        thinking_form
+    } else if has("output_config") && text.names(&["effort", "output_config"]) {
+        Feature::Effort
+    } else if is_thinking && text.names(&["block", "blocks", "content"]) {
+        Feature::EarlierThinking
+    } else if has("thinking") && text.rejects(&["thinking"]) {
+        thinking_form
+    } else {
+        return None;
+    })
+}
+
 #[async_trait::async_trait]
 impl Endpoint for Anthropic {
     fn name(&self) -> &str {
@@ -188,7 +213,7 @@ impl Endpoint for Anthropic {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        self.catalog.context_window(model, self.list()).await
+        self.catalog.context_window(model, &self.api, self.list()).await
     }
 
     fn prompt_length(&self) -> PromptLength {
@@ -198,14 +223,14 @@ impl Endpoint for Anthropic {
     fn capabilities(&self, model: &str) -> ServerCapabilities {
         let learned = usize::from(self.lock_max_outputs().contains_key(model));
         ServerCapabilities {
-            tools: self.takes_tools,
+            tools: self.sends_tools(model),
             rejected_features: self.rejections.count(model) + learned,
             ..ServerCapabilities::ALL
         }
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = self.adapt(request);
+        let request = self.adapt(model, request);
         let sent = build_request(model, &request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -224,24 +249,25 @@ impl Endpoint for Anthropic {
     }
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
-        let request = self.adapt(request);
         // The room that this conversation leaves for the answer, if it is less than usual.
         let mut room = None;
         loop {
             let mut form = self.form(model);
             form.max_tokens = form.max_tokens.min(room.unwrap_or(form.max_tokens));
+            let request = self.adapt(model, request);
             let body = build_request(model, &request, &form);
             let decoder = MessageDecoder::default();
             match self.api.call("/v1/messages", "", model, &body, decoder).await {
                 // This is not a retry: the next request differs.
                 Err(error) => {
-                    let found = models::parse_room(&error.error.message.to_lowercase());
+                    let text = RejectionText::from_error(&error);
+                    let found = text.and_then(|text| models::parse_room(text.as_str()));
                     if room.is_none() && found.is_some() {
                         room = found;
                         continue;
                     }
                     let body = serde_json::to_value(&body).unwrap_or_default();
-                    if !self.learn(model, &form, &body, &error) {
+                    if !self.learn(model, &form, &request, &body, &error) {
                         return Err(error);
                     }
                 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     PROVIDER_KIND,
+    cache_marks::{CacheControl, mark_cached},
     thinking::{self, ThinkingForm},
 };
 use crate::{
@@ -49,30 +50,30 @@ pub struct MessagesRequest {
 }
 
 #[derive(Debug, Serialize)]
-struct RequestMessage {
-    role: &'static str,
-    content: Vec<ContentItem>,
+pub struct RequestMessage {
+    pub role: &'static str,
+    pub content: Vec<ContentItem>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum ContentItem {
+pub enum ContentItem {
     Block(ContentBlock),
     /// A block that the server sent, unchanged.
     Provider(RawJson),
 }
 
 #[derive(Debug, Serialize)]
-struct ContentBlock {
+pub struct ContentBlock {
     #[serde(flatten)]
-    content: BlockContent,
+    pub content: BlockContent,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<CacheControl>,
+    pub cache_control: Option<CacheControl>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum BlockContent {
+pub enum BlockContent {
     Text {
         text: String,
     },
@@ -88,20 +89,13 @@ enum BlockContent {
 }
 
 #[derive(Debug, Serialize)]
-struct RequestTool {
-    name: String,
+pub struct RequestTool {
+    pub name: String,
     #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    input_schema: Value,
+    pub description: String,
+    pub input_schema: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<CacheControl>,
-}
-
-/// The mark of the end of a cached beginning.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum CacheControl {
-    Ephemeral,
+    pub cache_control: Option<CacheControl>,
 }
 
 /// Builds the request body. `model` is the endpoint's name of the model.
@@ -248,7 +242,10 @@ fn answer_items(
     opaque: &[Opaque],
     with_thinking: bool,
 ) -> Vec<ContentItem> {
-    let blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    let mut blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    // The server rejects an answer that ends with thinking, as one that was cut off does.
+    let ends_with_thinking = |block: &mut Block| matches!(block, Block::Provider(raw) if is_thinking(raw));
+    while blocks.pop_if(ends_with_thinking).is_some() {}
     let items = blocks.into_iter().filter_map(|block| match block {
         Block::Text(text) => text_block(text).map(ContentItem::Block),
         Block::Call(index) => {
@@ -329,31 +326,4 @@ fn used_tools(messages: &[ModelMessage]) -> Vec<RequestTool> {
         }
     }
     tools
-}
-
-/// Marks what will be the same in the next request: the tools, the instructions, the history before the
-/// question, and the whole conversation.
-fn mark_cached(system: &mut [ContentBlock], tools: &mut [RequestTool], messages: &mut [RequestMessage]) {
-    let mark = Some(CacheControl::Ephemeral);
-    if let Some(tool) = tools.last_mut() {
-        tool.cache_control = mark;
-    }
-    if let Some(block) = system.last_mut() {
-        block.cache_control = mark;
-    }
-    let is_said = |message: &RequestMessage| {
-        let mut items = message.content.iter();
-        items.any(|item| matches!(item, ContentItem::Block(block) if matches!(block.content, BlockContent::Text { .. })))
-    };
-    let question = messages
-        .iter()
-        .rposition(|message| message.role == "user" && is_said(message));
-    let mut ends: Vec<usize> = question.and_then(|at| at.checked_sub(1)).into_iter().collect();
-    ends.extend(messages.len().checked_sub(1));
-    for end in ends {
-        // Thinking can't be marked.
-        if let Some(ContentItem::Block(block)) = messages[end].content.last_mut() {
-            block.cache_control = mark;
-        }
-    }
 }

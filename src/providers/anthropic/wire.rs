@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
+    model,
     protocol::RawJson,
     providers::lenient::{ignore_invalid, null_as_default, text_or_default},
 };
@@ -59,6 +60,27 @@ pub struct Block {
     pub input: Option<RawJson>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub citations: Option<Vec<Citation>>,
+}
+
+impl Block {
+    /// Parses a block. Some servers send its text alone.
+    pub fn parse(raw: &RawJson) -> Self {
+        if let Ok(text) = serde_json::from_str(raw.as_str()) {
+            return Self {
+                kind: "text".into(),
+                text,
+                ..Self::default()
+            };
+        }
+        let mut block: Self = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        if block.kind.is_empty() {
+            block.kind = match block.text.is_empty() {
+                true => "block".into(),
+                false => "text".into(),
+            };
+        }
+        block
+    }
 }
 
 /// The change of a block or of the message.
@@ -129,5 +151,25 @@ impl Usage {
         self.cache_read_input_tokens = cache_read_input_tokens.or(self.cache_read_input_tokens);
         self.output_tokens = output_tokens.or(self.output_tokens);
         self.output_tokens_details = output_tokens_details.or(self.output_tokens_details);
+    }
+
+    /// Returns the counts in the common form, whose input includes what was cached.
+    pub fn total(&self) -> model::Usage {
+        let count = |count: Option<u64>| count.unwrap_or(0);
+        let cached_input_tokens = count(self.cache_read_input_tokens);
+        let cache_write_tokens = count(self.cache_creation_input_tokens);
+        let thinking_tokens = self
+            .output_tokens_details
+            .and_then(|details| details.thinking_tokens);
+        model::Usage {
+            input_tokens: count(self.input_tokens)
+                .saturating_add(cached_input_tokens)
+                .saturating_add(cache_write_tokens),
+            output_tokens: count(self.output_tokens),
+            cost: None,
+            cached_input_tokens,
+            cache_write_tokens,
+            thinking_tokens: count(thinking_tokens),
+        }
     }
 }

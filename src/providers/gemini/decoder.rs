@@ -7,11 +7,12 @@ use serde_json::Value;
 use super::{
     PROVIDER_KIND,
     content::{SignedText, content_parts},
+    finish::{abnormal_end, is_unspecified, parse_finish_reason},
     function_call::StreamedArguments,
     wire::{Candidate, Chunk, FunctionCall, Part, UsageMetadata},
 };
 use crate::{
-    model::{FinishReason, ModelEvent, OpaqueTarget, UnreadableContent, Usage},
+    model::{FinishReason, ModelEvent, OpaqueTarget, UnreadableContent},
     protocol::{Opaque, RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
@@ -37,6 +38,8 @@ pub struct ContentDecoder {
     layout: LayoutRecorder,
     /// The number of calls so far.
     calls: usize,
+    /// The index of the chosen answer: the first with content, since only one is requested.
+    candidate_index: Option<u64>,
     /// The call whose arguments are streamed.
     open_call: Option<(usize, StreamedArguments)>,
     sources: CitedPages,
@@ -52,6 +55,7 @@ impl Default for ContentDecoder {
         Self {
             layout: LayoutRecorder::new(PROVIDER_KIND),
             calls: 0,
+            candidate_index: None,
             open_call: None,
             sources: CitedPages::default(),
             usage: None,
@@ -104,8 +108,9 @@ impl EventDecoder for ContentDecoder {
     }
 
     fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
-        if self.finish.is_some() {
-            self.push_finished(events);
+        match self.finish.is_some() {
+            true => self.push_finished(events),
+            false => self.layout.flush(events),
         }
     }
 
@@ -140,11 +145,24 @@ impl ContentDecoder {
         }
         self.has_begun |= is_known;
         self.usage = chunk.usage_metadata.or(self.usage);
+        let mut failure = None;
         for candidate in chunk.candidates.unwrap_or_default() {
-            // Only one is requested.
-            if candidate.index == 0 {
-                self.decode_candidate(candidate, data, events);
+            let has_content = candidate.content.is_some() || candidate.finish_reason.is_some();
+            let chosen = match self.candidate_index {
+                None if has_content => *self.candidate_index.insert(candidate.index),
+                chosen => chosen.unwrap_or(candidate.index),
+            };
+            if chosen == candidate.index {
+                failure = failure.or(self.decode_candidate(candidate, data, events));
+            } else {
+                let what = UnreadableContent::Unknown(format!("candidate {}", candidate.index));
+                self.unreadable.push(what, data, events);
             }
+        }
+        if let Some(failure) = failure {
+            self.layout.flush(events);
+            events.extend(self.usage.map(|usage| ModelEvent::Usage(usage.to_usage())));
+            return Err(DecodeError::ServerError(failure));
         }
         let blocked = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason);
         if let Some(reason) = blocked.as_deref().filter(|reason| !is_unspecified(reason)) {
@@ -159,10 +177,16 @@ impl ContentDecoder {
         }
     }
 
-    fn decode_candidate(&mut self, candidate: Candidate, data: &str, events: &mut VecDeque<ModelEvent>) {
+    /// Decodes an answer. Returns the error if the model ended it for an abnormal reason.
+    fn decode_candidate(
+        &mut self,
+        candidate: Candidate,
+        data: &str,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Option<Value> {
         for part in candidate.content.iter().flat_map(content_parts) {
             match serde_json::from_str::<String>(part.as_str()) {
-                Ok(text) => self.push_text(text, events),
+                Ok(text) => self.layout.push_text(&text, events),
                 Err(_) => match serde_json::from_str::<Part>(part.as_str()) {
                     Ok(known) => self.decode_part(known, &part, events),
                     Err(_) => {
@@ -181,8 +205,13 @@ impl ContentDecoder {
         for page in found.chain(cited) {
             events.extend(self.sources.add(&page.uri, page.title.as_deref()));
         }
-        if let Some(reason) = candidate.finish_reason.filter(|reason| !is_unspecified(reason)) {
-            self.finish = Some(parse_finish_reason(&reason));
+        let reason = candidate.finish_reason.filter(|reason| !is_unspecified(reason))?;
+        match parse_finish_reason(&reason) {
+            FinishReason::Other(_) => Some(abnormal_end(&reason, candidate.finish_message.as_deref())),
+            known => {
+                self.finish = Some(known);
+                None
+            }
         }
     }
 
@@ -198,6 +227,7 @@ impl ContentDecoder {
             || media.as_deref().is_some_and(|media| media.starts_with("image/"));
         let thinks = part.thought || matches!(part.kind.as_deref(), Some("thinking" | "reasoning"));
         if is_image && !thinks {
+            self.layout.flush(events);
             let raw = raw_excerpt(raw.as_str());
             let what = UnreadableContent::Image;
             events.push_back(ModelEvent::Unreadable { what, raw });
@@ -209,21 +239,17 @@ impl ContentDecoder {
             self.unreadable.push(what, raw.as_str(), events);
         } else if thinks || part.thinking.is_some() {
             let thinking = part.thinking.or(part.text).unwrap_or_default();
-            if !thinking.is_empty() {
-                events.push_back(ModelEvent::Thinking(thinking));
-            }
+            self.layout.push_thinking(&thinking, events);
         } else if let Some(text) = part.text {
             let has_text = !text.is_empty();
             if has_text && signature.is_some() {
-                self.layout.split_text();
+                self.layout.split_text(events);
             }
-            self.push_text(text, events);
-            events.extend(signature.map(|signature| {
-                let signed = SignedText { signature, has_text };
-                self.layout.block_event(&signed.to_raw())
-            }));
-        } else if signature.is_none() {
+            self.layout.push_text(&text, events);
+            self.push_signature(signature, has_text, events);
+        } else {
             self.push_unknown_part(raw, events);
+            self.push_signature(signature, false, events);
         }
     }
 
@@ -238,7 +264,7 @@ impl ContentDecoder {
             self.close_call(events);
             let index = self.calls;
             self.calls += 1;
-            self.layout.push_call();
+            self.layout.push_call(events);
             let own_id = call.id.filter(|id| !id.is_empty());
             events.push_back(ModelEvent::ToolCall {
                 index,
@@ -284,10 +310,16 @@ impl ContentDecoder {
         }
     }
 
-    fn push_text(&mut self, text: String, events: &mut VecDeque<ModelEvent>) {
-        if !text.is_empty() {
-            self.layout.push_text(&text);
-            events.push_back(ModelEvent::Text(text));
+    /// Keeps the signature of a text, or one that came alone.
+    fn push_signature(
+        &mut self,
+        signature: Option<RawJson>,
+        has_text: bool,
+        events: &mut VecDeque<ModelEvent>,
+    ) {
+        if let Some(signature) = signature {
+            let signed = SignedText { signature, has_text };
+            self.layout.push_block(&signed.to_raw(), events);
         }
     }
 
@@ -296,54 +328,27 @@ impl ContentDecoder {
         let Ok(Value::Object(fields)) = serde_json::from_str(raw.as_str()) else {
             return;
         };
-        for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+        let is_content = |(name, value): &(&String, &Value)| *name != SIGNATURE_FIELD && !value.is_null();
+        for (name, value) in fields.iter().filter(is_content) {
             let what = UnreadableContent::Unknown(name.clone());
             self.unreadable.push(what, &value.to_string(), events);
         }
     }
 
     fn push_finished(&mut self, events: &mut VecDeque<ModelEvent>) {
-        self.close_call(events);
-        if let Some(usage) = self.usage {
-            let count = |count: Option<u64>| count.unwrap_or(0);
-            let thinking_tokens = count(usage.thoughts_token_count);
-            events.push_back(ModelEvent::Usage(Usage {
-                input_tokens: count(usage.prompt_token_count)
-                    .saturating_add(count(usage.tool_use_prompt_token_count)),
-                output_tokens: count(usage.candidates_token_count).saturating_add(thinking_tokens),
-                cached_input_tokens: count(usage.cached_content_token_count),
-                thinking_tokens,
-                ..Usage::default()
-            }));
-        }
         let reason = self.finish.take().unwrap_or(FinishReason::Stop);
+        if reason.is_cut_short() {
+            // Its arguments would look complete.
+            self.open_call = None;
+        }
+        self.close_call(events);
+        self.layout.flush(events);
+        events.extend(self.usage.map(|usage| ModelEvent::Usage(usage.to_usage())));
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;
         events.push_back(ModelEvent::Finished(match calls_tools {
             true => FinishReason::ToolCalls,
             false => reason,
         }));
         self.has_ended = true;
-    }
-}
-
-fn is_unspecified(reason: &str) -> bool {
-    reason.is_empty() || reason.ends_with("_UNSPECIFIED")
-}
-
-/// Returns the reason for this protocol's name of it. An unknown name is an ordinary end.
-fn parse_finish_reason(reason: &str) -> FinishReason {
-    match reason {
-        "STOP" => FinishReason::Stop,
-        "MAX_TOKENS" => FinishReason::Length,
-        "SAFETY" | "IMAGE_SAFETY" => FinishReason::Safety,
-        "RECITATION"
-        | "BLOCKLIST"
-        | "PROHIBITED_CONTENT"
-        | "SPII"
-        | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION"
-        | "MODEL_ARMOR" => FinishReason::ContentFilter,
-        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => FinishReason::MalformedFunctionCall,
-        other => FinishReason::from(other.to_lowercase()),
     }
 }

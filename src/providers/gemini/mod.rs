@@ -2,6 +2,7 @@
 
 mod content;
 mod decoder;
+mod finish;
 mod function_call;
 mod models;
 mod request;
@@ -23,14 +24,15 @@ use self::{
 use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
-    fallback_messages::without_tools,
+    error_phrases::is_tools_unsupported,
+    fallback_messages::{has_tools, without_tools},
+    rejection_text::RejectionText,
     rejections::Rejections,
     transport::Api,
 };
 use crate::{
     model::{
-        Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream, RequestPreview,
-        ServerCapabilities,
+        Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
     },
     settings::PromptLength,
 };
@@ -52,14 +54,40 @@ enum Feature {
     System,
     /// `functionDeclarations`.
     Tools,
+    /// Function calls without signatures.
+    MissingSignatures,
+    /// The signatures of earlier answers.
+    EarlierSignatures,
 }
+
+/// The names of signatures.
+const SIGNATURE_NAMES: [&str; 6] = [
+    "thought_signature",
+    "thought_signatures",
+    "thought signature",
+    "thought signatures",
+    "thoughtsignature",
+    "thoughtsignatures",
+];
+
+/// The names of the settings of thinking.
+const THINKING_NAMES: [&str; 9] = [
+    "thinking",
+    "thinking_config",
+    "thinkingconfig",
+    "thinking_level",
+    "thinkinglevel",
+    "thinking_budget",
+    "thinkingbudget",
+    "include_thoughts",
+    "includethoughts",
+];
 
 /// An endpoint with Google's API.
 pub struct Gemini {
     api: Api,
     catalog: Catalog,
     rejections: Rejections<Feature>,
-    takes_tools: bool,
     prompt_length: PromptLength,
 }
 
@@ -81,7 +109,6 @@ impl Gemini {
             api: Api::new(config, key_header)?,
             catalog: Catalog::new(config),
             rejections: Rejections::default(),
-            takes_tools: config.takes_tools != Some(false),
             prompt_length: config.prompt_length,
         })
     }
@@ -90,14 +117,15 @@ impl Gemini {
         let takes = |feature| !self.rejections.contains(model, feature);
         RequestForm {
             thinking: ThinkingForm::choose(model, self.catalog.find(model).as_ref(), takes),
-            needs_signatures: thinking::needs_signatures(model),
+            needs_signatures: thinking::needs_signatures(model) || !takes(Feature::MissingSignatures),
+            earlier_signatures: takes(Feature::EarlierSignatures),
             system: takes(Feature::System),
         }
     }
 
     /// Returns true if tools are sent to a model in their own fields.
     fn sends_tools(&self, model: &str) -> bool {
-        self.takes_tools && !self.rejections.contains(model, Feature::Tools)
+        self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
     }
 
     /// Returns the request as it is sent to this endpoint.
@@ -112,23 +140,24 @@ impl Gemini {
 
     /// Learns from a rejected request. Returns true if the next one will differ.
     fn learn(&self, model: &str, form: &RequestForm, request: &ModelRequest, error: &ModelError) -> bool {
-        if error.kind != ModelErrorKind::Refused {
-            return false;
-        }
-        let message = error.error.message.to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-        let feature = if form.thinking != ThinkingForm::None && says(&["thinking", "thought"]) {
-            match says(&["level"]) && form.thinking == ThinkingForm::Level {
-                true => Feature::MiddleLevels,
-                false => Feature::Thinking,
-            }
-        } else if form.system && says(&["developer instruction", "system instruction"]) {
-            Feature::System
-        } else if !request.tools.is_empty()
-            && says(&["function calling", "tool use"])
-            && says(&["not enabled", "not supported", "unsupported"])
-        {
+        let feature = if has_tools(request) && is_tools_unsupported(error) {
             Feature::Tools
+        } else if let Some(text) = RejectionText::from_error(error) {
+            if text.names(&SIGNATURE_NAMES) {
+                match text.contains(&["missing", "without", "required"]) && !form.needs_signatures {
+                    true => Feature::MissingSignatures,
+                    false => Feature::EarlierSignatures,
+                }
+            } else if form.thinking != ThinkingForm::None && text.rejects(&THINKING_NAMES) {
+                match text.contains(&["level"]) && form.thinking == ThinkingForm::Level {
+                    true => Feature::MiddleLevels,
+                    false => Feature::Thinking,
+                }
+            } else if form.system && text.contains(&["developer instruction", "system instruction"]) {
+                Feature::System
+            } else {
+                return false;
+            }
         } else {
             return false;
         };
@@ -160,7 +189,7 @@ impl Endpoint for Gemini {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        self.catalog.context_window(model, self.list()).await
+        self.catalog.context_window(model, &self.api, self.list()).await
     }
 
     fn prompt_length(&self) -> PromptLength {

@@ -25,6 +25,8 @@ pub struct RequestForm {
     pub thinking: ThinkingForm,
     /// The model rejects function calls without signatures.
     pub needs_signatures: bool,
+    /// The model takes the signatures of earlier answers.
+    pub earlier_signatures: bool,
     pub system: bool,
 }
 
@@ -119,7 +121,7 @@ pub fn build_request(request: &ModelRequest, form: &RequestForm) -> ContentReque
                 push_parts(
                     &mut contents,
                     "model",
-                    answer_parts(text, tool_calls, opaque, needs_signature),
+                    answer_parts(text, tool_calls, opaque, needs_signature, form.earlier_signatures),
                 );
                 calls.extend(tool_calls.iter().map(|call| OpenCall {
                     tool_use_id: call.id.clone(),
@@ -167,13 +169,24 @@ fn generation_config(request: &ModelRequest, form: &RequestForm) -> Map<String, 
 }
 
 /// Returns the parts of an answer, with their signatures.
-fn answer_parts(text: &str, tool_calls: &[ToolUse], opaque: &[Opaque], needs_signature: bool) -> Vec<Part> {
+fn answer_parts(
+    text: &str,
+    tool_calls: &[ToolUse],
+    opaque: &[Opaque],
+    needs_signature: bool,
+    with_signatures: bool,
+) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for block in arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND) {
         match block {
             Block::Text(text) => parts.push(text_part(text)),
             Block::Call(index) => parts.extend(tool_calls.get(index).map(call_part)),
             Block::Provider(raw) => add_signature(&mut parts, &raw),
+        }
+    }
+    if !with_signatures {
+        for part in &mut parts {
+            part.thought_signature = None;
         }
     }
     let unsigned = parts.iter_mut().find(|part| part.function_call.is_some());

@@ -4,6 +4,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use crate::{
+    model::Usage,
     protocol::RawJson,
     providers::lenient::{ignore_invalid, null_as_default, text_or_default},
 };
@@ -28,6 +29,8 @@ pub struct Candidate {
     pub content: Option<RawJson>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub finish_reason: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub finish_message: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub grounding_metadata: Option<GroundingMetadata>,
     #[serde(deserialize_with = "ignore_invalid")]
@@ -117,6 +120,21 @@ pub struct UsageMetadata {
     pub cached_content_token_count: Option<u64>,
     pub candidates_token_count: Option<u64>,
     pub thoughts_token_count: Option<u64>,
+}
+
+impl UsageMetadata {
+    pub fn to_usage(self) -> Usage {
+        let count = |count: Option<u64>| count.unwrap_or(0);
+        let thinking_tokens = count(self.thoughts_token_count);
+        Usage {
+            input_tokens: count(self.prompt_token_count)
+                .saturating_add(count(self.tool_use_prompt_token_count)),
+            output_tokens: count(self.candidates_token_count).saturating_add(thinking_tokens),
+            cached_input_tokens: count(self.cached_content_token_count),
+            thinking_tokens,
+            ..Usage::default()
+        }
+    }
 }
 
 /// The pages that the server has found.

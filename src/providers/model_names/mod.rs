@@ -32,15 +32,15 @@ pub enum ModelMatch {
 /// The tag that Ollama adds to a name without one.
 const OLLAMA_LATEST_TAG: &str = ":latest";
 
-/// The prefix of each id in the list of Gemini's OpenAI-compatible endpoint, which accepts ids with and
-/// without it.
+/// The prefix of each id in the lists of Gemini's endpoints, which accept ids with and without it. The native
+/// adapter lists them without.
 const MODELS: &str = "models/";
 
 impl KnownModels<'_> {
     /// Returns the full name of a model, with its listed id.
     fn find(&self, id: &str) -> Option<String> {
         let is_it = |listed: &&String| {
-            listed.strip_suffix(OLLAMA_LATEST_TAG) == Some(id) || listed.strip_prefix(MODELS) == Some(id)
+            listed.strip_suffix(OLLAMA_LATEST_TAG) == Some(id) || without_prefix(listed) == without_prefix(id)
         };
         let listed = self.listed?;
         let exact = listed.iter().find(|listed| *listed == id);
@@ -62,6 +62,10 @@ impl KnownModels<'_> {
     fn may_serve_unlisted(&self) -> bool {
         !self.is_complete || self.listed.is_none_or(<[String]>::is_empty)
     }
+}
+
+fn without_prefix(id: &str) -> &str {
+    id.strip_prefix(MODELS).unwrap_or(id)
 }
 
 /// Resolves a name among all endpoints.

@@ -10,6 +10,7 @@ fn resolved(name: &str) -> ModelMatch {
     let b = ids(&["two", "both", "qwen:7b"]);
     let gemini = ids(&["models/gemini-2.5-flash"]);
     let router = ids(&["deepseek/deepseek-r1", "x-ai/grok:free", "qwen"]);
+    let native = ids(&["gemini-3-pro"]);
     let open = ids(&["open"]);
     let catalogue = |endpoint, listed, is_whole| KnownModels {
         endpoint,
@@ -22,6 +23,7 @@ fn resolved(name: &str) -> ModelMatch {
             catalogue("a", Some(&a), true),
             catalogue("b", Some(&b), true),
             catalogue("gemini", Some(&gemini), true),
+            catalogue("google", Some(&native), true),
             catalogue("router", Some(&router), true),
             catalogue("open", Some(&open), false),
             catalogue("silent", None, true),
@@ -97,6 +99,9 @@ fn accepts_ids_without_the_list_prefix() {
             Listed("gemini/models/gemini-2.5-flash".into()),
             "{name}"
         );
+    }
+    for name in ["google/models/gemini-3-pro", "models/gemini-3-pro"] {
+        assert_eq!(resolved(name), Listed("google/gemini-3-pro".into()), "{name}");
     }
     assert_eq!(resolved("gemini-2.5"), Unknown);
 }

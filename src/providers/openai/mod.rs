@@ -9,7 +9,6 @@ mod citations;
 mod client_config;
 mod context_window;
 pub mod decoder;
-mod error_phrases;
 mod reasoning_details;
 mod request;
 mod service;
@@ -34,7 +33,9 @@ use serde_json::{Map, Value};
 
 use self::{client_config::ClientConfig, context_window::ContextWindows, decoder::ChunkDecoder};
 use super::{
-    EndpointConfig, model_list,
+    EndpointConfig, error_phrases,
+    fallback_messages::has_tools,
+    model_list,
     transport::{
         EndpointInfo, Transport,
         address::{base_path_url, checked_key, configured_headers, endpoint_url},
@@ -328,12 +329,6 @@ impl UnsupportedModels {
     fn remove(&self, model: &str) {
         self.0.lock().remove(model);
     }
-}
-
-/// Returns true if a request has tools or tool outputs.
-fn has_tools(request: &ModelRequest) -> bool {
-    let is_tool = |message: &ModelMessage| matches!(message, ModelMessage::Tool { .. });
-    !request.tools.is_empty() || request.messages.iter().any(is_tool)
 }
 
 fn has_system_message(request: &ModelRequest) -> bool {

@@ -1,15 +1,15 @@
 //! A decoder from the events of a response to model events.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use serde_json::{Value, json};
+use std::collections::VecDeque;
 
 use super::{
     PROVIDER_KIND,
+    finish::{error_of, incomplete_reason},
+    items::{ItemState, ItemTable},
     wire::{Annotation, ContentPart, OutputItem, Response, StreamEvent},
 };
 use crate::{
-    model::{FinishReason, ModelEvent, UnreadableContent, Usage},
+    model::{FinishReason, ModelEvent, UnreadableContent},
     protocol::{RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
@@ -25,17 +25,18 @@ use crate::{
 
 const KIND: EndpointKind = EndpointKind::OpenAiResponses;
 
-/// The reason in an incomplete response at the maximum length.
-const LENGTH_REASON: &str = "max_output_tokens";
-
 /// Decodes the events of one response.
 #[derive(Debug)]
 pub struct ResponseDecoder {
-    /// The items that have begun, by their positions.
-    items: BTreeMap<u64, ItemState>,
+    items: ItemTable,
+    /// There was audio, and its transcript.
+    has_audio: bool,
+    has_transcript: bool,
     layout: LayoutRecorder,
     /// The number of calls so far.
     calls: usize,
+    /// The index of the ended call without arguments. Only what follows tells whether it was cut off.
+    bare_call: Option<usize>,
     /// The last paragraph of a summary: its item and its position.
     last_summary: Option<(u64, u64)>,
     sources: CitedPages,
@@ -44,23 +45,15 @@ pub struct ResponseDecoder {
     has_ended: bool,
 }
 
-/// What has arrived of an item.
-#[derive(Debug, Default)]
-struct ItemState {
-    /// The index of the call.
-    call: Option<usize>,
-    has_arguments: bool,
-    has_text: bool,
-    has_thinking: bool,
-    is_done: bool,
-}
-
 impl Default for ResponseDecoder {
     fn default() -> Self {
         Self {
-            items: BTreeMap::new(),
+            items: ItemTable::default(),
+            has_audio: false,
+            has_transcript: false,
             layout: LayoutRecorder::new(PROVIDER_KIND),
             calls: 0,
+            bare_call: None,
             last_summary: None,
             sources: CitedPages::default(),
             unreadable: UnreadablePieces::default(),
@@ -106,14 +99,12 @@ impl EventDecoder for ResponseDecoder {
         if response.object != "response" && response.error.is_none() {
             return Err(detect_other_protocol(json, KIND).unwrap_or(DecodeError::NotAStream));
         }
-        for (index, item) in (0..).zip(response.output.iter().flatten()) {
-            self.begin_item(index, item, events);
-            self.end_item(index, item, events);
-        }
         self.end_response(response, events)
     }
 
-    fn finish(&mut self, _: &mut VecDeque<ModelEvent>) {}
+    fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.layout.flush(events);
+    }
 
     fn has_begun(&self) -> bool {
         self.has_begun
@@ -135,7 +126,7 @@ impl ResponseDecoder {
         data: &str,
         events: &mut VecDeque<ModelEvent>,
     ) -> Result<(), DecodeError> {
-        let index = event.output_index.unwrap_or(0);
+        let index = self.items.locate(&event);
         let delta = event.delta.unwrap_or_default();
         match event.kind.as_str() {
             "response.output_item.added" => {
@@ -163,9 +154,14 @@ impl ResponseDecoder {
                 self.push_thinking(index, &format!("{gap}{delta}"), events);
             }
             "response.reasoning_text.delta" => self.push_thinking(index, &delta, events),
+            "response.audio.transcript.delta" | "response.output_audio_transcript.delta" => {
+                self.has_transcript = true;
+                self.push_text(index, &delta, events);
+            }
+            "response.audio.delta" | "response.output_audio.delta" => self.has_audio = true,
             "response.function_call_arguments.delta" => self.push_arguments(index, delta, events),
             "response.function_call_arguments.done" => {
-                let has_arguments = self.items.get(&index).is_some_and(|item| item.has_arguments);
+                let has_arguments = self.items.get(index).is_some_and(|item| item.has_arguments);
                 if let Some(arguments) = event.arguments.filter(|_| !has_arguments) {
                     self.push_arguments(index, arguments, events);
                 }
@@ -195,15 +191,24 @@ impl ResponseDecoder {
 
     /// Begins an item, unless it has begun.
     fn begin_item(&mut self, index: u64, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
-        if self.items.contains_key(&index) {
+        let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        if let Some(state) = self.items.get_mut(index) {
+            // Its text may have come before it.
+            if state.kind.is_empty() {
+                (state.id, state.kind) = (item.id, item.kind);
+            }
             return;
         }
-        let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
-        let mut state = ItemState::default();
+        self.release_bare_call(events);
+        let mut state = ItemState {
+            id: item.id,
+            kind: item.kind.clone(),
+            ..ItemState::default()
+        };
         if item.kind == "function_call" {
             let call = self.calls;
             self.calls += 1;
-            self.layout.push_call();
+            self.layout.push_call(events);
             let id = Some(item.call_id).filter(|id| !id.is_empty());
             events.push_back(ModelEvent::ToolCall {
                 index: call,
@@ -218,13 +223,14 @@ impl ResponseDecoder {
     /// Ends an item: adds what has not arrived in parts, and keeps what the server needs back.
     fn end_item(&mut self, index: u64, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
         let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
-        let Some(state) = self.items.get_mut(&index) else {
+        let Some(state) = self.items.get_mut(index) else {
             return;
         };
         if std::mem::replace(&mut state.is_done, true) {
             return;
         }
         let ItemState {
+            call,
             has_arguments,
             has_text,
             has_thinking,
@@ -233,7 +239,7 @@ impl ResponseDecoder {
         match item.kind.as_str() {
             "message" => {
                 for part in item.content {
-                    self.end_message_part(index, part, has_text, events);
+                    self.end_message_part(index, part, has_text, raw, events);
                 }
             }
             "reasoning" => {
@@ -248,23 +254,25 @@ impl ResponseDecoder {
                 }
                 // The server has no other copy of it.
                 if item.encrypted_content.is_some_and(|content| !content.is_empty()) {
-                    events.push_back(self.layout.block_event(raw));
+                    self.layout.push_block(raw, events);
                 }
             }
             "function_call" => {
                 let arguments = item.arguments.filter(|arguments| !arguments.is_empty());
-                if !has_arguments {
-                    let arguments = arguments.unwrap_or_else(|| "{}".into());
-                    self.push_arguments(index, arguments, events);
+                match arguments.filter(|_| !has_arguments) {
+                    Some(arguments) => self.push_arguments(index, arguments, events),
+                    None if has_arguments || item.status == "incomplete" => {}
+                    None => self.bare_call = call,
                 }
             }
             "image_generation_call" => {
+                self.layout.flush(events);
                 let raw = raw_excerpt(raw.as_str());
                 let what = UnreadableContent::Image;
                 events.push_back(ModelEvent::Unreadable { what, raw });
             }
             // The server's own tools. Reasoning refers to them.
-            kind if kind.ends_with("_call") => events.push_back(self.layout.block_event(raw)),
+            kind if kind.ends_with("_call") => self.layout.push_block(raw, events),
             kind => {
                 let what = UnreadableContent::Unknown(kind.into());
                 self.unreadable.push(what, raw.as_str(), events);
@@ -277,11 +285,25 @@ impl ResponseDecoder {
         index: u64,
         part: ContentPart,
         has_text: bool,
+        raw: &RawJson,
         events: &mut VecDeque<ModelEvent>,
     ) {
         if !has_text {
-            self.push_text(index, &part.text, events);
-            self.push_text(index, &part.refusal, events);
+            for text in [&part.text, &part.refusal, &part.transcript] {
+                self.push_text(index, text, events);
+            }
+        }
+        if part.is_image() {
+            self.layout.flush(events);
+            let raw = raw_excerpt(raw.as_str());
+            let what = UnreadableContent::Image;
+            events.push_back(ModelEvent::Unreadable { what, raw });
+        } else if part.kind.contains("audio") {
+            self.has_audio = true;
+            self.has_transcript |= !part.transcript.is_empty();
+        } else if !part.is_text() {
+            let what = UnreadableContent::Unknown(part.kind);
+            self.unreadable.push(what, raw.as_str(), events);
         }
         for annotation in part.annotations {
             self.add_source(annotation, events);
@@ -290,25 +312,32 @@ impl ResponseDecoder {
 
     fn push_text(&mut self, index: u64, text: &str, events: &mut VecDeque<ModelEvent>) {
         if !text.is_empty() {
-            self.items.entry(index).or_default().has_text = true;
-            self.layout.push_text(text);
-            events.push_back(ModelEvent::Text(text.to_owned()));
+            self.items.get_or_begin(index).has_text = true;
+            self.layout.push_text(text, events);
         }
     }
 
     fn push_thinking(&mut self, index: u64, text: &str, events: &mut VecDeque<ModelEvent>) {
         if !text.is_empty() {
-            self.items.entry(index).or_default().has_thinking = true;
-            events.push_back(ModelEvent::Thinking(text.to_owned()));
+            self.items.get_or_begin(index).has_thinking = true;
+            self.layout.push_thinking(text, events);
         }
     }
 
     fn push_arguments(&mut self, index: u64, delta: String, events: &mut VecDeque<ModelEvent>) {
-        let Some(item) = self.items.get_mut(&index).filter(|_| !delta.is_empty()) else {
+        let Some(item) = self.items.get_mut(index).filter(|_| !delta.is_empty()) else {
             return;
         };
         item.has_arguments = true;
         events.extend(item.call.map(|index| ModelEvent::ToolArguments { index, delta }));
+    }
+
+    /// Emits the arguments of a call that has ended without any.
+    fn release_bare_call(&mut self, events: &mut VecDeque<ModelEvent>) {
+        events.extend(self.bare_call.take().map(|index| ModelEvent::ToolArguments {
+            index,
+            delta: "{}".into(),
+        }));
     }
 
     fn add_source(&mut self, annotation: Annotation, events: &mut VecDeque<ModelEvent>) {
@@ -320,39 +349,40 @@ impl ResponseDecoder {
         response: Response,
         events: &mut VecDeque<ModelEvent>,
     ) -> Result<(), DecodeError> {
-        if let Some(usage) = response.usage {
-            events.push_back(ModelEvent::Usage(Usage {
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-                cached_input_tokens: usage.input_tokens_details.cached_tokens,
-                thinking_tokens: usage.output_tokens_details.reasoning_tokens,
-                ..Usage::default()
-            }));
+        if self.items.is_empty() {
+            // The server does not stream, or sends the items only here.
+            for (index, item) in (0..).zip(response.output.iter().flatten()) {
+                self.begin_item(index, item, events);
+                self.end_item(index, item, events);
+            }
         }
+        self.layout.flush(events);
+        if self.has_audio && !self.has_transcript {
+            let what = UnreadableContent::Audio;
+            self.unreadable.push(what, "", events);
+        }
+        let usage = response.usage.map(|usage| ModelEvent::Usage(usage.to_usage()));
         let error = response.error.filter(|error| !error.is_null());
         let reason = match (error, response.status.as_str()) {
-            (Some(error), _) => return Err(DecodeError::ServerError(error)),
+            (Some(error), _) => {
+                events.extend(usage);
+                return Err(DecodeError::ServerError(error));
+            }
             (None, "failed" | "cancelled") => {
+                events.extend(usage);
                 let what = format!("the model server gave up on this answer ({})", response.status);
                 return Err(DecodeError::ServerError(what.into()));
             }
-            (None, "incomplete") if response.incomplete_details.reason == LENGTH_REASON => {
-                FinishReason::Length
-            }
-            (None, "incomplete") => FinishReason::from(response.incomplete_details.reason),
+            (None, "incomplete") => incomplete_reason(&response.incomplete_details.reason),
             _ if self.calls > 0 => FinishReason::ToolCalls,
             _ => FinishReason::Stop,
         };
+        if !reason.is_cut_short() {
+            self.release_bare_call(events);
+        }
+        events.extend(usage);
         events.push_back(ModelEvent::Finished(reason));
         self.has_ended = true;
         Ok(())
-    }
-}
-
-/// Returns the description of an `error` event, whose fields are in an object of their own or not.
-fn error_of(event: StreamEvent) -> Value {
-    match event.error.filter(|error| !error.is_null()) {
-        Some(error) => error,
-        None => json!({ "message": event.message, "code": event.code }),
     }
 }

@@ -2,6 +2,8 @@
 //! server: the whole conversation is sent each time, with the encrypted reasoning of earlier answers.
 
 mod decoder;
+mod finish;
+mod items;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -19,15 +21,16 @@ use self::{
 use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
-    fallback_messages::without_tools,
+    error_phrases::is_tools_unsupported,
+    fallback_messages::{has_tools, without_tools},
     model_list,
+    rejection_text::RejectionText,
     rejections::Rejections,
     transport::Api,
 };
 use crate::{
     model::{
-        Endpoint, ListedModels, ModelError, ModelErrorKind, ModelRequest, ModelStream, RequestPreview,
-        ServerCapabilities,
+        Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
     },
     settings::PromptLength,
 };
@@ -44,16 +47,37 @@ enum Feature {
     Summary,
     /// `reasoning`.
     Reasoning,
+    /// The reasoning of earlier answers.
+    EarlierReasoning,
     Temperature,
     ToolChoice,
+    /// `tools`.
+    Tools,
 }
+
+/// Phrases that reject the reasoning of earlier answers.
+const EARLIER_REASONING_PHRASES: [&str; 8] = [
+    // The item after it is missing, or the one before it.
+    "without its required",
+    // Another model, which does not reason.
+    "reasoning input item",
+    "reasoning items can only",
+    "reasoning items are not supported",
+    // Another organization or key.
+    "could not be verified",
+    "could not be decrypted",
+    "could not be parsed",
+    "invalid_encrypted_content",
+];
+
+/// The types of items that Parlor makes. A message has none.
+const OWN_ITEMS: [&str; 2] = ["function_call", "function_call_output"];
 
 /// An endpoint with the Responses API.
 pub struct OpenAiResponses {
     api: Api,
     catalog: Catalog,
     rejections: Rejections<Feature>,
-    takes_tools: bool,
     prompt_length: PromptLength,
 }
 
@@ -77,7 +101,6 @@ impl OpenAiResponses {
             api: Api::new(config, key_header)?,
             catalog: Catalog::new(config),
             rejections: Rejections::default(),
-            takes_tools: config.takes_tools != Some(false),
             prompt_length: config.prompt_length,
         })
     }
@@ -88,15 +111,21 @@ impl OpenAiResponses {
             encrypted_reasoning: takes(Feature::EncryptedReasoning),
             summary: takes(Feature::Summary),
             reasoning: takes(Feature::Reasoning),
+            earlier_reasoning: takes(Feature::EncryptedReasoning) && takes(Feature::EarlierReasoning),
             temperature: takes(Feature::Temperature),
             tool_choice: takes(Feature::ToolChoice),
         }
     }
 
+    /// Returns true if tools are sent to a model in their own fields.
+    fn sends_tools(&self, model: &str) -> bool {
+        self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
+    }
+
     /// Returns the request as it is sent to this endpoint.
-    fn adapt(&self, request: &ModelRequest) -> ModelRequest {
+    fn adapt(&self, model: &str, request: &ModelRequest) -> ModelRequest {
         let mut adapted = request.clone();
-        if !self.takes_tools {
+        if !self.sends_tools(model) {
             adapted.messages = without_tools(&adapted.messages);
             adapted.tools.clear();
         }
@@ -104,23 +133,27 @@ impl OpenAiResponses {
     }
 
     /// Learns from a rejected request. Returns true if the next one will differ.
-    fn learn(&self, model: &str, body: &Value, error: &ModelError) -> bool {
-        if error.kind != ModelErrorKind::Refused {
-            return false;
-        }
-        let message = error.error.message.to_lowercase();
+    fn learn(&self, model: &str, request: &ModelRequest, body: &Value, error: &ModelError) -> bool {
         let has = |pointer: &str| body.pointer(pointer).is_some();
-        let says = |word: &str| message.contains(word);
-        let feature = if has("/temperature") && says("temperature") {
-            Feature::Temperature
-        } else if has("/tool_choice") && says("tool_choice") {
-            Feature::ToolChoice
-        } else if has("/include") && (says("encrypted") || says("include")) {
-            Feature::EncryptedReasoning
-        } else if has("/reasoning/summary") && says("summar") {
-            Feature::Summary
-        } else if has("/reasoning") && says("reasoning") {
-            Feature::Reasoning
+        let feature = if has_tools(request) && is_tools_unsupported(error) {
+            Feature::Tools
+        } else if let Some(text) = RejectionText::from_error(error) {
+            if has_provider_items(body) && text.contains(&EARLIER_REASONING_PHRASES) {
+                Feature::EarlierReasoning
+            } else if has("/temperature") && text.rejects(&["temperature"]) {
+                Feature::Temperature
+            } else if has("/tool_choice") && text.rejects(&["tool_choice"]) {
+                Feature::ToolChoice
+            } else if has("/include") && text.rejects(&["encrypted content", "encrypted_content", "include"])
+            {
+                Feature::EncryptedReasoning
+            } else if has("/reasoning/summary") && text.rejects(&["summary", "summaries"]) {
+                Feature::Summary
+            } else if has("/reasoning") && text.rejects(&["reasoning", "reasoning_effort"]) {
+                Feature::Reasoning
+            } else {
+                return false;
+            }
         } else {
             return false;
         };
@@ -139,6 +172,13 @@ impl OpenAiResponses {
     }
 }
 
+/// Returns true if a request has items that the server sent.
+fn has_provider_items(body: &Value) -> bool {
+    let items = body["input"].as_array().into_iter().flatten();
+    let mut kinds = items.filter_map(|item| item["type"].as_str());
+    kinds.any(|kind| !OWN_ITEMS.contains(&kind))
+}
+
 #[async_trait::async_trait]
 impl Endpoint for OpenAiResponses {
     fn name(&self) -> &str {
@@ -150,7 +190,7 @@ impl Endpoint for OpenAiResponses {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        self.catalog.context_window(model, self.list()).await
+        self.catalog.context_window(model, &self.api, self.list()).await
     }
 
     fn prompt_length(&self) -> PromptLength {
@@ -159,14 +199,14 @@ impl Endpoint for OpenAiResponses {
 
     fn capabilities(&self, model: &str) -> ServerCapabilities {
         ServerCapabilities {
-            tools: self.takes_tools,
+            tools: self.sends_tools(model),
             rejected_features: self.rejections.count(model),
             ..ServerCapabilities::ALL
         }
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = self.adapt(request);
+        let request = self.adapt(model, request);
         let sent = build_request(model, &request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -185,15 +225,15 @@ impl Endpoint for OpenAiResponses {
     }
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
-        let request = self.adapt(request);
         loop {
+            let request = self.adapt(model, request);
             let body = build_request(model, &request, &self.form(model));
             let decoder = ResponseDecoder::default();
             match self.api.call("/responses", "", model, &body, decoder).await {
                 // This is not a retry: the next request differs.
                 Err(error) => {
                     let body = serde_json::to_value(&body).unwrap_or_default();
-                    if !self.learn(model, &body, &error) {
+                    if !self.learn(model, &request, &body, &error) {
                         return Err(error);
                     }
                 }

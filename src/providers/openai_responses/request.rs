@@ -19,6 +19,8 @@ pub struct RequestForm {
     pub encrypted_reasoning: bool,
     pub summary: bool,
     pub reasoning: bool,
+    /// The server takes its own items of earlier answers: reasoning, and the calls that it refers to.
+    pub earlier_reasoning: bool,
     pub temperature: bool,
     pub tool_choice: bool,
 }
@@ -118,7 +120,9 @@ fn request_parameters(parameters: &Parameters, form: &RequestForm) -> Map<String
 
 /// Returns the items of an answer, with the server's own ones at their places.
 fn answer_items(text: &str, tool_calls: &[ToolUse], opaque: &[Opaque], form: &RequestForm) -> Vec<InputItem> {
-    let blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    let mut blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    // The server demands the item that follows its reasoning. An answer that was cut off has none.
+    while let Some(Block::Provider(_)) = blocks.pop_if(|block| is_reasoning(block)) {}
     let items = blocks.into_iter().filter_map(|block| match block {
         Block::Text("") => None,
         Block::Text(text) => Some(InputItem::Item(json!({ "role": "assistant", "content": text }))),
@@ -130,11 +134,18 @@ fn answer_items(text: &str, tool_calls: &[ToolUse], opaque: &[Opaque], form: &Re
                 "type": "function_call", "call_id": id, "name": name, "arguments": arguments,
             })))
         }
-        // A server that does not encrypt its reasoning does not read it either.
-        Block::Provider(_) if !form.encrypted_reasoning => None,
+        Block::Provider(_) if !form.earlier_reasoning => None,
         Block::Provider(raw) => Some(InputItem::Provider(raw)),
     });
     items.collect()
+}
+
+fn is_reasoning(block: &Block) -> bool {
+    let Block::Provider(raw) = block else {
+        return false;
+    };
+    let item: Value = serde_json::from_str(raw.as_str()).unwrap_or_default();
+    item["type"] == "reasoning"
 }
 
 fn request_tool(tool: &ToolSpec) -> Value {

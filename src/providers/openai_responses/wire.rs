@@ -1,9 +1,10 @@
 //! The events of a streamed response, and the response of a server that does not stream.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::{
+    model,
     protocol::RawJson,
     providers::lenient::{ignore_invalid, null_as_default, text_or_default},
 };
@@ -27,6 +28,8 @@ pub struct StreamEvent {
     #[serde(deserialize_with = "ignore_invalid")]
     pub arguments: Option<String>,
     pub item: Option<RawJson>,
+    #[serde(deserialize_with = "text_or_default")]
+    pub item_id: String,
     #[serde(deserialize_with = "ignore_invalid")]
     pub annotation: Option<Annotation>,
     #[serde(deserialize_with = "ignore_invalid")]
@@ -46,6 +49,10 @@ pub struct OutputItem {
     #[serde(rename = "type", deserialize_with = "text_or_default")]
     pub kind: String,
     #[serde(deserialize_with = "text_or_default")]
+    pub id: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub status: String,
+    #[serde(deserialize_with = "text_or_default")]
     pub call_id: String,
     #[serde(deserialize_with = "text_or_default")]
     pub name: String,
@@ -53,9 +60,9 @@ pub struct OutputItem {
     pub arguments: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub encrypted_content: Option<String>,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "lenient_parts")]
     pub content: Vec<ContentPart>,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "lenient_parts")]
     pub summary: Vec<ContentPart>,
 }
 
@@ -69,8 +76,43 @@ pub struct ContentPart {
     pub text: String,
     #[serde(deserialize_with = "text_or_default")]
     pub refusal: String,
+    /// The words of audio.
+    #[serde(deserialize_with = "text_or_default")]
+    pub transcript: String,
     #[serde(deserialize_with = "null_as_default")]
     pub annotations: Vec<Annotation>,
+}
+
+impl ContentPart {
+    pub fn is_image(&self) -> bool {
+        self.kind.contains("image")
+    }
+
+    /// Returns true for a part with text, and for one without a type.
+    pub fn is_text(&self) -> bool {
+        let is_known = matches!(
+            self.kind.as_str(),
+            "" | "output_text" | "text" | "refusal" | "summary_text"
+        );
+        is_known || !self.text.is_empty()
+    }
+}
+
+/// Reads a list of parts. Some servers send texts in place of parts, or the only part in place of the list.
+fn lenient_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ContentPart>, D::Error> {
+    let parts = match Value::deserialize(from)? {
+        Value::Null => Vec::new(),
+        Value::Array(parts) => parts,
+        only => vec![only],
+    };
+    let read = |part| match part {
+        Value::String(text) => ContentPart {
+            text,
+            ..ContentPart::default()
+        },
+        part => serde_json::from_value(part).unwrap_or_default(),
+    };
+    Ok(parts.into_iter().map(read).collect())
 }
 
 /// A note about a text. Only `url_citation` has an address.
@@ -116,6 +158,18 @@ pub struct Usage {
     pub input_tokens_details: InputTokens,
     #[serde(deserialize_with = "null_as_default")]
     pub output_tokens_details: OutputTokens,
+}
+
+impl Usage {
+    pub fn to_usage(self) -> model::Usage {
+        model::Usage {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            cached_input_tokens: self.input_tokens_details.cached_tokens,
+            thinking_tokens: self.output_tokens_details.reasoning_tokens,
+            ..model::Usage::default()
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

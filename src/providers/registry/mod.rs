@@ -287,5 +287,6 @@ fn refused_error(error: RunError) -> ModelError {
     ModelError {
         error,
         kind: ModelErrorKind::Refused,
+        reply: None,
     }
 }

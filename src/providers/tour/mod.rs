@@ -96,6 +96,7 @@ impl Endpoint for Tour {
             return Err(ModelError {
                 error,
                 kind: ModelErrorKind::Refused,
+                reply: None,
             });
         }
         Ok(play_script(script_for(&request.messages)))

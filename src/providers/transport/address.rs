@@ -43,6 +43,7 @@ pub fn endpoint_url(config: &EndpointConfig) -> Result<Url, ModelError> {
             ModelError {
                 error,
                 kind: ModelErrorKind::Refused,
+                reply: None,
             }
         })
 }

@@ -17,7 +17,10 @@ use super::{
 };
 use crate::{
     model::{ModelError, ModelStream},
-    providers::EndpointConfig,
+    providers::{
+        EndpointConfig,
+        local_probe::{LocalProbe, ModelProbe},
+    },
 };
 
 /// The time limit of a list of models in all its pages, for which a page of Parlor waits.
@@ -37,6 +40,7 @@ pub struct Api {
     /// The query of the base URL, which is added to every request.
     query: Option<String>,
     headers: HeaderMap,
+    local: LocalProbe,
     max_frame_bytes: usize,
     list_backoff: ListBackoff,
 }
@@ -69,6 +73,7 @@ impl Api {
             base: base_path_url(&url),
             query: url.query().map(str::to_owned),
             headers,
+            local: LocalProbe::new(&url),
             max_frame_bytes: config.max_frame_bytes,
             list_backoff: ListBackoff::default(),
         })
@@ -89,6 +94,13 @@ impl Api {
 
     pub fn transport(&self) -> &Transport {
         &self.transport
+    }
+
+    /// Probes the server for what it says about a model, if the user may run it.
+    pub async fn probe(&self, model: &str, is_window_wanted: bool) -> ModelProbe {
+        self.local
+            .run(&self.transport, &self.headers, model, is_window_wanted)
+            .await
     }
 
     /// Returns an address of the API. `query` is encoded.

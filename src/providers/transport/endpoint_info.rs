@@ -6,7 +6,7 @@ use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
-    model::{ModelError, ModelErrorKind},
+    model::{ErrorReply, ModelError, ModelErrorKind},
     protocol::RunError,
     providers::{EndpointConfig, config::redact_url},
     secrets::Secrets,
@@ -16,6 +16,9 @@ use crate::{
 
 /// The maximum length of a quoted server message, in characters.
 const MAX_QUOTE_CHARS: usize = 300;
+
+/// The maximum length of a server message that is kept for the adapters, in characters.
+const MAX_REPLY_CHARS: usize = 4000;
 
 /// The only query parameter that messages may quote: Azure's errors depend on it.
 const API_VERSION_PARAM: &str = "api-version";
@@ -83,6 +86,7 @@ impl EndpointInfo {
                 hint: hint.into(),
             },
             kind,
+            reply: None,
         }
     }
 
@@ -90,6 +94,12 @@ impl EndpointInfo {
     /// truncated.
     pub fn quote(&self, words: &str) -> String {
         single_line(&self.secrets.redact(words), MAX_QUOTE_CHARS)
+    }
+
+    /// Returns the server's own error, for the adapters.
+    pub fn error_reply(&self, status: u16, words: &str) -> ErrorReply {
+        let text = single_line(&self.secrets.redact(words), MAX_REPLY_CHARS);
+        ErrorReply { status, text }
     }
 
     /// Returns the hint for a possibly wrong address.

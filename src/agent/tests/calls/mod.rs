@@ -273,3 +273,24 @@ fn stores_call_provider_data_before_start() {
     );
     assert!(kept < position(|effect| matches!(effect, Effect::Log(EventBody::ToolStart { .. }))));
 }
+
+#[test]
+fn fails_calls_that_were_cut_off() {
+    for reason in [FinishReason::Length, FinishReason::PauseTurn] {
+        for cut in ["", "{\"at\":", "\"at\"", "[1]"] {
+            let mut inputs = tool_requests(&[("look", "{}"), ("look", cut)]);
+            inputs.pop();
+            inputs.push(Input::Model(ModelEvent::Finished(reason.clone())));
+            let (agent, effects) = agent_after(inputs);
+            let runs = effects
+                .iter()
+                .filter(|effect| matches!(effect, Effect::RunTool { .. }));
+            assert_eq!(runs.count(), 1, "{cut}: the first one is complete");
+            let calls: Vec<&ToolCall> = agent.message().tool_calls().collect();
+            assert_eq!(calls[0].status, ToolStatus::Running, "{cut}");
+            assert_eq!(calls[1].status, ToolStatus::Failed, "{cut}");
+            let output = calls[1].output.as_deref().unwrap();
+            assert!(output.contains("was not run"), "{cut}: {output}");
+        }
+    }
+}

@@ -296,3 +296,19 @@ fn chooses_the_form_of_thinking_by_list_name_and_rejections() {
         assert_eq!(form, expected, "{model} {rejected:?}");
     }
 }
+
+#[test]
+fn omits_thinking_at_the_end_of_an_answer() {
+    let thinking = |signature: &str| json!({ "type": "thinking", "thinking": "", "signature": signature });
+    let mut messages = tool_loop(&[json!([thinking("a"), [6, "OneTwo"], thinking("b")])]);
+    messages.truncate(5);
+    if let Some(ModelMessage::Assistant { tool_calls, .. }) = messages.last_mut() {
+        tool_calls.clear();
+    }
+    messages.push(user("Go on"));
+    let sent = body(&ModelRequest::new("claude-x", messages), PLAIN);
+    assert_eq!(
+        sent["messages"][3]["content"],
+        json!([thinking("a"), { "type": "text", "text": "OneTwo" }])
+    );
+}

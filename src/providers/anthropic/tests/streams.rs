@@ -263,7 +263,7 @@ fn keeps_the_order_of_interleaved_blocks() {
             vec![
                 blocks(&json!([thinking("a")])),
                 Text("One".into()),
-                blocks(&json!([3, { "type": "redacted_thinking", "data": "xyz" }])),
+                blocks(&json!([[3, "One"], { "type": "redacted_thinking", "data": "xyz" }])),
                 call(0, "t1", "look"),
                 arguments(0, "{\"id\":\"t1\"}"),
                 call(1, "t2", "look"),
@@ -396,4 +396,76 @@ fn reports_unknown_content_once() {
             UnreadableContent::Image
         ]
     );
+}
+
+#[test]
+fn reads_content_in_every_form() {
+    for content in [
+        json!("Hi"),
+        json!(["H", "i"]),
+        json!({ "type": "text", "text": "Hi" }),
+        json!([{ "text": "Hi" }]),
+    ] {
+        let message = json!({ "type": "message", "stop_reason": "end_turn", "content": content });
+        assert_eq!(
+            decode(message.to_string().as_bytes()),
+            (
+                vec![Text("Hi".into()), usage(0, 0), Finished(FinishReason::Stop)],
+                None
+            ),
+            "{content}"
+        );
+    }
+    let unnamed = json!({ "type": "message", "stop_reason": "end_turn", "content": [{ "id": 1 }] });
+    assert!(matches!(
+        &decode(unnamed.to_string().as_bytes()).0[0],
+        ModelEvent::Unreadable { what: UnreadableContent::Unknown(name), .. } if name == "block"
+    ));
+}
+
+#[test]
+fn separates_tagged_thinking() {
+    let text = |text: &str| delta(0, json!({ "type": "text_delta", "text": text }));
+    for (texts, expected) in [
+        (
+            ["<think>Hm.</thi", "nk>\nHi"],
+            vec![Thinking("Hm.".into()), Text("Hi".into())],
+        ),
+        (
+            ["Hm.\n</think>\n", "Hi"],
+            vec![
+                Text("Hm.\n".into()),
+                ModelEvent::TextWasThinking,
+                Text("Hi".into()),
+            ],
+        ),
+    ] {
+        let mut events = vec![message_start()];
+        events.extend(texts.map(text));
+        events.extend(message_end("end_turn"));
+        let decoded = decode_events(&events).0;
+        assert_eq!(decoded[..expected.len()], expected, "{texts:?}");
+    }
+}
+
+#[test]
+fn adds_no_arguments_to_a_cut_call() {
+    let block = |id: &str| json!({ "type": "tool_use", "id": id, "name": "look", "input": {} });
+    for ends in [vec![], vec![stop(1)]] {
+        let mut events = vec![
+            message_start(),
+            start(0, block("t1")),
+            stop(0),
+            start(1, block("t2")),
+        ];
+        events.extend(ends.clone());
+        events.extend(message_end("max_tokens"));
+        let decoded = decode_events(&events).0;
+        let made: Vec<&ModelEvent> = decoded
+            .iter()
+            .filter(|event| matches!(event, ToolArguments { .. }))
+            .collect();
+        assert_eq!(made, [&arguments(0, "{}")], "{ends:?}: the first one has ended");
+        assert_eq!(decoded.last(), Some(&Finished(FinishReason::Length)));
+    }
 }

@@ -15,6 +15,7 @@ use crate::{
 const FORM: RequestForm = RequestForm {
     thinking: ThinkingForm::Level,
     needs_signatures: true,
+    earlier_signatures: true,
     system: true,
 };
 
@@ -175,6 +176,26 @@ fn marks_calls_of_other_models_in_the_current_turn() {
     };
     let sent = body(&request, older);
     assert_eq!(sent["contents"][4]["parts"][0]["thoughtSignature"], Value::Null);
+}
+
+#[test]
+fn omits_rejected_signatures() {
+    let signed = tool_use("c1", vec![data("thoughtSignature", &json!("old"))]);
+    let answer = ModelMessage::Assistant {
+        text: String::new(),
+        thinking: None,
+        tool_calls: vec![signed],
+        opaque: Vec::new(),
+    };
+    let request = ModelRequest::new("m", vec![user("Look"), answer]);
+    for (earlier_signatures, expected) in [(true, "old"), (false, "skip_thought_signature_validator")] {
+        let form = RequestForm {
+            earlier_signatures,
+            ..FORM
+        };
+        let sent = body(&request, form);
+        assert_eq!(sent["contents"][1]["parts"][0]["thoughtSignature"], expected);
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn decodes_recorded_texts_with_their_signature() {
             "{name}"
         );
         let kept: Value = serde_json::from_str(data.value.as_str()).unwrap();
-        assert_eq!(kept[0], json!(expected.len()), "{name}");
+        assert_eq!(kept[0][0], json!(expected.len()), "{name}");
         assert!(
             kept[1]["thoughtSignature"].as_str().unwrap().starts_with('E'),
             "{name}"
@@ -230,7 +230,7 @@ fn keeps_ids_and_signatures_of_parallel_calls() {
                 opaque_text(
                     OpaqueTarget::Answer,
                     "blocks",
-                    "[3,3,{\"thoughtSignature\":\"s0\",\"hasText\":true}]"
+                    "[[3,\"One\"],[3,\"Two\"],{\"thoughtSignature\":\"s0\",\"hasText\":true}]"
                 ),
                 call(0, "f1", "look"),
                 opaque(target(0), "id", &json!("f1")),
@@ -255,7 +255,6 @@ fn names_every_finish_reason() {
         ("RECITATION", FinishReason::ContentFilter),
         ("PROHIBITED_CONTENT", FinishReason::ContentFilter),
         ("MALFORMED_FUNCTION_CALL", FinishReason::MalformedFunctionCall),
-        ("LANGUAGE", FinishReason::Other("language".into())),
     ] {
         assert_eq!(
             decode_chunks(&[end(reason)]),
@@ -366,5 +365,90 @@ fn lists_grounding_as_sources() {
     assert_eq!(
         decode_chunks(&[last]),
         (vec![ModelEvent::Sources(vec![source]), STOP], None)
+    );
+}
+
+#[test]
+fn reports_abnormal_ends() {
+    for reason in ["OTHER", "LANGUAGE", "MALFORMED_RESPONSE", "FROM_THE_FUTURE"] {
+        let mut last = end(reason);
+        last["usageMetadata"] = json!({ "promptTokenCount": 4 });
+        let (events, error) = decode_chunks(&[chunk(json!("Hi")), last]);
+        assert_eq!(events, [Text("Hi".into()), usage(4, 0, 0)], "{reason}");
+        let Some(DecodeError::ServerError(Value::String(error))) = error else {
+            panic!("{reason}: {error:?}")
+        };
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn chooses_the_first_candidate_with_content() {
+    let candidate = |index: u64, text: &str| json!({ "content": text, "index": index });
+    let events = [
+        json!({ "candidates": [{ "index": 0 }] }),
+        json!({ "candidates": [candidate(1, "Hi"), candidate(2, "Ho")] }),
+        json!({ "candidates": [{ "index": 1, "finishReason": "STOP" }] }),
+    ];
+    let (events, error) = decode_chunks(&events);
+    assert_eq!(error, None);
+    assert!(
+        matches!(
+            events.as_slice(),
+            [
+                Text(text),
+                ModelEvent::Unreadable { what: UnreadableContent::Unknown(name), .. },
+                Finished(FinishReason::Stop),
+            ] if text == "Hi" && name == "candidate 2"
+        ),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn keeps_unknown_parts_and_their_signatures() {
+    let part = json!({ "videoMetadata": { "fps": 1 }, "thoughtSignature": "s" });
+    let (events, _) = decode_chunks(&[chunk(json!([part])), end("STOP")]);
+    assert_eq!(
+        events,
+        [
+            ModelEvent::Unreadable {
+                what: UnreadableContent::Unknown("videoMetadata".into()),
+                raw: "{\"fps\":1}".into(),
+            },
+            opaque_text(
+                OpaqueTarget::Answer,
+                "blocks",
+                "[{\"thoughtSignature\":\"s\",\"hasText\":false}]"
+            ),
+            STOP,
+        ]
+    );
+}
+
+#[test]
+fn separates_tagged_thinking() {
+    let events = [
+        chunk(json!("<think>Hm.</thi")),
+        chunk(json!("nk>\nHi")),
+        end("STOP"),
+    ];
+    assert_eq!(
+        decode_chunks(&events),
+        (vec![Thinking("Hm.".into()), Text("Hi".into()), STOP], None)
+    );
+}
+
+#[test]
+fn drops_arguments_of_a_cut_call() {
+    let part = json!({ "jsonPath": "$.text", "stringValue": "half", "willContinue": true });
+    let call_part =
+        json!({ "functionCall": { "name": "look", "partialArgs": [part], "willContinue": true } });
+    assert_eq!(
+        decode_chunks(&[chunk(json!([call_part])), end("MAX_TOKENS")]),
+        (
+            vec![call(0, "call_0", "look"), Finished(FinishReason::Length)],
+            None
+        )
     );
 }

@@ -15,6 +15,7 @@ const FORM: RequestForm = RequestForm {
     encrypted_reasoning: true,
     summary: true,
     reasoning: true,
+    earlier_reasoning: true,
     temperature: true,
     tool_choice: true,
 };
@@ -24,6 +25,7 @@ const BARE: RequestForm = RequestForm {
     encrypted_reasoning: false,
     summary: false,
     reasoning: false,
+    earlier_reasoning: false,
     temperature: false,
     tool_choice: false,
 };
@@ -114,6 +116,29 @@ fn sends_a_tool_loop_with_its_reasoning() {
         ])
     );
     assert!(bare.get("include").is_none() && bare.get("reasoning").is_none());
+}
+
+#[test]
+fn omits_reasoning_without_a_following_item() {
+    let mut request = tool_loop();
+    request.messages.truncate(3);
+    let Some(ModelMessage::Assistant { tool_calls, .. }) = request.messages.last_mut() else {
+        panic!("an answer")
+    };
+    // The second reasoning and its call were cut off.
+    tool_calls.truncate(1);
+    request.messages.push(user("And?"));
+    let sent = body(&request, FORM);
+    let kinds: Vec<&str> = sent["input"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["type"].as_str().unwrap_or("message"))
+        .collect();
+    assert_eq!(
+        kinds,
+        ["message", "reasoning", "message", "function_call", "message"]
+    );
 }
 
 #[test]

@@ -117,6 +117,19 @@ pub fn error_for_status(
     body: &[u8],
 ) -> ModelError {
     let described = ServerErrorBody::from_body(body);
+    ModelError {
+        reply: Some(facts.error_reply(status.as_u16(), &described.message)),
+        ..described_error(facts, model, status, headers, &described)
+    }
+}
+
+fn described_error(
+    facts: &EndpointInfo,
+    model: Option<&str>,
+    status: StatusCode,
+    headers: &HeaderMap,
+    described: &ServerErrorBody,
+) -> ModelError {
     let quoted = facts.quote(&described.message);
     let because = match quoted.as_str() {
         "" => ".".into(),

@@ -113,7 +113,18 @@ fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
         tool.description.as_deref(),
     ];
     let mut words = words.into_iter().flatten();
-    words.any(|words| words.to_lowercase().contains("search"))
+    words.any(names_search)
+}
+
+/// Returns `true` if a text names a search ("web_search", "websearch", "searches"). Research is none.
+fn names_search(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let mut places = lower.match_indices("search").map(|(at, _)| at);
+    // An upper-case letter begins a word of a name ("coreSearch").
+    places.any(|at| {
+        let begins_word = text[at..].starts_with('S') && text[..at].ends_with(char::is_lowercase);
+        begins_word || !lower[..at].ends_with("re")
+    })
 }
 
 /// Returns the input schema in the form that model servers require; `None` if it is not an object,

@@ -92,6 +92,12 @@ fn finds_sources_in_open_world_tools() {
             true,
         ),
         (json!({ "name": "query", "title": "Search the news" }), true),
+        (json!({ "name": "websearch" }), true),
+        (json!({ "name": "coreSearch" }), true),
+        (
+            json!({ "name": "note", "title": "Research notes", "description": "For your RESEARCH." }),
+            false,
+        ),
         (
             json!({ "name": "query", "description": "Asks the database." }),
             false,

@@ -60,23 +60,36 @@ fn is_permanent(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused
 }
 
+/// Returns the server's own text. The error for the user also names the endpoint and its address.
 fn normalized_message(error: &ModelError) -> String {
-    let message = error.error.message.to_lowercase();
-    message.replace(['"', '\'', '`', '“', '”', '’'], "")
+    let text = error.reply.as_ref().map_or("", |reply| &reply.text);
+    normalize_phrase(text)
+}
+
+/// Returns a text in lower case, without quotation marks and apostrophes.
+pub fn normalize_phrase(text: &str) -> String {
+    text.to_lowercase().replace(['"', '\'', '`', '“', '”', '’'], "")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::RunError;
+    use crate::{model::ErrorReply, protocol::RunError};
 
     fn error(kind: ModelErrorKind, message: &str) -> ModelError {
         let error = RunError {
             code: "request_refused".into(),
-            message: message.into(),
+            message: "The endpoint “does not support tools” failed.".into(),
             hint: String::new(),
         };
-        ModelError { error, kind }
+        ModelError {
+            error,
+            kind,
+            reply: Some(ErrorReply {
+                status: 400,
+                text: message.into(),
+            }),
+        }
     }
 
     #[test]

@@ -79,28 +79,14 @@ fn prefers_ollamas_loaded_window() {
 }
 
 #[test]
-fn configured_window_wins() {
-    let mut config = EndpointConfig::new("e", "http://x/v1");
-    let url = Url::parse(&config.base_url).unwrap();
-    assert_eq!(ContextWindows::new(&config, &url).configured_window("m"), None);
-    config.context_window = Some(1000);
-    config.context_windows = [("big".to_owned(), 5000)].into();
-    let windows = ContextWindows::new(&config, &url);
-    assert_eq!(
-        (windows.configured_window("m"), windows.configured_window("big")),
-        (Some(1000), Some(5000))
-    );
-}
-
-#[test]
-fn probes_only_local_servers_beside_v1() {
+fn probes_only_local_servers_beside_the_version() {
     let root = |url: &str| {
-        let config = EndpointConfig::new("e", url);
-        ContextWindows::new(&config, &Url::parse(url).unwrap())
-            .root
-            .map(String::from)
+        let probe = LocalProbe::new(&Url::parse(url).unwrap());
+        probe.root.map(String::from)
     };
     assert_eq!(root("http://gpu:8000/v1/").as_deref(), Some("http://gpu:8000/"));
     assert_eq!(root("http://gpu/llm/v1").as_deref(), Some("http://gpu/llm/"));
+    assert_eq!(root("http://gpu/llm").as_deref(), Some("http://gpu/llm/"));
+    assert_eq!(root("http://gpu/v1beta").as_deref(), Some("http://gpu/"));
     assert_eq!(root("https://api.openai.com/v1"), None);
 }

@@ -1,5 +1,4 @@
-//! The context windows of an endpoint's models: from the settings, from the model list, or from the APIs of
-//! local servers. OpenAI's protocol has no field for it.
+//! The probe of a local server's own API for the context window of a model. No protocol has a field for it.
 //!
 //! llama.cpp also returns the chat template. If the template has no place for tools, they would have to be
 //! described to the model in text that it was not trained on, which costs a small model more than its answer.
@@ -7,20 +6,18 @@
 //! The window of a loaded model (llama.cpp, Ollama) takes precedence over the trained one, because the server
 //! silently drops everything beyond it.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    time::Duration,
-};
+use std::time::Duration;
 
-use parking_lot::Mutex;
 use reqwest::{RequestBuilder, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
 use crate::providers::{
-    EndpointConfig,
-    model_list::{listed_windows, parse_tokens, plausible},
+    model_list::{parse_tokens, plausible},
     transport::Transport,
 };
+
+/// The ends of base URLs with a version.
+const VERSIONS: [&str; 2] = ["/v1", "/v1beta"];
 
 /// The time limit of a probe, which delays the first answer.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -28,54 +25,37 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum size of a probe's response: Ollama returns much about a model.
 const MAX_PROBE_BYTES: usize = 4 << 20;
 
-/// The known windows of an endpoint's models.
-#[derive(Debug)]
-pub struct ContextWindows {
-    configured_for: Option<usize>,
-    by_model: BTreeMap<String, usize>,
-    /// The root address of a local server, beside `/v1`, with the query of the base URL. Hosted servers are
-    /// not probed, since they would only have to reject the requests.
+/// The probe of a server that the user may run.
+#[derive(Clone, Debug)]
+pub struct LocalProbe {
+    /// The root address of a local server, before the version, with the query of the base URL. Hosted servers
+    /// are not probed, since they would only have to reject the requests.
     root: Option<Url>,
-    /// The windows in the model list; `None` before the first list.
-    listed: Mutex<Option<HashMap<String, usize>>>,
 }
 
-impl ContextWindows {
-    pub fn new(config: &EndpointConfig, url: &Url) -> Self {
+impl LocalProbe {
+    /// Creates the probe of the server with this base URL.
+    pub fn new(url: &Url) -> Self {
         let is_own = url.scheme() == "http";
         let mut root = url.clone();
         root.set_fragment(None);
         let path = root.path().trim_end_matches('/');
-        let path = path.strip_suffix("/v1").unwrap_or(path).to_owned() + "/";
+        let version = VERSIONS.iter().find_map(|version| path.strip_suffix(version));
+        let path = version.unwrap_or(path).to_owned() + "/";
         root.set_path(&path);
         Self {
-            configured_for: config.context_window,
-            by_model: config.context_windows.clone(),
             root: is_own.then_some(root),
-            listed: Mutex::default(),
         }
     }
 
-    /// Returns the configured window of a model, which makes a probe unnecessary.
-    pub fn configured_window(&self, model: &str) -> Option<usize> {
-        self.by_model.get(model).copied().or(self.configured_for)
-    }
-
-    /// Returns true if a model list was read.
-    pub fn has_list(&self) -> bool {
-        self.listed.lock().is_some()
-    }
-
-    /// Reads the windows from a model list.
-    pub fn read_list(&self, list: &Value) {
-        self.listed
-            .lock()
-            .get_or_insert_default()
-            .extend(listed_windows(list));
-    }
-
-    /// Probes the server, and falls back to the model list. A configured window is not probed.
-    pub async fn probe(&self, transport: &Transport, headers: &HeaderMap, model: &str) -> ModelProbe {
+    /// Probes the server. The window is requested from all APIs only if it is wanted.
+    pub async fn run(
+        &self,
+        transport: &Transport,
+        headers: &HeaderMap,
+        model: &str,
+        is_window_wanted: bool,
+    ) -> ModelProbe {
         let mut result = ModelProbe::default();
         if let Some(root) = &self.root {
             let server = LocalServer {
@@ -83,13 +63,10 @@ impl ContextWindows {
                 headers,
                 root,
             };
-            let is_wanted = self.configured_window(model).is_none();
             // Partial results before the timeout are used.
-            let probe = server.probe(model, is_wanted, &mut result);
+            let probe = server.probe(model, is_window_wanted, &mut result);
             let _ = tokio::time::timeout(PROBE_TIMEOUT, probe).await;
         }
-        let listed = || self.listed.lock().as_ref()?.get(model).copied();
-        result.window = result.window.or_else(listed);
         result
     }
 }

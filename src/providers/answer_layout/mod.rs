@@ -1,0 +1,237 @@
+//! The order of the blocks of an answer. Providers that sign their thinking expect it back at the place where
+//! it stood, between the texts and the calls.
+//!
+//! Parlor stores texts and calls by itself. A [`LayoutRecorder`] makes [`Opaque`] data of the blocks that only
+//! the provider understands, with the texts (their lengths and ends) and the calls before each.
+//! [`arrange_blocks`] puts them back. The text may have changed since, since control text is removed from it
+//! and metadata are added: then it is kept whole, at the place of the first text.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::think_tags::ThinkFilter;
+use crate::{
+    model::{ModelEvent, OpaqueTarget, UnreadableContent},
+    protocol::{Opaque, RawJson},
+};
+
+/// The field of the data.
+const FIELD: &str = "blocks";
+
+/// The entry for a call.
+const CALL: &str = "call";
+
+/// The maximum number of bytes of one block. Others are limited by the settings.
+const MAX_BLOCK_BYTES: usize = 4 << 20;
+
+/// The maximum number of bytes of a text's end in a layout.
+const MAX_END_BYTES: usize = 32;
+
+/// Separates thinking from text, and records the order of one answer's blocks.
+#[derive(Debug)]
+pub struct LayoutRecorder {
+    kind: &'static str,
+    think_filter: ThinkFilter,
+    /// The texts and calls since the last block of the provider.
+    pending: Vec<PendingEntry>,
+}
+
+#[derive(Debug)]
+enum PendingEntry {
+    /// A text: its length, and its last bytes.
+    Text {
+        bytes: usize,
+        end: String,
+    },
+    Call,
+}
+
+impl PendingEntry {
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Text { bytes, end } => json!([bytes, end]),
+            Self::Call => json!(CALL),
+        }
+    }
+}
+
+impl LayoutRecorder {
+    pub fn new(kind: &'static str) -> Self {
+        Self {
+            kind,
+            think_filter: ThinkFilter::default(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Adds text, which may have thinking in tags.
+    pub fn push_text(&mut self, text: &str, events: &mut VecDeque<ModelEvent>) {
+        let mut filtered = Vec::new();
+        self.think_filter.push(text, &mut filtered);
+        self.record(filtered, events);
+    }
+
+    /// Adds thinking that came by itself.
+    pub fn push_thinking(&mut self, text: &str, events: &mut VecDeque<ModelEvent>) {
+        if !text.is_empty() {
+            self.think_filter.set_separate_thinking();
+            events.push_back(ModelEvent::Thinking(text.to_owned()));
+        }
+    }
+
+    /// Releases held text, before anything else or at the end.
+    pub fn flush(&mut self, events: &mut VecDeque<ModelEvent>) {
+        let mut filtered = Vec::new();
+        self.think_filter.finish(&mut filtered);
+        self.record(filtered, events);
+    }
+
+    /// Separates the next text from the text before.
+    pub fn split_text(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
+        self.pending.push(PendingEntry::Text {
+            bytes: 0,
+            end: String::new(),
+        });
+    }
+
+    /// Records a call.
+    pub fn push_call(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
+        self.pending.push(PendingEntry::Call);
+    }
+
+    /// Stores a block of the provider.
+    pub fn push_block(&mut self, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
+        if raw.as_str().len() > MAX_BLOCK_BYTES {
+            let what = format!("a block of {} bytes, more than is kept", raw.as_str().len());
+            events.push_back(ModelEvent::Unreadable {
+                what: UnreadableContent::TooLarge(what),
+                raw: String::new(),
+            });
+            return;
+        }
+        let entries = self.pending.drain(..).map(|entry| entry.to_json().to_string());
+        let entries: Vec<String> = entries.chain([raw.as_str().to_owned()]).collect();
+        let data = Opaque {
+            kind: self.kind.into(),
+            field: FIELD.into(),
+            value: RawJson::parse_or_quote(&format!("[{}]", entries.join(","))),
+        };
+        let beside = OpaqueTarget::Answer;
+        events.push_back(ModelEvent::Opaque { beside, data });
+    }
+
+    fn record(&mut self, filtered: Vec<ModelEvent>, events: &mut VecDeque<ModelEvent>) {
+        for event in filtered {
+            match &event {
+                ModelEvent::Text(text) => self.record_text(text),
+                ModelEvent::TextWasThinking => {
+                    self.pending.retain(|entry| matches!(entry, PendingEntry::Call));
+                }
+                _ => {}
+            }
+            events.push_back(event);
+        }
+    }
+
+    fn record_text(&mut self, text: &str) {
+        match self.pending.last_mut() {
+            Some(PendingEntry::Text { bytes, end }) => {
+                *bytes += text.len();
+                end.push_str(text_end(text));
+                *end = text_end(end).to_owned();
+            }
+            _ => self.pending.push(PendingEntry::Text {
+                bytes: text.len(),
+                end: text_end(text).to_owned(),
+            }),
+        }
+    }
+}
+
+/// Returns the last bytes of a text.
+fn text_end(text: &str) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(MAX_END_BYTES))..]
+}
+
+/// A block of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block<'a> {
+    Text(&'a str),
+    /// The call with this index.
+    Call(usize),
+    /// A block of the provider, unchanged.
+    Provider(RawJson),
+}
+
+/// An entry of a recorded layout.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Text(usize, String),
+    /// A text of an earlier version of Parlor, without its end.
+    OldText(usize),
+    Mark(String),
+}
+
+/// Returns the blocks of an answer in their order: its text, its calls and the provider's blocks in `opaque`,
+/// as far as they belong to this kind of provider.
+pub fn arrange_blocks<'a>(text: &'a str, calls: usize, opaque: &[Opaque], kind: &str) -> Vec<Block<'a>> {
+    let is_own = |data: &&Opaque| data.kind == kind && data.field == FIELD;
+    let entries: Vec<RawJson> = opaque
+        .iter()
+        .filter(is_own)
+        // Data that may be shown are replaced by a string.
+        .filter_map(|data| serde_json::from_str::<Vec<RawJson>>(data.value.as_str()).ok())
+        .flatten()
+        .collect();
+    let mut texts = divide_text(text, &entries).into_iter();
+    let mut calls = 0..calls;
+    let mut blocks = Vec::with_capacity(entries.len() + calls.len() + 1);
+    for entry in &entries {
+        match parse_entry(entry) {
+            Some(Entry::Text(..) | Entry::OldText(_)) => blocks.extend(texts.next().map(Block::Text)),
+            Some(Entry::Mark(mark)) if mark == CALL => blocks.extend(calls.next().map(Block::Call)),
+            Some(Entry::Mark(_)) => {}
+            None => blocks.push(Block::Provider(entry.clone())),
+        }
+    }
+    let rest = texts.next().filter(|rest| !rest.is_empty());
+    blocks.extend(rest.map(Block::Text));
+    blocks.extend(calls.map(Block::Call));
+    blocks
+}
+
+/// Divides a text as it was recorded. The last part is what follows the last block. If the text is not the one
+/// that was recorded, it is the first part.
+fn divide_text<'a>(text: &'a str, entries: &[RawJson]) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    for entry in entries.iter().filter_map(parse_entry) {
+        let (bytes, end) = match entry {
+            Entry::Text(bytes, end) => (bytes, end),
+            Entry::OldText(bytes) => (bytes, String::new()),
+            Entry::Mark(_) => continue,
+        };
+        match rest.split_at_checked(bytes) {
+            Some((part, tail)) if part.ends_with(&end) => {
+                parts.push(part);
+                rest = tail;
+            }
+            _ => return vec![text],
+        }
+    }
+    parts.push(rest);
+    parts
+}
+
+fn parse_entry(entry: &RawJson) -> Option<Entry> {
+    serde_json::from_str(entry.as_str()).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+use super::*;
+
+const KIND: &str = "test";
+
+fn raw(text: &str) -> RawJson {
+    RawJson::parse_or_quote(text)
+}
+
+fn opaque_of(events: VecDeque<ModelEvent>) -> Vec<Opaque> {
+    let data = events.into_iter().filter_map(|event| match event {
+        ModelEvent::Opaque { data, .. } => Some(data),
+        _ => None,
+    });
+    data.collect()
+}
+
+/// Returns the data of: thinking, text, thinking, a call, thinking, a call.
+fn recorded() -> Vec<Opaque> {
+    let mut layout = LayoutRecorder::new(KIND);
+    let mut events = VecDeque::new();
+    layout.push_block(&raw("{\"a\": 1}"), &mut events);
+    layout.push_text("O", &mut events);
+    layout.push_text("ne", &mut events);
+    layout.push_block(&raw("{\"b\":2}"), &mut events);
+    layout.push_call(&mut events);
+    layout.push_block(&raw("{\"c\":3}"), &mut events);
+    layout.push_call(&mut events);
+    opaque_of(events)
+}
+
+fn block(text: &str) -> Block<'static> {
+    Block::Provider(raw(text))
+}
+
+#[test]
+fn restores_the_order_of_blocks() {
+    assert_eq!(
+        arrange_blocks("OneTwo", 3, &recorded(), KIND),
+        [
+            block("{\"a\": 1}"),
+            Block::Text("One"),
+            block("{\"b\":2}"),
+            Block::Call(0),
+            block("{\"c\":3}"),
+            Block::Text("Two"),
+            Block::Call(1),
+            Block::Call(2),
+        ]
+    );
+}
+
+#[test]
+fn keeps_changed_text_whole() {
+    for text in ["é", ""] {
+        let blocks = arrange_blocks(text, 1, &recorded(), KIND);
+        let texts: String = blocks
+            .iter()
+            .filter_map(|block| match block {
+                Block::Text(text) => Some(*text),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(texts, text);
+        let calls = blocks.iter().filter(|block| matches!(block, Block::Call(0)));
+        assert_eq!(calls.count(), 1);
+    }
+}
+
+#[test]
+fn keeps_preceded_text_at_the_first_place() {
+    let mut layout = LayoutRecorder::new(KIND);
+    let mut events = VecDeque::new();
+    for (text, name) in [("One two.", "{\"a\":1}"), ("Three.", "{\"b\":2}")] {
+        layout.push_text(text, &mut events);
+        layout.push_block(&raw(name), &mut events);
+    }
+    let opaque = opaque_of(events);
+    assert_eq!(
+        arrange_blocks("METADATA {} One two.Three.", 0, &opaque, KIND),
+        [
+            Block::Text("METADATA {} One two.Three."),
+            block("{\"a\":1}"),
+            block("{\"b\":2}"),
+        ]
+    );
+}
+
+#[test]
+fn reads_layouts_without_text_ends() {
+    let old = Opaque {
+        kind: KIND.into(),
+        field: FIELD.into(),
+        value: raw("[3,{\"a\":1},\"call\"]"),
+    };
+    assert_eq!(
+        arrange_blocks("OneTwo", 1, &[old], KIND),
+        [
+            Block::Text("One"),
+            block("{\"a\":1}"),
+            Block::Call(0),
+            Block::Text("Two")
+        ]
+    );
+}
+
+#[test]
+fn records_text_without_tagged_thinking() {
+    let mut layout = LayoutRecorder::new(KIND);
+    let mut events = VecDeque::new();
+    layout.push_text("<think>Hm.</think>One", &mut events);
+    layout.push_block(&raw("{\"a\":1}"), &mut events);
+    assert_eq!(
+        events.iter().take(2).collect::<Vec<_>>(),
+        [
+            &ModelEvent::Thinking("Hm.".into()),
+            &ModelEvent::Text("One".into())
+        ]
+    );
+    let opaque = opaque_of(events);
+    assert_eq!(opaque[0].value.as_str(), "[[3,\"One\"],{\"a\":1}]");
+}
+
+#[test]
+fn ignores_data_of_others() {
+    let expected = [Block::Text("One"), Block::Call(0)];
+    assert_eq!(arrange_blocks("One", 1, &recorded(), "other"), expected);
+    let shown = Opaque {
+        kind: KIND.into(),
+        field: FIELD.into(),
+        value: raw("(for the provider alone: 12 bytes)"),
+    };
+    assert_eq!(arrange_blocks("One", 1, &[shown], KIND), expected);
+}

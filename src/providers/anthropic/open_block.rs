@@ -1,0 +1,44 @@
+//! The blocks of a message that have begun and not ended.
+
+use serde_json::{Map, Value};
+
+use crate::protocol::RawJson;
+
+/// What has arrived of a block.
+#[derive(Debug)]
+pub enum OpenBlock {
+    Text,
+    /// Its whole text and its signature.
+    Thinking {
+        text: String,
+        signature: String,
+    },
+    /// The index of the call. `input` is the whole input, if the block began with it.
+    Call {
+        index: usize,
+        input: Option<String>,
+        has_arguments: bool,
+    },
+    /// A block that only the server understands. `input` is the JSON of its input.
+    Provider {
+        raw: RawJson,
+        input: String,
+    },
+    Other,
+}
+
+pub fn is_empty_object(input: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(input).is_ok_and(|input| input.is_empty())
+}
+
+/// Returns a block with the input that came in pieces.
+pub fn with_input(raw: RawJson, input: &str) -> RawJson {
+    let block = serde_json::from_str::<Map<String, Value>>(raw.as_str()).ok();
+    match block.zip(serde_json::from_str::<Value>(input).ok()) {
+        Some((mut block, input)) => {
+            block.insert("input".into(), input);
+            RawJson::parse_or_quote(&Value::Object(block).to_string())
+        }
+        None => raw,
+    }
+}
