@@ -7,6 +7,7 @@
 //!
 //! A formula with something unknown or unbalanced has no tree. It is then shown as its source.
 
+mod atoms;
 mod builder;
 mod colour;
 mod font;
@@ -19,16 +20,30 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use atoms::AtomReader;
 pub use node::{MathAttribute, MathContent, MathElement, MathNode};
 
 /// The maximum length of a formula, in bytes.
 pub const MAX_FORMULA_BYTES: usize = 8 << 10;
+
+/// The maximum number of elements of a formula, some fifty lines of mathematics: it is drawn at once, and the page waits.
+pub const MAX_ELEMENTS: usize = 4_000;
+
+/// The elements that an atom of the source may become, on average: macros make any number of them.
+const MAX_ELEMENTS_PER_ATOM: usize = 4;
+
+/// The elements that every formula may have.
+const FREE_ELEMENTS: usize = 16;
 
 /// Returns the MathML of a formula, given without its delimiters; `None` if it cannot be shown faithfully.
 pub fn parse(latex: &str, is_display: bool) -> Option<MathNode> {
     let prepared = source::prepare(latex)?;
     let children = builder::build(&prepared, is_display)?;
     let math = MathNode::row(MathElement::Math, children);
+    let max_elements = FREE_ELEMENTS + MAX_ELEMENTS_PER_ATOM * atoms::count(latex);
+    if math.count() > max_elements.min(MAX_ELEMENTS) {
+        return None;
+    }
     Some(if is_display {
         math.with(MathAttribute::Display, "block")
     } else {

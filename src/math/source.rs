@@ -14,13 +14,27 @@ const MAX_CHAIN: usize = 48;
 /// The number of letters or groups after which a command is no longer an argument of the one before.
 const MAX_ARGUMENTS: usize = 4;
 
+/// Parts of the names of the commands that define macros with parameters.
+const DEFINITIONS: [&str; 2] = ["def", "command"];
+
+/// The maximum number of parameters in all macros: they multiply each other, and so the chains that they stand in.
+const MAX_PARAMETERS: usize = 8;
+
 /// Returns the formula for the parser; `None` if it cannot be parsed safely.
 pub(super) fn prepare(latex: &str) -> Option<String> {
-    if latex.len() > MAX_FORMULA_BYTES {
+    let has_macros = DEFINITIONS.iter().any(|name| latex.contains(name));
+    let has_many_parameters = has_macros && latex.matches('#').count() > MAX_PARAMETERS;
+    if latex.len() > MAX_FORMULA_BYTES || has_many_parameters {
         return None;
     }
+    prepare_nested(latex, 0)
+}
+
+/// Prepares a part of a formula that stands in `nesting` braces and environments.
+fn prepare_nested(latex: &str, nesting: usize) -> Option<String> {
     let mut writer = SourceWriter {
         rest: latex,
+        nesting,
         out: String::with_capacity(latex.len()),
         groups: vec![Group::default()],
         has_rows: false,
@@ -62,6 +76,8 @@ struct Group {
 
 struct SourceWriter<'a> {
     rest: &'a str,
+    /// The number of groups around the text.
+    nesting: usize,
     out: String,
     /// The open groups, the formula itself first.
     groups: Vec<Group>,
@@ -122,7 +138,7 @@ impl<'a> SourceWriter<'a> {
             units: self.units,
         });
         (self.chain, self.units) = (0, 0);
-        (self.groups.len() <= MAX_NESTING).then_some(())
+        (self.nesting + self.groups.len() <= MAX_NESTING).then_some(())
     }
 
     fn end_group(&mut self) {
@@ -229,7 +245,11 @@ impl<'a> SourceWriter<'a> {
 
     /// Writes the argument between two delimiters.
     fn write_between(&mut self, open: &str, close: &str) -> Option<()> {
-        let inner = prepare(self.argument()?)?;
+        let nesting = self.nesting + self.groups.len();
+        if nesting >= MAX_NESTING {
+            return None;
+        }
+        let inner = prepare_nested(self.argument()?, nesting)?;
         self.out.push_str(&[open, &inner, close].concat());
         Some(())
     }
