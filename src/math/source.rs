@@ -3,6 +3,7 @@
 
 use super::MAX_FORMULA_BYTES;
 use super::colour;
+use super::synonyms;
 
 /// The maximum nesting of braces and environments. The parser scans each level again.
 const MAX_NESTING: usize = 40;
@@ -194,13 +195,27 @@ impl<'a> SourceWriter<'a> {
                 self.rest = &self.rest[1..];
                 self.push_name("mathop");
             }
-            "mathscr" => self.push_name("mathcal"),
-            "mspace" => self.push_name("mskip"),
+            "DeclareMathOperator" => {
+                let (command, operator) = (self.argument()?, self.argument()?);
+                self.out
+                    .push_str(&["\\newcommand{", command, "}[0]{\\operatorname{", operator, "}}"].concat());
+            }
+            "fbox" | "framebox" => {
+                let text = self.argument()?;
+                self.push_coloured(colour::BOXED);
+                self.out.push_str(&["{\\text{", text, "}}"].concat());
+            }
+            "intertext" | "shortintertext" => {
+                let text = self.argument()?;
+                self.out.push_str(&["\\text{", text, "}\\\\"].concat());
+            }
             "boxed" => self.push_coloured(colour::BOXED),
             "phantom" | "hphantom" => self.push_coloured(colour::HIDDEN),
-            "ket" => self.write_between("\\left|", "\\right\\rangle ")?,
-            "bra" => self.write_between("\\left\\langle ", "\\right|")?,
-            "braket" => self.write_between("\\left\\langle ", "\\right\\rangle ")?,
+            "ket" | "Ket" => self.write_between("\\left|", "\\right\\rangle ")?,
+            "bra" | "Bra" => self.write_between("\\left\\langle ", "\\right|")?,
+            "abs" => self.write_between("\\left|", "\\right|")?,
+            "norm" => self.write_between("\\left\\|", "\\right\\|")?,
+            "braket" | "Braket" => self.write_between("\\left\\langle ", "\\right\\rangle ")?,
             "over" => self.split_group("\\frac{"),
             "choose" => self.split_group("\\binom{"),
             "newcommand" | "renewcommand" | "providecommand" => {
@@ -224,14 +239,39 @@ impl<'a> SourceWriter<'a> {
             "begin" | "left" => {
                 self.push_name(name);
                 self.begin_group()?;
+                if name == "begin" {
+                    self.write_environment();
+                }
             }
             "end" | "right" => {
                 self.end_group();
                 self.push_name(name);
+                if let Some(rest) = synonyms::strip_eqnarray(self.rest) {
+                    self.rest = rest;
+                    self.out.push_str("{array}");
+                }
             }
-            name => self.push_name(name),
+            name => match synonyms::known(name) {
+                Some(known) => self.out.push_str(known),
+                None => self.push_name(name),
+            },
         }
         Some(())
+    }
+
+    /// Writes the name of an environment that the parser lacks, and columns without what it cannot read.
+    fn write_environment(&mut self) {
+        if let Some(rest) = synonyms::strip_eqnarray(self.rest) {
+            self.rest = rest;
+            self.out.push_str("{array}{rcl}");
+        } else if let Some(rest) = self.rest.strip_prefix("{array}") {
+            self.rest = rest;
+            self.out.push_str("{array}");
+            if let Some(columns) = self.argument() {
+                let columns = synonyms::plain_columns(columns);
+                self.out.push_str(&["{", &columns, "}"].concat());
+            }
+        }
     }
 
     fn push_name(&mut self, name: &str) {
