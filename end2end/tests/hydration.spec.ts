@@ -203,7 +203,7 @@ test.describe('with answers that repeat themselves', () => {
       ['prose', 'word ', 5000],
       ['code', 'let a = 1;\n', 5000],
       ['long formulas', `\\(${'x'.repeat(8000)}\\)\n`, 5000],
-      ['formulas', `\\(${'x'.repeat(1000)}\\)\n`, 20_000],
+      ['formulas', `\\(${'x'.repeat(1000)}\\)\n`, 12_000],
       ['tags', 'H<sub>2</sub>O, <kbd>C</kbd> and <mark>more</mark>.\n', 40_000],
       ['alerts', '> [!NOTE]\n> Worth knowing.\n\n', 40_000],
       ['details', '<details>\n<summary>More</summary>\n\nHidden.\n\n</details>\n\n', 40_000],

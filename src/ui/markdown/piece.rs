@@ -7,14 +7,14 @@
 use super::formula_meter::FormulaMeter;
 use crate::markdown::Block;
 
-/// The cost of a piece: some 500 KB of plain prose, 96 KB of markup without words, or 16,000 letters of formulas.
+/// The cost of a piece: some 500 KB of plain prose, 96 KB of markup without words, or 8,000 letters of formulas.
 const MAX_PIECE_COST: usize = 768 << 10;
 
 /// The cost of a byte that may begin or end an element; any other byte costs 1.
 const MARKUP_COST: usize = 8;
 
 /// The additional cost of a character or a command that may stand in a formula: it becomes an element, or some.
-const FORMULA_COST: usize = 48;
+const FORMULA_COST: usize = 96;
 
 /// The maximum length, in bytes, by which a piece is extended to the end of its last line.
 const MAX_LINE_BYTES: usize = 4096;
