@@ -1,16 +1,38 @@
 // The load time of a conversation whose answer has the maximum length: from the navigation until the page is hydrated. As plain text,
-// and as formats that are expensive to render.
+// and as formats that are expensive to render. None may take many times as long as plain text.
 import { open, parlor, quick, script } from './support.mjs';
 
 const LENGTH = 8 * 1024 * 1024 - 1024;
 const CHUNK = 500_000;
-const SHAPES = { 'one paragraph': 'word ', 'one code block': 'let a = 1;\n', 'one list': '- item\n', 'one line': 'x', '*': '*', '[': '[', '`': '`', '<': '<' };
+const SHAPES = {
+  'one paragraph': 'word ',
+  'one code block': 'let a = 1;\n',
+  'one list': '- item\n',
+  'one line': 'x',
+  '*': '*',
+  '[': '[',
+  '`': '`',
+  '<': '<',
+  'formulas of 8,000 letters': `\\(${'x'.repeat(8000)}\\)\n`,
+  'formulas of 1,000 letters': `\\(${'x'.repeat(1000)}\\)\n`,
+  'short formulas': '$x_1$ and \\(\\frac{a}{b}\\)\n',
+  '$$a': '$$a',
+  'tags': 'H<sub>2</sub>O and <kbd>C</kbd>\n',
+  'cells with line breaks': '| a<br>b | c |\n',
+  'alerts': '> [!NOTE]\n> a\n\n',
+  'details': '<details>\n<summary>a</summary>\n\nb\n\n</details>\n\n',
+};
+const BEGINNINGS = { 'one code block': '```\n', 'cells with line breaks': '| a | b |\n|---|---|\n' };
+const SHORT_SHAPES = ['one paragraph', 'formulas of 1,000 letters'];
+/** The limits: the budget, and the time relative to that of plain text, if the machine is slow. */
+const MAX_MS = 3000;
+const MAX_RATIO = 12;
 
 export async function largest(browser) {
-  const shapes = Object.entries(SHAPES).slice(0, quick ? 1 : undefined);
+  const shapes = Object.entries(SHAPES).filter(([name]) => !quick || SHORT_SHAPES.includes(name));
   const figures = [];
   for (const [name, piece] of shapes) {
-    const begins = name.endsWith('code block') ? '```\n' : '';
+    const begins = BEGINNINGS[name] ?? '';
     const text = (begins + piece.repeat(Math.ceil(LENGTH / piece.length))).slice(0, LENGTH);
     const chunks = Array.from({ length: Math.ceil(LENGTH / CHUNK) }, (_, at) => ({ text: text.slice(at * CHUNK, (at + 1) * CHUNK) }));
     const message = `largest bench ${figures.length}:`;
@@ -23,8 +45,11 @@ export async function largest(browser) {
     const events = await response.text();
     const started = performance.now();
     const page = await open(browser, `/c/${/"conversation_id":"([^"]+)"/.exec(events)[1]}`);
-    figures.push([`page of an answer of 8 MiB, ${name}: ready`, performance.now() - started, 'ms']);
+    const time = performance.now() - started;
+    figures.push([`page of an answer of 8 MiB, ${name}: ready`, time, 'ms']);
     await page.close();
+    const limit = Math.max(MAX_MS, MAX_RATIO * figures[0][1]);
+    if (time > limit) throw new Error(`the page of an answer of 8 MiB, ${name}, is ready after ${Math.round(time)} ms; the limit is ${Math.round(limit)}`);
   }
   return figures;
 }

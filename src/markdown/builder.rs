@@ -30,8 +30,10 @@ pub(super) struct MarkdownBuilder {
     pub(super) details: DetailsPairs,
     /// The position of the present block of HTML.
     pub(super) html_span: Range<usize>,
-    /// The masked text of a formula that has begun.
+    /// The text of a formula that has begun.
     pub(super) formula: String,
+    /// The part of it that was searched for its end.
+    pub(super) formula_searched: usize,
     pub(super) reading: ParsedMarkdown,
 }
 
@@ -48,6 +50,7 @@ impl MarkdownBuilder {
             details,
             html_span: 0..0,
             formula: String::new(),
+            formula_searched: 0,
             reading: ParsedMarkdown::default(),
         }
     }

@@ -8,6 +8,9 @@ use super::formula_mask::{is_mask, unmask};
 use super::html_tags::{self, DetailsPart, InlineTag};
 use super::parse::{self, Stage};
 
+/// The minimum length of text that is searched at once for the end of a formula.
+const MIN_SEARCHED_BYTES: usize = 64;
+
 impl MarkdownBuilder {
     /// Adds text in which formulas are masked.
     pub(super) fn push_running_text(&mut self, mut text: &str) {
@@ -19,15 +22,22 @@ impl MarkdownBuilder {
                 self.push_inline(Inline::Text(text[..at].to_owned()));
                 text = &text[at..];
             }
+            // Not all of the text at once: it may have many formulas.
+            let length = text.floor_char_boundary(self.formula.len().max(MIN_SEARCHED_BYTES));
             let before = self.formula.len();
-            self.formula.push_str(text);
-            let source = unmask(&self.formula).into_owned();
-            let Some(end) = FormulaDelimiters::at_start(&source).and_then(|kind| kind.end(&source)) else {
-                return;
+            self.formula.push_str(&unmask(&text[..length]));
+            let delimiters = FormulaDelimiters::at_start(&self.formula);
+            let end = delimiters.and_then(|kind| kind.end_after(&self.formula, &mut self.formula_searched));
+            let used = match end {
+                Some(end) => {
+                    let source = std::mem::take(&mut self.formula);
+                    self.formula_searched = 0;
+                    self.push_formula(&source[..end]);
+                    end.saturating_sub(before)
+                }
+                None => length,
             };
-            self.formula.clear();
-            self.push_formula(&source[..end]);
-            text = &text[end.saturating_sub(before)..];
+            text = &text[used..];
             if text.is_empty() {
                 return;
             }
@@ -38,7 +48,8 @@ impl MarkdownBuilder {
     pub(super) fn end_formula(&mut self) {
         if !self.formula.is_empty() {
             let source = std::mem::take(&mut self.formula);
-            self.push_formula(&unmask(&source));
+            self.formula_searched = 0;
+            self.push_formula(&source);
         }
     }
 
@@ -148,7 +159,7 @@ impl MarkdownBuilder {
                 DetailsPart::Inner { text, end }
                     if self.is_in_details() && html[shown..end].trim() == text.trim() =>
                 {
-                    let blocks = parse::parse(text);
+                    let blocks = parse::parse_without_details(text);
                     self.current_frame().blocks.extend(blocks);
                     shown = end;
                 }
@@ -190,7 +201,7 @@ impl MarkdownBuilder {
 /// The inlines of a summary.
 fn summary_inlines(summary: &str) -> Vec<Inline> {
     let source = html_tags::strip_other_tags(summary);
-    match parse::parse(&source).into_iter().next() {
+    match parse::parse_without_details(&source).into_iter().next() {
         Some(Block::Paragraph(inlines) | Block::Heading { inlines, .. }) => inlines,
         _ if source.trim().is_empty() => Vec::new(),
         _ => vec![Inline::Text(source)],

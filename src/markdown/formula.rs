@@ -55,17 +55,20 @@ impl FormulaDelimiters {
         matches!(self, Self::DoubleDollar | Self::Brackets)
     }
 
-    /// The position after the formula that begins `text` with these delimiters.
-    pub(super) fn end(self, text: &str) -> Option<usize> {
+    /// The position after the formula that begins `text` with these delimiters. The search begins at `searched`, which
+    /// is set to where it ends.
+    pub(super) fn end_after(self, text: &str, searched: &mut usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let closing = self.closing();
-        let mut at = self.opening().len();
-        while at < bytes.len() {
-            if text.is_char_boundary(at) && text[at..].starts_with(closing) {
-                return Some(at + closing.len());
+        let at = searched;
+        *at = self.opening().len().max(*at);
+        // A delimiter that is cut off is searched again when the rest is here.
+        while *at + closing.len() <= bytes.len() {
+            if text.is_char_boundary(*at) && text[*at..].starts_with(closing) {
+                return Some(*at + closing.len());
             }
             // A backslash escapes the next character, also another backslash.
-            at += if bytes[at] == b'\\' { 2 } else { 1 };
+            *at += if bytes[*at] == b'\\' { 2 } else { 1 };
         }
         None
     }
@@ -76,7 +79,9 @@ impl Formula {
     pub(super) fn from_source(source: &str) -> Option<Self> {
         let delimiters = FormulaDelimiters::at_start(source)?;
         let body = &source[delimiters.opening().len()..];
-        let end = delimiters.end(source).filter(|end| *end == source.len());
+        let end = delimiters
+            .end_after(source, &mut 0)
+            .filter(|end| *end == source.len());
         let latex = end.map_or(Some(body), |_| body.strip_suffix(delimiters.closing()))?;
         Some(Formula {
             delimiters,

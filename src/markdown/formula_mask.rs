@@ -45,7 +45,7 @@ pub(super) struct MaskedText<'a> {
     pub text: Cow<'a, str>,
     /// The position of a delimiter that a later line may close.
     pub open_at: Option<usize>,
-    /// The number of bytes parsed for it.
+    /// The number of bytes parsed and searched for it.
     pub parsed: usize,
 }
 
@@ -61,14 +61,28 @@ pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedTex
         return masked;
     }
     let whole = [lead, text].concat();
-    masked.parsed = whole.len();
     let scan = FormulaScanner::new(&whole).scan(lead.len(), masks_open);
+    masked.parsed = whole.len() + scan.searched;
     masked.open_at = scan.open_at.map(|open| open - lead.len());
     let ranges = scan.formulas;
     if !ranges.is_empty() {
         let mut bytes = text.as_bytes().to_vec();
+        let mut searched = 0;
+        let mut quotes = 0;
         for range in ranges {
-            mask_range(&mut bytes, range.start - lead.len()..range.end - lead.len());
+            let range = range.start - lead.len()..range.end - lead.len();
+            let new_line = bytes[searched..range.start]
+                .iter()
+                .rposition(|byte| *byte == b'\n');
+            let line = match new_line {
+                Some(at) => Some(searched + at + 1),
+                None => (searched == 0).then_some(0),
+            };
+            if let Some(line) = line {
+                quotes = count_quotes(&bytes[line..range.start]);
+            }
+            searched = range.start;
+            mask_range(&mut bytes[range], quotes);
         }
         // Only ASCII characters were replaced, by ASCII characters.
         masked.text = Cow::Owned(String::from_utf8_lossy(&bytes).into_owned());
@@ -76,17 +90,17 @@ pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedTex
     masked
 }
 
-/// Masks a formula. In a quote, the markers at the beginning of its further lines stay.
-fn mask_range(bytes: &mut [u8], range: Range<usize>) {
-    let line = bytes[..range.start]
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |at| at + 1);
+/// The number of quote markers at the beginning of a line, up to a formula.
+fn count_quotes(line: &[u8]) -> usize {
     let is_prefix = |byte: &&u8| b" \t>-*+.)".contains(byte) || byte.is_ascii_digit();
-    let prefix = bytes[line..range.start].iter().take_while(is_prefix);
-    let quotes = prefix.filter(|byte| **byte == b'>').count();
+    let prefix = line.iter().take_while(is_prefix);
+    prefix.filter(|byte| **byte == b'>').count()
+}
+
+/// Masks a formula that begins in a line with so many quote markers: those of its further lines stay.
+fn mask_range(formula: &mut [u8], quotes: usize) {
     let mut left = 0;
-    for byte in &mut bytes[range] {
+    for byte in formula {
         match *byte {
             b'\n' => left = quotes,
             b' ' | b'\t' => {}
@@ -129,6 +143,8 @@ struct FormulaScanner<'a> {
 struct FormulaScan {
     formulas: Vec<Range<usize>>,
     open_at: Option<usize>,
+    /// The number of bytes searched for the ends of formulas.
+    searched: usize,
 }
 
 impl<'a> FormulaScanner<'a> {
@@ -220,7 +236,12 @@ impl<'a> FormulaScanner<'a> {
                 at = start;
                 continue;
             }
-            match self.find_end(delimiters, start) {
+            let end = self.find_end(delimiters, start);
+            scan.searched += match end {
+                FormulaEnd::At(end) | FormulaEnd::None(end) => end - start,
+                FormulaEnd::Open => bytes.len() - start,
+            };
+            match end {
                 FormulaEnd::At(end) => {
                     let latex = &self.text[start..end];
                     let end = end + delimiters.closing().len();
@@ -231,6 +252,10 @@ impl<'a> FormulaScanner<'a> {
                         scan.formulas.push(at..end);
                         at = end;
                     } else {
+                        // One that opens later and ends here is none for the same reason.
+                        if delimiters.opening().starts_with('\\') {
+                            dead[usize::from(delimiters.is_display())] = end;
+                        }
                         at = start;
                     }
                 }

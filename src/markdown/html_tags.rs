@@ -112,17 +112,27 @@ fn summary(html: &str) -> (&str, usize) {
         return ("", 0);
     };
     let start = skipped + length;
-    let lower = html[start..].to_ascii_lowercase();
-    let (end, after) = match lower.find("</summary") {
+    let content = &html[start..];
+    let (end, after) = match find_closing_summary(content) {
         Some(end) => {
             let close = html[start + end..]
                 .find('>')
-                .map_or(lower.len() - end, |at| at + 1);
+                .map_or(content.len() - end, |at| at + 1);
             (end, end + close)
         }
-        None => (lower.len(), lower.len()),
+        None => (content.len(), content.len()),
     };
     (html[start..start + end].trim(), start + after)
+}
+
+fn find_closing_summary(text: &str) -> Option<usize> {
+    const TAG: &str = "</summary";
+    let mut tags = text.match_indices('<').map(|(at, _)| at);
+    tags.find(|&at| {
+        text[at..]
+            .get(..TAG.len())
+            .is_some_and(|tag| tag.eq_ignore_ascii_case(TAG))
+    })
 }
 
 /// The length of the tag that begins a text, if it has this name.
@@ -145,6 +155,8 @@ pub(super) fn incomplete_details_tag(html: &str) -> Option<usize> {
 }
 
 fn find_tag(text: &str) -> Option<usize> {
+    // Without the rest, in which no tag is complete, many incomplete ones would take long.
+    let text = &text[..=text.rfind('>')?];
     text.match_indices('<').map(|(at, _)| at).find(|&at| {
         tag_length(&text[at..], "<details").is_some() || tag_length(&text[at..], "</details").is_some()
     })
@@ -158,7 +170,7 @@ pub(super) fn strip_other_tags(html: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let is_tag = rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-        match rest.find('>').filter(|_| is_tag) {
+        match is_tag.then(|| rest.find('>')).flatten() {
             Some(end) => {
                 let tag = &rest[..=end];
                 if parse_inline(tag).is_some() {

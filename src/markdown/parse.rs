@@ -12,9 +12,25 @@ use super::references::LinkDefinition;
 
 /// Returns the blocks of a finished text.
 pub fn parse(text: &str) -> Vec<Block> {
+    let normal = normalized(text);
+    parse_from(&formula_mask::mask("", &normal, false).text, 0, Stage::Finished).blocks
+}
+
+/// Returns the blocks of a text in HTML. The tags of `<details>` in it are text: otherwise this would recurse at each.
+pub(super) fn parse_without_details(text: &str) -> Vec<Block> {
+    let normal = normalized(text);
+    let masked = formula_mask::mask("", &normal, false).text;
+    let mut builder = MarkdownBuilder::new(0, Stage::Finished, DetailsPairs::default());
+    for (event, span) in Parser::new_ext(&masked, parser_options()).into_offset_iter() {
+        builder.push_event(event, span);
+    }
+    builder.finish().blocks
+}
+
+fn normalized(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     push_normalized(&mut normal, text, &mut false);
-    parse_from(&formula_mask::mask("", &normal, false).text, 0, Stage::Finished).blocks
+    normal
 }
 
 /// The stage of a text that is parsed.

@@ -287,6 +287,16 @@ fn plain(source: &str) -> Option<String> {
                         "ldots" | "dots" | "textellipsis" => out.push('…'),
                         "textbackslash" => out.push('\\'),
                         "textdegree" => out.push('°'),
+                        "mathbb" | "mathcal" => {
+                            let (letters, after) = rest.strip_prefix('{')?.split_once('}')?;
+                            let font = if name == "mathbb" {
+                                Font::DoubleStruck
+                            } else {
+                                Font::Script
+                            };
+                            out.extend(plain(letters)?.chars().map(|c| font::styled(c, font)));
+                            rest = after;
+                        }
                         name if FONT_COMMANDS.contains(&name) => {}
                         _ => return None,
                     }

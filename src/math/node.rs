@@ -154,6 +154,14 @@ impl MathNode {
         }
     }
 
+    /// The number of elements.
+    pub fn count(&self) -> usize {
+        match &self.content {
+            MathContent::Text(_) => 1,
+            MathContent::Children(children) => 1 + children.iter().map(MathNode::count).sum::<usize>(),
+        }
+    }
+
     pub fn with(mut self, attribute: MathAttribute, value: impl Into<Cow<'static, str>>) -> Self {
         self.attributes.push((attribute, value.into()));
         self

@@ -3,6 +3,7 @@
 
 use super::MAX_FORMULA_BYTES;
 use super::colour;
+use super::synonyms;
 
 /// The maximum nesting of braces and environments. The parser scans each level again.
 const MAX_NESTING: usize = 40;
@@ -14,13 +15,27 @@ const MAX_CHAIN: usize = 48;
 /// The number of letters or groups after which a command is no longer an argument of the one before.
 const MAX_ARGUMENTS: usize = 4;
 
+/// Parts of the names of the commands that define macros with parameters.
+const DEFINITIONS: [&str; 2] = ["def", "command"];
+
+/// The maximum number of parameters in all macros: they multiply each other, and so the chains that they stand in.
+const MAX_PARAMETERS: usize = 8;
+
 /// Returns the formula for the parser; `None` if it cannot be parsed safely.
 pub(super) fn prepare(latex: &str) -> Option<String> {
-    if latex.len() > MAX_FORMULA_BYTES {
+    let has_macros = DEFINITIONS.iter().any(|name| latex.contains(name));
+    let has_many_parameters = has_macros && latex.matches('#').count() > MAX_PARAMETERS;
+    if latex.len() > MAX_FORMULA_BYTES || has_many_parameters {
         return None;
     }
+    prepare_nested(latex, 0)
+}
+
+/// Prepares a part of a formula that stands in `nesting` braces and environments.
+fn prepare_nested(latex: &str, nesting: usize) -> Option<String> {
     let mut writer = SourceWriter {
         rest: latex,
+        nesting,
         out: String::with_capacity(latex.len()),
         groups: vec![Group::default()],
         has_rows: false,
@@ -62,6 +77,8 @@ struct Group {
 
 struct SourceWriter<'a> {
     rest: &'a str,
+    /// The number of groups around the text.
+    nesting: usize,
     out: String,
     /// The open groups, the formula itself first.
     groups: Vec<Group>,
@@ -122,7 +139,7 @@ impl<'a> SourceWriter<'a> {
             units: self.units,
         });
         (self.chain, self.units) = (0, 0);
-        (self.groups.len() <= MAX_NESTING).then_some(())
+        (self.nesting + self.groups.len() <= MAX_NESTING).then_some(())
     }
 
     fn end_group(&mut self) {
@@ -178,13 +195,27 @@ impl<'a> SourceWriter<'a> {
                 self.rest = &self.rest[1..];
                 self.push_name("mathop");
             }
-            "mathscr" => self.push_name("mathcal"),
-            "mspace" => self.push_name("mskip"),
+            "DeclareMathOperator" => {
+                let (command, operator) = (self.argument()?, self.argument()?);
+                self.out
+                    .push_str(&["\\newcommand{", command, "}[0]{\\operatorname{", operator, "}}"].concat());
+            }
+            "fbox" | "framebox" => {
+                let text = self.argument()?;
+                self.push_coloured(colour::BOXED);
+                self.out.push_str(&["{\\text{", text, "}}"].concat());
+            }
+            "intertext" | "shortintertext" => {
+                let text = self.argument()?;
+                self.out.push_str(&["\\text{", text, "}\\\\"].concat());
+            }
             "boxed" => self.push_coloured(colour::BOXED),
             "phantom" | "hphantom" => self.push_coloured(colour::HIDDEN),
-            "ket" => self.write_between("\\left|", "\\right\\rangle ")?,
-            "bra" => self.write_between("\\left\\langle ", "\\right|")?,
-            "braket" => self.write_between("\\left\\langle ", "\\right\\rangle ")?,
+            "ket" | "Ket" => self.write_between("\\left|", "\\right\\rangle ")?,
+            "bra" | "Bra" => self.write_between("\\left\\langle ", "\\right|")?,
+            "abs" => self.write_between("\\left|", "\\right|")?,
+            "norm" => self.write_between("\\left\\|", "\\right\\|")?,
+            "braket" | "Braket" => self.write_between("\\left\\langle ", "\\right\\rangle ")?,
             "over" => self.split_group("\\frac{"),
             "choose" => self.split_group("\\binom{"),
             "newcommand" | "renewcommand" | "providecommand" => {
@@ -208,14 +239,39 @@ impl<'a> SourceWriter<'a> {
             "begin" | "left" => {
                 self.push_name(name);
                 self.begin_group()?;
+                if name == "begin" {
+                    self.write_environment();
+                }
             }
             "end" | "right" => {
                 self.end_group();
                 self.push_name(name);
+                if let Some(rest) = synonyms::strip_eqnarray(self.rest) {
+                    self.rest = rest;
+                    self.out.push_str("{array}");
+                }
             }
-            name => self.push_name(name),
+            name => match synonyms::known(name) {
+                Some(known) => self.out.push_str(known),
+                None => self.push_name(name),
+            },
         }
         Some(())
+    }
+
+    /// Writes the name of an environment that the parser lacks, and columns without what it cannot read.
+    fn write_environment(&mut self) {
+        if let Some(rest) = synonyms::strip_eqnarray(self.rest) {
+            self.rest = rest;
+            self.out.push_str("{array}{rcl}");
+        } else if let Some(rest) = self.rest.strip_prefix("{array}") {
+            self.rest = rest;
+            self.out.push_str("{array}");
+            if let Some(columns) = self.argument() {
+                let columns = synonyms::plain_columns(columns);
+                self.out.push_str(&["{", &columns, "}"].concat());
+            }
+        }
     }
 
     fn push_name(&mut self, name: &str) {
@@ -229,7 +285,11 @@ impl<'a> SourceWriter<'a> {
 
     /// Writes the argument between two delimiters.
     fn write_between(&mut self, open: &str, close: &str) -> Option<()> {
-        let inner = prepare(self.argument()?)?;
+        let nesting = self.nesting + self.groups.len();
+        if nesting >= MAX_NESTING {
+            return None;
+        }
+        let inner = prepare_nested(self.argument()?, nesting)?;
         self.out.push_str(&[open, &inner, close].concat());
         Some(())
     }

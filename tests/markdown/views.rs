@@ -7,7 +7,11 @@ use crate::{html::tokenize, render, render_text};
 const SAMPLE_ANSWER: &str = "# Title\n\nText with **bold**, `code`, [a link](https://a.b \"t\") and a note.[^1]\n\n\
     - [x] done\n- [ ] open\n  1. one\n  2. two\n\n\n\
     ```rust\nfn main() {}\n```\n\n| a | b |\n|:--|--:|\n| 1 | ~~2~~ |\n| 3 |\n\n> quote\n\n---\n\n\
-    ![a picture](https://c.d/e.png) <b>raw</b>\n\n<div>\nraw\n</div>\n\n[^1]: the note\n";
+    ![a picture](https://c.d/e.png) <b>raw</b>\n\n<div>\nraw\n</div>\n\n\
+    A \\(x^2\\), $y$ and $5 in H<sub>2</sub>O<br>**<kbd>a</kbd>** <mark>*b*</mark> $\\unknown$\n\n\
+    \\[\n\\frac{a}{b}\n\\]\n\n- $$\n  + c\n  $$\n\n| a<br>b |\n|---|\n| $x|y$ <sup>1</sup> |\n\n\
+    <details>\n<summary>More <b>about</b> $z$</summary>\n\n- Hidden\n\n  > [!TIP]\n  > a\n\n</details>\n\n\
+    > [!NOTE]\n> Worth $n$\n\n<details><summary>In one</summary>text</details>\n\n[^1]: the note\n";
 
 /// Returns our HTML without comments.
 fn html_without_comments(text: &str) -> String {
@@ -160,8 +164,19 @@ fn paragraphs_contain_no_blocks() {
     for token in tokenize(&render_text(SAMPLE_ANSWER)) {
         match token {
             crate::html::Token::Open(name, _) => {
-                let block =
-                    ["div", "p", "ul", "ol", "pre", "table", "blockquote", "h3"].contains(&name.as_str());
+                let block = [
+                    "div",
+                    "p",
+                    "ul",
+                    "ol",
+                    "pre",
+                    "table",
+                    "blockquote",
+                    "h3",
+                    "details",
+                    "summary",
+                ]
+                .contains(&name.as_str());
                 assert!(
                     !(block && open.iter().any(|open| open == "p")),
                     "{name} in a paragraph"

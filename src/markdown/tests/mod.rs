@@ -4,6 +4,7 @@ mod code;
 mod complexity;
 mod corpus;
 mod formulas;
+mod hostile;
 mod incremental;
 mod links;
 mod rendering;

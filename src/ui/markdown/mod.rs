@@ -4,7 +4,7 @@
 //!   includes all modules below
 //! - [`state`]: the state of one text; it turns patches into changes of the nodes that they name
 //! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
-//! - [`piece`]: the pieces in which a long text is shown
+//! - [`piece`]: the pieces in which a long text is shown; [`formula_meter`]: the cost of its formulas
 //! - [`text_node`]: a text node that follows a growing text
 //! - [`growing`]: lists and texts that grow at a cost that does not depend on their length
 //! - [`formula`]: formulas, drawn by code that is loaded with the first of them
@@ -20,6 +20,7 @@ mod context;
 mod footnote_index;
 mod footnotes;
 mod formula;
+mod formula_meter;
 mod growing;
 mod highlighting;
 mod inlines;

@@ -4,13 +4,17 @@
 //! render it for every reader. The end of a piece depends on the text alone, not on its deltas, so that the server and
 //! the browser agree.
 
+use super::formula_meter::FormulaMeter;
 use crate::markdown::Block;
 
-/// The cost of a piece: some 500 KB of plain prose, or 96 KB of markup without words.
+/// The cost of a piece: some 500 KB of plain prose, 96 KB of markup without words, or 8,000 letters of formulas.
 const MAX_PIECE_COST: usize = 768 << 10;
 
 /// The cost of a byte that may begin or end an element; any other byte costs 1.
 const MARKUP_COST: usize = 8;
+
+/// The additional cost of a character or a command that may stand in a formula: it becomes an element, or some.
+const FORMULA_COST: usize = 96;
 
 /// The maximum length, in bytes, by which a piece is extended to the end of its last line.
 const MAX_LINE_BYTES: usize = 4096;
@@ -19,6 +23,7 @@ const MAX_LINE_BYTES: usize = 4096;
 #[derive(Debug, Default)]
 pub struct PieceMeter {
     cost: usize,
+    formulas: FormulaMeter,
     /// The bytes beyond the cost of a piece.
     excess_bytes: usize,
     is_line_ended: bool,
@@ -37,6 +42,7 @@ impl PieceMeter {
             }
             let is_markup = byte.is_ascii_punctuation() || byte == b'\n';
             self.cost += if is_markup { MARKUP_COST } else { 1 };
+            self.cost += FORMULA_COST * self.formulas.measure(byte);
             self.is_line_ended = byte == b'\n';
         }
         text.len()
@@ -86,7 +92,11 @@ mod tests {
 
     #[test]
     fn piece_ends_do_not_depend_on_deltas() {
-        for text in ["wörds and *marks*\n".repeat(60_000), "é`".repeat(200_000)] {
+        for text in [
+            "wörds and *marks*\n".repeat(60_000),
+            "é`".repeat(200_000),
+            "a $x_é$ \\(y\\) b\n".repeat(60_000),
+        ] {
             let at_once = PieceMeter::default().measure(&text);
             for step in [1, 7, 4099] {
                 let (mut meter, mut taken, mut from) = (PieceMeter::default(), 0, 0);
@@ -101,6 +111,17 @@ mod tests {
                 }
                 assert_eq!(taken, at_once, "in steps of {step}");
             }
+        }
+    }
+
+    #[test]
+    fn formulas_cost_more_than_markup() {
+        for formula in ["$x$", "\\(x\\)", "$$x$$", "\\[x\\]"] {
+            let (open, close) = formula.split_once('x').unwrap_or_default();
+            let line = [open, &"x".repeat(1_000), close, "\n"].concat();
+            let end = PieceMeter::default().measure(&line.repeat(1_000));
+            let letters = MAX_PIECE_COST / FORMULA_COST;
+            assert!((letters / 2..letters + 2_000).contains(&end), "{formula}: {end}");
         }
     }
 

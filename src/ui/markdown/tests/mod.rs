@@ -4,11 +4,11 @@ use leptos::prelude::*;
 
 use super::{
     growing::{GrowingList, GrowingText},
-    node::{Node, NodeKind},
+    node::{InlineKind, Node, NodeKind},
     prose::ParsedText,
     state::MarkdownState,
 };
-use crate::markdown::parse;
+use crate::{markdown::parse, math};
 
 fn node(state: &MarkdownState, index: usize) -> Node {
     state.nodes.get(index).expect("there is such a block")
@@ -133,6 +133,10 @@ fn long_texts_are_shown_in_pieces() {
         "`".repeat(2 << 20),
         "<".repeat(2 << 20),
         "| a | b |\n|---|---|\n".to_owned() + &"| c | d |\n".repeat(250_000),
+        "H<sub>2</sub>O and <kbd>C</kbd>\n".repeat(70_000),
+        "| a | b |\n|---|---|\n".to_owned() + &"| c<br>d | e |\n".repeat(150_000),
+        "> [!NOTE]\n> a\n\n".repeat(140_000),
+        "<details>\n<summary>a</summary>\n\nb\n\n</details>\n\n".repeat(40_000),
     ] {
         let name = &text[..12];
         let state = MarkdownState::finished(&text);
@@ -142,6 +146,38 @@ fn long_texts_are_shown_in_pieces() {
         state.show_more();
         assert!(state.shown_bytes() > shown, "{name}");
     }
+}
+
+#[test]
+fn long_texts_with_formulas_have_short_pieces() {
+    let letters = "x".repeat(1_000);
+    for (open, close) in [
+        ("$", "$\n"),
+        ("$$", "$$\n\n"),
+        ("\\(", "\\)\n"),
+        ("\\[", "\\]\n\n"),
+    ] {
+        let text = [open, &letters, close].concat().repeat(2_000);
+        let state = MarkdownState::finished(&text);
+        let mut elements = 0;
+        state.nodes.for_each(|node| elements += formula_elements(node));
+        assert!((2_000..20_000).contains(&elements), "{open}: {elements}");
+        assert!(state.has_more.get_untracked(), "{open}");
+    }
+}
+
+/// The number of elements of the formulas in a paragraph.
+fn formula_elements(node: &Node) -> usize {
+    let NodeKind::Paragraph(pieces) = &node.kind else {
+        return 0;
+    };
+    let mut elements = 0;
+    pieces.for_each(|piece| {
+        if let InlineKind::Formula(formula) = &piece.kind {
+            elements += math::parse(&formula.latex, false).map_or(1, |tree| tree.count());
+        }
+    });
+    elements
 }
 
 #[test]
