@@ -2,7 +2,7 @@
 //! the call.
 //!
 //! The context window is given by the model server or by the settings. If it is unknown, nothing is
-//! cut. If the conversation does not fit, the model itself summarises the oldest turns once
+//! cut. If the conversation does not fit, the model itself summarizes the oldest turns once
 //! ([`Summarizer`]); the summary is stored and replaces them from then on. If the summary fails,
 //! the oldest turns are omitted, and the run still answers.
 

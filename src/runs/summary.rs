@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn summarises_only_the_oldest_fitting_turns() {
+    fn summarizes_only_the_oldest_fitting_turns() {
         let question = "word ".repeat(20);
         let conversation = conversation(None, &[&*question; 10]);
         let all = summary_input(&conversation, 10, 10_000).unwrap();

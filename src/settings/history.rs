@@ -24,8 +24,9 @@ pub struct HistorySettings {
     pub answer_tokens: usize,
     /// The length in bytes to which tool outputs are shortened when the window is too small for all.
     pub short_output_bytes: usize,
-    /// True if the model summarises the oldest messages when the window is too small for them. Otherwise they
+    /// True if the model summarizes the oldest messages when the window is too small for them. Otherwise they
     /// are omitted.
+    #[serde(alias = "summarise")]
     pub summarize: bool,
     /// The timeout of a summary.
     #[serde(deserialize_with = "super::duration::positive")]

@@ -352,6 +352,14 @@ fn reads_old_and_new_metadata_modes() {
 }
 
 #[test]
+fn reads_both_spellings_of_summarize() {
+    for key in ["summarize", "summarise"] {
+        let settings = read_settings(&format!("[history]\n{key} = false"), &[]).unwrap();
+        assert!(!settings.history.summarize, "{key}");
+    }
+}
+
+#[test]
 fn reads_endpoint_prompt_and_tools() {
     let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\nprompt = 'short'\ntools = false\n";
     let endpoint = read_settings(file, &[]).unwrap().endpoints.remove(0);
