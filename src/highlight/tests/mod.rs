@@ -1,3 +1,5 @@
+mod golden;
+
 use std::cell::Cell;
 
 use fuzzing::properties;
@@ -6,7 +8,7 @@ use proptest::prelude::*;
 use super::{TokenKind::*, *};
 
 /// Names of all families, and of none.
-const LANGUAGES: [&str; 20] = [
+const LANGUAGES: [&str; 26] = [
     "rust",
     "c",
     "go",
@@ -16,6 +18,12 @@ const LANGUAGES: [&str; 20] = [
     "python",
     "ruby",
     "lua",
+    "haskell",
+    "julia",
+    "perl",
+    "powershell",
+    "php",
+    "dockerfile",
     "sql",
     "bash",
     "json",
@@ -189,7 +197,8 @@ thread_local! {
 fn work_is_linear() {
     let hard = [
         "\"", "'", "`", "/*", "/* ", "<", "<a ", "a:", "#", "\"\"\"", "\"a\" ", "a ", "[\n", "\\", "\" \n",
-        "é(", "$", " ", "\n", "<!--", "<a b=\"", "-", "a\t",
+        "é(", "$", " ", "\n", "<!--", "<a b=\"", "-", "a\t", "{-", "#=", "<#", "--[[", "1'", "1e-", "a'",
+        "a.",
     ];
     for begin in hard {
         for language in LANGUAGES {
