@@ -1,9 +1,14 @@
 //! The content of an open card: the arguments of the tool and its result.
 
+#[cfg(test)]
+mod tests;
+
 use leptos::prelude::*;
 
+use super::changes::add_changes;
 use crate::{
     protocol::ToolCall,
+    protocol::ToolStatus,
     protocol::json,
     ui::{
         components::copy::CopyButton, components::highlight::highlighted, markdown::MarkdownView,
@@ -27,35 +32,49 @@ const CODE_ARGUMENTS: [(&str, &str); 7] = [
 
 /// The arguments and the result.
 #[component]
-pub fn CallDetails(call: ArcRwSignal<ToolCall>, prefix: String) -> impl IntoView {
+pub fn CallDetails(
+    call: ArcRwSignal<ToolCall>,
+    prefix: String,
+    /// The user decides about the call: nothing of it is left out.
+    is_whole: bool,
+) -> impl IntoView {
     let (input, output) = (call.clone(), call);
     let arguments = Memo::new(move |_| input.with(argument_sections));
-    let given = Memo::new(move |_| output.with(|call| call.output.clone()));
-    let part = |(name, text, language): (String, String, String)| {
+    let given = Memo::new(move |_| output.with(|call| Some((call.output.clone()?, call.status))));
+    let part = move |(name, text, language): (String, String, String)| {
         view! {
             <section class="tool-part">
                 <h3>{name}</h3>
-                {text_view(text, language)}
+                {text_view(text, language, is_whole)}
             </section>
         }
         .erase()
     };
     view! {
         {move || arguments.get().into_iter().map(part).collect::<Vec<_>>()}
-        {move || given.get().map(|given| view! {
+        {move || given.get().map(|(given, status)| view! {
             <section class="tool-part">
-                <h3>"Result"</h3>
+                <h3>{if status == ToolStatus::Failed { "Error" } else { "Result" }}</h3>
                 {result_view(given, prefix.clone())}
             </section>
         })}
     }
 }
 
-/// The arguments: code as code blocks with name and language, the others as JSON.
+/// The arguments: changes as differences, code and texts of several lines as code blocks with name and language, the
+/// others as JSON.
 fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
-    let arguments = call.arguments();
+    let mut arguments = call.arguments();
     let mut code = Vec::new();
     let mut others = Vec::new();
+    let mut changes = Vec::new();
+    let shown = add_changes(&arguments, &mut changes);
+    arguments.retain(|(name, _)| !shown.contains(name));
+    code.extend(
+        changes
+            .into_iter()
+            .map(|change| ("Change".into(), change, "diff".into())),
+    );
     for (name, value) in &arguments {
         let known = CODE_ARGUMENTS.iter().find(|(field, _)| field == name);
         match (known, json::parse::<String>(value.as_str().as_bytes())) {
@@ -63,6 +82,7 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
                 let language = language(&arguments, &text).unwrap_or_else(|| (*usual).into());
                 code.push((argument_title(name), text, language));
             }
+            (None, Ok(text)) if text.contains('\n') => code.push((argument_title(name), text, String::new())),
             _ => others.push(["\"", name, "\":", value.as_str()].concat()),
         }
     }
@@ -110,7 +130,7 @@ fn result_view(given: String, prefix: String) -> AnyView {
         return table_view(given, prefix);
     }
     let is_json = given.trim_start().starts_with(['{', '[']) && given.trim_end().ends_with(['}', ']']);
-    text_view(given, if is_json { "json".into() } else { String::new() })
+    text_view(given, if is_json { "json".into() } else { String::new() }, false)
 }
 
 /// Returns true if a text is a Markdown table and nothing else: in a longer text, a table may be part of a page or a
@@ -162,9 +182,9 @@ fn show_all(all: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// A verbatim text, with its beginning at first.
-fn text_view(text: String, language: String) -> AnyView {
-    let all = RwSignal::new(text.len() <= MAX_INITIAL_BYTES);
+/// A verbatim text, with its beginning at first unless it is to be whole.
+fn text_view(text: String, language: String, is_whole: bool) -> AnyView {
+    let all = RwSignal::new(is_whole || text.len() <= MAX_INITIAL_BYTES);
     let beginning = text.floor_char_boundary(MAX_INITIAL_BYTES);
     let (shown, copied) = (text.clone(), text);
     let code = move || {
@@ -179,110 +199,4 @@ fn text_view(text: String, language: String) -> AnyView {
         {show_all(all)}
     }
     .erase()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::{RawJson, RequestedCall, ToolStatus};
-
-    /// The titles and texts of the argument sections.
-    fn sections(input: &str) -> Vec<(String, String, String)> {
-        let call = RequestedCall {
-            node: 0,
-            part: 0,
-            index: 0,
-            tool_use_id: "1".into(),
-            tool: "tool".into(),
-            input: RawJson::parse_or_quote(input),
-            label: "Doing".into(),
-            detail: None,
-        };
-        argument_sections(&call.to_tool_call(ToolStatus::Running, None))
-    }
-
-    fn part(name: &str, text: &str, language: &str) -> (String, String, String) {
-        (name.into(), text.into(), language.into())
-    }
-
-    #[test]
-    fn shows_code_as_code_and_rest_as_json() {
-        assert_eq!(
-            sections(r#"{"query":"CRISPR AND 2024","count":5.5,"deep":{"a":[]}}"#),
-            [
-                part("Query", "CRISPR AND 2024", "query"),
-                part(
-                    "Asked",
-                    "{\n  \"count\": 5.5,\n  \"deep\": {\n    \"a\": []\n  }\n}",
-                    "json"
-                ),
-            ]
-        );
-        assert_eq!(
-            sections(r#"{"query":"Select *\nfrom \"t\""}"#),
-            [part("Query", "Select *\nfrom \"t\"", "sql")]
-        );
-        assert_eq!(
-            sections(r#"{"code":"let a;","language":"Rust"}"#),
-            [
-                part("Code", "let a;", "Rust"),
-                part("Asked", "{\n  \"language\": \"Rust\"\n}", "json"),
-            ]
-        );
-    }
-
-    #[test]
-    fn only_a_whole_table_is_a_table() {
-        for table in ["| a | b |\n|---|:-:|\n| 1 | 2 |\n", "\n|a|\n|-|"] {
-            assert!(is_table(table), "{table}");
-        }
-        for text in [
-            "",
-            "|",
-            "| a |",
-            "text\n| a |\n|---|",
-            "| a |\n|---|\n| 1 |\n\n# log",
-            "| a |\n| b |",
-        ] {
-            assert!(!is_table(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn table_preview_has_whole_rows() {
-        let head = "\n| a |\n|---|";
-        let wide = ["| ", &"w".repeat(MAX_INITIAL_BYTES), " |"].concat();
-        let begins = |table: &str| table[..preview_end(table)].to_owned();
-        let whole = [head, "\n| 1 |\n"].concat();
-        assert_eq!(begins(&whole), whole);
-        let first = [head, "\n", &wide].concat();
-        assert_eq!(begins(&first), first);
-        assert_eq!(begins(&[&first, "\n| 2 |"].concat()), first);
-        let one = [head, "\n| 1 |"].concat();
-        assert_eq!(begins(&[&one, "\n", &wide, "\n| 3 |"].concat()), one);
-        let many = [head, &"\n| row |".repeat(1000)].concat();
-        assert!(begins(&many).ends_with("| row |") && begins(&many).len() <= MAX_INITIAL_BYTES);
-    }
-
-    #[test]
-    fn shows_arguments_without_code_whole() {
-        for odd in [
-            "{}",
-            "[1]",
-            "\"text\"",
-            "7",
-            r#"{"query":7}"#,
-            r#"{"query":""}"#,
-            "no JSON",
-        ] {
-            let input = RawJson::parse_or_quote(odd);
-            assert_eq!(
-                sections(odd),
-                [part("Asked", &json::pretty_print(input.as_str()), "json")],
-                "{odd}"
-            );
-        }
-        let odd = r#"{"query":"a","b\"c":1}"#;
-        assert_eq!(sections(odd), [part("Asked", &json::pretty_print(odd), "json")]);
-    }
 }
