@@ -33,6 +33,8 @@ def stream(message):
     while True:
         try:
             response = response or call(f"/api/runs/{run}/events", Last_Event_ID=position)
+            if response.status == 204:
+                sys.exit("Nothing follows: load the message itself.")
             for line in response:
                 if not line.startswith(b"data:"):
                     continue
@@ -43,6 +45,8 @@ def stream(message):
                     print(event["text"], end="", flush=True)
                 if event["type"] in ("complete", "cancelled", "error"):
                     return event
+                if event["type"] in ("reset", "log_damaged"):
+                    sys.exit("The rest can't be followed: load the message itself.")
         except (OSError, http.client.HTTPException) as cut:
             if not run or isinstance(cut, urllib.error.HTTPError):
                 raise
@@ -50,6 +54,8 @@ def stream(message):
         time.sleep(1)
 
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
 last = stream(sys.argv[1])
 follow_up = {"message": "In one sentence?", "conversation_id": last["conversation_id"]}
 answer = json.load(call("/api/chat/batch", follow_up))  # Waits for the whole answer.

@@ -23,7 +23,7 @@ first() { # the first value of a field that is a string
 
 send /api/chat/stream "{\"message\":\"$question\"}" | tee "$events" || true
 # Without one of these events the stream was cut off: the run continues on the server.
-until grep -qE '"type":"(complete|cancelled|error)"' "$events"; do
+until grep -qE '"type":"(complete|cancelled|error|reset|log_damaged)"' "$events"; do
     run=$(first expected_assistant_message_id)
     [[ $run ]] || exit 1
     sleep 1

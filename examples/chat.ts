@@ -20,7 +20,7 @@ async function call(path: string, body?: object, headers: Record<string, string>
   if (process.env.PARLOR_TOKEN) headers.authorization = `Bearer ${process.env.PARLOR_TOKEN}`;
   if (body) headers['content-type'] = 'application/json';
   const response = await fetch(url + path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
-  if (!response.ok) throw new Error(await response.text());
+  if (!response.ok || response.status === 204) throw new Error((await response.text()) || 'Nothing follows: load the message itself.');
   return response;
 }
 
@@ -46,6 +46,7 @@ async function stream(message: string): Promise<Event> {
         position = event.position ?? position;
         if (event.type === 'text_delta') process.stdout.write(event.text ?? '');
         if (['complete', 'cancelled', 'error'].includes(event.type)) return event;
+        if (['reset', 'log_damaged'].includes(event.type)) throw new Error('The rest can’t be followed: load the message itself.');
       }
     } catch (error) {
       // fetch throws a TypeError if a connection is cut. The run continues on the server.

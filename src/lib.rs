@@ -31,6 +31,8 @@ pub mod control;
 #[cfg(feature = "ssr")]
 pub mod diagnostics;
 #[cfg(feature = "ssr")]
+pub mod files;
+#[cfg(feature = "ssr")]
 pub mod http;
 #[cfg(feature = "ssr")]
 pub mod http_client;

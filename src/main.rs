@@ -1,13 +1,20 @@
 //! The `parlor` binary: reads the command line, starts the server, reports errors.
 
-use std::{io::IsTerminal, path::PathBuf, process::ExitCode};
+use std::{
+    io::{self, IsTerminal, Write},
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
 use parlor::{
+    app::accounts::links,
     clock,
     secrets::{Secrets, log},
     server::Server,
     settings::{Overrides, Settings},
+    storage::{Storage, sqlite::SqliteStorage},
 };
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -31,7 +38,7 @@ struct Cli {
 enum Command {
     /// Start Parlor and print the address to open.
     Serve {
-        /// The address to listen on, such as localhost:7387; loopback only [default: 127.0.0.1:7387]. Port 0 takes any free one.
+        /// The address to listen on, such as localhost:7387; loopback only without accounts [default: 127.0.0.1:7387]. Port 0 takes any free one.
         #[arg(long)]
         addr: Option<String>,
         /// The folder for all data [default: data].
@@ -41,10 +48,32 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
+    /// Print a link with which a user sets a new password, for an administrator who cannot sign in. Stop Parlor first.
+    NewPassword {
+        /// The name of the account.
+        name: String,
+        /// The folder for all data [default: data].
+        #[arg(long)]
+        data: Option<PathBuf>,
+        /// The settings file [default: Leptos.toml, if it exists].
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+    /// Read an image from the standard input. Parlor itself runs this.
+    #[command(hide = true)]
+    ReadImage { max_pixels: u64 },
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        // Before anything else is done: the process has only its limits and the image.
+        Command::ReadImage { max_pixels } => parlor::files::read_image(max_pixels),
+        command => run_with_log(command),
+    }
 }
 
 #[tokio::main]
-async fn main() -> ExitCode {
+async fn run_with_log(command: Command) -> ExitCode {
     let filter = std::env::var("PARLOR_LOG").unwrap_or_default();
     let filter = if filter.trim().is_empty() {
         DEFAULT_LOG_FILTER.into()
@@ -56,29 +85,73 @@ async fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| log::RedactedStderr)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(io::stderr().is_terminal())
         .init();
-    let Command::Serve { addr, data, config } = Cli::parse().command;
+    match run(command).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err((what, error)) => {
+            let _ = writeln!(io::stderr(), "{what}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type CommandError = Box<dyn std::error::Error>;
+
+/// Runs a command. An error comes with what could not be done.
+async fn run(command: Command) -> Result<(), (&'static str, CommandError)> {
+    match command {
+        Command::Serve { addr, data, config } => {
+            let overrides = Overrides {
+                file: config,
+                addr,
+                data,
+            };
+            let served = start_and_serve(overrides).await;
+            served.map_err(|error| ("Parlor can't start", error))
+        }
+        Command::NewPassword { name, data, config } => {
+            let overrides = Overrides {
+                file: config,
+                addr: None,
+                data,
+            };
+            let printed = print_password_link(&overrides, &name).await;
+            printed.map_err(|error| ("Parlor can't make a link", error))
+        }
+        Command::ReadImage { .. } => Ok(()),
+    }
+}
+
+/// Prints a link for a new password.
+async fn print_password_link(overrides: &Overrides, name: &str) -> Result<(), CommandError> {
+    clock::check()?;
+    let settings = Settings::read(overrides, |name| std::env::var(name).ok())?;
+    let data = settings.server.data.display().to_string();
+    if !settings.server.data.is_dir() {
+        return Err(format!("there is no data in {data}").into());
+    }
+    let storage = SqliteStorage::open(&settings.server.data)
+        .await
+        .map_err(|error| {
+            format!("the data in {data} can't be used: {error}. Stop Parlor first, if it runs")
+        })?;
+    let path = links::generate_offline(&storage, name, settings.accounts.link_lifetime).await?;
+    storage.close().await?;
+    let _ = writeln!(
+        io::stdout(),
+        "Start Parlor and open this address under its name, such as http://{}{path}",
+        host_to_open(settings.server.addr)
+    );
+    Ok(())
+}
+
+async fn start_and_serve(overrides: Overrides) -> Result<(), CommandError> {
     raise_open_file_limit();
     // Only test builds have failpoints; there the variable FAILPOINTS names the one at which this process
     // dies.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
-    match serve(Overrides {
-        file: config,
-        addr,
-        data,
-    })
-    .await
-    {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            #[expect(clippy::print_stderr, reason = "the last words of the process")]
-            {
-                eprintln!("Parlor can't start: {error}");
-            }
-            ExitCode::FAILURE
-        }
-    }
+    serve(overrides).await
 }
 
 /// Raises the limit of open files. A streaming conversation takes two sockets, one to the reader and one to
@@ -100,7 +173,7 @@ fn raise_open_file_limit() {
     }
 }
 
-async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
+async fn serve(overrides: Overrides) -> Result<(), CommandError> {
     clock::check()?;
     let settings = Settings::read(&overrides, |name| std::env::var(name).ok())?;
     log::redact_log(Secrets::from_settings(&settings));
@@ -117,32 +190,50 @@ async fn serve(overrides: Overrides) -> Result<(), Box<dyn std::error::Error>> {
     let server = Server::open(settings)
         .await
         .map_err(|error| format!("the data in {data} can't be used: {error}"))?;
-    #[expect(clippy::print_stdout, reason = "scripts wait for this line")]
-    {
-        println!("Parlor is ready at http://{}", listener.local_addr()?);
+    // Before the line below: whoever waits for it may stop Parlor at once.
+    let shutdown = catch_shutdown_signals()?;
+    let setup_token = server.new_setup_token().await?;
+    let address = listener.local_addr()?;
+    // Scripts wait for this line.
+    let _ = writeln!(io::stdout(), "Parlor is ready at http://{address}");
+    if let Some(token) = setup_token {
+        let host = host_to_open(address);
+        let _ = writeln!(
+            io::stdout(),
+            "Make the first account at http://{host}/setup?token={token}"
+        );
     }
-    server.serve(listener, shutdown_signal()).await?;
+    server.serve(listener, shutdown).await?;
     Ok(())
 }
 
-/// Waits until the process is asked to stop by Ctrl-C or SIGTERM.
-async fn shutdown_signal() {
-    let interrupted = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
-        }
-    };
-    #[cfg(unix)]
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => signal.recv().await,
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<Option<()>>();
-    tokio::select! {
-        () = interrupted => {}
-        _ = terminated => {}
+/// Returns an address that a browser on this machine can open.
+fn host_to_open(address: SocketAddr) -> SocketAddr {
+    match address.ip().is_unspecified() {
+        true => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
+        false => address,
     }
+}
+
+/// Starts to catch Ctrl-C and SIGTERM. Returns a future that waits for one of them.
+#[cfg(unix)]
+fn catch_shutdown_signals() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Starts to catch Ctrl-C. Returns a future that waits for it.
+#[cfg(not(unix))]
+fn catch_shutdown_signals() -> io::Result<impl Future<Output = ()>> {
+    let mut interrupt = tokio::signal::windows::ctrl_c()?;
+    Ok(async move {
+        interrupt.recv().await;
+    })
 }

@@ -28,7 +28,7 @@ const SHORT_SHAPES = ['one paragraph', 'formulas of 1,000 letters'];
 const MAX_MS = 3000;
 const MAX_RATIO = 12;
 
-export async function largest(browser) {
+export async function largest(browser, faults) {
   const shapes = Object.entries(SHAPES).filter(([name]) => !quick || SHORT_SHAPES.includes(name));
   const figures = [];
   for (const [name, piece] of shapes) {
@@ -49,7 +49,7 @@ export async function largest(browser) {
     figures.push([`page of an answer of 8 MiB, ${name}: ready`, time, 'ms']);
     await page.close();
     const limit = Math.max(MAX_MS, MAX_RATIO * figures[0][1]);
-    if (time > limit) throw new Error(`the page of an answer of 8 MiB, ${name}, is ready after ${Math.round(time)} ms; the limit is ${Math.round(limit)}`);
+    if (time > limit) faults.push(`the page of an answer of 8 MiB, ${name}, is ready after ${Math.round(time)} ms; the limit is ${Math.round(limit)} ms`);
   }
   return figures;
 }

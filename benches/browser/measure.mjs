@@ -1,6 +1,6 @@
 // Measurements from the user's side, in a real Chromium.
 //
-//   node measure.mjs <Parlor's address> <the scripted model server's address> [--quick]
+//   node measure.mjs <Parlor's address> <the scripted model server's address> <all|largest> [--quick]
 //
 // Prints one JSON object. Playwright comes from end2end/, as for the end-to-end tests.
 import { growing } from './growing.mjs';
@@ -11,15 +11,17 @@ import { PER_SECOND, launch } from './support.mjs';
 import { tabs } from './tabs.mjs';
 import { switching } from './switching.mjs';
 
+const PARTS = { all: [streaming, growing, switching, stopping, tabs], largest: [largest] };
 const round = (value) => (value === null ? null : Math.round(value * 100) / 100);
 
 let browser;
 try {
   browser = await launch();
   const figures = [];
-  for (const measure of [streaming, growing, switching, stopping, tabs, largest]) figures.push(...(await measure(browser)));
+  const faults = [];
+  for (const measure of PARTS[process.argv[4]]) figures.push(...(await measure(browser, faults)));
   const chromium = browser.version();
-  console.log(JSON.stringify({ chromium, per_second: PER_SECOND, figures: figures.map(([name, value, unit]) => ({ name, value: round(value), unit })) }));
+  console.log(JSON.stringify({ chromium, per_second: PER_SECOND, figures: figures.map(([name, value, unit]) => ({ name, value: round(value), unit })), faults }));
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

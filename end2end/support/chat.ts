@@ -5,7 +5,10 @@ export class Chat {
   readonly message: Locator;
   readonly send: Locator;
   readonly stop: Locator;
+  /** The button that shows the chosen model. */
   readonly model: Locator;
+  /** The models in a select list, on a page without scripts. */
+  readonly plainModel: Locator;
   /** The title above the conversation. */
   readonly title: Locator;
   readonly messages: Locator;
@@ -26,7 +29,8 @@ export class Chat {
     this.message = page.getByRole('textbox', { name: 'Message', exact: true });
     this.send = page.getByRole('button', { name: 'Send', exact: true });
     this.stop = page.getByRole('button', { name: 'Stop', exact: true });
-    this.model = page.getByRole('combobox', { name: 'Model' });
+    this.model = page.getByRole('button', { name: /^Model: / });
+    this.plainModel = page.getByRole('combobox', { name: 'Model' });
     this.title = page.getByRole('heading', { level: 1 });
     this.messages = page.getByRole('log');
     this.questions = page.getByRole('article', { name: 'You' });
@@ -53,6 +57,15 @@ export class Chat {
   /** Waits for hydration, which focuses the message. */
   async ready(): Promise<void> {
     await expect(this.message).toBeFocused();
+  }
+
+  /** Chooses a model by typing its name. */
+  async chooseModel(name: string): Promise<void> {
+    await this.model.click();
+    const field = this.page.getByRole('combobox', { name: 'Find a model' });
+    await field.fill(name);
+    await field.press('Enter');
+    await expect(this.model).toHaveAccessibleName(`Model: ${name}`);
   }
 
   /** Sends a message with the keyboard. */

@@ -2,15 +2,25 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Parlor } from './parlor.ts';
 
+const PAGE_BYTES = 4096;
+
 /** Damages the stored row that contains these words, like a bad disk: the bytes before them, in a row of JSON. */
 export async function damage(parlor: Parlor, marker: string): Promise<void> {
+  await edit(parlor, marker, (bytes, at) => bytes.write('x', bytes.lastIndexOf('{"', at)));
+}
+
+/** Overwrites the database page that contains these words with zeros. */
+export async function damagePage(parlor: Parlor, marker: string): Promise<void> {
+  await edit(parlor, marker, (bytes, at) => bytes.fill(0, at - (at % PAGE_BYTES), at - (at % PAGE_BYTES) + PAGE_BYTES));
+}
+
+async function edit(parlor: Parlor, marker: string, change: (bytes: Buffer, at: number) => void): Promise<void> {
   await parlor.stop();
   const file = join(parlor.data, 'parlor.db');
   const bytes = await readFile(file);
   let found = 0;
   for (let at = bytes.indexOf(marker); at >= 0; at = bytes.indexOf(marker, at + 1)) {
-    const begin = bytes.lastIndexOf('{"', at);
-    bytes.write('x', begin);
+    change(bytes, at);
     found += 1;
   }
   if (found === 0) throw new Error(`nothing is stored with ${marker}`);

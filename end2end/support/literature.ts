@@ -54,7 +54,7 @@ export class Literature {
   }
 
   save(title: string): Locator {
-    return this.page.getByRole('button', { name: `Save “${title}”` });
+    return this.page.getByRole('button', { name: new RegExp(`^Saved? “${title}`) });
   }
 
   tab(name: 'Search' | 'Saved'): Locator {

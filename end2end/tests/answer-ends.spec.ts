@@ -1,4 +1,5 @@
 // Incomplete answers, and answers in other formats than OpenAI's.
+import { expectAccessible } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -50,7 +51,7 @@ test('thinking without an opening tag leaves the answer', async ({ chat, upstrea
   await expect(chat.answers.locator('.prose')).toHaveText('Good day.');
 });
 
-test('citations become sources and images are noted', async ({ chat, upstream }) => {
+test('citations become sources and images are noted', async ({ chat, page, upstream }) => {
   const citations = ['https://a.example/1', 'https://b.example/2', 'https://c.example/3'];
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
   const raw = chunk({ content: 'Whales sing[3].' }, null, { citations }) + chunk({ content: '', images: [image] }) + chunk({}, 'stop', { citations });
@@ -60,4 +61,9 @@ test('citations become sources and images are noted', async ({ chat, upstream })
   await chat.done();
   await expect(chat.answers.locator('.prose a[href="https://c.example/3"]')).toHaveCount(1);
   await expect(chat.answers).toContainText('There is an image here, which can’t be shown yet.');
+  // A link in a text is not told by its colour alone.
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
 });

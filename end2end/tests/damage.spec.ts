@@ -1,5 +1,5 @@
 /** Damaged rows are shown as damaged, and everything else works. */
-import { damage } from '../support/damage.ts';
+import { damage, damagePage } from '../support/damage.ts';
 import { EventStream } from '../support/events.ts';
 import { Requests } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
@@ -44,4 +44,17 @@ test('a damaged event is reported once and skipped', async ({ browserLog, chat, 
   await chat.done();
   await expect(chat.answers).toHaveCount(2);
   expect(requests.made('/rpc/conversations'), 'it was loaded again once').toBe(1);
+});
+
+test('a damaged log costs only live updates', async ({ browserLog, chat, page, parlor, upstream }) => {
+  browserLog.allowLostConnections();
+  await upstream.script({ steps: [{ text: 'Of course.' }] });
+  await chat.open();
+  await chat.begin('Before');
+  await chat.done();
+  await damagePage(parlor, '"title":"Before"');
+  await expect(page.getByRole('status').getByText('No live updates: reload to see changes')).toBeVisible();
+  await chat.reload();
+  await expect(chat.questions).toContainText('Before');
+  await expect(chat.answers).toContainText('Of course.');
 });

@@ -61,8 +61,10 @@ test('deleting a running conversation removes it from every tab', async ({ brows
   await expect(async () => {
     await parlor.restart();
     await parlor.stop();
-    for (const file of await readdir(parlor.data)) {
-      expect((await readFile(join(parlor.data, file))).includes(secret), file).toBe(false);
+    for (const entry of await readdir(parlor.data, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const file = join(entry.parentPath, entry.name);
+      expect((await readFile(file)).includes(secret), file).toBe(false);
     }
   }).toPass();
 });

@@ -49,6 +49,8 @@ test('formulas become MathML and copy as their source', async ({ chat, page, ups
   // Drawn as mathematics, not only present.
   const fraction = await answer.locator('mfrac').first().boundingBox();
   expect(fraction!.height).toBeGreaterThan(fraction!.width);
+  const cell = answer.locator('mtd').first();
+  expect(await cell.evaluate((element) => parseFloat(getComputedStyle(element).paddingTop))).toBeGreaterThan(2);
   await screenshots(page, 'formulas');
 
   const copied = await answer.evaluate((element) => {

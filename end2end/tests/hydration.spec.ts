@@ -60,7 +60,7 @@ test('tool input is unchanged after a reload', async ({ chat, context, page, ups
 test('hydrates texts of characters that parsers drop', async ({ chat, parlor }) => {
   const path = await conversation(parlor.url, '\u0000');
   await chat.open(path);
-  await chat.say('\u0001 \u2028 &#0; ]]> <!-- \r\n');
+  await chat.say('¬ \u0001 \u2028 &#0; ]]> <!-- \r\n');
   await chat.reload();
   await expect(chat.questions).toHaveCount(2);
 });

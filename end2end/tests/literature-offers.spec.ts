@@ -12,6 +12,7 @@ test('accepts a proposed query in the full chat', async ({ literature, page, ups
   await literature.open();
   await literature.ask('Suggest a better query');
   const panel = page.locator('#panel');
+  await page.getByRole('button', { name: /^Open: / }).click();
   await expect(panel.getByText('tides[ti] AND moon')).toBeVisible();
   await literature.tray.getByRole('link', { name: 'Open in full chat' }).click();
   await expect(page).toHaveURL(/\/c\//);
@@ -44,7 +45,7 @@ test('saves and opens the assistant’s articles from the panel', async ({ chat,
   const panel = page.locator('#panel');
   await expect(panel.getByText(storms.title)).toBeVisible();
   await panel.getByRole('button', { name: `Save “${tides.title}”` }).click();
-  await expect(panel.getByRole('button', { name: `Save “${tides.title}”` })).toHaveAttribute('aria-pressed', 'true');
+  await expect(panel.getByRole('button', { name: `Saved “${tides.title}”` })).toHaveAttribute('aria-pressed', 'true');
   await expectAccessible(page);
   await screenshots(page, 'literature-panel-articles');
   // A click with a modifier key opens a tab; this one is unchanged.

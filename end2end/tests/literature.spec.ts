@@ -56,6 +56,12 @@ test('saved articles can be found, removed, restored and annotated', async ({ li
     await literature.save(title).click();
     await expect(literature.save(title)).toHaveAttribute('aria-pressed', 'true');
   }
+  // A saved article says so, and its button's name too.
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+  await expect(page.getByRole('button', { name: `Saved “${tides.title}”` })).toHaveText('Saved');
   await literature.tab('Saved').click();
   await expect(literature.entries).toHaveCount(2);
   await literature.filter.fill('wind');
@@ -186,6 +192,7 @@ test('a suggested query fills the search box', async ({
   await literature.search('tides');
   await literature.ask('Suggest a better query');
   const panel = page.locator('#panel');
+  await page.getByRole('button', { name: /^Open: / }).click();
   await expect(panel.locator('pre')).toHaveText('tides[ti] AND moon');
   await expect(panel.locator('em')).toHaveText('narrower');
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -211,6 +218,9 @@ test('the panel overlays the page beside the tray', async ({ literature, page, u
   await literature.open();
   await literature.ask('Write a letter');
   const panel = page.locator('#panel');
+  await expect(page.getByRole('button', { name: /^Open: / })).toBeVisible();
+  await expect(panel, 'it does not cover what is read').toHaveCount(0);
+  await page.getByRole('button', { name: /^Open: / }).click();
   await expect(panel.getByText('Dear Ann')).toBeVisible();
   const edge = page.getByRole('separator', { name: 'Width of the panel' });
   const width = async () => Math.round((await panel.boundingBox())?.width ?? 0);

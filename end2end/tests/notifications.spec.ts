@@ -58,7 +58,7 @@ test('asks for permission only when switched on', async ({ chat, context, page }
   await page.keyboard.press('Enter');
   await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
   expect(await asked(page)).toBe(1);
-  await expect(chat.toast('You will be notified when a long answer is finished and you look elsewhere.')).toBeVisible();
+  await expect(chat.toast('You get a notification when a long answer is done and you are elsewhere.')).toBeVisible();
   await screenshots(page, 'notify-on');
   await expectAccessible(page);
   await chat.reload();

@@ -13,8 +13,9 @@ function pieces(): { think?: string; text?: string }[] {
   for (let n = 0; n < 30; n++) all.push({ text: `${n % 6 === 0 ? '\n\n## Part\n\n' : ''}Some **words**, *more* of them: ${word()} ` });
   all.push({ text: `\n\n\`\`\`rust\nlet a = "${word()}";\n` });
   for (let n = 0; n < 24; n++) all.push({ text: `let b = "${word()}";\n` });
-  all.push({ text: `\`\`\`\n\n| a | b |\n|---|---|\n| ${word()} | 1 |\n` });
-  for (let n = 0; n < 20; n++) all.push({ text: `| ${word()} | \`x\` |\n` });
+  // A row is shown when the next one, or another block, begins.
+  all.push({ text: `\`\`\`\n\n| a | b |\n|---|---|\n| ${word()} | 1 |\n|` });
+  for (let n = 0; n < 20; n++) all.push({ text: ` ${word()} | \`x\` |\n${n < 19 ? '|' : '\nA list:'}` });
   for (let n = 0; n < 12; n++) all.push({ text: `${n === 0 ? '\n' : ''}- [ ] an item: ${word()}\n` });
   return all;
 }

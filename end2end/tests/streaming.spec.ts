@@ -20,7 +20,7 @@ test('an answer streams: thinking first, then text', async ({ chat, page, upstre
   const answer = chat.answers.first();
 
   await upstream.reached('start');
-  await expect(answer).toContainText('Thinking');
+  await expect(answer).toContainText('Waiting for the model');
   await upstream.open('start');
   await expect(answer).toContainText('First I look');
   await upstream.open('thinking');

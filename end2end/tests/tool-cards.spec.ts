@@ -83,7 +83,7 @@ test('input is highlighted and copied unchanged', async ({ chat, page, context, 
 
 test('shows images, plays sounds, downloads other files', async ({ browserLog, chat, page, upstream }) => {
   // In its own tab no scripts may run, including those of the tests.
-  browserLog.allow(/Blocked script execution in '[^']*\/rpc\/attachments\//);
+  browserLog.allow(/Blocked script execution in '[^']*\/rpc\/files\//);
   await upstream.script(callTool('desk_draw', 'a landscape'));
   await upstream.script(done);
   await chat.open();
@@ -101,7 +101,7 @@ test('shows images, plays sounds, downloads other files', async ({ browserLog, c
   await screenshots(page, 'tool-files');
   const full = page.waitForEvent('popup');
   await chat.answers.getByRole('link', { name: 'draw-1.png' }).click();
-  await (await full).waitForURL(/\/rpc\/attachments\//);
+  await (await full).waitForURL(/\/rpc\/files\//);
   const address = new URL((await full).url()).pathname;
   await chat.press('Delete', 'Draw a landscape');
   await chat.dialog.getByRole('button', { name: 'Delete' }).click();

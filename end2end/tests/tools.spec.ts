@@ -16,7 +16,7 @@ test('a tool card looks the same live and reloaded', async ({ chat, upstream }) 
   const card = chat.answers.locator('.tool');
   await expect(card.locator('summary')).toContainText('Looked at the clock');
   await expect(card.locator('summary')).toContainText('Asia/Tokyo');
-  await expect(card.locator('summary')).toContainText(/\d+\.\d s/);
+  await expect(card.locator('summary')).not.toContainText('0.0 s');
   await upstream.open('rest');
   await chat.done();
 
@@ -44,17 +44,17 @@ test('the trace shows activity, then duration and tools', async ({ chat, upstrea
   await chat.begin('What time is it in Tokyo?');
   const trace = chat.answers.locator('.trace');
   await upstream.reached('again');
-  await expect(trace.locator('summary')).toHaveText('Thinking');
+  await expect(trace.locator('summary')).toContainText('Thinking');
   await upstream.open('again');
   await expect(trace.locator('summary')).toHaveText('ThinkingNow I know.');
   // The trace above the card shows the activity below it.
-  await expect(chat.answers.locator('.activity')).toHaveText('Thinking…');
+  await expect(chat.answers.locator('.activity')).toContainText('Thinking…');
   await upstream.open('rest');
   await chat.done();
   await expect(chat.answers.locator('.activity')).toHaveCount(0);
 
   const all = async () => {
-    await expect(trace.locator('summary')).toHaveText(/^Show details\d+(\.\d)? sLooked at the clock$/);
+    await expect(trace.locator('summary')).toHaveText(/^Show details(\d+(\.\d)? s)?Looked at the clock$/);
     await expect(trace.getByText('Where is the clock?')).toBeHidden();
     await trace.locator('summary').click();
     await expect(trace.locator('.trace-steps > *')).toHaveText([
@@ -77,7 +77,12 @@ test('a failed tool says so and the answer continues', async ({ chat, upstream }
   await chat.done();
   const card = chat.answers.locator('.tool');
   await expect(card.getByText('There is no time zone “Mars/Olympus”')).toBeVisible();
-  await expect(card.getByText('Failed:')).toBeAttached();
+  await expect(card.getByText('Failed', { exact: true })).toBeVisible();
+  // It has not looked at the clock, and says so once.
+  await expect(card.locator('summary')).toContainText('Looking at the clock');
+  await card.locator('summary').click();
+  await expect(card.getByRole('heading', { name: 'Error' })).toBeVisible();
+  await expect(card.getByText('There is no time zone “Mars/Olympus”').filter({ visible: true })).toHaveCount(1);
   await expect(chat.answers.getByText('There is no such place.')).toBeVisible();
 });
 

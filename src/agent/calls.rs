@@ -101,11 +101,14 @@ impl Agent {
     }
 
     /// Marks the requested calls without complete arguments, in an answer that was cut short. Complete ones are
-    /// an object, whose end is explicit: decoders add no arguments that the server has not sent.
+    /// an object, whose end is explicit: decoders add no arguments that the server has not sent. A call before the last
+    /// one may have none.
     pub(super) fn mark_cut_calls(&mut self) {
-        for call in &mut self.incoming_calls {
+        let last = self.incoming_calls.len().saturating_sub(1);
+        for (index, call) in self.incoming_calls.iter_mut().enumerate() {
+            let has_none = call.arguments.is_empty() && index < last;
             let arguments = serde_json::from_str::<Map<String, Value>>(&call.arguments);
-            call.is_cut = arguments.is_err();
+            call.is_cut = arguments.is_err() && !has_none;
         }
     }
 
@@ -161,14 +164,15 @@ impl Agent {
     }
 
     pub(super) fn tool_ended(&mut self, index: usize, done: ToolOutcome, at: Timestamp) -> Vec<Effect> {
-        if self.find_call(index, ToolStatus::Running).is_none() {
+        let Some(call) = self.find_call(index, ToolStatus::Running) else {
             return Vec::new();
-        }
-        let (status, output) = match done.output {
-            Ok(output) => (ToolStatus::Complete, output),
-            Err(error) => (ToolStatus::Failed, error),
         };
-        let ended = self.complete_call(index, done.label, status, output, done.artifacts, at);
+        // A failed call has not done what it says when it is done.
+        let (status, label, output) = match done.output {
+            Ok(output) => (ToolStatus::Complete, done.label, output),
+            Err(error) => (ToolStatus::Failed, call.label.clone(), error),
+        };
+        let ended = self.complete_call(index, label, status, output, done.artifacts, at);
         self.continue_run(ended.into_iter().collect(), at)
     }
 

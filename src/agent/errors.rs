@@ -78,15 +78,19 @@ pub(super) fn malformed_call() -> RunError {
     )
 }
 
-pub(super) fn content_filtered(reason: &FinishReason) -> RunError {
+pub(super) fn content_filtered(reason: &FinishReason, explanation: Option<&str>) -> RunError {
     let message = match reason {
-        FinishReason::Refusal => "The model refused to answer.",
-        FinishReason::Safety => "The model server withheld the rest of the answer (safety).",
-        _ => "The model server withheld the rest of the answer (content filter).",
+        FinishReason::Refusal => "The model refused to answer",
+        FinishReason::Safety => "The model server withheld the rest of the answer (safety)",
+        _ => "The model server withheld the rest of the answer (content filter)",
+    };
+    let message = match explanation {
+        Some(explanation) => format!("{message}: “{explanation}”"),
+        None => format!("{message}."),
     };
     run_error(
         reason.as_str(),
-        message.into(),
+        message,
         "The answer so far is kept. Rephrase the question, or choose another model.",
     )
 }

@@ -13,7 +13,9 @@ impl Agent {
     /// Ends the run or starts the requested calls, after the model has sent its finish reason.
     pub(super) fn model_finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
         let is_malformed = reason == FinishReason::MalformedFunctionCall;
-        let held_back = reason.is_withheld().then(|| content_filtered(&reason));
+        let held_back = reason
+            .is_withheld()
+            .then(|| content_filtered(&reason, self.refusal.as_deref()));
         self.finish_reason = Some(reason);
         if held_back.is_some() {
             return self.end_run(RunStatus::Failed, held_back, at);

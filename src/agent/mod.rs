@@ -78,6 +78,8 @@ pub struct Agent {
     has_announced_payload: bool,
     /// The finish reason of the current model call, once the server has sent it.
     finish_reason: Option<FinishReason>,
+    /// The server's words for withholding the current answer.
+    refusal: Option<String>,
     /// The names of unreadable pieces of the current answer.
     unreadable: Vec<String>,
     /// The text ends with a note about content that can't be shown.
@@ -121,6 +123,7 @@ impl Agent {
             thinking_repetition: RepetitionDetector::new(0),
             has_announced_payload: false,
             finish_reason: None,
+            refusal: None,
             unreadable: Vec::new(),
             ends_with_note: false,
         }
@@ -183,7 +186,10 @@ impl Agent {
     }
 
     fn model_event(&mut self, event: ModelEvent, at: Timestamp) -> Vec<Effect> {
-        self.phase = Phase::Streaming;
+        // A call that has only been counted can still be repeated.
+        if !matches!(event, ModelEvent::Usage(_)) {
+            self.phase = Phase::Streaming;
+        }
         match event {
             ModelEvent::Thinking(text) | ModelEvent::Text(text) if text.is_empty() => Vec::new(),
             ModelEvent::Thinking(text) => {
@@ -227,6 +233,10 @@ impl Agent {
             ModelEvent::TextWasThinking => self.convert_text_to_thinking(),
             ModelEvent::Sources(sources) => self.add_server_sources(sources),
             ModelEvent::Opaque { beside, data } => self.store_provider_data(beside, data),
+            ModelEvent::Refusal(explanation) => {
+                self.refusal = Some(explanation);
+                Vec::new()
+            }
             ModelEvent::Unreadable { what, .. } => self.add_unreadable_note(&what),
             ModelEvent::Finished(reason) => {
                 let mut items = Vec::new();
@@ -256,6 +266,7 @@ impl Agent {
         self.thinking_repetition = RepetitionDetector::new(self.limits.max_repetitions);
         self.has_announced_payload = false;
         self.ends_with_note = false;
+        self.refusal = None;
         self.unreadable.clear();
         self.phase = Phase::AwaitingModel;
         self.retries = 0;

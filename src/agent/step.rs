@@ -15,7 +15,7 @@ pub enum Input {
     Start,
     /// The model sent an event.
     Model(ModelEvent),
-    /// The usage of the current model call are known.
+    /// The usage of the current model call is known.
     UsageKnown(Usage),
     /// The call failed, before or during the stream.
     CallFailed(ModelError),

@@ -7,22 +7,40 @@ use server_fn::codec::{GetUrl, Json};
 
 use super::codec::PageProtocol;
 use crate::protocol::{
-    ApiError, ConversationId, ConversationList, MessageId, OlderMessages, PanelView, RawJson as Raw,
-    RunStatus, Transcript, Verdict,
+    ApiError, AttachmentId, ConversationId, ConversationList, MessageId, OlderMessages, PanelView,
+    RawJson as Raw, RunStatus, TokenTotals, Transcript, Verdict,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
     model_list::ModelList,
 };
 
-/// Sends a message and starts the run that answers it.
+/// Sends a message and starts the run that answers it. While a run is active, the message waits in the queue.
 #[server(prefix = "/rpc", endpoint = "send_message", protocol = PageProtocol<Json>)]
 pub async fn send_message(intent: intent::SendMessage) -> Result<StartedRun, ApiError> {
     let caller = crate::app::current_caller()?;
     let context = caller.set_error_status(caller.app.pages.normalize(intent.context))?;
     let intent = intent::SendMessage { context, ..intent };
     let fingerprint = crate::app::fingerprint(&intent)?;
-    caller.set_error_status(crate::app::turns::send(&caller, intent, fingerprint).await)
+    caller.set_error_status(crate::app::turns::send_or_queue(&caller, intent, fingerprint).await)
+}
+
+/// Deletes an uploaded file that no message has.
+#[server(prefix = "/rpc", endpoint = "delete_upload", protocol = PageProtocol<Json>)]
+pub async fn delete_upload(id: AttachmentId) -> Result<(), ApiError> {
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::files::delete(&caller, id).await)
+}
+
+/// Changes the messages that wait for the end of a run.
+#[server(prefix = "/rpc", endpoint = "change_queue", protocol = PageProtocol<Json>)]
+pub async fn change_queue(
+    conversation_id: ConversationId,
+    change: intent::QueueChange,
+) -> Result<(), ApiError> {
+    let caller = crate::app::current_caller()?;
+    let runs = &caller.app.runs;
+    caller.set_error_status(runs.change_queue(caller.user_id, conversation_id, change).await)
 }
 
 /// Generates another answer to a message.
@@ -105,6 +123,20 @@ pub async fn delete_conversation(conversation_id: ConversationId) -> Result<(), 
     caller.set_error_status(caller.app.runs.delete(caller.user_id, conversation_id).await)
 }
 
+/// Deletes a message of the user with all that follow it, or shows it again while that is possible.
+#[server(prefix = "/rpc", endpoint = "set_message_deleted", protocol = PageProtocol<Json>)]
+pub async fn set_message_deleted(
+    conversation_id: ConversationId,
+    message_id: MessageId,
+    is_deleted: bool,
+) -> Result<(), ApiError> {
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(match is_deleted {
+        true => crate::app::deletion::delete_message(&caller, conversation_id, message_id).await,
+        false => crate::app::deletion::restore_message(&caller, conversation_id, message_id).await,
+    })
+}
+
 /// Sets the model that answers a conversation from now on.
 #[server(prefix = "/rpc", endpoint = "choose_model", protocol = PageProtocol<Json>)]
 pub async fn choose_model(conversation_id: ConversationId, model: String) -> Result<(), ApiError> {
@@ -130,6 +162,21 @@ pub async fn select_branch(conversation_id: ConversationId, through: MessageId) 
             user_id,
             conversation_id,
             through,
+        })
+        .await
+}
+
+/// Copies a branch of a conversation into a new one.
+#[server(prefix = "/rpc", endpoint = "branch_conversation", protocol = PageProtocol<Json>)]
+pub async fn branch_conversation(intent: intent::BranchConversation) -> Result<(), ApiError> {
+    let caller = crate::app::current_caller()?;
+    let fingerprint = crate::app::fingerprint(&intent)?;
+    let user_id = caller.user_id;
+    caller
+        .commit(crate::storage::Change::BranchConversation {
+            user_id,
+            intent,
+            fingerprint,
         })
         .await
 }
@@ -228,4 +275,11 @@ pub async fn models() -> Result<ModelList, ApiError> {
 pub async fn open_page(address: String) -> Result<Raw, ApiError> {
     let caller = crate::app::current_caller()?;
     caller.set_error_status(caller.app.pages.load(caller.user_id, &address).await)
+}
+
+/// Returns the tokens and the cost of all answers of a conversation.
+#[server(name = LoadTokenTotals, prefix = "/rpc", endpoint = "token_totals", protocol = PageProtocol<GetUrl>)]
+pub async fn token_totals(conversation_id: ConversationId) -> Result<TokenTotals, ApiError> {
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::token_totals::of_conversation(&caller, conversation_id).await)
 }

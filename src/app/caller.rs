@@ -1,13 +1,16 @@
 //! The user behind a request, and the helpers that most requests need for that user.
 
+use axum::http::request::Parts;
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{AppState, not_found, tokens::Access};
+use super::{AppState, access::Access, not_found, tokens::unauthorized};
 use crate::{
+    markdown::is_unseen,
     protocol::{ApiError, ErrorCode, UserId},
+    settings::AuthMode,
     storage::{Change, PageSize},
 };
 
@@ -15,7 +18,7 @@ use crate::{
 pub struct Caller {
     pub app: AppState,
     pub user_id: UserId,
-    /// The token that the request came with.
+    /// The right to act as the user. The local user needs none.
     pub access: Option<Access>,
 }
 
@@ -28,7 +31,8 @@ pub fn current_caller() -> Result<Caller, ApiError> {
             "Something went wrong in Parlor. Its log says what.",
         )
     })?;
-    Ok(Caller::local(app))
+    let access = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Access>().cloned());
+    Caller::new(app, access)
 }
 
 /// Returns a hash of the request, which distinguishes requests with the same intent id. The request itself is not stored.
@@ -39,24 +43,28 @@ pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
 }
 
 impl Caller {
-    /// Creates the caller of a request without a token. Until there are accounts, that is always the one local user. Handlers
-    /// of the API get their caller from an extractor, which also knows tokens.
-    pub fn local(app: AppState) -> Self {
-        Self {
-            app,
-            user_id: UserId::LOCAL,
-            access: None,
-        }
+    /// Creates the caller of a request: the user of its access, or the local user if there are no accounts.
+    ///
+    /// # Errors
+    ///
+    /// If there are accounts and the request has no access. Such requests are rejected before their handlers run.
+    pub fn new(app: AppState, access: Option<Access>) -> Result<Self, ApiError> {
+        let user_id = match &access {
+            Some(access) => access.user_id,
+            None if app.accounts.mode() == AuthMode::None => UserId::LOCAL,
+            None => return Err(unauthorized("Sign in first. Nothing was done.")),
+        };
+        Ok(Self { app, user_id, access })
     }
 
     /// Normalises and checks a title before it is stored.
     pub fn parse_title(&self, title: &str) -> Result<String, ApiError> {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let limit = self.app.settings.limits.title_characters;
-        if title.is_empty() {
+        if title.chars().all(|c| c == ' ' || is_unseen(c)) {
             return self.set_error_status(Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "A title needs at least one character. The old one is kept.",
+                "A title needs at least one visible character. The old one is kept.",
             )));
         }
         if title.chars().count() > limit {

@@ -9,21 +9,28 @@ use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    hub::Hub, journal::Journal, notices::Notices, pages::Pages, providers::Models, runs::Runs,
+    files::Files, hub::Hub, journal::Journal, notices::Notices, pages::Pages, providers::Models, runs::Runs,
     settings::Settings, storage::Storage,
 };
 
+pub mod access;
+pub mod accounts;
 mod caller;
+pub mod deletion;
 pub mod diagnostics;
 mod error;
+pub mod files;
 pub mod models;
 pub mod parameters;
 pub mod payloads;
 pub mod personal;
+pub mod token_totals;
 pub mod tokens;
 pub mod turns;
 
 pub use self::{
+    access::AccessMonitor,
+    accounts::Accounts,
     caller::{Caller, current_caller, fingerprint},
     tokens::TokenAuthenticator,
 };
@@ -40,6 +47,9 @@ pub struct AppState {
     pub models: Arc<Models>,
     pub pages: Pages,
     pub tokens: Arc<TokenAuthenticator>,
+    pub accounts: Arc<Accounts>,
+    pub access: Arc<AccessMonitor>,
+    pub files: Files,
     pub notices: Notices,
     pub leptos: LeptosOptions,
     /// Cancelled when the server shuts down. Event streams then end, so that they do not delay the shutdown.

@@ -7,6 +7,7 @@ use crate::protocol::model_list::{ModelList, WEB_SEARCH};
 pub async fn list(app: &AppState) -> ModelList {
     let mut list = app.models.list().await;
     list.can_search = app.runs.is_tool_offered(WEB_SEARCH);
-    list.problems.extend(app.runs.tool_problems());
+    let tool_problems = app.runs.tool_problems().into_iter();
+    list.problems.extend(tool_problems.map(Into::into));
     list
 }

@@ -17,10 +17,20 @@ const MAX_LISTED_MODELS: usize = 20;
 /// The maximum length of the unknown model name that an error quotes, in characters.
 const MAX_QUOTED_CHARS: usize = 200;
 
-/// Saves a message and starts its run.
+/// Saves a message and starts its run. Rejects it while a run is active in the conversation.
 pub async fn send(caller: &Caller, intent: SendMessage, fingerprint: String) -> Result<StartedRun, ApiError> {
     let runs = &caller.app.runs;
     Ok(runs.send(caller.user_id, intent, fingerprint).await?)
+}
+
+/// Saves a message and starts its run. While a run is active in the conversation, the message waits in its queue.
+pub async fn send_or_queue(
+    caller: &Caller,
+    intent: SendMessage,
+    fingerprint: String,
+) -> Result<StartedRun, ApiError> {
+    let runs = &caller.app.runs;
+    Ok(runs.send_or_queue(caller.user_id, intent, fingerprint).await?)
 }
 
 /// Regenerates an answer: answers the same message again.

@@ -85,6 +85,12 @@ fn router_for<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> 
     router
 }
 
+/// Returns true for the address of a file, which has no data of users.
+pub fn is_asset(path: &str) -> bool {
+    let name = path.strip_prefix('/').unwrap_or_default();
+    name.starts_with("pkg/") || is_public(name) && SiteFiles::get(name).is_some()
+}
+
 /// Returns true for a file of `public/`, as opposed to the build's own. The router would treat a name with
 /// braces as a pattern.
 fn is_public(name: &str) -> bool {

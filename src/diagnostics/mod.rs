@@ -6,7 +6,6 @@
 //!
 //! Nothing here is shown to a model, and nothing that is shown in a conversation depends on it.
 
-mod cost;
 pub mod record;
 mod report;
 #[cfg(test)]
@@ -14,4 +13,4 @@ mod tests;
 pub mod timeline;
 mod view;
 
-pub use self::{cost::call_cost, report::Diagnostics};
+pub use self::report::Diagnostics;

@@ -53,6 +53,8 @@ pub enum Purpose {
     Answer,
     /// It generates the summary that replaces the beginning of a long conversation.
     Summary,
+    /// It generates the title of the conversation.
+    Title,
 }
 
 /// The response so far.
@@ -93,6 +95,12 @@ pub struct TokenUsage {
     /// The part of the output that is thinking.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub thinking_tokens: u64,
+    /// The part of the input that is images.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub image_input_tokens: u64,
+    /// The part of the output that is images.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub image_output_tokens: u64,
 }
 
 /// Returns true for a count that is not worth a field.
@@ -108,6 +116,8 @@ impl From<&Usage> for TokenUsage {
             cached_input_tokens: usage.cached_input_tokens,
             cache_write_tokens: usage.cache_write_tokens,
             thinking_tokens: usage.thinking_tokens,
+            image_input_tokens: usage.image_input_tokens,
+            image_output_tokens: usage.image_output_tokens,
         }
     }
 }

@@ -12,9 +12,9 @@ use super::{
     timeline::TimelineEntry,
 };
 use crate::{
-    model::Cost,
     protocol::{
-        AssistantMessage, ConversationId, Message, MessageId, PageContext, RawJson, RunStatus, Timestamp,
+        AssistantMessage, ConversationId, Dollars, Message, MessageId, PageContext, RawJson, RunStatus,
+        Timestamp,
     },
     storage::{PageContextSnapshot, RecordedCall, StorageError, damage::skip_damaged},
 };
@@ -170,8 +170,8 @@ fn assemble(
     let mut last = None;
     for (request, response) in records {
         timeline.extend(response.events.iter().cloned());
-        // A summary's messages are its own: only the calls of the answer extend each other's messages.
-        if request.purpose == Purpose::Summary {
+        // The messages of a summary or a title are its own: only the calls of the answer extend each other's messages.
+        if request.purpose != Purpose::Answer {
             calls.push(call_report(request, response, Vec::new(), answer.status));
             continue;
         }
@@ -313,14 +313,16 @@ fn total_usage(calls: &[CallReport]) -> Option<TokenUsage> {
         cached_input_tokens: sum.cached_input_tokens + usage.cached_input_tokens,
         cache_write_tokens: sum.cache_write_tokens + usage.cache_write_tokens,
         thinking_tokens: sum.thinking_tokens + usage.thinking_tokens,
+        image_input_tokens: sum.image_input_tokens + usage.image_input_tokens,
+        image_output_tokens: sum.image_output_tokens + usage.image_output_tokens,
     })
 }
 
 /// The sum in integer billionths.
 fn total_cost(calls: &[CallReport]) -> Option<f64> {
-    let each = calls.iter().map(|call| call.cost.and_then(Cost::from_dollars));
+    let each = calls.iter().map(|call| call.cost.and_then(Dollars::from_f64));
     let nanos: Option<u64> = each.map(|cost| cost.map(|cost| cost.0)).sum();
-    nanos.map(|nanos| Cost(nanos).dollars())
+    nanos.map(|nanos| Dollars(nanos).to_f64())
 }
 
 fn elapsed_ms(from: Timestamp, to: Timestamp) -> u64 {

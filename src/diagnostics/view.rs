@@ -233,6 +233,7 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
     }
     let name = match call.purpose {
         Purpose::Answer => format!("Call {}", index + 1),
+        Purpose::Title => format!("Call {} (title of the conversation)", index + 1),
         Purpose::Summary => format!("Call {} (summary of the beginning)", index + 1),
     };
     let mut blocks = vec![text_block(&name, facts.join(" · "))];

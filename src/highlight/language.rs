@@ -16,14 +16,18 @@ pub enum Syntax {
 pub struct CodeSyntax {
     /// The prefixes of comments that end with their line.
     pub line_comments: &'static [&'static str],
-    /// True if there are `/* comments */`.
-    pub has_block_comments: bool,
+    /// The beginnings and ends of comments that may have several lines.
+    pub block_comments: &'static [(&'static str, &'static str)],
     /// The characters that enclose strings.
     pub quotes: &'static str,
     /// True if three quotes begin a multi-line string.
     pub has_triple_quotes: bool,
     /// True if a single quote can stand alone, as in Rust's `&'a`.
     pub has_lifetimes: bool,
+    /// True if a single quote after a word belongs to it, as in Haskell's `x'`.
+    pub has_primes: bool,
+    /// True if a single quote separates digits, as in C++'s `1'000`.
+    pub has_digit_quotes: bool,
     /// Separated by spaces.
     pub keywords: &'static str,
     pub ignores_case: bool,
@@ -35,10 +39,12 @@ pub struct CodeSyntax {
 
 const C_LIKE: CodeSyntax = CodeSyntax {
     line_comments: &["//"],
-    has_block_comments: true,
+    block_comments: &[("/*", "*/")],
     quotes: "\"'",
     has_triple_quotes: false,
     has_lifetimes: false,
+    has_primes: false,
+    has_digit_quotes: true,
     keywords: "alignas auto bool break case catch char class const constexpr continue default delete do double else enum explicit \
                extern false final float for friend goto if inline int long namespace new noexcept nullptr operator override private \
                protected public return short signed sizeof static struct switch template this throw true try typedef typename union \
@@ -50,12 +56,14 @@ const C_LIKE: CodeSyntax = CodeSyntax {
 
 const RUST: CodeSyntax = CodeSyntax {
     has_lifetimes: true,
+    has_digit_quotes: false,
     keywords: "Err None Ok Self Some as async await break const continue crate dyn else enum extern false fn for if impl in let loop \
                match mod move mut pub ref return self static struct super trait true type unsafe use where while",
     ..C_LIKE
 };
 
 const GO: CodeSyntax = CodeSyntax {
+    has_digit_quotes: false,
     quotes: "\"'`",
     keywords: "break case chan const continue default defer else fallthrough false for func go goto if import interface iota map \
                nil package range return select struct switch true type var",
@@ -71,16 +79,22 @@ const JAVASCRIPT: CodeSyntax = CodeSyntax {
     ..C_LIKE
 };
 
-/// Java, C#, Kotlin, Swift, Scala, Dart, PHP: a keyword of one is seldom a name in another.
+/// Java, C#, Kotlin, Swift, Scala, Dart: a keyword of one is seldom a name in another.
 const JAVA_LIKE: CodeSyntax = CodeSyntax {
     has_triple_quotes: true,
     keywords: "abstract as async await base bool boolean break byte case catch char class companion const continue data def default \
                defer do double echo else enum export extends extension false final finally float for foreach fun func function guard \
-               if implements import in init inout int interface internal is let lock long namespace native new nil null object \
-               operator out override package private protected protocol public readonly record ref return sealed self short static \
-               string struct super switch this throw throws trait true try type typealias use using val var virtual void volatile when \
-               where while with yield",
+               if implements import in init inout int interface internal is late lazy let lock long match namespace native new nil null object \
+               operator out override package private protected protocol public readonly record ref required rethrow return sealed self \
+               short static string struct super suspend switch this throw throws trait true try type typealias use using val var \
+               virtual void volatile when where while with yield",
     ..C_LIKE
+};
+
+const PHP: CodeSyntax = CodeSyntax {
+    line_comments: &["//", "#"],
+    sigil: Some('$'),
+    ..JAVA_LIKE
 };
 
 const CSS: CodeSyntax = CodeSyntax {
@@ -91,30 +105,62 @@ const CSS: CodeSyntax = CodeSyntax {
 };
 
 const PYTHON: CodeSyntax = CodeSyntax {
+    has_digit_quotes: false,
     line_comments: &["#"],
-    has_block_comments: false,
+    block_comments: &[],
     has_triple_quotes: true,
     keywords: "False None True and as assert async await break case class continue def del elif else except finally for from global \
                if import in is lambda match nonlocal not or pass raise return self try while with yield",
     ..C_LIKE
 };
 
-/// Ruby, Perl, R, Julia, Elixir, Nim.
+/// Ruby, R, Elixir, Nim.
 const RUBY_LIKE: CodeSyntax = CodeSyntax {
     keywords: "BEGIN END FALSE NULL TRUE alias and begin break case catch class const def defmodule do elif else elseif elsif end \
                ensure export false fn for foreach function global if import in let local loop macro module my mutable nil next not or \
                our package proc quote redo require rescue return self sub super then true try undef unless until use using var when \
                while with yield",
-    has_triple_quotes: false,
     ..PYTHON
 };
 
-/// Lua, Haskell, Elm, Ada.
+const JULIA: CodeSyntax = CodeSyntax {
+    block_comments: &[("#=", "=#")],
+    has_primes: true,
+    ..RUBY_LIKE
+};
+
+const PERL: CodeSyntax = CodeSyntax {
+    has_triple_quotes: false,
+    sigil: Some('$'),
+    ..RUBY_LIKE
+};
+
+const POWERSHELL: CodeSyntax = CodeSyntax {
+    block_comments: &[("<#", "#>")],
+    has_triple_quotes: false,
+    sigil: Some('$'),
+    ignores_case: true,
+    keywords: "begin break catch class continue do dynamicparam else elseif end enum exit filter finally for foreach from function if in \
+               param process return switch throw trap try until using while",
+    ..RUBY_LIKE
+};
+
+/// Lua, Ada.
 const LUA_LIKE: CodeSyntax = CodeSyntax {
     line_comments: &["--"],
+    block_comments: &[("--[[", "]]")],
+    has_triple_quotes: false,
     keywords: "and begin break case class data deriving do else elseif end false for function goto if import in instance is let local \
                loop module nil not of or procedure repeat return then true type until where while",
     ..RUBY_LIKE
+};
+
+const HASKELL: CodeSyntax = CodeSyntax {
+    block_comments: &[("{-", "-}")],
+    has_primes: true,
+    keywords: "as case class data default deriving do else forall foreign hiding if import in infix infixl infixr instance let module \
+               newtype of qualified then type where",
+    ..LUA_LIKE
 };
 
 const SQL: CodeSyntax = CodeSyntax {
@@ -130,11 +176,17 @@ const SQL: CodeSyntax = CodeSyntax {
 
 const SHELL: CodeSyntax = CodeSyntax {
     line_comments: &["#"],
-    has_block_comments: false,
+    block_comments: &[],
     keywords: "alias break case cd continue do done echo elif else esac eval exec exit export fi for function if in local printf read \
                return set shift source sudo test then trap unset until while",
     sigil: Some('$'),
     ..C_LIKE
+};
+
+const DOCKER: CodeSyntax = CodeSyntax {
+    keywords: "ADD ARG AS CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL USER VOLUME \
+               WORKDIR",
+    ..SHELL
 };
 
 const JSON: CodeSyntax = CodeSyntax {
@@ -147,7 +199,7 @@ const JSON: CodeSyntax = CodeSyntax {
 /// Queries of search engines.
 const SEARCH_QUERY: CodeSyntax = CodeSyntax {
     line_comments: &[],
-    has_block_comments: false,
+    block_comments: &[],
     quotes: "\"",
     keywords: "AND OR NOT NEAR ADJ TO",
     has_keys: true,
@@ -168,17 +220,21 @@ pub fn for_language(language: &str) -> Syntax {
         "js" | "javascript" | "jsx" | "mjs" | "ts" | "typescript" | "tsx" | "svelte" | "vue" => {
             Syntax::Code(&JAVASCRIPT)
         }
-        "java" | "kotlin" | "kt" | "cs" | "c#" | "csharp" | "swift" | "scala" | "dart" | "php" | "groovy" => {
+        "java" | "kotlin" | "kt" | "cs" | "c#" | "csharp" | "swift" | "scala" | "dart" | "groovy" => {
             Syntax::Code(&JAVA_LIKE)
         }
+        "php" => Syntax::Code(&PHP),
         "css" | "scss" | "less" => Syntax::Code(&CSS),
         "py" | "python" | "python3" | "starlark" => Syntax::Code(&PYTHON),
-        "rb" | "ruby" | "perl" | "pl" | "r" | "julia" | "jl" | "elixir" | "ex" | "nim" | "coffee"
-        | "powershell" | "ps1" => Syntax::Code(&RUBY_LIKE),
-        "lua" | "haskell" | "hs" | "elm" | "ada" => Syntax::Code(&LUA_LIKE),
+        "rb" | "ruby" | "r" | "elixir" | "ex" | "exs" | "nim" | "coffee" => Syntax::Code(&RUBY_LIKE),
+        "perl" | "pl" => Syntax::Code(&PERL),
+        "julia" | "jl" => Syntax::Code(&JULIA),
+        "powershell" | "ps1" | "pwsh" => Syntax::Code(&POWERSHELL),
+        "lua" | "ada" => Syntax::Code(&LUA_LIKE),
+        "haskell" | "hs" | "elm" => Syntax::Code(&HASKELL),
         "sql" | "sqlite" | "postgres" | "postgresql" | "pgsql" | "mysql" | "plsql" => Syntax::Code(&SQL),
-        "sh" | "bash" | "zsh" | "shell" | "console" | "fish" | "dockerfile" | "docker" | "make"
-        | "makefile" => Syntax::Code(&SHELL),
+        "sh" | "bash" | "zsh" | "shell" | "console" | "fish" | "make" | "makefile" => Syntax::Code(&SHELL),
+        "dockerfile" | "docker" => Syntax::Code(&DOCKER),
         "json" | "jsonc" | "json5" | "jsonl" | "ndjson" => Syntax::Code(&JSON),
         "query" => Syntax::Code(&SEARCH_QUERY),
         "html" | "xml" | "svg" | "xhtml" | "rss" | "plist" => Syntax::Markup,

@@ -61,15 +61,18 @@ impl<'a> Lexer<'a> {
         while let Some(first) = self.text[self.position..end].chars().next() {
             let rest = &self.text[self.position..end];
             let is_comment = |begin: &&str| rest.starts_with(*begin) && self.can_begin_comment(begin);
-            if code.line_comments.iter().any(is_comment) {
+            let block_comment = code
+                .block_comments
+                .iter()
+                .find(|(begin, _)| rest.starts_with(begin));
+            if let Some((begin, end)) = block_comment {
+                self.push_token(TokenKind::Comment, length_through(rest, begin.len(), end));
+            } else if code.line_comments.iter().any(is_comment) {
                 self.push_token(TokenKind::Comment, line_length(rest));
-            } else if code.has_block_comments && rest.starts_with("/*") {
-                self.push_token(TokenKind::Comment, length_through(rest, 2, "*/"));
             } else if code.quotes.contains(first) {
                 self.take_quoted(code, rest, first);
             } else if first.is_ascii_digit() {
-                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_');
-                self.push_token(TokenKind::Number, prefix_length(rest, is_part));
+                self.push_token(TokenKind::Number, number_length(rest, code.has_digit_quotes));
             } else if Some(first) == code.sigil {
                 let name = 1 + prefix_length(&rest[1..], |c| {
                     is_word_char(c) || matches!(c, '{' | '}' | '?' | '@')
@@ -107,12 +110,16 @@ impl<'a> Lexer<'a> {
 
     fn take_word(&mut self, code: &CodeSyntax, rest: &str, first: char) {
         let begin = first.len_utf8();
-        let is_part = |c: char| is_word_char(c) || (c == '-' && code.has_keys);
+        let is_part =
+            |c: char| is_word_char(c) || (c == '-' && code.has_keys) || (c == '\'' && code.has_primes);
         let length = begin + prefix_length(&rest[begin..], is_part);
         let (word, after) = rest.split_at(length);
+        // `out.println`, but `0..end` and Rust's `.await`
+        let before = &self.text[..self.position];
+        let is_member = before.ends_with('.') && !before.ends_with("..") && word != "await";
         let is_word =
             |keyword: &str| keyword == word || (code.ignores_case && keyword.eq_ignore_ascii_case(word));
-        let kind = if code.keywords.split(' ').any(is_word) {
+        let kind = if !is_member && code.keywords.split(' ').any(is_word) {
             TokenKind::Keyword
         } else if after.starts_with('(') || (code.has_keys && after.starts_with(':')) {
             TokenKind::Name
@@ -169,10 +176,12 @@ impl<'a> Lexer<'a> {
     fn tokenize_settings(&mut self) {
         const SETTING_VALUES: CodeSyntax = CodeSyntax {
             line_comments: &["#"],
-            has_block_comments: false,
+            block_comments: &[],
             quotes: "\"'",
             has_triple_quotes: true,
             has_lifetimes: false,
+            has_primes: false,
+            has_digit_quotes: false,
             keywords: "true false null yes no on off",
             ignores_case: true,
             has_keys: true,
@@ -180,8 +189,8 @@ impl<'a> Lexer<'a> {
         };
         while !self.rest().is_empty() {
             let rest = self.rest();
-            let end = self.position + line_length(rest);
-            let text = &rest[..line_length(rest)];
+            let length = line_length(rest);
+            let (end, text) = (self.position + length, &rest[..length]);
             let indent = prefix_length(text, |c| c == ' ' || c == '\t' || c == '-');
             let begin = &text[indent..];
             if begin.starts_with(';') {
@@ -253,6 +262,27 @@ fn line_length(text: &str) -> usize {
 fn length_through(text: &str, after: usize, end: &str) -> usize {
     let found = text[after..].find(end);
     count_scanned(found.map_or(text.len(), |at| after + at + end.len()))
+}
+
+/// The length of a number, with its unit: `0x1F`, `1_000`, `10MB`, `1e-3`, `2..` is `2`.
+fn number_length(text: &str, has_digit_quotes: bool) -> usize {
+    let mut before = ' ';
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        let next = characters.peek().map_or(' ', |(_, c)| *c);
+        let is_exponent = |c: char| matches!(c, 'e' | 'E');
+        let is_part = match c {
+            '.' => next != '.' && before != '.',
+            '\'' => has_digit_quotes && next.is_ascii_hexdigit(),
+            '-' | '+' => is_exponent(before) && next.is_ascii_digit() && !text.starts_with("0x"),
+            c => is_word_char(c),
+        };
+        if !is_part {
+            return count_scanned(at);
+        }
+        before = c;
+    }
+    count_scanned(text.len())
 }
 
 /// The length of a string with its quotes. It ends with its line if nothing else ends it, except between

@@ -14,7 +14,7 @@ use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    chat_stream::{self, ChatRequest},
+    chat_stream::{self, ChatRequest, Turn},
     problem::{self, Problem},
     request::JsonBody,
     run_result::RunResult,
@@ -39,10 +39,13 @@ pub async fn start(
     headers: HeaderMap,
     request: Result<JsonBody<ChatRequest>, Problem>,
 ) -> Result<Response, Problem> {
-    let (started, with_diagnostics) = chat_stream::start_turn(&caller, &headers, request).await?;
+    let (started, with_diagnostics) = match chat_stream::start_turn(&caller, &headers, request).await? {
+        Turn::Started(started, with_diagnostics) => (started, with_diagnostics),
+        Turn::Queued(queued) => return Ok(queued.into_response()),
+    };
     tokio::select! {
         biased;
-        ended = caller.app.tokens.access_end(caller.access.clone()) => Ok(token_ended_response(&started, ended)),
+        ended = caller.app.access.access_end(caller.access.clone()) => Ok(token_ended_response(&started, ended)),
         response = wait_for_answer(&caller, &started, with_diagnostics) => match response {
             Err(error) if error.code == ErrorCode::Unavailable => Ok(unavailable_response(&started)),
             response => Ok(response?),

@@ -1,27 +1,19 @@
-//! Extracts the caller of a request under `/api`, which `security` has authenticated.
-
-use std::convert::Infallible;
+//! Extracts the caller of a request, which `security` has authenticated.
 
 use aide::OperationInput;
 use axum::{extract::FromRequestParts, http::request::Parts};
 
-use crate::{
-    app::{AppState, Caller, tokens::Access},
-    protocol::UserId,
-};
+use super::problem::Problem;
+use crate::app::{AppState, Caller, access::Access};
 
-/// Not a part of the request that a client chooses: its token, or none.
+/// Not a part of the request that a client chooses: its token, its session, or none.
 impl OperationInput for Caller {}
 
 impl FromRequestParts<AppState> for Caller {
-    type Rejection = Infallible;
+    type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Problem> {
         let access = parts.extensions.get::<Access>().cloned();
-        Ok(Self {
-            app: app.clone(),
-            user_id: access.as_ref().map_or(UserId::LOCAL, |access| access.user_id),
-            access,
-        })
+        Ok(Self::new(app.clone(), access)?)
     }
 }

@@ -2,6 +2,7 @@
 //! The run continues without a reader, and `GET /api/runs/{id}/events?after=N` resumes the stream.
 
 use axum::{
+    Json,
     extract::{Path, rejection::PathRejection},
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
@@ -11,22 +12,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    event_stream::{self, Projection},
-    interaction::InteractionFields,
+    event_stream,
+    interaction::parse_interaction,
     parameters::ParametersBody,
     problem::{self, Problem, bad_request},
     request::{JsonBody, QueryParameters},
-    run_result::{FinalEvent, RunResult},
-    tool_markers::{Frame, InsertedEvent, ToolMarkers},
+    run_projection::RunProjection,
+    tool_markers::ToolMarkers,
 };
 use crate::{
     app::{Caller, fingerprint, not_found, turns},
     hub::{Follower, Topic},
     protocol::{
-        ConversationId, Event, EventBody, IntentId, MessageId, PageContext, Position,
+        ApiError, AttachmentId, ConversationId, ErrorCode, IntentId, MessageId, PageContext, Position,
         intent::{ContinueRun, Regenerate, SendMessage, StartedRun},
     },
-    storage::{LoggedEvent, RunKey, StoredRun},
+    storage::{PageSize, RunKey, StorageError, StoredRun},
 };
 
 /// The header that identifies a request, so that a repeated request runs once.
@@ -34,14 +35,22 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// A message to be answered.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ChatRequest {
     /// The user's text.
     message: String,
+    /// Ids of uploaded files (`POST /api/files`) of this conversation. With files, the text may be empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<AttachmentId>,
     /// The conversation, which is created if it does not exist. Without it, a new one is created.
     conversation_id: Option<ConversationId>,
     /// `endpoint/model`, or the model's id alone if exactly one endpoint lists it. Default: the conversation's model,
     /// else the default model. An unknown or ambiguous name is rejected (422, `unknown_model`).
     model: Option<String>,
+    /// The id of the user's message that this one is another version of: it follows the same answer, and its branch
+    /// is shown from then on. The other version is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaces: Option<MessageId>,
     /// Names of tools that the model must use before it answers this message. Unknown names are rejected (422,
     /// `unknown_tool`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,8 +60,17 @@ pub struct ChatRequest {
     parameters: Option<ParametersBody>,
     /// The page and the items that the user has open.
     context: Option<PageContext>,
-    #[serde(flatten)]
-    how_said: InteractionFields,
+    /// The way in which the user sent it. Default: `text_input`.
+    #[schemars(extend("type" = "string", "enum" = ["text_input", "value_selected", "action_executed"]))]
+    interaction_type: Option<String>,
+    /// With `action_executed`: a server action offered by the last answer.
+    action: Option<String>,
+    /// With `action_executed`: the data of the action, unchanged.
+    data: Option<Value>,
+    /// While a run is active in the conversation, the message waits in its queue and is sent when the run and the
+    /// messages before it have ended: the response is 202. Without this, it is rejected (409, `run_active`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    queue: bool,
     /// Includes diagnostics in the payload.
     // Not part of the request's fingerprint: the same request with another value is the same.
     #[serde(default, skip_serializing)]
@@ -63,22 +81,62 @@ pub struct ChatRequest {
     conversation_history: Option<Value>,
 }
 
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 /// Saves the message, starts the run and streams it.
 pub async fn start(
     caller: Caller,
     headers: HeaderMap,
     request: Result<JsonBody<ChatRequest>, Problem>,
 ) -> Result<Response, Problem> {
-    let (started, diagnostics) = start_turn(&caller, &headers, request).await?;
+    let (started, diagnostics) = match start_turn(&caller, &headers, request).await? {
+        Turn::Started(started, diagnostics) => (started, diagnostics),
+        Turn::Queued(queued) => return Ok(queued.into_response()),
+    };
     stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
 
-/// Saves the message and starts the run. Also returns true if the diagnostics of the answer are requested.
+/// The result of a message.
+pub enum Turn {
+    /// Its run, and true if the diagnostics of the answer are requested.
+    Started(StartedRun, bool),
+    /// It waits in the queue.
+    Queued(QueuedTurn),
+}
+
+/// A message that waits for the end of the conversation's run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "QueuedTurn")]
+pub struct QueuedTurn {
+    conversation_id: ConversationId,
+    user_message_id: MessageId,
+    /// The answer to come, and its run. It is found once the run has begun.
+    message_id: MessageId,
+    /// `queued`.
+    status: QueuedStatus,
+}
+
+/// The state of a message that waits.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum QueuedStatus {
+    Queued,
+}
+
+impl IntoResponse for QueuedTurn {
+    fn into_response(self) -> Response {
+        (StatusCode::ACCEPTED, Json(self)).into_response()
+    }
+}
+
+/// Saves the message and starts the run, or queues the message.
 pub async fn start_turn(
     caller: &Caller,
     headers: &HeaderMap,
     request: Result<JsonBody<ChatRequest>, Problem>,
-) -> Result<(StartedRun, bool), Problem> {
+) -> Result<Turn, Problem> {
     let JsonBody(mut request) = request?;
     if request.conversation_history.is_some() {
         return Err(bad_request(
@@ -86,7 +144,11 @@ pub async fn start_turn(
              conversation_id.",
         ));
     }
-    let interaction = request.how_said.parse()?;
+    let interaction = parse_interaction(
+        request.interaction_type.as_deref(),
+        request.action.as_deref(),
+        request.data.as_ref(),
+    )?;
     request.context = caller.app.pages.normalize(request.context)?;
     let fingerprint = fingerprint(&request)?;
     let intent = SendMessage {
@@ -94,14 +156,53 @@ pub async fn start_turn(
         conversation_id: request.conversation_id.unwrap_or_default(),
         user_message_id: MessageId::new(),
         text: request.message,
+        files: request.files,
         model: request.model,
+        replaces: request.replaces,
         force_tools: request.force_tools,
         parameters: request.parameters.map(ParametersBody::into_raw),
         context: request.context,
         interaction,
     };
-    let started = turns::send(caller, intent, fingerprint).await?;
-    Ok((started, request.diagnostics))
+    if !request.queue {
+        let started = turns::send(caller, intent, fingerprint).await?;
+        return Ok(Turn::Started(started, request.diagnostics));
+    }
+    let started = turns::send_or_queue(caller, intent, fingerprint).await?;
+    // In this order: a message leaves the queue when its run begins.
+    if is_queued(caller, &started).await? {
+        return Ok(Turn::Queued(QueuedTurn {
+            conversation_id: started.conversation_id,
+            user_message_id: started.user_message_id,
+            message_id: started.assistant_message_id,
+            status: QueuedStatus::Queued,
+        }));
+    }
+    let run = started.assistant_message_id;
+    match caller.app.storage.run(caller.user_id, run).await? {
+        Some(_) => Ok(Turn::Started(started, request.diagnostics)),
+        // A repeated request whose message was removed since then.
+        None => Err(ApiError::new(
+            ErrorCode::NotFound,
+            "This message was removed from the queue before it was sent. To send it, repeat it with another \
+             Idempotency-Key.",
+        )
+        .into()),
+    }
+}
+
+/// Returns true if the message of a run waits in its conversation's queue.
+async fn is_queued(caller: &Caller, started: &StartedRun) -> Result<bool, StorageError> {
+    let (storage, user_id) = (&caller.app.storage, caller.user_id);
+    let smallest = PageSize {
+        messages: 1,
+        bytes: 1,
+    };
+    let transcript = storage
+        .transcript(user_id, started.conversation_id, smallest, None)
+        .await?;
+    let queue = transcript.map(|found| found.queue.messages).unwrap_or_default();
+    Ok(queue.iter().any(|queued| queued.id == started.user_message_id))
 }
 
 /// The options of a new answer's stream.
@@ -261,125 +362,4 @@ pub(super) fn parse_intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> 
         .ok()
         .and_then(|value| value.trim_matches('"').parse().ok());
     parsed.ok_or_else(|| bad_request("The header Idempotency-Key must be a UUID."))
-}
-
-/// Projects the log to the events of one run. The last one includes the whole answer.
-struct RunProjection {
-    caller: Caller,
-    run: RunKey,
-    /// The position of the last event that the reader has seen.
-    after: Position,
-    markers: ToolMarkers,
-    /// If true, the last event includes the diagnostics.
-    diagnostics: bool,
-}
-
-impl RunProjection {
-    /// Returns true if this is the run's last event. A final event is not the last one if the run was
-    /// continued after it. An unreadable event may be the last one.
-    async fn is_last(&self, logged: &LoggedEvent) -> bool {
-        let is_damaged = logged.event.body == EventBody::Damaged;
-        if !is_damaged && logged.event.body.terminal_status().is_none() {
-            return false;
-        }
-        let storage = &self.caller.app.storage;
-        match storage.run(self.run.user_id, self.run.message_id).await {
-            Ok(Some(run)) => run.last_position == Some(logged.event.position),
-            _ => !is_damaged,
-        }
-    }
-}
-
-impl Projection for RunProjection {
-    async fn frames(&mut self, logged: &LoggedEvent) -> (Vec<String>, bool) {
-        let frames = self.frames_with_markers(logged).await;
-        if logged.event.position <= self.after {
-            return (Vec::new(), false);
-        }
-        let mut is_last = false;
-        let mut data = Vec::with_capacity(frames.len());
-        for frame in frames {
-            data.push(match frame {
-                Frame::Logged => {
-                    let (json, last) = self.logged(logged).await;
-                    is_last = last;
-                    json
-                }
-                Frame::Delta { offset, text } => text_delta_json(&logged.event, offset, text),
-                Frame::Inserted(addition) => to_json(&InsertedEvent::new(&logged.event, &addition)),
-            });
-        }
-        (data, is_last)
-    }
-
-    async fn is_over(&mut self) -> bool {
-        // The deletion of a conversation also deletes its runs: no more events will come.
-        matches!(
-            self.caller
-                .app
-                .storage
-                .run(self.run.user_id, self.run.message_id)
-                .await,
-            Ok(None)
-        )
-    }
-}
-
-impl RunProjection {
-    /// Returns the frames of an event and the markers inserted with it.
-    async fn frames_with_markers(&mut self, logged: &LoggedEvent) -> Vec<Frame> {
-        let body = &logged.event.body;
-        if self.markers.is_behind(body) {
-            let storage = &self.caller.app.storage;
-            let found = storage.message(self.run.user_id, self.run.message_id).await;
-            if let Ok(Some((_, message))) = found
-                && let Some(answer) = message.assistant()
-            {
-                self.markers.catch_up(answer, body);
-            }
-        }
-        self.markers.frames(body)
-    }
-
-    /// Returns an event as it was logged, with the answer if it is the last one.
-    async fn logged(&self, logged: &LoggedEvent) -> (String, bool) {
-        if !self.is_last(logged).await {
-            return (logged.json.clone(), false);
-        }
-        let with_payload = async {
-            let RunKey {
-                user_id,
-                conversation_id,
-                message_id,
-            } = self.run;
-            let storage = &self.caller.app.storage;
-            let (_, message) = storage.message(user_id, message_id).await.ok()??;
-            let answer = RunResult::load(&self.caller, conversation_id, &message, self.diagnostics).await;
-            let last = FinalEvent {
-                event: &logged.event,
-                payload: answer.ok()??,
-            };
-            serde_json::to_string(&last).ok()
-        };
-        (with_payload.await.unwrap_or_else(|| logged.json.clone()), true)
-    }
-}
-
-/// Returns the JSON of a text event with only a part of its text.
-fn text_delta_json(event: &Event, offset: usize, text: String) -> String {
-    let mut event = event.clone();
-    if let EventBody::TextDelta {
-        offset: old_offset,
-        text: old_text,
-        ..
-    } = &mut event.body
-    {
-        (*old_offset, *old_text) = (offset, text);
-    }
-    to_json(&event)
-}
-
-/// Serializes an event. The types that are written here always serialize.
-fn to_json(event: &impl Serialize) -> String {
-    serde_json::to_string(event).unwrap_or_default()
 }

@@ -14,7 +14,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::upload::{PacedBody, UploadPace};
+use super::{
+    client::PeerAddress,
+    upload::{PacedBody, UploadPace},
+};
 use crate::settings::Settings;
 
 /// Serves connections of `listener` until `down` is cancelled. Returns after the last request was answered.
@@ -34,8 +37,8 @@ pub async fn serve(mut listener: TcpListener, routes: Router, settings: &Setting
             biased;
             () = down.cancelled() => break,
             // `accept` handles its own errors: without free sockets it waits for a moment.
-            (stream, _) = Listener::accept(&mut listener) => {
-                connections.spawn(serve_connection(http.clone(), stream, routes.clone(), pace, down.clone()));
+            (stream, peer) = Listener::accept(&mut listener) => {
+                connections.spawn(serve_connection(http.clone(), (stream, PeerAddress(peer)), routes.clone(), pace, down.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
@@ -46,7 +49,7 @@ pub async fn serve(mut listener: TcpListener, routes: Router, settings: &Setting
 
 async fn serve_connection(
     http: http1::Builder,
-    stream: TcpStream,
+    (stream, peer): (TcpStream, PeerAddress),
     routes: Router,
     pace: UploadPace,
     down: CancellationToken,
@@ -55,7 +58,7 @@ async fn serve_connection(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY");
     }
-    let service = routes.map_request(move |request: Request<Incoming>| with_upload_pace(request, pace));
+    let service = routes.map_request(move |request: Request<Incoming>| with_upload_pace(request, peer, pace));
     let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
     pin!(connection);
     let ended = tokio::select! {
@@ -70,9 +73,10 @@ async fn serve_connection(
     }
 }
 
-fn with_upload_pace(request: Request<Incoming>, pace: UploadPace) -> Request<Body> {
+fn with_upload_pace(request: Request<Incoming>, peer: PeerAddress, pace: UploadPace) -> Request<Body> {
     let (mut parts, body) = request.into_parts();
     let body = PacedBody::new(body, pace);
     parts.extensions.insert(body.slow());
+    parts.extensions.insert(peer);
     Request::from_parts(parts, Body::new(body))
 }

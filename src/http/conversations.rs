@@ -3,20 +3,21 @@
 use axum::{
     Json,
     extract::{Path, rejection::PathRejection},
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    chat_stream::parse_intent_id,
     problem::{self, Problem, bad_request},
     request::{JsonBody, QueryParameters},
 };
 use crate::{
-    app::{Caller, not_found},
+    app::{Caller, fingerprint, not_found},
     protocol::{
         ConversationId, ConversationList, Message, MessageId, Position, Timestamp,
-        conversation_list::ListCursor,
+        conversation_list::ListCursor, intent::BranchConversation,
     },
     storage::{Change, PageSize, StoredConversation},
 };
@@ -153,6 +154,29 @@ pub async fn rename(
         })
         .await?;
     Ok(Json(load_conversation(&caller, conversation_id).await?))
+}
+
+/// `POST /api/messages/{id}/branch`: copies the branch up to a message into a new conversation.
+pub async fn branch(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Result<Json<Conversation>, Problem> {
+    let intent_id = parse_intent_id(&headers)?;
+    let intent = BranchConversation {
+        intent_id,
+        message_id: problem::parse_message_id(path)?,
+        conversation_id: ConversationId(intent_id.0),
+    };
+    let (user_id, fingerprint) = (caller.user_id, fingerprint(&intent)?);
+    caller
+        .commit(Change::BranchConversation {
+            user_id,
+            intent,
+            fingerprint,
+        })
+        .await?;
+    Ok(Json(load_conversation(&caller, intent.conversation_id).await?))
 }
 
 /// `DELETE /api/conversations/{id}`: deletes it with all its contents, and stops its run. Deleting it again

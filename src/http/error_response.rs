@@ -85,7 +85,8 @@ fn is_program_path(path: &str) -> bool {
     is_api(path) || is_path_below("/v1", path)
 }
 
-fn accepts_html(request: &HeaderMap) -> bool {
+/// Returns true if a request is a browser's for a page.
+pub fn accepts_html(request: &HeaderMap) -> bool {
     let mut accepted = request.get_all(header::ACCEPT).iter();
     accepted.any(|value| value.to_str().is_ok_and(|types| types.contains("text/html")))
 }

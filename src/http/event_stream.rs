@@ -21,7 +21,7 @@ use super::{
 use crate::{
     app::{
         AppState, Caller,
-        tokens::{Access, AccessEnd},
+        access::{Access, AccessEnd},
     },
     hub::{Follower, FollowerItem, Topic},
     protocol::error::excerpt,
@@ -142,7 +142,7 @@ struct EventStreamBody<P> {
     heartbeat: Duration,
     next_heartbeat_at: Instant,
     shutdown: CancellationToken,
-    /// Resolves when the token of the request is no longer valid.
+    /// Resolves when the token or the session of the request is no longer valid.
     access_end: AccessEnd,
     is_over: bool,
 }
@@ -163,7 +163,7 @@ pub fn respond(
         // proxy.
         next_heartbeat_at: Instant::now(),
         shutdown: app.shutdown.clone(),
-        access_end: app.tokens.access_end(access),
+        access_end: app.access.access_end(access),
         is_over: false,
     };
     let chunks = stream::unfold(streaming, |mut streaming| async move {
@@ -206,7 +206,7 @@ impl<P: Projection> EventStreamBody<P> {
             ended = &mut self.access_end => return match ended {
                 Ok(()) => None,
                 Err(error) => {
-                    tracing::error!(%error, "cannot read a token");
+                    tracing::error!(%error, "cannot read a token or a session");
                     Some(self.final_notice(StreamNotice::Unavailable))
                 }
             },

@@ -1,7 +1,7 @@
 //! Sending a message and stopping an answer from a page without scripts, by a plain form.
 
 use axum::{
-    extract::{Form, State, rejection::FormRejection},
+    extract::{Form, rejection::FormRejection},
     http::{HeaderValue, StatusCode, header},
     response::{Html, IntoResponse, Redirect, Response},
 };
@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    app::{AppState, Caller, fingerprint, turns},
+    app::{Caller, fingerprint, turns},
     assets::Manifest,
     protocol::{
         ApiError, ConversationId, ErrorCode, IntentId, Interaction, MessageId, error::excerpt,
@@ -33,18 +33,15 @@ pub struct ComposerForm {
 }
 
 /// `POST /send`: saves the message and starts its run, or stops one, and shows the conversation.
-pub async fn send(
-    State(app): State<AppState>,
-    composed: Result<Form<ComposerForm>, FormRejection>,
-) -> Response {
+pub async fn send(caller: Caller, composed: Result<Form<ComposerForm>, FormRejection>) -> Response {
     let composed = match composed {
         Ok(Form(composed)) => composed,
         Err(rejection) => {
             return rejection_page(&invalid_form(&rejection), ComposerForm::default(), Vec::new());
         }
     };
-    let models = app.models.clone();
-    match submit(Caller::local(app), &composed).await {
+    let models = caller.app.models.clone();
+    match submit(caller, &composed).await {
         Ok(path) => Redirect::to(&path).into_response(),
         Err(error) if error.code == ErrorCode::UnknownModel => {
             rejection_page(&error, composed, models.list().await.models)
@@ -70,13 +67,15 @@ async fn submit(caller: Caller, composed: &ComposerForm) -> Result<String, ApiEr
         conversation_id,
         user_message_id: parse_id(&composed.message_id)?,
         text: composed.message.clone(),
+        files: Vec::new(),
         model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
+        replaces: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,
         interaction: Interaction::TextInput,
     };
-    turns::send(&caller, intent, fingerprint(composed)?).await?;
+    turns::send_or_queue(&caller, intent, fingerprint(composed)?).await?;
     Ok(path)
 }
 
@@ -212,6 +211,7 @@ mod tests {
             id: text.into(),
             name: text.into(),
             endpoint: text.into(),
+            capabilities: crate::protocol::ModelCapabilities::default(),
         }];
         let response = rejection_page(&ApiError::new(ErrorCode::UnknownModel, text), composed, models);
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();

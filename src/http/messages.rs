@@ -39,6 +39,18 @@ pub async fn get(
     }))
 }
 
+/// `DELETE /api/messages/{id}`: deletes a message of the user with all that follow it.
+pub async fn delete(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, Problem> {
+    let message_id = problem::parse_message_id(path)?;
+    let found = caller.app.storage.message(caller.user_id, message_id).await?;
+    let (conversation_id, _) = found.ok_or_else(not_found)?;
+    app::deletion::delete_message(&caller, conversation_id, message_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// A message and its conversation.
 // Not a `serde_json::Value`: the arguments of a tool call may be nested deeper than that type supports.
 #[derive(Serialize, JsonSchema)]
@@ -107,6 +119,7 @@ pub async fn stop_run(
 
 /// The answer to an approval request.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 #[schemars(rename = "ApprovalAnswer")]
 pub struct ApprovalRequest {
     /// The index of the call in its run.

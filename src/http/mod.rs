@@ -20,10 +20,12 @@ use tower_http::compression::{
 use self::openapi::operations;
 use crate::app::AppState;
 
-mod attachment;
+mod accounts;
+mod authentication;
 mod batch;
 mod caller;
 mod chat_stream;
+mod client;
 mod connections;
 mod content_disposition;
 mod conversations;
@@ -31,7 +33,9 @@ mod cors;
 mod diagnostics;
 mod error_response;
 mod event_stream;
+mod files;
 mod form;
+mod frame;
 mod interaction;
 mod messages;
 pub mod openapi;
@@ -42,6 +46,7 @@ mod payloads;
 mod problem;
 mod request;
 mod rpc;
+mod run_projection;
 mod run_result;
 mod security;
 mod tool_markers;
@@ -54,7 +59,7 @@ fn contract_routes() -> ApiRouter<AppState> {
     ApiRouter::new()
         .api_route(
             "/api/attachments/{attachment_id}",
-            get_with(attachment::get, operations::get_attachment),
+            get_with(files::get, operations::get_attachment),
         )
         .api_route("/api/chat/batch", post_with(batch::start, operations::chat_batch))
         .api_route(
@@ -96,9 +101,19 @@ fn contract_routes() -> ApiRouter<AppState> {
             "/api/events",
             get_with(event_stream::stream_user_log, operations::follow_events),
         )
+        .api_route("/api/files", post_with(files::upload, operations::upload_file))
+        .api_route(
+            "/api/files/{file_id}",
+            get_with(files::get, operations::get_file).delete_with(files::delete, operations::delete_file),
+        )
         .api_route(
             "/api/messages/{message_id}",
-            get_with(messages::get, operations::get_message),
+            get_with(messages::get, operations::get_message)
+                .delete_with(messages::delete, operations::delete_message),
+        )
+        .api_route(
+            "/api/messages/{message_id}/branch",
+            post_with(conversations::branch, operations::branch_conversation),
         )
         .api_route(
             "/api/messages/{message_id}/diagnostics",
@@ -160,7 +175,9 @@ pub fn router(app: AppState) -> Router {
         .route("/v1/{*unknown}", any(error_response::unknown_address))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/send", post(form::send))
+        .route(frame::PATH, post(frame::show))
         .merge(page)
+        .merge(accounts::routes())
         .method_not_allowed_fallback(error_response::method_not_allowed)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)

@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderValue, StatusCode, Uri, header, request::Parts},
     middleware::{self, Next},
     response::Response,
-    routing::{any, get},
+    routing::{any, get, post},
 };
 use futures::TryStreamExt;
 use leptos::{
@@ -19,17 +19,17 @@ use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{attachment, event_stream, payloads, rpc};
+use super::{accounts::SIGN_IN_PATH, event_stream, files, frame, payloads, rpc};
 use crate::{
-    app::AppState,
+    app::{AppState, access::Access},
     assets::{self, Manifest, dev_reload},
     notices::Notice,
     ui::Root,
 };
 
-/// Applies the chosen theme before the first paint, so that no page flashes in the wrong one.
-const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('parlor-theme');\
-                     if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
+/// Applies the chosen theme and hides the sidebar before the first paint, so that no page flashes in the wrong look.
+pub const LOOK_SCRIPT: &str = "try{const t=localStorage.getItem('parlor-theme'),d=document.documentElement.dataset;\
+                     if(t==='light'||t==='dark')d.theme=t;if(localStorage.getItem('parlor-sidebar'))d.sidebar='hidden'}catch{}";
 
 /// Returns the routes of the pages, of their server functions and of their assets.
 pub fn routes(app: &AppState) -> Router<AppState> {
@@ -45,7 +45,8 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         // The page's own routes to data that the API also has. A proxy's password makes browsers send an
         // `Authorization` header, which the API rejects and these routes ignore.
         .route("/rpc/events", get(event_stream::stream_user_log))
-        .route("/rpc/attachments/{attachment_id}", get(attachment::get))
+        .route("/rpc/attachments/{attachment_id}", get(files::get))
+        .route("/rpc/files/{file_id}", get(files::get))
         .route(
             "/rpc/conversations/{conversation_id}/payloads/{payload_id}/file",
             get(payloads::file),
@@ -55,6 +56,8 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .route("/rpc/{*unknown}", any(|| async { StatusCode::NOT_FOUND }))
         // Server functions read their bodies themselves, without the other handlers' limit.
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
+        // An upload has a limit of its own.
+        .route(rpc::UPLOAD_PATH, post(files::upload))
         .layer(middleware::from_fn(rpc::check_and_format_errors))
         .layer(middleware::from_fn(replace_nul))
         .merge(assets::router())
@@ -76,7 +79,12 @@ const PLAIN_PARAMETER: &str = "plain";
 fn shell() -> impl IntoView {
     let nonce = use_nonce();
     if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), &nonce) {
-        response.insert_header(header::CONTENT_SECURITY_POLICY, content_security_policy(nonce));
+        let parts = use_context::<Parts>();
+        let host = parts
+            .as_ref()
+            .and_then(|parts| parts.headers.get(header::HOST)?.to_str().ok());
+        let policy = content_security_policy(nonce, host.unwrap_or_default());
+        response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
         // A page contains one user's current data.
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
@@ -93,6 +101,9 @@ fn shell() -> impl IntoView {
         let notice = |Notice { title, text }| view! { <details open><summary>{title}</summary><p>{text}</p></details> };
         view! { <aside class="notices" aria-label="Notices">{found.into_iter().map(notice).collect_view()}</aside> }
     });
+    let user = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Access>().cloned());
+    let user = user.map(|access| access.user_id.to_string());
+    let signed_out = user.is_some().then(signed_out_notice);
     let Manifest { js, wasm, css } = Manifest::current();
     // A conversation is not hydrated without this module, so it must not load after everything else.
     let markdown = wasm.rsplit_once('/').filter(|_| uri.path().starts_with("/c/"));
@@ -108,12 +119,12 @@ fn shell() -> impl IntoView {
     let script = if is_plain { PLAIN_SCRIPT.to_owned() } else { start };
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-long-answer-ms=long_answer data-state=is_plain.then_some("plain")>
+        <html lang="en" data-long-answer-ms=long_answer data-user=user data-state=is_plain.then_some("plain")>
             <head>
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content"/>
                 <meta name="color-scheme" content="light dark"/>
-                <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
+                <script nonce=nonce.clone()>{LOOK_SCRIPT}</script>
                 <link rel="stylesheet" href=css/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 {preloaded}
@@ -124,6 +135,7 @@ fn shell() -> impl IntoView {
             <body>
                 <Root/>
                 {start_failure_notices(interactive_address(&uri))}
+                {signed_out}
                 {found}
                 <script nonce=nonce>{SCROLL_TO_END_SCRIPT}</script>
             </body>
@@ -151,6 +163,17 @@ fn start_failure_notices(again: String) -> impl IntoView {
             </p>
             <a class="button" target="_self" href=again>"Reload"</a>
             <a class="button" target="_self" href=plain>"Open the plain page"</a>
+        </div>
+    }
+}
+
+/// Returns the notice for a page whose session has ended. The browser half shows it then.
+fn signed_out_notice() -> impl IntoView {
+    view! {
+        <div class="start-notice signed-out" role="alert">
+            <p>"You are signed out. What you wrote is kept in this browser, and what waits is sent when you are back."</p>
+            // The page for signing in leads back to the page that it was opened from.
+            <a class="button button-primary" target="_self" href=SIGN_IN_PATH>"Sign in"</a>
         </div>
     }
 }
@@ -199,13 +222,20 @@ fn replace_nul_bytes(chunk: Bytes) -> Bytes {
     parts.join("\u{fffd}".as_bytes()).into()
 }
 
-/// Returns the policy: scripts are our own or carry this page's nonce, and nothing is loaded from other
-/// origins.
-fn content_security_policy(nonce: &Nonce) -> HeaderValue {
+/// Returns the policy: scripts are our own or carry this page's nonce, nothing is loaded from other origins, and frames
+/// have one address only.
+fn content_security_policy(nonce: &Nonce, host: &str) -> HeaderValue {
+    // Policies have no IPv6 addresses.
+    let is_host = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
+    let frames = if host.is_empty() || !host.chars().all(is_host) {
+        "'self'".to_owned()
+    } else {
+        [host, frame::PATH].concat()
+    };
     let policy = format!(
         "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; \
-         connect-src 'self'; img-src 'self' data:; media-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors 'none'"
+         connect-src 'self'; img-src 'self' data:; media-src 'self'; font-src 'self'; frame-src {frames}; form-action 'self'; \
+         base-uri 'none'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }

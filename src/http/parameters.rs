@@ -21,14 +21,18 @@ use crate::{
 /// Requested parameters. Numbers may be strings; a missing parameter is unset. Invalid values are rejected (422,
 /// `invalid_parameters`).
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 #[schemars(rename = "ParametersRequest")]
 pub struct ParametersBody {
     /// The sampling temperature, from 0 to 2.
     #[schemars(extend("type" = ["number", "string", "null"]))]
     temperature: Option<json::RawJson>,
-    /// `minimal`, `low`, `medium` or `high`.
+    /// `off`, `on`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`. A model that does not take it uses the
+    /// closest one that it takes.
     thinking_level: Option<String>,
+    /// The maximum of thinking in tokens, in place of a level.
+    #[schemars(extend("type" = ["integer", "string", "null"]))]
+    thinking_budget: Option<json::RawJson>,
     /// The maximum length of an answer in tokens, thinking included.
     #[schemars(extend("type" = ["integer", "string", "null"]))]
     max_completion_tokens: Option<json::RawJson>,
@@ -44,6 +48,7 @@ impl ParametersBody {
         ParameterInput {
             temperature: typed(self.temperature),
             thinking_level: self.thinking_level.unwrap_or_default(),
+            thinking_budget: typed(self.thinking_budget),
             max_completion_tokens: typed(self.max_completion_tokens),
         }
     }

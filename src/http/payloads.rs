@@ -61,6 +61,7 @@ pub async fn file(
 
 /// The user's verdict on a proposal.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct VerdictRequest {
     verdict: Verdict,
 }

@@ -1,6 +1,8 @@
 //! The extractors of the public contract. A rejection is a problem, and the OpenAPI document describes the
 //! extracted type.
 
+use std::{fmt, marker::PhantomData};
+
 use aide::{
     OperationInput,
     generate::GenContext,
@@ -13,22 +15,48 @@ use axum::{
     http::request::Parts,
 };
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 use super::{
     openapi::generator::{add_problems, content, request_object, request_schema},
     problem::Problem,
 };
 
-/// The body of a request, as JSON.
+/// The body of a request, a JSON object.
 pub struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let Json(body) = Json::from_request(request, state).await?;
+        let Json(Object(body)) = Json::from_request(request, state).await?;
         Ok(Self(body))
+    }
+}
+
+/// A value that is read from an object only. Serde's own structs accept arrays of their fields' values, too.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
     }
 }
 

@@ -19,12 +19,16 @@ use crate::protocol::{ApiError, ErrorCode};
 /// More than any error needs: [`ApiError::new`] limits its message.
 const MAX_ERROR_BYTES: usize = 256 << 10;
 
+/// The address of the page's uploads. Their type is neither that of a form nor that of a page's script without permission.
+pub const UPLOAD_PATH: &str = "/rpc/files";
+
 /// Checks requests to `/rpc` and formats their errors.
 pub async fn check_and_format_errors(mut request: Request, next: Next) -> Response {
     if !is_rpc(request.uri().path()) {
         return next.run(request).await;
     }
-    if request.method() == Method::POST && !is_json(request.headers()) {
+    let is_upload = request.uri().path() == UPLOAD_PATH && is_octet_stream(request.headers());
+    if request.method() == Method::POST && !is_json(request.headers()) && !is_upload {
         return respond(&ApiError::new(
             ErrorCode::UnsupportedMediaType,
             "The request's body must be JSON, with Content-Type: application/json. Nothing was changed.",
@@ -69,10 +73,19 @@ pub fn respond(error: &ApiError) -> Response {
 /// Returns true if the content type is the one that the page sends. A page of another origin cannot send it
 /// without a preflight request.
 fn is_json(headers: &HeaderMap) -> bool {
+    has_content_type(headers, "application/json")
+}
+
+/// Returns true if the content type is that of an upload, for which the same holds.
+fn is_octet_stream(headers: &HeaderMap) -> bool {
+    has_content_type(headers, "application/octet-stream")
+}
+
+fn has_content_type(headers: &HeaderMap, wanted: &str) -> bool {
     let value = headers.get(header::CONTENT_TYPE);
     let value = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = value.split_once(';').map_or(value, |(essence, _)| essence);
-    essence.trim().eq_ignore_ascii_case("application/json")
+    essence.trim().eq_ignore_ascii_case(wanted)
 }
 
 /// Returns the error for a status that has no [`ApiError`] of its own.

@@ -1,52 +1,83 @@
-//! Access control: until there are accounts, only Parlor's own pages, programs on this machine, and clients
-//! with a token.
+//! Access control: the checks before every handler.
 //!
-//! The server listens on loopback only. The remaining threat is other web pages in this machine's browsers:
-//! through a name of theirs that resolves to loopback (DNS rebinding, checked by `Host`), and through
-//! cross-site requests (`Origin`, `Sec-Fetch-Site`). This covers every method: a request that only reads can
-//! also trigger requests to other servers.
+//! 1. `Host`: a page of another site can make its own name resolve to Parlor's address (DNS rebinding).
+//! 2. The identity ([`authentication`]): a token, a session, a user named by a proxy, or the local user.
+//! 3. Cross-site requests (`Origin`, `Sec-Fetch-Site`), of every method: a request that only reads can also trigger requests to
+//!    other servers.
+//! 4. With accounts, everything but the pages for signing in and the files of the page needs an identity.
 //!
 //! Other pages have no token, so a request with one may come from any origin ([`cors`] allows it). No browser
 //! sends a token by itself, so it cannot be used in the user's name. A request with an invalid token is
 //! rejected; it does not count as one without a token.
 
+use std::time::Duration;
+
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, header},
     middleware::Next,
-    response::Response,
+    response::{IntoResponse, Redirect, Response},
 };
 
-use super::{cors, error_response, origin::RequestHead, upload::SlowUpload};
+use super::{
+    accounts::whole_seconds,
+    authentication::{self, Identity},
+    client::{Client, PeerAddress},
+    cors, error_response,
+    origin::RequestHead,
+    upload::SlowUpload,
+};
 use crate::{
     app::{
         AppState,
-        tokens::{self, Access},
+        access::{Access, Credential},
+        accounts::RequestKey,
+        tokens,
     },
+    assets,
     protocol::{ApiError, ErrorCode},
+    settings::AuthMode,
 };
+
+/// Browsers that have seen it use TLS for a year.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Accepts or rejects a request, and adds the security headers to every response.
 pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
+    let peer = request.extensions().get::<PeerAddress>().copied();
+    let client = Client::new(peer, request.headers(), &app.settings.server.proxies);
+    request.extensions_mut().insert(client);
     let head = RequestHead {
         method: request.method(),
         uri: request.uri(),
         headers: request.headers(),
     };
-    let admitted = admit(&app, head).await;
+    let admitted = admit(&app, head, &client).await;
     let mut response = match admitted {
         Ok(Admission::Preflight) => cors::allow(request, next).await,
         Ok(Admission::CrossSiteSearch) => error_response::confirm_search_page(request.uri()),
-        Ok(Admission::Granted(access)) => {
-            if let Some(access) = access {
-                request.extensions_mut().insert(access);
+        Ok(Admission::SignIn(page)) => Redirect::to(&page).into_response(),
+        Ok(Admission::Granted(identity)) => {
+            let extensions = request.extensions_mut();
+            if let Some(access) = identity.access {
+                extensions.insert(access);
+            }
+            if let Some(account) = identity.account {
+                extensions.insert(account);
             }
             call_next(request, next).await
         }
-        Err(error) => error_response::respond(request.uri(), request.headers(), error),
+        Err(rejection) => {
+            let mut response = error_response::respond(request.uri(), request.headers(), rejection.error);
+            if let Some(wait) = rejection.retry_after {
+                let seconds = HeaderValue::from(whole_seconds(wait));
+                response.headers_mut().insert(header::RETRY_AFTER, seconds);
+            }
+            response
+        }
     };
     let headers = response.headers_mut();
-    add_security_headers(headers);
+    add_security_headers(headers, &client);
     response
 }
 
@@ -65,14 +96,15 @@ async fn call_next(request: Request, next: Next) -> Response {
     response
 }
 
-fn add_security_headers(headers: &mut HeaderMap) {
-    let always = [
+fn add_security_headers(headers: &mut HeaderMap, client: &Client) {
+    let defaults = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
     ];
-    for (name, value) in always {
-        headers.insert(name, HeaderValue::from_static(value));
+    for (name, value) in defaults {
+        // Frames have stricter ones, and may be framed by Parlor's page.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     headers.insert(
         "cross-origin-opener-policy",
@@ -82,6 +114,9 @@ fn add_security_headers(headers: &mut HeaderMap) {
         "cross-origin-resource-policy",
         HeaderValue::from_static("same-origin"),
     );
+    if client.is_tls {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+    }
     // A page sets its own policy, with its nonce.
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
@@ -91,13 +126,30 @@ fn add_security_headers(headers: &mut HeaderMap) {
 }
 
 /// An accepted request.
-enum Admission {
+pub(super) enum Admission {
     /// A browser asks whether a page of another site may send a token.
     Preflight,
     /// A page of another site opens an address that asks other hosts, without a click by the user.
     CrossSiteSearch,
-    /// The token of the request, if it has one.
-    Granted(Option<Access>),
+    /// People have to sign in first, on this page.
+    SignIn(String),
+    Granted(Identity),
+}
+
+/// A rejected request.
+pub(super) struct Rejection {
+    error: ApiError,
+    /// The time after which the request may succeed.
+    retry_after: Option<Duration>,
+}
+
+impl<E: Into<ApiError>> From<E> for Rejection {
+    fn from(error: E) -> Self {
+        Self {
+            error: error.into(),
+            retry_after: None,
+        }
+    }
 }
 
 /// Returns the admission of a request.
@@ -105,34 +157,65 @@ enum Admission {
 /// # Errors
 ///
 /// If the request is rejected.
-async fn admit(app: &AppState, head: RequestHead<'_>) -> Result<Admission, ApiError> {
+async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result<Admission, Rejection> {
     let (path, headers) = (head.uri.path(), head.headers);
     let allowed = &app.settings.server.allowed_hosts;
     let host = head.check_host(allowed)?;
     if head.is_upgrade() {
         let why = "Parlor supports HTTP only, no WebSockets. Nothing was done.";
-        return Err(ApiError::new(ErrorCode::Forbidden, why));
+        return Err(ApiError::new(ErrorCode::Forbidden, why).into());
     }
     if headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some() {
         let why = "The request has more than one Content-Type. Nothing was done.";
-        return Err(ApiError::new(ErrorCode::BadRequest, why));
+        return Err(ApiError::new(ErrorCode::BadRequest, why).into());
     }
     if is_api(path) {
         if cors::is_preflight(head.method, headers) {
             return Ok(Admission::Preflight);
         }
-        if let Some(access) = app.tokens.authenticate(headers).await? {
-            return Ok(Admission::Granted(Some(access)));
-        }
     } else if tokens::has_authorization(headers) {
-        return Err(tokens::unauthorized("API tokens are accepted under /api/ only."));
+        return Err(tokens::unauthorized("API tokens are accepted under /api/ only.").into());
+    }
+    let identity = authentication::identify(app, head, client).await?;
+    count_request(app, path, &identity, client)?;
+    let has_token = matches!(
+        identity.access,
+        Some(Access {
+            credential: Credential::Token { .. },
+            ..
+        })
+    );
+    if has_token {
+        return Ok(Admission::Granted(identity));
     }
     head.check_site(&host, allowed)?;
+    if !identity.may_open(app, path) {
+        return authentication::reject(app, head).await;
+    }
     let asks_others = app.pages.asks_other_hosts(path, head.uri.query().is_some());
     Ok(if asks_others && head.is_unclicked_cross_site() {
         Admission::CrossSiteSearch
     } else {
-        Admission::Granted(None)
+        Admission::Granted(identity)
+    })
+}
+
+/// Counts a request of a server with accounts.
+fn count_request(app: &AppState, path: &str, identity: &Identity, client: &Client) -> Result<(), Rejection> {
+    if app.accounts.mode() == AuthMode::None || assets::is_asset(path) {
+        return Ok(());
+    }
+    let key = match &identity.access {
+        Some(access) => RequestKey::User(access.user_id),
+        None => RequestKey::Address(client.address),
+    };
+    let counted = app.accounts.count_request(key);
+    counted.map_err(|wait| Rejection {
+        error: ApiError::new(
+            ErrorCode::TooManyRequests,
+            "Too many requests (setting accounts.requests_per_minute). Nothing was done; try again in a moment.",
+        ),
+        retry_after: Some(wait),
     })
 }
 

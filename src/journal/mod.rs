@@ -18,7 +18,7 @@ use crate::{
     hub::Hub,
     protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedOpaque},
     storage::{
-        Change, ChangeRejection, Outcome, RecordedCall, RunKey, Storage, StorageErrorKind, StoredAttachment,
+        Change, ChangeRejection, Outcome, RecordedCall, RunKey, Storage, StorageErrorKind, StoredFile,
     },
 };
 
@@ -165,7 +165,7 @@ impl Journal {
     }
 
     /// Stores a file that a tool produced. Later changes of the run are committed after it.
-    pub async fn store_attachment(&self, run: RunKey, attachment: StoredAttachment) {
+    pub async fn store_attachment(&self, run: RunKey, attachment: StoredFile) {
         self.enqueue(Change::StoreAttachment { run, attachment }).await;
     }
 

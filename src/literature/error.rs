@@ -56,11 +56,14 @@ fn advice(fault: &ServiceErrorKind) -> Cow<'static, str> {
         }
         ServiceErrorKind::Busy(None) | ServiceErrorKind::QueueFull => "Try again in a minute.".into(),
         ServiceErrorKind::Timeout(_) | ServiceErrorKind::ServerError(_) | ServiceErrorKind::Unreadable => {
-            "Try again in a minute; if it stays like that, whoever runs this server finds out more in its log.".into()
+            "Try again in a minute. If it does not help, the server's log has the details.".into()
         }
         ServiceErrorKind::InvalidQuery(_) => "Change the query, and search again.".into(),
-        ServiceErrorKind::Unreachable | ServiceErrorKind::AccessDenied(_) | ServiceErrorKind::Refused(_) | ServiceErrorKind::TooLarge(_) => {
-            "Whoever runs this server finds out why in its log; where PubMed is, says the setting tools.pubmed.base_url."
+        ServiceErrorKind::Unreachable
+        | ServiceErrorKind::AccessDenied(_)
+        | ServiceErrorKind::Refused(_)
+        | ServiceErrorKind::TooLarge(_) => {
+            "The reason is in the server's log. The address of PubMed is the setting tools.pubmed.base_url."
                 .into()
         }
     }

@@ -117,8 +117,8 @@ async fn user_errors_advise_the_user() {
     assert_eq!(
         article.problem.as_deref(),
         Some(
-            "PubMed failed (500 Internal Server Error). Try again in a minute; if it stays like that, whoever runs this server \
-             finds out more in its log."
+            "PubMed failed (500 Internal Server Error). Try again in a minute. If it does not help, the server's log has \
+             the details."
         )
     );
     let crowded = ServiceError {

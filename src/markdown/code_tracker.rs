@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
+use super::html_tags::{DetailsPart, split_details};
 use super::last_leaf::{LastLeaf, LeafKind};
 use super::parse::{parser_options, push_normalized};
 
@@ -107,12 +108,32 @@ fn ends_in_code(text: &str, next: &str, is_cut: bool) -> bool {
     let text = format!("{text}{next} {SAMPLE_WORDS}");
     let leaf = LastLeaf::find(&text);
     match leaf.kind {
-        LeafKind::Html | LeafKind::None => false,
+        LeafKind::None => false,
+        LeafKind::Html => may_be_details_code(&text, &leaf, next),
         LeafKind::Fence => leaf.span.start < at,
         LeafKind::Code => true,
         _ if is_cut && leaf.span.start == 0 => true,
         LeafKind::Paragraph | LeafKind::Heading | LeafKind::Cell => can_be_in_code_span(&text, at, &leaf),
     }
+}
+
+/// True if the words at the end of a block of HTML may be in code: the Markdown in a `<details>` element is parsed on its
+/// own.
+fn may_be_details_code(text: &str, leaf: &LastLeaf, next: &str) -> bool {
+    let mut html = String::new();
+    for (event, span) in Parser::new_ext(text, parser_options()).into_offset_iter() {
+        if let Event::Html(line) = event
+            && span.start >= leaf.span.start
+        {
+            html.push_str(&line);
+        }
+    }
+    let last = split_details(&html).and_then(|mut parts| parts.pop());
+    let (Some(DetailsPart::Inner { text, .. }) | Some(DetailsPart::Open { summary: text, .. })) = last else {
+        return false;
+    };
+    let before = text.strip_suffix(&format!("{next} {SAMPLE_WORDS}"));
+    before.is_some_and(|before| ends_in_code(before, next, false))
 }
 
 /// True if this position in running text may be in a code span.

@@ -16,18 +16,30 @@ pub(super) fn is_formula(delimiters: FormulaDelimiters, latex: &str, before: &st
         return delimiters == FormulaDelimiters::Dollar && is_dollar_formula(latex, before, after);
     }
     match delimiters {
+        FormulaDelimiters::Dollar if latex.starts_with(' ') => is_spaced_formula(latex, before, after),
         FormulaDelimiters::Dollar => is_dollar_formula(latex, before, after),
-        FormulaDelimiters::DoubleDollar | FormulaDelimiters::Parentheses => true,
+        // `$$` may also mean a price level.
+        FormulaDelimiters::DoubleDollar => {
+            latex.contains(TEX_CHARACTERS) || !has_prose_word(latex) || is_alone_in_line(before, after)
+        }
+        FormulaDelimiters::Parentheses => !is_prose(latex),
         FormulaDelimiters::Brackets => {
-            let is_words = latex.chars().all(|c| c.is_alphanumeric() || c == ' ');
-            !is_words || latex.trim().chars().count() == 1 || is_alone_in_line(before, after)
+            let is_words = latex.chars().all(|c| c.is_alphanumeric() || " ,".contains(c));
+            let is_letter = latex.trim().chars().count() == 1 && latex.contains(char::is_alphabetic);
+            !is_prose(latex) && (!is_words || is_letter || is_alone_in_line(before, after))
         }
     }
 }
 
 /// True if `$` at this position may open a formula.
 pub(super) fn can_open_dollar(after: &str) -> bool {
-    !after.is_empty() && !after.starts_with(char::is_whitespace)
+    let text = after.strip_prefix(' ').unwrap_or(after);
+    !text.starts_with(char::is_whitespace) && !text.is_empty()
+}
+
+/// True if a formula that has a blank line continues with this line after it.
+pub(super) fn continues_formula(line: &str, delimiters: FormulaDelimiters) -> bool {
+    line.contains(TEX_CHARACTERS) || line.contains(['=', '&']) || line.contains(delimiters.closing())
 }
 
 /// True if an unfinished text after `$` looks like a formula, and not like a price or a variable.
@@ -35,9 +47,48 @@ pub(super) fn looks_like_formula(latex: &str) -> bool {
     latex.contains(['\\', '^'])
 }
 
+/// True if `$ x $` is a formula, which no rule of Pandoc's accepts.
+fn is_spaced_formula(latex: &str, before: &str, after: &str) -> bool {
+    // `US$ 5 or A$ 6`, `$ 5 to $ 10`
+    if before.ends_with(char::is_alphanumeric) || after.trim_start_matches(' ').starts_with(char::is_numeric)
+    {
+        return false;
+    }
+    let is_tex = latex.contains(['\\', '^', '=']);
+    !latex.contains('\n') && (is_tex || latex.contains(char::is_alphabetic) && !has_prose_word(latex))
+}
+
+/// True if a text has a word of several letters.
+fn has_prose_word(text: &str) -> bool {
+    text.split_whitespace().any(is_prose_word)
+}
+
+/// True if a text consists of words, most of them of several letters.
+fn is_prose(text: &str) -> bool {
+    let (mut words, mut letters) = (0, 0);
+    for word in text.split_whitespace() {
+        match word.chars().count() {
+            _ if is_prose_word(word) => words += 1,
+            1 => letters += 1,
+            _ => return false,
+        }
+    }
+    words > letters && words + letters > 1
+}
+
+/// True for a word of several letters, also with punctuation around.
+fn is_prose_word(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| ",;:.!?()\"'".contains(c));
+    word.chars().count() > 1 && word.chars().all(|c| c.is_alphabetic() || ".-'’".contains(c))
+}
+
 fn is_dollar_formula(latex: &str, before: &str, after: &str) -> bool {
     let first = latex.chars().next().unwrap_or(' ');
     let next = after.chars().next().unwrap_or(' ');
+    // `"$" + x + "$"`, `"$@"`
+    if "\"'@".contains(first) {
+        return false;
+    }
     // Pandoc's rules.
     if first.is_whitespace() || latex.ends_with(char::is_whitespace) || next.is_ascii_digit() {
         return false;
@@ -53,7 +104,9 @@ fn is_dollar_formula(latex: &str, before: &str, after: &str) -> bool {
     // `H$_2$O` is none.
     let begins_variable =
         is_variable(first) && !latex[1..].starts_with(|c: char| first == '_' && c.is_ascii_digit());
-    if begins_variable && is_variable(next) && !SUFFIXES.contains(&&after[..word_end]) {
+    // `_$x$_` is emphasis.
+    let is_emphasized = before.ends_with('_') && next == '_';
+    if begins_variable && is_variable(next) && !is_emphasized && !SUFFIXES.contains(&&after[..word_end]) {
         return false;
     }
     if latex.contains(TEX_CHARACTERS) {
@@ -73,8 +126,7 @@ fn is_price(latex: &str) -> bool {
     if !latex.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
     }
-    let is_word = |word: &str| word.chars().count() > 1 && word.chars().all(char::is_alphabetic);
-    latex.ends_with(['-', '–', '/', '(', ',']) || latex.split_whitespace().skip(1).any(is_word)
+    latex.ends_with(['-', '–', '/', '(', ',']) || latex.split_whitespace().skip(1).any(is_prose_word)
 }
 
 fn is_alone_in_line(before: &str, after: &str) -> bool {

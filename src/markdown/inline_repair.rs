@@ -22,7 +22,6 @@ pub(super) enum TextContext {
         cut_at_pipe: bool,
     },
     Heading,
-    Cell,
 }
 
 /// Appends the repaired `text` to `out`.
@@ -33,8 +32,6 @@ pub(super) fn complete_inline(text: &str, context: TextContext, out: &mut String
             let title = text.trim_end().trim_end_matches('#');
             if title.ends_with([' ', '\t']) { title } else { text }
         }
-        // It may be half of an escaped pipe, even in code.
-        TextContext::Cell => text.strip_suffix('\\').unwrap_or(text),
         TextContext::Paragraph { .. } => text,
     };
     let mut scan = InlineScanner {

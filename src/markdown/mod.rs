@@ -9,8 +9,8 @@
 //!   table is held back ([`tail_repair`], [`inline_repair`]). `finish` shows the text as it is.
 //! - [`CodeTracker`] follows a growing text only to decide whether it ends in code.
 //!
-//! - Formulas are masked before the text is parsed, because LaTeX is full of Markdown's markup ([`formula_mask`]).
-//!   Here they stay LaTeX; `math` parses that.
+//! - Formulas are masked before the text is parsed, because LaTeX is full of Markdown's markup ([`formula_mask`],
+//!   [`formula_scanner`]). Here they stay LaTeX; `math` parses that.
 //! - A few HTML tags become elements of the tree ([`html_tags`], [`details`]).
 //!
 //! There is no HTML here, neither as input (other raw HTML is text) nor as output (views are made in `ui::markdown`),
@@ -37,6 +37,7 @@ mod emphasis;
 mod formula;
 mod formula_mask;
 mod formula_rules;
+mod formula_scanner;
 mod html_tags;
 mod inline_repair;
 mod last_leaf;
@@ -44,6 +45,7 @@ mod link_destination;
 mod link_policy;
 mod parse;
 mod patch;
+mod plain;
 mod references;
 mod settle;
 mod tail_repair;
@@ -61,6 +63,7 @@ pub use formula::{Formula, FormulaDelimiters};
 pub use link_policy::is_allowed as is_allowed_link;
 pub use parse::parse;
 pub use patch::{BlockPath, Patch, apply};
+pub use plain::without_markup;
 pub use references::label_key;
 #[cfg(test)]
 pub(crate) use tests::shows_as_code;

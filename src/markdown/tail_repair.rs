@@ -77,7 +77,6 @@ fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: 
             Some(TextContext::Paragraph { cut_at_pipe })
         }
         LeafKind::Heading if !text[start..].contains('\n') => Some(TextContext::Heading),
-        LeafKind::Cell if text[leaf.span.end..].is_empty() => Some(TextContext::Cell),
         _ => None,
     };
     let tail = &text[lead.len()..];
@@ -85,13 +84,6 @@ fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: 
         Some(context) => {
             let mut out = text[lead.len()..start].to_owned();
             inline_repair::complete_inline(&text[start..], context, &mut out);
-            if context == TextContext::Cell {
-                // A row without a cell is not a row yet.
-                let line = out.rfind('\n').map_or(0, |at| at + 1);
-                if out[line..].chars().all(|c| matches!(c, '|' | ' ' | '\t' | '>')) {
-                    out.truncate(line);
-                }
-            }
             out
         }
         None => tail.to_owned(),
@@ -116,15 +108,17 @@ fn hold_back_position(text: &str, line: usize, leaf: &LastLeaf) -> Option<usize>
     let begins_paragraph = leaf.kind != LeafKind::Paragraph || leaf.span.start >= line;
     let in_table = leaf.kind == LeafKind::Cell;
     let all = |set: &str| content.chars().all(|c| set.contains(c));
+    // A row is shown when it is complete: half of one would make its column wider with each word.
     let hold = content.is_empty()
+        || in_table && leaf.span.start >= line
         || all("#")
         || all("=")
         || all("-*_+ \t")
         || all("`")
         || all("~")
         || could_be_list_number(content)
-        || (!in_table && all("|:- \t"))
-        || (content.starts_with('|') && (!in_table || all("| \t")))
+        || all("|:- \t")
+        || content.starts_with('|')
         || (begins_paragraph && could_be_definition(rest));
     hold.then_some(line)
 }

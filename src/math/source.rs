@@ -18,6 +18,16 @@ const MAX_ARGUMENTS: usize = 4;
 /// Parts of the names of the commands that define macros with parameters.
 const DEFINITIONS: [&str; 2] = ["def", "command"];
 
+/// The commands that define another command.
+const DEFINING_COMMANDS: [&str; 6] = [
+    "def",
+    "let",
+    "newcommand",
+    "renewcommand",
+    "providecommand",
+    "DeclareMathOperator",
+];
+
 /// The maximum number of parameters in all macros: they multiply each other, and so the chains that they stand in.
 const MAX_PARAMETERS: usize = 8;
 
@@ -28,14 +38,49 @@ pub(super) fn prepare(latex: &str) -> Option<String> {
     if latex.len() > MAX_FORMULA_BYTES || has_many_parameters {
         return None;
     }
-    prepare_nested(latex, 0)
+    let prepared = prepare_nested(latex, 0, &defined_commands(latex))?;
+    (!has_char_command(&prepared)).then_some(prepared)
 }
 
-/// Prepares a part of a formula that stands in `nesting` braces and environments.
-fn prepare_nested(latex: &str, nesting: usize) -> Option<String> {
+/// Returns true for a formula with `\char`: the parser panics at one before a letter that is not ASCII.
+fn has_char_command(latex: &str) -> bool {
+    latex.match_indices("\\char").any(|(at, command)| {
+        let backslashes_before = latex[..at]
+            .bytes()
+            .rev()
+            .take_while(|byte| *byte == b'\\')
+            .count();
+        let after = latex[at + command.len()..].chars().next();
+        backslashes_before % 2 == 0 && !after.is_some_and(|c| c.is_ascii_alphabetic())
+    })
+}
+
+/// Returns the names of the commands that the formula defines itself.
+fn defined_commands(latex: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for (at, _) in latex.match_indices('\\') {
+        let (name, rest) = split_name(&latex[at + 1..]);
+        if DEFINING_COMMANDS.contains(&name) {
+            let target = rest.trim_start_matches(['*', '{', ' ']);
+            names.extend(target.strip_prefix('\\').map(|target| split_name(target).0));
+        }
+    }
+    names
+}
+
+/// Splits off the letters at the beginning.
+fn split_name(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_alphabetic());
+    text.split_at(end.unwrap_or(text.len()))
+}
+
+/// Prepares a part of a formula that stands in `nesting` braces and environments. The commands in `defined` are left as
+/// they are.
+fn prepare_nested<'a>(latex: &'a str, nesting: usize, defined: &'a [&'a str]) -> Option<String> {
     let mut writer = SourceWriter {
         rest: latex,
         nesting,
+        defined,
         out: String::with_capacity(latex.len()),
         groups: vec![Group::default()],
         has_rows: false,
@@ -79,6 +124,8 @@ struct SourceWriter<'a> {
     rest: &'a str,
     /// The number of groups around the text.
     nesting: usize,
+    /// The commands that the formula defines itself.
+    defined: &'a [&'a str],
     out: String,
     /// The open groups, the formula itself first.
     groups: Vec<Group>,
@@ -102,7 +149,7 @@ impl<'a> SourceWriter<'a> {
                     continue;
                 }
                 '\'' => {
-                    self.write_primes();
+                    self.write_primes()?;
                     continue;
                 }
                 '{' => {
@@ -152,11 +199,8 @@ impl<'a> SourceWriter<'a> {
 
     /// Writes the command after a backslash.
     fn write_command(&mut self) -> Option<()> {
-        let length = self
-            .rest
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .unwrap_or(self.rest.len());
-        if length == 0 {
+        let (name, after) = split_name(self.rest);
+        if name.is_empty() {
             let symbol = self.rest.chars().next()?;
             let (command, after) = self.rest.split_at(symbol.len_utf8());
             self.rest = after;
@@ -166,7 +210,6 @@ impl<'a> SourceWriter<'a> {
             self.units += 1;
             return Some(());
         }
-        let (name, after) = self.rest.split_at(length);
         self.rest = after;
         if std::mem::take(&mut self.units) >= MAX_ARGUMENTS {
             self.chain = 0;
@@ -175,9 +218,11 @@ impl<'a> SourceWriter<'a> {
         if self.chain > MAX_CHAIN {
             return None;
         }
+        if self.defined.contains(&name) {
+            self.push_name(name);
+            return Some(());
+        }
         match name {
-            // The parser panics at `\char` before a letter that is not ASCII.
-            "char" => return None,
             "label" | "require" | "vphantom" => {
                 self.argument()?;
             }
@@ -196,9 +241,15 @@ impl<'a> SourceWriter<'a> {
                 self.push_name("mathop");
             }
             "DeclareMathOperator" => {
-                let (command, operator) = (self.argument()?, self.argument()?);
+                let (rest, kind) = match self.rest.strip_prefix('*') {
+                    Some(rest) => (rest, "mathop"),
+                    None => (self.rest, "operatorname"),
+                };
+                self.rest = rest;
+                let (command, operator) = (self.defined_name()?, self.argument()?);
+                let operator = self.prepare_argument(operator)?;
                 self.out
-                    .push_str(&["\\newcommand{", command, "}[0]{\\operatorname{", operator, "}}"].concat());
+                    .push_str(&["\\newcommand{", command, "}[0]{\\", kind, "{", &operator, "}}"].concat());
             }
             "fbox" | "framebox" => {
                 let text = self.argument()?;
@@ -219,7 +270,7 @@ impl<'a> SourceWriter<'a> {
             "over" => self.split_group("\\frac{"),
             "choose" => self.split_group("\\binom{"),
             "newcommand" | "renewcommand" | "providecommand" => {
-                let macro_name = self.argument()?;
+                let macro_name = self.defined_name()?;
                 self.push_name(name);
                 self.out.push_str(&["{", macro_name, "}"].concat());
                 if !self.rest.trim_start().starts_with('[') {
@@ -285,13 +336,17 @@ impl<'a> SourceWriter<'a> {
 
     /// Writes the argument between two delimiters.
     fn write_between(&mut self, open: &str, close: &str) -> Option<()> {
-        let nesting = self.nesting + self.groups.len();
-        if nesting >= MAX_NESTING {
-            return None;
-        }
-        let inner = prepare_nested(self.argument()?, nesting)?;
+        let argument = self.argument()?;
+        let inner = self.prepare_argument(argument)?;
         self.out.push_str(&[open, &inner, close].concat());
         Some(())
+    }
+
+    /// Prepares an argument that was taken as a whole.
+    fn prepare_argument(&self, argument: &'a str) -> Option<String> {
+        let nesting = self.nesting + self.groups.len();
+        let has_room = nesting < MAX_NESTING;
+        has_room.then(|| prepare_nested(argument, nesting, self.defined))?
     }
 
     /// Makes a command with two arguments of the open group: the part before this point, and the part after it.
@@ -301,6 +356,17 @@ impl<'a> SourceWriter<'a> {
             self.out.insert_str(group.start, command);
             self.out.push_str("}{");
         }
+    }
+
+    /// Takes the name of a new command, in braces or bare.
+    fn defined_name(&mut self) -> Option<&'a str> {
+        if let Some(name) = self.argument() {
+            return Some(name);
+        }
+        let text = self.rest.trim_start();
+        let (name, rest) = split_name(text.strip_prefix('\\')?);
+        self.rest = rest;
+        Some(&text[..name.len() + 1])
     }
 
     /// Takes an argument in braces and returns it without them.
@@ -324,7 +390,7 @@ impl<'a> SourceWriter<'a> {
     }
 
     /// Writes primes as a superscript, together with the one that follows them.
-    fn write_primes(&mut self) {
+    fn write_primes(&mut self) -> Option<()> {
         let after = self.rest.trim_start_matches('\'');
         let count = self.rest.len() - after.len();
         self.rest = after;
@@ -334,7 +400,8 @@ impl<'a> SourceWriter<'a> {
         if let Some(script) = after.trim_start().strip_prefix('^') {
             self.rest = script;
             if let Some(group) = self.argument() {
-                self.out.push_str(&["{", group, "}"].concat());
+                let group = self.prepare_argument(group)?;
+                self.out.push_str(&["{", &group, "}"].concat());
             } else if let Some(c) = script
                 .trim_start()
                 .chars()
@@ -347,5 +414,6 @@ impl<'a> SourceWriter<'a> {
             }
         }
         self.out.push('}');
+        Some(())
     }
 }

@@ -26,7 +26,7 @@ const SYNONYMS: [(&str, &str); 22] = [
     ("xcancel", "\\cancel"),
 ];
 
-/// What the parser knows in place of a command.
+/// Returns the command that the parser knows in place of `name`.
 pub(super) fn known(name: &str) -> Option<&'static str> {
     let synonym = SYNONYMS.iter().find(|(unknown, _)| *unknown == name)?;
     Some(synonym.1)

@@ -6,7 +6,10 @@ use futures::Stream;
 use serde_json::{Map, Value};
 
 use super::{ModelError, ModelEvent, ModelRequest};
-use crate::{protocol::model_list::ModelInfo, settings::PromptLength};
+use crate::{
+    protocol::{ModelCapabilities, model_list::ModelInfo},
+    settings::PromptLength,
+};
 
 /// The features that a server has not rejected so far for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub struct ServerCapabilities {
     pub tool_choice: bool,
     /// The model's thinking before its tool calls is sent back.
     pub thinking: bool,
+    /// The user's choice of the amount of thinking is sent.
+    pub thinking_choice: bool,
     /// Tools, tool calls and tool outputs are sent in their own fields; otherwise as text.
     pub tools: bool,
     /// Instructions are sent with the system role; otherwise before the first question.
@@ -31,6 +36,7 @@ impl ServerCapabilities {
         usage: true,
         tool_choice: true,
         thinking: true,
+        thinking_choice: true,
         tools: true,
         system: true,
         rejected_features: 0,
@@ -83,6 +89,12 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     /// [`capabilities`](Self::capabilities) reports from then on.
     async fn context_window(&self, _model: &str) -> Option<usize> {
         None
+    }
+
+    /// Returns what is known of a model now. More may be known after [`models`](Self::models) and
+    /// [`context_window`](Self::context_window).
+    fn model_capabilities(&self, _model: &str) -> ModelCapabilities {
+        ModelCapabilities::default()
     }
 
     /// Returns the length of the system prompt for the models of this endpoint.

@@ -1,5 +1,6 @@
 //! The events of one model call.
 
+use super::Usage;
 use crate::protocol::{CitedSource, FinishReason, Opaque};
 
 /// An event of a model call. Events arrive in the order of the answer.
@@ -23,6 +24,8 @@ pub enum ModelEvent {
     Opaque { beside: OpaqueTarget, data: Opaque },
     /// A piece of the answer that can't be read, and the beginning of its raw text.
     Unreadable { what: UnreadableContent, raw: String },
+    /// The server's words for withholding the answer, before the end of it.
+    Refusal(String),
     /// The reason for the end of the answer. A stream that ends without this event has broken off.
     Finished(FinishReason),
 }
@@ -58,39 +61,5 @@ impl UnreadableContent {
             Self::Audio => "audio",
             Self::Unknown(name) | Self::TooLarge(name) => name,
         }
-    }
-}
-
-/// Token counts as reported by the model server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// The whole input, cached or not.
-    pub input_tokens: u64,
-    /// The whole output, thinking included.
-    pub output_tokens: u64,
-    /// The part of the input that was read from the server's cache.
-    pub cached_input_tokens: u64,
-    /// The part of the input that was written to the server's cache.
-    pub cache_write_tokens: u64,
-    /// The part of the output that is thinking.
-    pub thinking_tokens: u64,
-    /// The cost, if the server reports it.
-    pub cost: Option<Cost>,
-}
-
-/// Money in billionths of a US dollar. A token costs millionths, and integer sums do not depend on their
-/// order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cost(pub u64);
-
-impl Cost {
-    /// Converts a price. Returns `None` for negative, non-finite and absurdly high values.
-    pub fn from_dollars(dollars: f64) -> Option<Self> {
-        let nanos = (dollars * 1e9).round();
-        (0.0..1e18).contains(&nanos).then_some(Self(nanos as u64))
-    }
-
-    pub fn dollars(self) -> f64 {
-        self.0 as f64 / 1e9
     }
 }

@@ -7,12 +7,14 @@ mod event;
 mod request;
 pub mod tokens;
 mod tool;
+mod usage;
 
 pub use self::{
     endpoint::{Endpoint, ListedModels, ModelStream, RequestPreview, ServerCapabilities},
     error::{ErrorReply, ModelError, ModelErrorKind},
-    event::{Cost, ModelEvent, OpaqueTarget, UnreadableContent, Usage},
-    request::{ModelMessage, ModelRequest},
+    event::{ModelEvent, OpaqueTarget, UnreadableContent},
+    request::{ModelFile, ModelMessage, ModelRequest},
     tool::{ToolArtifacts, ToolInput, ToolOutcome, ToolPlan, ToolSpec, ToolUse, Toolbox},
+    usage::Usage,
 };
 pub use crate::protocol::FinishReason;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{ToolSpec, ToolUse};
-use crate::protocol::{Opaque, Parameters, RawJson};
+use crate::protocol::{Attachment, AttachmentId, Opaque, Parameters, RawJson};
 
 /// A call of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,9 +46,20 @@ impl ModelRequest {
         self.tools.iter().map(|tool| tool.to_json()).collect()
     }
 
-    /// Returns a copy that may be shown: opaque provider data are replaced by their size.
-    pub fn without_opaque(&self) -> Self {
+    /// Returns a copy with the sizes of files in place of their contents.
+    pub fn without_files(&self) -> Self {
         let mut request = self.clone();
+        for message in &mut request.messages {
+            if let ModelMessage::File(file) = message {
+                file.base64 = format!("(a file: {} bytes)", file.bytes).into();
+            }
+        }
+        request
+    }
+
+    /// Returns a copy that may be shown: opaque provider data and files are replaced by their sizes.
+    pub fn without_opaque(&self) -> Self {
+        let mut request = self.without_files();
         for message in &mut request.messages {
             let ModelMessage::Assistant {
                 tool_calls, opaque, ..
@@ -71,6 +82,8 @@ impl ModelRequest {
 pub enum ModelMessage {
     System(String),
     User(String),
+    /// A file of the user's message before it, or of the tool outputs before it.
+    File(ModelFile),
     /// The model's output: text and tool calls.
     Assistant {
         text: String,
@@ -87,12 +100,52 @@ pub enum ModelMessage {
     },
 }
 
+/// A file as a model receives it: an image or a PDF file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelFile {
+    pub id: AttachmentId,
+    pub name: String,
+    pub media_type: String,
+    /// The size of the stored file.
+    pub bytes: usize,
+    /// The content; empty until the file is read, which happens before a call.
+    pub base64: Arc<str>,
+}
+
+impl ModelFile {
+    /// Returns true for an image.
+    pub fn is_image(&self) -> bool {
+        self.media_type.starts_with("image/")
+    }
+
+    /// Returns the content as an address.
+    pub fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.media_type, self.base64)
+    }
+}
+
+impl From<&Attachment> for ModelFile {
+    fn from(file: &Attachment) -> Self {
+        Self {
+            id: file.id,
+            name: file.name.clone(),
+            media_type: file.media_type.clone(),
+            bytes: file.bytes,
+            base64: "".into(),
+        }
+    }
+}
+
 impl ModelMessage {
     /// Returns the message as JSON for the diagnostics, in the form of OpenAI's chat completions.
     pub fn to_json(&self) -> Value {
         match self {
             Self::System(text) => json!({ "role": "system", "content": text }),
             Self::User(text) => json!({ "role": "user", "content": text }),
+            Self::File(file) => json!({
+                "role": "user",
+                "content": [{ "type": "file", "name": file.name, "media_type": file.media_type, "data": *file.base64 }],
+            }),
             Self::Assistant {
                 text,
                 thinking,

@@ -27,7 +27,9 @@ const INTRO: &str = "These messages of the person were not typed. They are count
 pub fn list_interactions(history: &[Message], zone: &TimeZone) -> String {
     let nothing = String::new();
     let questions = history.iter().filter_map(|message| match &message.body {
-        MessageBody::User { text, interaction } => Some((message, text, interaction)),
+        MessageBody::User {
+            text, interaction, ..
+        } => Some((message, text, interaction)),
         // It counts as a message, as it does in the model's prompt.
         MessageBody::Damaged => Some((message, &nothing, &Interaction::TextInput)),
         MessageBody::Assistant(_) => None,
@@ -91,6 +93,7 @@ mod tests {
                 let answer = MessageBody::Assistant(AssistantMessage::new("x/m"));
                 let question = MessageBody::User {
                     text: (*text).into(),
+                    files: Vec::new(),
                     interaction: interaction.clone(),
                 };
                 [message(at, answer), message(at, question)]

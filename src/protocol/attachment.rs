@@ -1,11 +1,11 @@
-//! Attachments: files that tools return besides their text.
+//! Attachments: files of the user's messages, and files that tools return besides their text.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AttachmentId, flat_json::Fields};
 
-/// A file that a tool returned, as messages refer to it. Its content is at `/api/attachments/{id}`.
+/// A file of the user or of a tool, as messages refer to it. Its content is at `/api/files/{id}`.
 // The page loads it from `Attachment::url`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
@@ -18,6 +18,12 @@ pub struct Attachment {
     pub media_type: String,
     /// The size in bytes.
     pub bytes: usize,
+    /// The width of an image in pixels, upright; missing if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
+    /// The height of an image in pixels, upright; missing if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<usize>,
 }
 
 /// The way in which a file is displayed.
@@ -44,6 +50,6 @@ impl AttachmentDisplay {
 impl Attachment {
     /// The URL from which the page loads the file.
     pub fn url(&self) -> String {
-        ["/rpc/attachments/", &self.id.to_string()].concat()
+        ["/rpc/files/", &self.id.to_string()].concat()
     }
 }

@@ -32,8 +32,11 @@ pub struct ApiError {
 pub enum ErrorCode {
     /// 400: the request is malformed.
     BadRequest,
-    /// 401: the token is not valid.
+    /// 401: the token is not valid, or there is none and Parlor has accounts.
     Unauthorized,
+    /// 401: the session of the page has ended. Only in the page's own functions.
+    #[schemars(skip)]
+    SignedOut,
     /// 403: the request came from another site.
     Forbidden,
     /// 404: the resource does not exist, or belongs to somebody else.
@@ -61,10 +64,16 @@ pub enum ErrorCode {
     UnknownTool,
     /// 422: the requested model does not exist.
     UnknownModel,
+    /// 422: a file of the message does not exist, or it is in another message.
+    FileNotFound,
+    /// 422: the model can't take a file of the message.
+    FileNotTaken,
     /// 422: a parameter has no valid value.
     InvalidParameters,
     /// 422: the page context names something that does not exist.
     InvalidContext,
+    /// 429: too many requests or failed attempts.
+    TooManyRequests,
     /// 500: a bug in Parlor.
     Internal,
     /// 503: storage does not work, or the server is stopping.
@@ -79,7 +88,7 @@ impl ErrorCode {
     pub fn status(self) -> u16 {
         match self {
             Self::BadRequest => 400,
-            Self::Unauthorized => 401,
+            Self::Unauthorized | Self::SignedOut => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
             Self::WrongMethod => 405,
@@ -91,10 +100,24 @@ impl ErrorCode {
             | Self::NoteChanged => 409,
             Self::TooLarge => 413,
             Self::UnsupportedMediaType => 415,
-            Self::UnknownTool | Self::UnknownModel | Self::InvalidParameters | Self::InvalidContext => 422,
+            Self::UnknownTool
+            | Self::UnknownModel
+            | Self::FileNotFound
+            | Self::FileNotTaken
+            | Self::InvalidParameters
+            | Self::InvalidContext => 422,
+            Self::TooManyRequests => 429,
             Self::Internal => 500,
             Self::Unavailable | Self::Unreachable => 503,
         }
+    }
+
+    /// Returns true if the same request may succeed later: the page keeps it and tries again.
+    pub fn is_temporary(self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable | Self::Unavailable | Self::SignedOut | Self::TooManyRequests
+        )
     }
 
     /// The code's name on the wire.
@@ -102,6 +125,7 @@ impl ErrorCode {
         match self {
             Self::BadRequest => "bad_request",
             Self::Unauthorized => "unauthorized",
+            Self::SignedOut => "signed_out",
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
             Self::WrongMethod => "wrong_method",
@@ -115,8 +139,11 @@ impl ErrorCode {
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::UnknownTool => "unknown_tool",
             Self::UnknownModel => "unknown_model",
+            Self::FileNotFound => "file_not_found",
+            Self::FileNotTaken => "file_not_taken",
             Self::InvalidParameters => "invalid_parameters",
             Self::InvalidContext => "invalid_context",
+            Self::TooManyRequests => "too_many_requests",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
             Self::Unreachable => "unreachable",

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Attachment, CitedSource, ConversationId, FinishReason, Interaction, MessageId, Parameters, PayloadRef,
-    RawJson, RequestedCall, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, ToolProgress,
-    ToolStatus, Usage, Verdict, flat_json::Fields,
+    QueuedMessage, RawJson, RequestedCall, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp,
+    ToolProgress, ToolStatus, Usage, Verdict, flat_json::Fields,
 };
 
 /// A position in a user's log: 1, 2, 3 … without gaps. 0 is before the first event.
@@ -46,7 +46,7 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
-    /// A conversation was created, with its first message.
+    /// A conversation was created, with its first message or as a branch of another one.
     ConversationCreated { title: String, created_at: Timestamp },
     /// A conversation was renamed.
     ConversationRenamed { title: String },
@@ -58,8 +58,30 @@ pub enum EventBody {
     ConversationRead,
     /// A conversation was deleted with everything in it.
     ConversationDeleted,
-    /// Another branch of the conversation is shown.
+    /// Another branch of the conversation is shown. After `conversation_created`, its messages are copies from another
+    /// conversation, without events of their own: load them.
     LeafSelected { leaf_id: MessageId },
+    /// A message waits in the conversation's queue, at its end, or a message in the queue has another text. It is
+    /// sent when the run and the messages before it have ended; `user_message_saved` with its id then removes it
+    /// from the queue.
+    MessageQueued { queued: QueuedMessage },
+    /// The order of the queue changed, a message was removed from it, or the queue was held or released.
+    QueueChanged {
+        /// The ids of the messages in the queue, in the order in which they will be sent.
+        queued_ids: Vec<MessageId>,
+        /// True if the messages wait until the user releases them: the last run was stopped, failed or was
+        /// interrupted.
+        held: bool,
+    },
+    /// The user has deleted a message, with all that follow it. It can be restored for some seconds; then it is erased.
+    MessageHidden {
+        hidden_id: MessageId,
+        /// The end of the branch that is shown from now on; null if no message is left.
+        leaf_id: Option<MessageId>,
+    },
+    /// A deleted message is shown again, with all that follow it: load what you show again. The branch ends with
+    /// `leaf_id`.
+    MessageRestored { leaf_id: MessageId },
     /// The user's message is stored; its answer will have the announced id.
     UserMessageSaved {
         user_message_id: MessageId,
@@ -68,6 +90,9 @@ pub enum EventBody {
         /// The message that this one follows; null for a conversation's first.
         parent_id: Option<MessageId>,
         text: String,
+        /// The files of the message, in their order.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        files: Vec<Attachment>,
         /// The way in which the user wrote the message.
         #[serde(flatten)]
         interaction: Interaction,
@@ -136,7 +161,7 @@ pub enum EventBody {
         index: usize,
         tool_use_id: String,
         tool: String,
-        /// The label of the finished call: "Searched".
+        /// The label of the call: "Searched", or "Searching the web" if it was denied or failed.
         label: String,
         /// `complete`, `failed` or `denied`.
         status: ToolStatus,
@@ -174,7 +199,8 @@ pub enum EventBody {
     PayloadJudged { payload_id: String, verdict: Verdict },
     /// The sources of the answer. They replace the earlier ones.
     Sources { sources: Vec<CitedSource> },
-    /// The token usage of the latest model call. It replaces the earlier one.
+    /// The token usage of the latest model call. It replaces the earlier one. It may come after the run's end, with the
+    /// call that made the conversation's title.
     Usage(Usage),
     /// The user's saved articles or research streams changed. The event has no conversation.
     // The change is a `literature::LibraryChange`, kept as JSON and parsed only by the code that shows it.

@@ -34,6 +34,18 @@ kinds! {
     EventBody::ConversationRead => [EventBody::ConversationRead],
     EventBody::ConversationDeleted => [EventBody::ConversationDeleted],
     EventBody::LeafSelected { .. } => [EventBody::LeafSelected { leaf_id: MessageId::new() }],
+    EventBody::MessageQueued { .. } => [EventBody::MessageQueued {
+        queued: QueuedMessage { id: MessageId::new(), text: text(), files: vec![attachment()], created_at: AT },
+    }],
+    EventBody::QueueChanged { .. } => [EventBody::QueueChanged {
+        queued_ids: vec![MessageId::new(), MessageId::new()],
+        held: true,
+    }],
+    EventBody::MessageHidden { .. } => [
+        EventBody::MessageHidden { hidden_id: MessageId::new(), leaf_id: None },
+        EventBody::MessageHidden { hidden_id: MessageId::new(), leaf_id: Some(MessageId::new()) },
+    ],
+    EventBody::MessageRestored { .. } => [EventBody::MessageRestored { leaf_id: MessageId::new() }],
     EventBody::UserMessageSaved { .. } => [
         user_message_saved(None, Interaction::TextInput),
         user_message_saved(Some(MessageId::new()), Interaction::ValueSelected),
@@ -134,6 +146,10 @@ pub fn logged_event(body: EventBody) -> Event {
             | EventBody::ConversationDeleted
             | EventBody::LeafSelected { .. }
             | EventBody::PayloadJudged { .. }
+            | EventBody::MessageQueued { .. }
+            | EventBody::MessageHidden { .. }
+            | EventBody::MessageRestored { .. }
+            | EventBody::QueueChanged { .. }
             | EventBody::LiteratureChanged { .. }
             | EventBody::SettingsChanged
             | EventBody::Empty
@@ -152,6 +168,10 @@ fn user_message_saved(parent_id: Option<MessageId>, interaction: Interaction) ->
         expected_assistant_message_id: MessageId::new(),
         parent_id,
         text: text(),
+        files: match parent_id {
+            Some(_) => vec![attachment()],
+            None => Vec::new(),
+        },
         interaction,
         created_at: AT,
     }
@@ -199,6 +219,8 @@ pub fn attachment() -> Attachment {
         name: "map.png".into(),
         media_type: "image/png".into(),
         bytes: 70,
+        width: Some(8),
+        height: None,
     }
 }
 
@@ -225,6 +247,15 @@ pub fn usage() -> Usage {
         estimated: true,
         estimate: 9,
         window: Some(100),
+        totals: TokenTotals {
+            calls: 2,
+            input_tokens: 20,
+            output_tokens: 4,
+            thinking_tokens: 1,
+            estimated_calls: 1,
+            cost: Dollars(1_500_000),
+            ..TokenTotals::default()
+        },
     }
 }
 
@@ -250,6 +281,7 @@ fn parameters() -> Parameters {
     let input = ParameterInput {
         temperature: "0.7".into(),
         thinking_level: "low".into(),
+        thinking_budget: String::new(),
         max_completion_tokens: "1000".into(),
     };
     Parameters::parse(&input).expect("the example parameters are valid")

@@ -102,7 +102,7 @@ id!(
     MessageId
 );
 id!(
-    /// A file that a tool returned.
+    /// A file of the user or of a tool.
     AttachmentId
 );
 id!(
@@ -122,6 +122,14 @@ id!(
     TokenId
 );
 id!(
+    /// A session's id, which is not its secret.
+    SessionId
+);
+id!(
+    /// The id of a one-time link to an account, which is not its secret.
+    LinkId
+);
+id!(
     /// One intent of a user (send, regenerate …). The same id twice is done once.
     IntentId
 );
@@ -136,7 +144,7 @@ impl ConversationId {
 }
 
 impl UserId {
-    /// The only user until there are accounts.
+    /// The only user without accounts.
     pub const LOCAL: Self = Self(Uuid::from_u128(1));
 }
 

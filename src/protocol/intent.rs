@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat_json::Fields,
+    AttachmentId, ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat_json::Fields,
     parameters::ParameterInput,
 };
 
@@ -16,6 +16,13 @@ pub struct SendMessage {
     pub conversation_id: ConversationId,
     pub user_message_id: MessageId,
     pub text: String,
+    /// Uploaded files of the conversation, in their order. Another version of a message keeps its files if it names none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<AttachmentId>,
+    /// The message of the user that this is another version of: it follows the same answer and becomes the one that is
+    /// shown. Without it, the message follows the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<MessageId>,
     /// The model to answer, as `endpoint/model`; without it, the conversation's, else the default one.
     #[serde(default)]
     pub model: Option<String>,
@@ -63,6 +70,15 @@ pub struct ContinueRun {
     pub message_id: MessageId,
 }
 
+/// Copies a branch into a new conversation: up to an answer, with it, or up to a message of the user, without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchConversation {
+    pub intent_id: IntentId,
+    pub message_id: MessageId,
+    /// The new conversation.
+    pub conversation_id: ConversationId,
+}
+
 /// The user's answer to a tool call that waits for approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -103,7 +119,24 @@ pub struct TakeAction {
     pub index: usize,
 }
 
-/// The result of an intent that starts a run.
+/// A change of a conversation's queue. Repeating one changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum QueueChange {
+    /// Replaces the text of a message.
+    Edit { message_id: MessageId, text: String },
+    /// Puts a message before another one, or at the end.
+    Move {
+        message_id: MessageId,
+        before: Option<MessageId>,
+    },
+    /// Deletes a message.
+    Remove { message_id: MessageId },
+    /// Sends the messages of a held queue: at once, or when the active run has ended.
+    Release,
+}
+
+/// The result of an intent that starts a run, or that queues a message: then the run begins later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct StartedRun {
@@ -113,9 +146,10 @@ pub struct StartedRun {
     pub assistant_message_id: MessageId,
 }
 
-/// Derives a title from a conversation's first message: its first 30 characters, cut at a word.
+/// Derives a title from a conversation's first message: its first 80 characters, cut at a word. Where there is less
+/// room, less of it is shown.
 pub fn title_from(text: &str) -> String {
-    const MAX_TITLE_CHARACTERS: usize = 30;
+    const MAX_TITLE_CHARACTERS: usize = 80;
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
     if line.chars().count() <= MAX_TITLE_CHARACTERS {
@@ -138,27 +172,21 @@ mod tests {
 
     #[test]
     fn cuts_a_title_at_a_word() {
+        let long = "What is the unemployment rate in Denmark, and how did it change over the last ten";
+        let cut = format!("{long} years?");
+        let word = "Donaudampfschifffahrtsgesellschaft".repeat(3);
+        let japanese = "日本語の長い質問".repeat(20);
         let cases = [
-            ("Hello", "Hello"),
-            ("  spaces \n and\tlines  ", "spaces and lines"),
-            ("exactly thirty characters long", "exactly thirty characters long"),
+            ("Hello", "Hello".to_owned()),
+            ("  spaces \n and\tlines  ", "spaces and lines".into()),
+            (&long[..77], long[..77].into()),
+            (&cut, format!("{}…", &long[..77])),
+            (&word, format!("{}…", &word[..80])),
             (
-                "exactly thirty characters long and more",
-                "exactly thirty characters long…",
+                &japanese,
+                format!("{}…", japanese.chars().take(80).collect::<String>()),
             ),
-            (
-                "What is the unemployment rate in Denmark?",
-                "What is the unemployment rate…",
-            ),
-            (
-                "Donaudampfschifffahrtsgesellschaftskapitän",
-                "Donaudampfschifffahrtsgesellsc…",
-            ),
-            (
-                "日本語の長い質問を書いてみるとどうなるのかを確かめるための文章です。",
-                "日本語の長い質問を書いてみるとどうなるのかを確かめるための文…",
-            ),
-            ("", ""),
+            ("", String::new()),
         ];
         for (text, title) in cases {
             assert_eq!(title_from(text), title);

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CitedSource, FinishReason, Interaction, MessageId, PayloadRef, SuggestedAction, SuggestedValue,
-    Timestamp, ToolCall, ToolStatus, Usage, flat_json::Fields,
+    Attachment, CitedSource, FinishReason, Interaction, MessageId, PayloadRef, SuggestedAction,
+    SuggestedValue, Timestamp, ToolCall, ToolStatus, Usage, flat_json::Fields,
 };
 
 /// One message of a conversation.
@@ -33,6 +33,9 @@ pub enum MessageBody {
     /// A message of the user.
     User {
         text: String,
+        /// The files of the message, in their order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<Attachment>,
         #[serde(flatten)]
         interaction: Interaction,
     },
@@ -201,6 +204,18 @@ impl Message {
         match &self.body {
             MessageBody::Assistant(assistant) => Some(assistant),
             MessageBody::User { .. } | MessageBody::Damaged => None,
+        }
+    }
+
+    /// The files of the message, in their order: those of the user, or those of the answer's tools.
+    pub fn files(&self) -> Vec<&Attachment> {
+        match &self.body {
+            MessageBody::User { files, .. } => files.iter().collect(),
+            MessageBody::Assistant(answer) => {
+                let calls = answer.tool_calls();
+                calls.flat_map(|call| &call.attachments).collect()
+            }
+            MessageBody::Damaged => Vec::new(),
         }
     }
 

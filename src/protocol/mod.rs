@@ -10,6 +10,7 @@ pub mod context;
 pub mod conversation_list;
 pub mod damaged_message;
 pub mod diagnostics;
+pub mod dollars;
 pub mod error;
 pub mod event;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub mod json;
 pub mod literature;
 pub mod memory;
 pub mod message;
+pub mod model_capabilities;
 pub mod model_list;
 pub mod number_format;
 pub mod opaque;
@@ -31,10 +33,12 @@ pub mod panel;
 pub mod parameters;
 pub mod payload;
 pub mod personal;
+pub mod queue;
 pub mod sorted_vec;
 pub mod sse;
 pub mod suggestion;
 pub mod text;
+pub mod thinking;
 pub mod time;
 pub mod tool;
 pub mod transcript;
@@ -44,11 +48,13 @@ pub use attachment::Attachment;
 pub use client_update::ClientUpdate;
 pub use context::{PageContext, PageFields};
 pub use conversation_list::{ConversationList, ConversationSummary};
+pub use dollars::Dollars;
 pub use error::{ApiError, ErrorCode};
 pub use event::{Event, EventBody, Position, StreamNotice};
 pub use finish_reason::FinishReason;
 pub use id::{
-    AttachmentId, CallId, ConversationId, IntentId, MemoryId, MessageId, StreamId, TokenId, UserId,
+    AttachmentId, CallId, ConversationId, IntentId, LinkId, MemoryId, MessageId, SessionId, StreamId,
+    TokenId, UserId,
 };
 pub use interaction::Interaction;
 pub use json::RawJson;
@@ -56,14 +62,17 @@ pub use memory::Memory;
 pub use message::{
     AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, RunError, RunStatus,
 };
+pub use model_capabilities::{ModelCapabilities, Prices};
 pub use opaque::{Opaque, PlacedOpaque};
 pub use page::PageInfo;
 pub use panel::PanelView;
-pub use parameters::{ParameterInput, Parameters, ThinkingLevel};
+pub use parameters::{ParameterInput, Parameters};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
 pub use personal::{ApiToken, NewToken, PersonalData};
+pub use queue::{MessageQueue, QueuedMessage};
 pub use suggestion::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};
+pub use thinking::{ThinkingChoice, ThinkingLevel, ThinkingSupport};
 pub use time::Timestamp;
 pub use tool::{Fraction, RequestedCall, ToolCall, ToolProgress, ToolStatus};
 pub use transcript::{OlderMessages, Transcript};
-pub use usage::Usage;
+pub use usage::{TokenTotals, Usage};

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{flat_json::Fields, json::RawJson};
+use super::{ThinkingChoice, ThinkingLevel, flat_json::Fields, json::RawJson};
 
 /// The highest temperature that model servers accept.
 const MAX_TEMPERATURE_HUNDREDTHS: u16 = 200;
 
 /// A limit above what any model can generate, in tokens.
-const MAX_COMPLETION_TOKENS: usize = 10_000_000;
+const MAX_TOKENS: usize = 10_000_000;
 
 /// The model parameters of a conversation. Missing ones are not sent, so the model server's defaults apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,10 @@ pub struct Parameters {
     pub temperature: Option<Temperature>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<ThinkingLevel>,
+    /// The maximum of thinking in tokens, for models that take a budget in place of a level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub thinking_budget: Option<usize>,
     /// The maximum length of an answer in tokens, thinking included.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -37,36 +41,14 @@ pub struct ParameterInput {
     #[serde(default)]
     pub thinking_level: String,
     #[serde(default)]
+    pub thinking_budget: String,
+    #[serde(default)]
     pub max_completion_tokens: String,
 }
 
 /// The sampling temperature, in hundredths. On the wire it is a number such as 0.7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Temperature(u16);
-
-/// The amount of reasoning before an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ThinkingLevel {
-    Minimal,
-    Low,
-    Medium,
-    High,
-}
-
-impl ThinkingLevel {
-    pub const ALL: [Self; 4] = [Self::Minimal, Self::Low, Self::Medium, Self::High];
-
-    /// The name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Minimal => "minimal",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
 
 impl Parameters {
     /// Parses the user's input.
@@ -76,48 +58,61 @@ impl Parameters {
     /// A message for the user that names the invalid input.
     pub fn parse(input: &ParameterInput) -> Result<Self, String> {
         let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let temperature = set(&input.temperature)
+            .map(|text| {
+                Temperature::parse(&text)
+                    .ok_or_else(|| format!("The temperature is a number from 0 to 2, not “{text}”."))
+            })
+            .transpose()?;
+        let thinking_level = set(&input.thinking_level)
+            .map(|text| {
+                ThinkingLevel::parse(&text).ok_or_else(|| {
+                    let names = ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ");
+                    format!("The thinking level is one of {names}, not “{text}”.")
+                })
+            })
+            .transpose()?;
+        let thinking_budget = set(&input.thinking_budget)
+            .map(|text| parse_tokens(&text, "The thinking budget"))
+            .transpose()?;
+        if thinking_level.is_some() && thinking_budget.is_some() {
+            return Err("Set a thinking level or a thinking budget, not both.".into());
+        }
+        let max_completion_tokens = set(&input.max_completion_tokens)
+            .map(|text| parse_tokens(&text, "The longest answer"))
+            .transpose()?;
         Ok(Self {
-            temperature: set(&input.temperature)
-                .map(|text| {
-                    Temperature::parse(&text)
-                        .ok_or_else(|| format!("The temperature is a number from 0 to 2, not “{text}”."))
-                })
-                .transpose()?,
-            thinking_level: set(&input.thinking_level)
-                .map(|text| {
-                    let level = ThinkingLevel::ALL
-                        .into_iter()
-                        .find(|level| level.as_str() == text);
-                    level.ok_or_else(|| {
-                        format!("The thinking level is minimal, low, medium or high, not “{text}”.")
-                    })
-                })
-                .transpose()?,
-            max_completion_tokens: set(&input.max_completion_tokens)
-                .map(|text| {
-                    let tokens = text.parse().ok();
-                    tokens
-                        .filter(|tokens| (1..=MAX_COMPLETION_TOKENS).contains(tokens))
-                        .ok_or_else(|| {
-                            format!(
-                                "The longest answer is a whole number of tokens, 1 or more, not “{text}”."
-                            )
-                        })
-                })
-                .transpose()?,
+            temperature,
+            thinking_level,
+            thinking_budget,
+            max_completion_tokens,
         })
+    }
+
+    /// Returns the choice of the amount of thinking.
+    pub fn thinking(&self) -> Option<ThinkingChoice> {
+        let budget = self.thinking_budget.map(ThinkingChoice::Budget);
+        budget.or(self.thinking_level.map(ThinkingChoice::Level))
+    }
+
+    /// Sets the amount of thinking.
+    pub fn set_thinking(&mut self, choice: Option<ThinkingChoice>) {
+        (self.thinking_level, self.thinking_budget) = match choice {
+            None => (None, None),
+            Some(ThinkingChoice::Level(level)) => (Some(level), None),
+            Some(ThinkingChoice::Budget(tokens)) => (None, Some(tokens)),
+        };
     }
 
     /// The parameters as a user would type them.
     pub fn to_input(&self) -> ParameterInput {
         let level = self.thinking_level.map(ThinkingLevel::as_str);
+        let tokens = |tokens: Option<usize>| tokens.map(|tokens| tokens.to_string()).unwrap_or_default();
         ParameterInput {
             temperature: self.temperature.map(Temperature::to_text).unwrap_or_default(),
             thinking_level: level.unwrap_or_default().into(),
-            max_completion_tokens: self
-                .max_completion_tokens
-                .map(|tokens| tokens.to_string())
-                .unwrap_or_default(),
+            thinking_budget: tokens(self.thinking_budget),
+            max_completion_tokens: tokens(self.max_completion_tokens),
         }
     }
 
@@ -125,6 +120,14 @@ impl Parameters {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// Parses a count of tokens. `what` begins the error.
+fn parse_tokens(text: &str, what: &str) -> Result<usize, String> {
+    let tokens = text.parse().ok();
+    tokens
+        .filter(|tokens| (1..=MAX_TOKENS).contains(tokens))
+        .ok_or_else(|| format!("{what} is a whole number of tokens from 1 to {MAX_TOKENS}, not “{text}”."))
 }
 
 impl Temperature {
@@ -197,6 +200,7 @@ mod tests {
 
     fn parameter_input(temperature: &str, thinking_level: &str, longest: &str) -> ParameterInput {
         ParameterInput {
+            thinking_budget: String::new(),
             temperature: temperature.into(),
             thinking_level: thinking_level.into(),
             max_completion_tokens: longest.into(),
@@ -241,5 +245,22 @@ mod tests {
             let error = Parameters::parse(&wrong).unwrap_err();
             assert!(error.contains(what), "{error}");
         }
+    }
+
+    #[test]
+    fn thinking_is_a_level_or_a_budget() {
+        let with_budget = |level: &str, budget: &str| ParameterInput {
+            thinking_budget: budget.into(),
+            ..parameter_input("", level, "")
+        };
+        let set = Parameters::parse(&with_budget("", "8000")).unwrap();
+        assert_eq!(set.thinking(), Some(ThinkingChoice::Budget(8000)));
+        assert_eq!(set.to_input(), with_budget("", "8000"));
+        let set = Parameters::parse(&with_budget("xhigh", "")).unwrap();
+        assert_eq!(set.thinking(), Some(ThinkingChoice::Level(ThinkingLevel::XHigh)));
+        let both = Parameters::parse(&with_budget("high", "8000")).unwrap_err();
+        assert!(both.contains("not both"), "{both}");
+        let none = Parameters::parse(&with_budget("", "0")).unwrap_err();
+        assert!(none.contains("thinking budget"), "{none}");
     }
 }

@@ -22,7 +22,7 @@ pub struct ToolCall {
     pub tool: String,
     /// The arguments; a string if the model's output was not JSON.
     pub input: RawJson,
-    /// A description of the call for the user: "Searching the web", then "Searched".
+    /// A description of the call for the user: "Searching the web", then "Searched" if it succeeds.
     pub label: String,
     /// The object of the call: the query, the address.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,9 +49,14 @@ pub struct ToolCall {
 impl ToolCall {
     /// Returns the arguments with their names, in order; none if they are not an object.
     pub fn arguments(&self) -> Vec<(String, RawJson)> {
-        let fields = json::parse::<Fields>(self.input.as_str().as_bytes());
-        fields.map(Fields::into_entries).unwrap_or_default()
+        object_entries(&self.input).unwrap_or_default()
     }
+}
+
+/// Returns the fields of an object with their names, in order; `None` if it is something else.
+pub fn object_entries(json: &RawJson) -> Option<Vec<(String, RawJson)>> {
+    let fields = json::parse::<Fields>(json.as_str().as_bytes());
+    fields.map(Fields::into_entries).ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The models of an endpoint: those of its list, or those of the settings, with their context windows.
+//! The models of an endpoint: those of its list, or those of the settings, and their capabilities.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap},
     future::Future,
 };
 
@@ -10,11 +10,13 @@ use serde_json::Value;
 
 use super::{
     EndpointConfig,
-    model_list::{self, MAX_LIST_ENTRIES, MAX_OFFERED_MODELS, is_chat_model, model_info},
-    transport::Api,
+    known_models::known_capabilities,
+    local_probe::ModelProbe,
+    model_list::{MAX_LIST_ENTRIES, MAX_OFFERED_MODELS, is_chat_model, model_info},
 };
 use crate::{
     model::{ListedModels, ModelError},
+    protocol::{ModelCapabilities, ThinkingLevel},
     settings::CONTEXT_WINDOW_RANGE,
 };
 
@@ -25,12 +27,8 @@ pub struct ListedModel {
     pub id: String,
     /// The name for people.
     pub name: Option<String>,
-    /// The context window in tokens.
-    pub window: Option<usize>,
-    /// The maximum length of an answer in tokens.
-    pub max_output: Option<u64>,
-    /// The whole entry, for what only the adapter understands.
-    pub entry: Value,
+    /// What the list says of it.
+    pub capabilities: ModelCapabilities,
 }
 
 /// The models of one endpoint.
@@ -39,26 +37,33 @@ pub struct Catalog {
     endpoint: String,
     /// The models in the settings; empty to request the list.
     configured: Vec<String>,
-    window_of_all: Option<usize>,
-    windows: BTreeMap<String, usize>,
-    /// The models of the last list; `None` before the first one.
-    listed: Mutex<Option<HashMap<String, ListedModel>>>,
-    /// The tool support of all models, if the settings define it.
-    tools_of_all: Option<bool>,
-    /// Models whose template has no place for tools.
-    without_tool_template: Mutex<HashSet<String>>,
+    /// The capabilities of all models in the settings.
+    of_all: ModelCapabilities,
+    /// The capabilities of single models in the settings.
+    of_models: BTreeMap<String, ModelCapabilities>,
+    /// The last list; `None` before the first one.
+    listed: Mutex<Option<HashMap<String, ModelCapabilities>>>,
+    /// The answers of local servers about single models.
+    probed: Mutex<HashMap<String, ModelProbe>>,
 }
 
 impl Catalog {
     pub fn new(config: &EndpointConfig) -> Self {
+        let mut of_models = config.capabilities.clone();
+        for (model, window) in &config.context_windows {
+            of_models.entry(model.clone()).or_default().context_window = Some(*window);
+        }
         Self {
             endpoint: config.name.clone(),
             configured: config.models.clone(),
-            window_of_all: config.context_window,
-            windows: config.context_windows.clone(),
+            of_all: ModelCapabilities {
+                tool_use: config.takes_tools,
+                context_window: config.context_window,
+                ..ModelCapabilities::default()
+            },
+            of_models,
             listed: Mutex::default(),
-            tools_of_all: config.takes_tools,
-            without_tool_template: Mutex::default(),
+            probed: Mutex::default(),
         }
     }
 
@@ -72,73 +77,99 @@ impl Catalog {
         list: impl Future<Output = Result<Vec<ListedModel>, ModelError>>,
     ) -> Result<ListedModels, ModelError> {
         if !self.configured.is_empty() {
-            return Ok(model_list::from_names(&self.endpoint, &self.configured));
+            let models = self.configured.iter();
+            return Ok(ListedModels {
+                selectable: models
+                    .map(|model| model_info(&self.endpoint, model, None))
+                    .collect(),
+                ids: self.configured.clone(),
+            });
         }
         let listed = list.await?;
-        let mut models = ListedModels {
-            selectable: Vec::new(),
+        let has_chat_models = listed.iter().any(|model| is_chat_model(&model.id));
+        let models = ListedModels {
+            selectable: listed
+                .iter()
+                .filter(|model| !has_chat_models || is_chat_model(&model.id))
+                .take(MAX_OFFERED_MODELS)
+                .map(|model| model_info(&self.endpoint, &model.id, model.name.as_deref()))
+                .collect(),
             ids: listed.iter().map(|model| model.id.clone()).collect(),
         };
-        let has_chat_models = listed.iter().any(|model| is_chat_model(&model.id));
-        models.selectable = listed
-            .iter()
-            .filter(|model| !has_chat_models || is_chat_model(&model.id))
-            .take(MAX_OFFERED_MODELS)
-            .map(|model| model_info(&self.endpoint, &model.id, model.name.as_deref()))
-            .collect();
         self.remember(listed);
         Ok(models)
     }
 
-    /// Returns the context window of a model: from the settings, from a local server, or from the list, which
-    /// is requested unless it is known. Also learns from a local server whether the model takes tools.
-    pub async fn context_window(
+    /// Returns what is known of a model: the settings come first, then what a local server says, then the list,
+    /// then the table of known models.
+    pub fn capabilities(&self, model: &str) -> ModelCapabilities {
+        let probed = || Some(self.probed.lock().get(model)?.capabilities.clone());
+        let listed = || self.lock_listed().as_ref()?.get(model).cloned();
+        let mut found = self
+            .set_capabilities(model)
+            .or(probed().unwrap_or_default())
+            .or(listed().unwrap_or_default())
+            .or(known_capabilities(model));
+        found.context_window = found
+            .context_window
+            .filter(|window| CONTEXT_WINDOW_RANGE.contains(window));
+        found
+    }
+
+    /// Returns the context window of a model. The list is requested unless it is known, and a local server is
+    /// probed for all that it says of the model, with `true` if it should look for the window.
+    pub async fn context_window<P: Future<Output = ModelProbe>>(
         &self,
         model: &str,
-        api: &Api,
+        probe: impl FnOnce(bool) -> P,
         list: impl Future<Output = Result<Vec<ListedModel>, ModelError>>,
     ) -> Option<usize> {
-        let set = self.windows.get(model).copied().or(self.window_of_all);
-        if set.is_some() && self.tools_of_all.is_some() {
-            return set;
+        let set = self.set_capabilities(model);
+        let is_window_unknown = set.context_window.is_none();
+        // A local server also says how thinking is turned off.
+        let thinking = self.capabilities(model).thinking;
+        let is_switch = thinking.is_some_and(|thinking| thinking.levels.contains(&ThinkingLevel::On));
+        if !is_window_unknown && set.tool_use.is_some() && !is_switch {
+            return set.context_window;
         }
-        let is_unknown = self.lock_listed().is_none();
-        if set.is_none()
+        let is_list_unknown = self.lock_listed().is_none();
+        if is_window_unknown
             && self.configured.is_empty()
-            && is_unknown
+            && is_list_unknown
             && let Ok(listed) = list.await
         {
             self.remember(listed);
         }
-        let probed = api.probe(model, set.is_none()).await;
-        match probed.takes_tools {
-            Some(false) => self.without_tool_template.lock().insert(model.to_owned()),
-            // The server may have been restarted with another model of that name.
-            Some(true) => self.without_tool_template.lock().remove(model),
-            None => false,
-        };
-        let listed = || self.find(model)?.window;
-        let found = set.or(probed.window).or_else(listed);
-        found.filter(|window| CONTEXT_WINDOW_RANGE.contains(window))
+        let probed = probe(is_window_unknown).await;
+        // The server may have been restarted with another model of that name. No answer says nothing.
+        if probed != ModelProbe::default() {
+            self.probed.lock().insert(model.to_owned(), probed);
+        }
+        self.capabilities(model).context_window
     }
 
-    /// Returns true if a model takes tools, as far as the settings or its template say.
+    /// Returns true unless a model is known to take no tools.
     pub fn takes_tools(&self, model: &str) -> bool {
-        self.tools_of_all
-            .unwrap_or_else(|| !self.without_tool_template.lock().contains(model))
+        self.capabilities(model).tool_use.unwrap_or(true)
     }
 
-    /// Returns a model of the last list.
-    pub fn find(&self, model: &str) -> Option<ListedModel> {
-        self.lock_listed().as_ref()?.get(model).cloned()
+    /// Returns true if a local server turns the thinking of a model on and off in its chat template.
+    pub fn has_template_switch(&self, model: &str) -> bool {
+        let probed = self.probed.lock();
+        probed.get(model).is_some_and(|probed| probed.has_template_switch)
+    }
+
+    fn set_capabilities(&self, model: &str) -> ModelCapabilities {
+        let own = self.of_models.get(model).cloned();
+        own.unwrap_or_default().or(self.of_all.clone())
     }
 
     fn remember(&self, listed: Vec<ListedModel>) {
-        let by_id = listed.into_iter().map(|model| (model.id.clone(), model));
+        let by_id = listed.into_iter().map(|model| (model.id, model.capabilities));
         *self.lock_listed() = Some(by_id.collect());
     }
 
-    fn lock_listed(&self) -> MutexGuard<'_, Option<HashMap<String, ListedModel>>> {
+    fn lock_listed(&self) -> MutexGuard<'_, Option<HashMap<String, ModelCapabilities>>> {
         self.listed.lock()
     }
 }
@@ -165,9 +196,67 @@ pub fn read_entries(
 }
 
 /// Returns a count of tokens in an entry of a list.
-pub fn token_count(entry: &Value, field: &str) -> Option<u64> {
-    entry
-        .get(field)
-        .and_then(Value::as_u64)
-        .filter(|count| *count > 0)
+pub fn token_count(entry: &Value, field: &str) -> Option<usize> {
+    let count = usize::try_from(entry.get(field)?.as_u64()?).ok()?;
+    Some(count).filter(|count| *count > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{protocol::ThinkingSupport, providers::model_list::read_models};
+
+    fn probe(window: usize) -> ModelProbe {
+        ModelProbe {
+            capabilities: ModelCapabilities {
+                context_window: Some(window),
+                tool_use: Some(false),
+                ..ModelCapabilities::default()
+            },
+            has_template_switch: true,
+        }
+    }
+
+    #[tokio::test]
+    async fn settings_win_over_server_list_and_table() {
+        let no_probe = |_| async { ModelProbe::default() };
+        let list = || async { Ok(read_models(&json!([{ "id": "gpt-5", "context_length": 9000 }])).unwrap()) };
+        let mut config = EndpointConfig::new("e", "http://x/v1");
+        let catalog = Catalog::new(&config);
+        let known = catalog.capabilities("gpt-5");
+        assert_eq!(
+            (known.context_window, known.image_input),
+            (Some(400_000), Some(true))
+        );
+        assert_eq!(
+            catalog.context_window("gpt-5", no_probe, list()).await,
+            Some(9000)
+        );
+        let probed = catalog.context_window("gpt-5", |_| async { probe(4096) }, list());
+        assert_eq!(probed.await, Some(4096));
+        assert!(!catalog.takes_tools("gpt-5") && catalog.has_template_switch("gpt-5"));
+        // A server that is down now keeps what it said.
+        assert_eq!(
+            catalog.context_window("gpt-5", no_probe, list()).await,
+            Some(4096)
+        );
+
+        config.context_window = Some(1000);
+        config.context_windows = [("big".to_owned(), 5000)].into();
+        let no_thinking = ModelCapabilities {
+            thinking: Some(ThinkingSupport::NONE),
+            ..ModelCapabilities::default()
+        };
+        config.capabilities = [("gpt-5".to_owned(), no_thinking)].into();
+        let catalog = Catalog::new(&config);
+        let window = |model: &str| catalog.capabilities(model).context_window;
+        assert_eq!((window("any"), window("big")), (Some(1000), Some(5000)));
+        let probed = catalog.context_window("gpt-5", |_| async { probe(4096) }, list());
+        assert_eq!(probed.await, Some(1000));
+        let found = catalog.capabilities("gpt-5");
+        assert_eq!(found.thinking, Some(ThinkingSupport::NONE));
+        assert_eq!(found.pdf_input, Some(true), "the rest is from the table");
+    }
 }

@@ -6,6 +6,7 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 use crate::{
+    protocol::ModelCapabilities,
     secrets::Secrets,
     settings::{Dialect, EndpointKind, PromptLength},
 };
@@ -39,6 +40,8 @@ pub struct EndpointConfig {
     pub context_window: Option<usize>,
     /// The context windows of single models, by the endpoint's names.
     pub context_windows: BTreeMap<String, usize>,
+    /// The capabilities of single models in the settings, by the endpoint's names.
+    pub capabilities: BTreeMap<String, ModelCapabilities>,
     /// Models that the endpoint does not list are rejected without a call.
     pub lists_all_models: bool,
     /// Secrets of all settings. They are removed from quoted server messages: another endpoint's key may have
@@ -70,6 +73,7 @@ impl EndpointConfig {
             models: Vec::new(),
             context_window: None,
             context_windows: BTreeMap::new(),
+            capabilities: BTreeMap::new(),
             lists_all_models: true,
             secrets: Arc::default(),
             dialect: Dialect::default(),
@@ -95,6 +99,7 @@ impl fmt::Debug for EndpointConfig {
             .field("models", &self.models)
             .field("context_window", &self.context_window)
             .field("context_windows", &self.context_windows)
+            .field("capabilities", &self.capabilities)
             .field("lists_all_models", &self.lists_all_models)
             .field("dialect", &self.dialect)
             .field("prompt", &self.prompt_length)

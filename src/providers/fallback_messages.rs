@@ -1,5 +1,7 @@
 //! Messages for models with limited features: content without a role or field of its own is sent as text.
 
+use std::borrow::Cow;
+
 use crate::model::{ModelMessage, ModelRequest, ToolUse};
 
 /// Returns the forced tools among those that are offered to the model.
@@ -20,6 +22,18 @@ pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
         Some(ModelMessage::System(prompt)) => *prompt = format!("{prompt}\n\n{words}"),
         _ => messages.insert(0, ModelMessage::System(words)),
     }
+}
+
+/// Returns a request as it is sent to a server: without tools, and with its calls in text, if the model takes none.
+pub fn adapt_tools(request: &ModelRequest, sends_tools: bool) -> Cow<'_, ModelRequest> {
+    if sends_tools {
+        return Cow::Borrowed(request);
+    }
+    Cow::Owned(ModelRequest {
+        messages: without_tools(&request.messages),
+        tools: Vec::new(),
+        ..request.clone()
+    })
 }
 
 /// Describes tool calls and their outputs in text, for a model without tools. The roles still alternate.

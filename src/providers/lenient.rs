@@ -17,6 +17,13 @@ pub fn ignore_invalid<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     Ok(serde_json::from_value(Value::deserialize(from)?).ok())
 }
 
+/// Reads an invalid value as the default, for a field that must not fail the stream.
+pub fn default_if_invalid<'de, D: Deserializer<'de>, T: Default + DeserializeOwned>(
+    from: D,
+) -> Result<T, D::Error> {
+    Ok(ignore_invalid(from)?.unwrap_or_default())
+}
+
 /// Reads anything but a string as an empty string.
 pub fn text_or_default<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     Ok(match Value::deserialize(from)? {

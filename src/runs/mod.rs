@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use self::active_runs::{ActiveRuns, RunSlot};
 use crate::{
     agent, clock,
+    files::Files,
     journal::{Journal, JournalError},
     pages::Pages,
     protocol::{
@@ -36,17 +37,22 @@ mod approval;
 mod approved_tools;
 mod driver;
 mod history;
+mod message_files;
 mod page_payloads;
 mod pending_model_call;
+mod queue;
 mod recorder;
 mod recovery;
 mod request_builder;
+mod side_call;
 mod start;
 mod stop;
 mod summary;
+mod title;
 mod token_meter;
 mod tool_tasks;
 
+pub use message_files::FileNotTaken;
 pub use start::StartError;
 pub use stop::StopError;
 
@@ -123,7 +129,7 @@ impl Inner {
         loop {
             match read().await {
                 Ok(read) => return Ok(read),
-                Err(error) if error.kind() == StorageErrorKind::Damaged || error.is_row_damage() => {
+                Err(error) if error.kind() == StorageErrorKind::Damaged => {
                     tracing::error!(%error, "{what} can't be read: the database is damaged");
                     return Err(ReadError::Damaged);
                 }
@@ -147,6 +153,7 @@ struct Inner {
     models: Arc<Models>,
     tools: ToolRegistry,
     pages: Pages,
+    files: Files,
     agent: AgentSettings,
     prompt: PromptSettings,
     history: HistorySettings,
@@ -156,6 +163,7 @@ struct Inner {
     recorder_settings: Arc<recorder::RecorderSettings>,
     /// The conversations whose summary failed recently.
     summary_failures: summary::SummaryFailures,
+    titles: title::Titles,
     /// The active runs. A run is in here from before its start is committed until after its end is
     /// committed.
     active: ActiveRuns,
@@ -172,6 +180,7 @@ impl Runs {
         models: Arc<Models>,
         tools: ToolRegistry,
         pages: Pages,
+        files: Files,
         settings: &Settings,
     ) -> Self {
         Self(Arc::new(Inner {
@@ -180,6 +189,7 @@ impl Runs {
             models,
             tools,
             pages,
+            files,
             agent: settings.agent.clone(),
             prompt: settings.prompt.clone(),
             history: settings.history.clone(),
@@ -187,6 +197,7 @@ impl Runs {
             timeouts: settings.timeouts.clone(),
             recorder_settings: Arc::new(recorder::RecorderSettings::from_settings(settings)),
             summary_failures: summary::SummaryFailures::new(settings.history.summary_retry),
+            titles: title::Titles::from_settings(settings),
             active: ActiveRuns::default(),
             is_closed: AtomicBool::new(false),
             shutdown: CancellationToken::new(),
@@ -234,6 +245,8 @@ impl Runs {
             runs.drive_run(run, &mut slot).await;
             drop(slot);
             crash_point!("runs::left");
+            runs.make_title_later(run);
+            runs.send_queued(Some((run.user_id, run.conversation_id))).await;
         });
         let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
         Ok(answered.await.map_err(|_| unavailable)??)

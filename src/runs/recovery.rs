@@ -44,6 +44,9 @@ impl Runs {
                 "answers were running when the last process ended; their output is kept"
             );
         }
+        // A queue is held if its run was interrupted. The last process ended between a complete run and the next
+        // message of the others.
+        tokio::spawn(self.send_queued(None));
     }
 
     /// Ends a run that this process has stopped driving, with all its output.

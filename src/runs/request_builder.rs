@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use super::{
     Inner,
     history::{
-        ModelConversation, RunHistory,
+        FileLoader, ModelConversation, RunHistory,
         fit::{Room, fit},
         metadata::MetadataClock,
         tokens::{self, TokenScale},
@@ -24,13 +24,14 @@ use super::{
 };
 use crate::{
     clock,
+    files::Files,
     journal::Journal,
     model::{ModelRequest, ToolSpec},
     pages::{Prompt, PromptTarget},
-    protocol::{AssistantMessage, Message},
+    protocol::{AssistantMessage, Message, TokenTotals},
     providers::Models,
     settings::{self, HistorySettings},
-    storage::{Change, HistorySummary, RunKey, RunOptions},
+    storage::{Change, HistorySummary, RunKey, RunOptions, Storage},
 };
 
 /// The share of the room, in percent, that is filled when the conversation does not fit. Otherwise
@@ -55,6 +56,8 @@ pub(super) struct ModelRequestBuilder {
     run: RunKey,
     models: Arc<Models>,
     journal: Journal,
+    storage: Arc<dyn Storage>,
+    files: Files,
     settings: HistorySettings,
     prompts: settings::PromptSettings,
     options: RunOptions,
@@ -75,6 +78,8 @@ pub(super) struct CallDraft {
     /// The call is the run's first.
     pub is_first: bool,
     pub scale: TokenScale,
+    /// The tokens and the cost of the answer's calls before.
+    pub totals: TokenTotals,
 }
 
 impl ModelRequestBuilder {
@@ -84,6 +89,8 @@ impl ModelRequestBuilder {
             run,
             models: runs.models.clone(),
             journal: runs.journal.clone(),
+            storage: runs.storage.clone(),
+            files: runs.files.clone(),
             settings: runs.history.clone(),
             prompts: runs.prompt.clone(),
             options,
@@ -110,6 +117,7 @@ impl ModelRequestBuilder {
             tools,
             is_first: answer.nodes.is_empty(),
             scale: token_scale(history, answer),
+            totals: answer.usage.map(|usage| usage.totals).unwrap_or_default(),
         }
     }
 
@@ -134,22 +142,35 @@ impl ModelRequestBuilder {
                     with_tools: self.compute_room(window, call.scale, for_tools),
                     without_tools: self.compute_room(window, call.scale, 0),
                 };
-                self.fit_conversation(&call.model, call.conversation, free).await
+                self.fit_conversation(&call.model, call.conversation, free, &mut call.totals)
+                    .await
             }
             None => {
                 let tokens = call.conversation.tokens();
                 (call.conversation, tokens)
             }
         };
+        let capabilities = self.models.capabilities(&call.model);
+        let prices = capabilities.prices;
+        let loader = FileLoader {
+            files: &self.files,
+            storage: &*self.storage,
+            user_id: self.run.user_id,
+            capabilities: &capabilities,
+        };
+        let messages = loader.load(conversation.messages()).await;
         let meter = TokenMeter::new(tokens + for_tools, call.scale, window);
+        let meter = meter.with_totals(call.totals, prices);
         let request = ModelRequest {
             tools: call.tools,
             force_tools: match call.is_first {
                 true => self.options.force_tools.clone(),
                 false => Vec::new(),
             },
-            parameters: self.options.parameters.clone(),
-            ..ModelRequest::new(call.model, conversation.messages())
+            parameters: self
+                .models
+                .adapt_parameters(&call.model, &self.options.parameters),
+            ..ModelRequest::new(call.model, messages)
         };
         (Arc::new(request), meter)
     }
@@ -165,12 +186,14 @@ impl ModelRequestBuilder {
         }
     }
 
-    /// Fits a conversation into the room, and returns it with its estimated tokens.
+    /// Fits a conversation into the room, and returns it with its estimated tokens. Adds the tokens of a summary that
+    /// it needed to `totals`.
     async fn fit_conversation(
         &self,
         model: &str,
         mut conversation: ModelConversation,
         free: AvailableRoom,
+        totals: &mut TokenTotals,
     ) -> (ModelConversation, usize) {
         let room = free.with_tools;
         let tokens = conversation.tokens();
@@ -201,6 +224,7 @@ impl ModelRequestBuilder {
                 count,
                 free.without_tools.tokens,
                 max_summary_tokens,
+                totals,
             )
             .await;
         let Some(summary) = summary else {

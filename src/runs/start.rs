@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Runs, journal_error};
+use super::{Runs, journal_error, message_files::FileNotTaken};
 use crate::{
     journal::JournalError,
     pages::ContextError,
@@ -21,6 +21,10 @@ pub enum StartError {
     Empty,
     #[error("the message has {length} bytes; the limit (limits.message_bytes) is {limit}")]
     TooLong { length: usize, limit: usize },
+    #[error("the message has {count} files; the limit (files.max_count) is {limit}")]
+    TooManyFiles { count: usize, limit: usize },
+    #[error("{} can't take {}", .0.model, .0.name)]
+    FileNotTaken(FileNotTaken),
     #[error("there is no tool {name}; there are: {}", offered.join(", "))]
     UnknownTool { name: String, offered: Vec<String> },
     #[error("{}", .0.why)]
@@ -35,10 +39,10 @@ pub enum StartError {
     Journal(#[from] JournalError),
 }
 
-/// Returns the run that a change has started.
+/// Returns the run that a change has started, or that starts when its message leaves the queue.
 fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
     match outcome {
-        Outcome::Started { started, .. } => Ok(started),
+        Outcome::Started { started, .. } | Outcome::Queued(started) => Ok(started),
         Outcome::Done | Outcome::Deleted { .. } | Outcome::DataDeleted | Outcome::NoteConflict => {
             Err(JournalError::Rejected(ChangeRejection::NotFound).into())
         }
@@ -58,8 +62,30 @@ impl Runs {
         intent: SendMessage,
         fingerprint: String,
     ) -> Result<StartedRun, StartError> {
+        self.send_in_task(user_id, intent, fingerprint, false).await
+    }
+
+    /// As [`send`](Self::send), but while a run is active in the conversation, the message waits for its end. The
+    /// returned run then begins later.
+    pub async fn send_or_queue(
+        &self,
+        user_id: UserId,
+        intent: SendMessage,
+        fingerprint: String,
+    ) -> Result<StartedRun, StartError> {
+        self.send_in_task(user_id, intent, fingerprint, true).await
+    }
+
+    async fn send_in_task(
+        &self,
+        user_id: UserId,
+        intent: SendMessage,
+        fingerprint: String,
+        may_wait: bool,
+    ) -> Result<StartedRun, StartError> {
         let runs = self.clone();
-        let sending = tokio::spawn(async move { runs.send_new(user_id, intent, fingerprint).await });
+        let sending =
+            tokio::spawn(async move { runs.send_new(user_id, intent, fingerprint, may_wait).await });
         let broke = JournalError::Unavailable(StorageErrorKind::Other);
         sending.await.map_err(|_| broke)?
     }
@@ -69,14 +95,9 @@ impl Runs {
         user_id: UserId,
         mut intent: SendMessage,
         fingerprint: String,
+        may_wait: bool,
     ) -> Result<StartedRun, StartError> {
-        let (length, limit) = (intent.text.len(), self.0.limits.message_bytes);
-        if intent.text.trim().is_empty() {
-            return Err(StartError::Empty);
-        }
-        if length > limit {
-            return Err(StartError::TooLong { length, limit });
-        }
+        self.check_text(&intent.text, !intent.files.is_empty())?;
         let (start, model) = match self.prepare_send(user_id, &mut intent, &fingerprint).await {
             Ok(start) => start,
             Err(error) => {
@@ -92,12 +113,37 @@ impl Runs {
             message_id: start.run,
         };
         self.0.models.prefetch_context_window(&model);
-        let change = Change::SendMessage {
-            user_id,
-            intent,
-            start,
+        let change = match may_wait {
+            true => Change::QueueMessage {
+                user_id,
+                intent,
+                start,
+                limits: self.queue_limits(),
+            },
+            false => Change::SendMessage {
+                user_id,
+                intent,
+                start,
+            },
         };
-        into_started(self.start_run(run, change).await?)
+        let outcome = self.start_run(run, change).await?;
+        if matches!(outcome, Outcome::Queued(_)) {
+            // The run may have ended meanwhile.
+            tokio::spawn(self.send_queued(Some((user_id, conversation_id))));
+        }
+        into_started(outcome)
+    }
+
+    /// Checks the text of a message. A message with files needs none.
+    pub(super) fn check_text(&self, text: &str, has_files: bool) -> Result<(), StartError> {
+        let (length, limit) = (text.len(), self.0.limits.message_bytes);
+        if text.trim().is_empty() && !has_files {
+            return Err(StartError::Empty);
+        }
+        if length > limit {
+            return Err(StartError::TooLong { length, limit });
+        }
+        Ok(())
     }
 
     /// Prepares the start of the run that answers a message, with its model.
@@ -118,6 +164,7 @@ impl Runs {
                 fingerprint.to_owned(),
             )
             .await?;
+        self.check_files(user_id, &intent.files, &model).await?;
         let page_context = self.0.pages.snapshot(user_id, intent.context.as_ref()).await?;
         self.check_tools(&intent.force_tools, page_context.as_ref())
             .await?;

@@ -10,22 +10,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::StreamExt;
 use parking_lot::Mutex;
-use tokio::time::{self, timeout_at};
+use tokio::time;
 
 use super::{
     Inner,
     history::{ModelConversation, Turn, tokens},
-    recorder::{self, Recorder},
+    side_call::SideCall,
 };
 use crate::{
-    agent::{Input, RepetitionDetector},
     diagnostics::record::Purpose,
     journal::Journal,
-    model::{FinishReason, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream},
-    protocol::{ConversationId, EventBody},
-    providers::Models,
+    model::{ModelMessage, ModelRequest},
+    protocol::{ConversationId, EventBody, TokenTotals},
     settings::HistorySettings,
     storage::{HistorySummary, RunKey},
 };
@@ -52,31 +49,26 @@ fn summary_prompt(words: usize) -> String {
 /// Makes the summaries of one run.
 pub(super) struct Summarizer {
     run: RunKey,
-    models: Arc<Models>,
     journal: Journal,
     settings: HistorySettings,
-    recorder_settings: Arc<recorder::RecorderSettings>,
     failures: SummaryFailures,
-    /// The number of repetitions of a passage in a row that makes a summary useless. 0 disables the check.
-    max_repetitions: usize,
+    call: SideCall,
 }
 
 impl Summarizer {
     pub fn new(runs: &Inner, run: RunKey) -> Self {
         Self {
             run,
-            models: runs.models.clone(),
             journal: runs.journal.clone(),
             settings: runs.history.clone(),
-            recorder_settings: runs.recorder_settings.clone(),
             failures: runs.summary_failures.clone(),
-            max_repetitions: runs.agent.repetitions,
+            call: SideCall::new(runs, run, Purpose::Summary, "the summary of a conversation"),
         }
     }
 
-    /// Summarises the first `count` turns, or as many of them as fit in `room`, together with the
+    /// Summarizes the first `count` turns, or as many of them as fit in `room`, together with the
     /// note that replaces the turns before them. The summary has at most `max_tokens` tokens.
-    /// Returns `None` if it fails, or failed recently.
+    /// Returns `None` if it fails, or failed recently. Adds the tokens of the call to `totals`.
     pub async fn summarize(
         &self,
         model: &str,
@@ -84,6 +76,7 @@ impl Summarizer {
         count: usize,
         room: usize,
         max_tokens: usize,
+        totals: &mut TokenTotals,
     ) -> Option<HistorySummary> {
         if self.failures.is_recent(self.run.conversation_id) {
             return None;
@@ -96,12 +89,18 @@ impl Summarizer {
             .get(input.turns.checked_sub(1)?)?
             .last_message_id;
         let status = EventBody::Status {
-            message: "Summarising the beginning of the conversation...".into(),
+            message: "Summarizing the beginning of the conversation...".into(),
         };
         self.journal.append(self.run, vec![status]).await;
         let messages = vec![ModelMessage::System(task), ModelMessage::User(input.text)];
-        let answer = self.run_call(ModelRequest::new(model, messages)).await;
-        let text = answer.unwrap_or_default();
+        let deadline = time::Instant::now() + self.settings.summary_timeout;
+        let request = ModelRequest::new(model, messages);
+        let answer = self
+            .call
+            .run(request, deadline, self.settings.summary_bytes)
+            .await;
+        *totals = totals.plus(answer.totals);
+        let text = answer.text.unwrap_or_default();
         let text = text.trim();
         let end = text.floor_char_boundary(self.settings.summary_bytes);
         let text = tokens::truncate_to_tokens(&text[..end], max_tokens).to_owned();
@@ -113,91 +112,6 @@ impl Summarizer {
             last_message_id: reaches,
             text,
         })
-    }
-
-    /// Calls the model and returns its whole answer; `None` if it does not come to its natural end in time. The call is
-    /// recorded as one of its own.
-    async fn run_call(&self, request: ModelRequest) -> Option<String> {
-        let mut recorder = Recorder::new(
-            self.run,
-            self.journal.clone(),
-            self.models.clone(),
-            self.recorder_settings.clone(),
-            Purpose::Summary,
-        );
-        let request = Arc::new(request);
-        recorder.record_call(request.clone()).await;
-        let deadline = time::Instant::now() + self.settings.summary_timeout;
-        // The call starts before it is recorded, and neither waits for the other.
-        let called = timeout_at(deadline, self.models.call(&request));
-        let (called, ()) = tokio::join!(called, recorder.write_due());
-        let collected = match called {
-            Ok(called) => timeout_at(deadline, self.collect_answer(called, &mut recorder)).await,
-            Err(late) => Err(late),
-        };
-        let answer = collected.unwrap_or_else(|_| {
-            tracing::warn!("the summary of a conversation took too long");
-            recorder.record_input(&Input::StreamEnded);
-            None
-        });
-        recorder.write_due().await;
-        answer
-    }
-
-    async fn collect_answer(
-        &self,
-        called: Result<ModelStream, ModelError>,
-        recorder: &mut Recorder,
-    ) -> Option<String> {
-        let mut stream = match called {
-            Ok(stream) => stream,
-            Err(error) => {
-                tracing::warn!(%error, "a conversation could not be summarized");
-                recorder.record_input(&Input::CallFailed(error));
-                return None;
-            }
-        };
-        let mut answer = String::new();
-        let mut repetition = RepetitionDetector::new(self.max_repetitions);
-        while answer.len() <= self.settings.summary_bytes {
-            let input = match stream.next().await {
-                Some(Ok(event)) => Input::Model(event),
-                Some(Err(error)) => {
-                    tracing::warn!(%error, "the summary of a conversation failed");
-                    Input::CallFailed(error)
-                }
-                None => Input::StreamEnded,
-            };
-            recorder.record_input(&input);
-            match input {
-                Input::Model(ModelEvent::Text(text)) => {
-                    answer.push_str(&text);
-                    if repetition.push(&text, false) {
-                        tracing::warn!("the summary of a conversation repeats itself");
-                        recorder.record_input(&Input::StreamEnded);
-                        return None;
-                    }
-                }
-                Input::Model(ModelEvent::TextWasThinking) => {
-                    answer.clear();
-                    repetition = RepetitionDetector::new(self.max_repetitions);
-                }
-                Input::Model(ModelEvent::Finished(FinishReason::Stop)) => return Some(answer),
-                Input::Model(ModelEvent::Finished(reason)) => {
-                    // It would replace turns that it does not cover.
-                    tracing::warn!(
-                        reason = reason.as_str(),
-                        "the summary of a conversation is incomplete"
-                    );
-                    return None;
-                }
-                Input::Model(_) => {}
-                _ => return None,
-            }
-        }
-        // Longer answers are cut off anyway.
-        recorder.record_input(&Input::StreamEnded);
-        Some(answer)
     }
 }
 
@@ -296,6 +210,7 @@ fn message_line(message: &ModelMessage, max_tokens: usize) -> String {
             let calls = calls.map(|call| format!(" (used {} with {})", call.name, call.arguments));
             ("Assistant", text.clone() + &calls.collect::<String>())
         }
+        ModelMessage::File(file) => ("File", format!("{} ({})", file.name, file.media_type)),
         ModelMessage::Tool { output, .. } => ("Tool", output.clone()),
     };
     format!("{role}: {}", tokens::truncate_to_tokens(&text, max_tokens))

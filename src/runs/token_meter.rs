@@ -1,10 +1,10 @@
-//! The use of the context window by a model call, as far as it is known.
+//! The tokens of a model call: the use of the context window, and the answer's totals with their cost.
 
 use super::history::tokens::{self, TokenScale};
 use crate::{
     agent::Input,
-    model::{ModelError, ModelEvent},
-    protocol,
+    model::{ModelError, ModelEvent, Usage},
+    protocol::{self, Prices, TokenTotals, usage::MAX_TOKENS},
 };
 
 /// Counts the tokens of one call. The server's count has priority; without one, the tokens are
@@ -19,6 +19,9 @@ pub(super) struct TokenMeter {
     output_bytes: usize,
     /// The server has counted.
     is_counted: bool,
+    /// The tokens and the cost of the answer's calls before.
+    before: TokenTotals,
+    prices: Option<Prices>,
 }
 
 impl TokenMeter {
@@ -29,6 +32,17 @@ impl TokenMeter {
             window: window.map(|window| window.min(MAX_TOKENS)),
             output_bytes: 0,
             is_counted: false,
+            before: TokenTotals::default(),
+            prices: None,
+        }
+    }
+
+    /// Adds the totals of the answer's calls before, and the prices of the model.
+    pub fn with_totals(self, before: TokenTotals, prices: Option<Prices>) -> Self {
+        Self {
+            before,
+            prices,
+            ..self
         }
     }
 
@@ -45,13 +59,7 @@ impl TokenMeter {
             // Some servers send zeros.
             ModelEvent::Usage(counted) if counted.input_tokens > 0 => {
                 self.is_counted = true;
-                let usage = protocol::Usage {
-                    input_tokens: token_count(counted.input_tokens),
-                    output_tokens: token_count(counted.output_tokens),
-                    estimated: false,
-                    estimate: self.estimate,
-                    window: self.window,
-                };
+                let usage = self.usage(counted, false);
                 return vec![Input::Model(event), Input::UsageKnown(usage)];
             }
             ModelEvent::Usage(_) => {}
@@ -61,6 +69,7 @@ impl TokenMeter {
             ModelEvent::Finished(_)
             | ModelEvent::TextWasThinking
             | ModelEvent::Sources(_)
+            | ModelEvent::Refusal(_)
             | ModelEvent::Opaque { .. }
             | ModelEvent::Unreadable { .. } => {}
         }
@@ -68,19 +77,41 @@ impl TokenMeter {
     }
 
     fn estimated_usage(&self) -> protocol::Usage {
+        let input = self.scale.to_counted(self.estimate).min(MAX_TOKENS);
+        let output = self.output_bytes.div_ceil(tokens::BYTES_PER_TOKEN);
+        let estimated = Usage {
+            input_tokens: input as u64,
+            output_tokens: output as u64,
+            ..Usage::default()
+        };
+        self.usage(&estimated, true)
+    }
+
+    fn usage(&self, counted: &Usage, estimated: bool) -> protocol::Usage {
+        let cost = counted.cost_at(self.prices.as_ref());
+        let call = TokenTotals {
+            calls: 1,
+            input_tokens: token_count(counted.input_tokens),
+            output_tokens: token_count(counted.output_tokens),
+            cached_input_tokens: token_count(counted.cached_input_tokens),
+            cache_write_tokens: token_count(counted.cache_write_tokens),
+            thinking_tokens: token_count(counted.thinking_tokens),
+            image_input_tokens: token_count(counted.image_input_tokens),
+            image_output_tokens: token_count(counted.image_output_tokens),
+            estimated_calls: usize::from(estimated),
+            unpriced_calls: usize::from(cost.is_none()),
+            cost: cost.unwrap_or_default(),
+        };
         protocol::Usage {
-            input_tokens: self.scale.to_counted(self.estimate).min(MAX_TOKENS),
-            output_tokens: self.output_bytes.div_ceil(tokens::BYTES_PER_TOKEN),
-            estimated: true,
+            input_tokens: call.input_tokens,
+            output_tokens: call.output_tokens,
+            estimated,
             estimate: self.estimate,
             window: self.window,
+            totals: self.before.plus(call),
         }
     }
 }
-
-/// Maximum token count, more than any server can count. A larger claim must not make an event that
-/// a page can't read, since the page's integers are shorter.
-const MAX_TOKENS: usize = i32::MAX as usize;
 
 /// Converts to the protocol's token count.
 fn token_count(tokens: u64) -> usize {
@@ -90,7 +121,7 @@ fn token_count(tokens: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{FinishReason, Usage};
+    use crate::{model::FinishReason, protocol::Dollars};
 
     const END: ModelEvent = ModelEvent::Finished(FinishReason::Stop);
 
@@ -105,7 +136,55 @@ mod tests {
             estimated,
             estimate: 100,
             window: Some(1000),
+            totals: TokenTotals {
+                calls: 1,
+                input_tokens,
+                output_tokens,
+                estimated_calls: usize::from(estimated),
+                unpriced_calls: 1,
+                ..TokenTotals::default()
+            },
         })
+    }
+
+    #[test]
+    fn adds_up_the_calls_of_an_answer() {
+        let before = TokenTotals {
+            calls: 1,
+            input_tokens: 1000,
+            unpriced_calls: 1,
+            cost: Dollars(7),
+            ..TokenTotals::default()
+        };
+        let prices = Prices {
+            input: Dollars(1_000_000),
+            output: Dollars(2_000_000),
+            ..Prices::default()
+        };
+        let counted = ModelEvent::Usage(Usage {
+            input_tokens: 10,
+            output_tokens: 5,
+            thinking_tokens: 3,
+            ..Usage::default()
+        });
+        let mut meter = meter().with_totals(before, Some(prices));
+        // A server may count more than once. The last count is the one of the whole call.
+        for _ in 0..2 {
+            let inputs = meter.inputs_for(Ok(counted.clone()));
+            let [_, Input::UsageKnown(usage)] = inputs[..] else {
+                panic!("{inputs:?}")
+            };
+            let expected = TokenTotals {
+                calls: 2,
+                input_tokens: 1010,
+                output_tokens: 5,
+                thinking_tokens: 3,
+                unpriced_calls: 1,
+                cost: Dollars(27),
+                ..TokenTotals::default()
+            };
+            assert_eq!((usage.input_tokens, usage.totals), (10, expected));
+        }
     }
 
     #[test]

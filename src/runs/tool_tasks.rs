@@ -7,15 +7,17 @@ use tokio::{
     sync::mpsc,
     task::{Id, JoinSet},
 };
+use uuid::Uuid;
 
 use crate::{
     agent::Input,
+    files::Files,
     journal::Journal,
     model::{ToolArtifacts, ToolInput, ToolOutcome},
     protocol::{PageContext, ToolProgress},
     secrets::Secrets,
     settings::Limits,
-    storage::{RunKey, StoredAttachment},
+    storage::{FileLocation, RunKey, StoredFile},
     tools::{self, AnyTool, CallOrigin, ToolError, ToolResult},
 };
 
@@ -28,6 +30,7 @@ pub(super) struct ToolTasks {
     /// The page that the user had open when they asked.
     page: Option<Arc<PageContext>>,
     journal: Journal,
+    files: Files,
     /// Limits of stored tool results.
     limits: Limits,
     /// Redacted from tool errors.
@@ -48,6 +51,7 @@ impl ToolTasks {
         run: RunKey,
         page: Option<Arc<PageContext>>,
         journal: Journal,
+        files: Files,
         limits: Limits,
         secrets: Arc<Secrets>,
     ) -> Self {
@@ -56,6 +60,7 @@ impl ToolTasks {
             run,
             page,
             journal,
+            files,
             limits,
             secrets,
             tasks: JoinSet::new(),
@@ -70,7 +75,7 @@ impl ToolTasks {
         let label = tool
             .as_ref()
             .map_or_else(|| name.clone(), |tool| tool.run_options().done_label.into_owned());
-        let (run, journal) = (self.run, self.journal.clone());
+        let (run, journal, files) = (self.run, self.journal.clone(), self.files.clone());
         let (limits, page) = (self.limits.clone(), self.page.clone());
         let reporter = self.reporter.clone();
         let task = self.tasks.spawn(async move {
@@ -87,7 +92,7 @@ impl ToolTasks {
                 let _ = reporter.try_send((index, progress));
             };
             let result = tools::execute(tool, input, origin, report).await?;
-            Ok(store_tool_result(result, run, &journal, &limits).await)
+            Ok(store_tool_result(result, run, &journal, &files, &limits).await)
         });
         self.calls.insert(task.id(), (index, label));
     }
@@ -135,6 +140,7 @@ async fn store_tool_result(
     result: ToolResult,
     run: RunKey,
     journal: &Journal,
+    files: &Files,
     limits: &Limits,
 ) -> StoredToolResult {
     let (mut text, mut artifacts) = (result.text, ToolArtifacts::default());
@@ -158,14 +164,27 @@ async fn store_tool_result(
     for attachment in result.attachments.into_iter().take(limits.attachments) {
         match attachment.into_attachment(limits.attachment_bytes) {
             Ok((attachment, data)) => {
-                artifacts.attachments.push(attachment.clone());
-                journal
-                    .store_attachment(run, StoredAttachment { attachment, data })
-                    .await;
+                let location = FileLocation {
+                    user_id: run.user_id,
+                    conversation_id: run.conversation_id,
+                    stored_name: Uuid::new_v4(),
+                };
+                let file = StoredFile { attachment, location };
+                match files.write_tool_file(file, &data).await {
+                    Ok(file) => {
+                        artifacts.attachments.push(file.attachment.clone());
+                        journal.store_attachment(run, file).await;
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, "a file of a tool can't be written");
+                        tell("A file could not be stored just now. The person does not see it.".into());
+                    }
+                }
             }
             Err(too_large) => tell(too_large),
         }
     }
+    artifacts.attachments.extend(result.known_files);
     if !artifacts.attachments.is_empty() {
         let names: Vec<&str> = artifacts.attachments.iter().map(|file| &*file.name).collect();
         tell(format!("The person is shown {}.", names.join(", ")));

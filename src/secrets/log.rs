@@ -16,23 +16,23 @@ pub fn redact_log(secrets: Secrets) {
     let _ = LOG_SECRETS.set(secrets);
 }
 
-/// A log writer to standard error that redacts secrets. Each call to `write` gets a whole line.
+/// A log writer to standard error that redacts secrets. Each call to `write` gets a whole line. A line that can't be
+/// written is lost, and nothing else: the reader of the log may have died.
 #[derive(Debug)]
 pub struct RedactedStderr;
 
 impl Write for RedactedStderr {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        match LOG_SECRETS.get() {
-            Some(secrets) => {
-                let redacted = secrets.redact(&String::from_utf8_lossy(line));
-                io::stderr().lock().write_all(redacted.as_bytes())?;
-            }
-            None => io::stderr().lock().write_all(line)?,
-        }
+        let redacted = LOG_SECRETS
+            .get()
+            .map(|secrets| secrets.redact(&String::from_utf8_lossy(line)));
+        let written = redacted.as_ref().map_or(line, |redacted| redacted.as_bytes());
+        let _ = io::stderr().lock().write_all(written);
         Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        let _ = io::stderr().flush();
+        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    files::Files,
     journal::Journal,
     literature::Literature,
     pages::Pages,
@@ -17,6 +18,7 @@ pub struct ServerParts {
     pub settings: Settings,
     pub storage: Arc<dyn Storage>,
     pub journal: Journal,
+    pub files: Files,
     pub pubmed: Result<Arc<PubmedClient>, PubmedUnavailable>,
 }
 
@@ -26,9 +28,16 @@ pub fn built_in_tools(parts: &ServerParts) -> ToolRegistry {
         settings,
         storage,
         journal,
+        files,
         pubmed,
     } = parts;
-    tools::built_in(settings, storage.clone(), journal.clone(), pubmed.clone().ok())
+    tools::built_in(
+        settings,
+        storage.clone(),
+        journal.clone(),
+        files.clone(),
+        pubmed.clone().ok(),
+    )
 }
 
 /// Returns the pages that Parlor includes: one line each.

@@ -43,8 +43,8 @@ fn damage_notice(found: &[String]) -> Notice {
 /// Returns the notice about a database that was empty among other files.
 pub(super) fn missing_data_notice() -> Notice {
     Notice {
-        title: "Parlor's database was empty".into(),
-        text: "The file parlor.db was empty, but other files show that it once had data. Parlor started with an empty database; \
+        title: "Parlor's database was empty or missing".into(),
+        text: "The file parlor.db was empty or missing, but other files show that it once had data. Parlor started with an empty database; \
                the other files were not changed. If your conversations are gone, stop Parlor and restore a backup of parlor.db."
             .into(),
     }

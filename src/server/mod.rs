@@ -9,13 +9,15 @@ use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    app::{AppState, TokenAuthenticator},
-    clock, http,
+    app::{self, AccessMonitor, Accounts, AppState, TokenAuthenticator},
+    clock,
+    files::{self, Files},
+    http,
     hub::Hub,
     journal::Journal,
     notices::Notices,
     pages::Pages,
-    protocol::Timestamp,
+    protocol::{ApiError, Timestamp},
     providers::{EndpointConfig, Models, ModelsConfig},
     runs::Runs,
     secrets::Secrets,
@@ -68,12 +70,19 @@ impl Server {
     ) -> Result<Self, StorageError> {
         let database = SqliteStorage::open(&settings.server.data).await?;
         let notices = Notices::default();
-        if database.lacks_earlier_data() {
+        let lacks_earlier_data = database.lacks_earlier_data();
+        if lacks_earlier_data {
             notices.add(damage_check::missing_data_notice());
         }
         let storage: Arc<dyn Storage> = Arc::new(database);
         let hub = Arc::new(Hub::default());
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
+        let files = Files::open(&settings.server.data, storage.clone(), journal.clone(), &settings)?;
+        // Without its database, every file looks like one that belongs to no message.
+        if !lacks_earlier_data {
+            files.delete_orphans().await;
+        }
+        files.move_attachment_rows().await?;
         let secrets = Arc::new(Secrets::from_settings(&settings));
         let models = Arc::new(Models::new(models_config(&settings, &secrets)));
         // The first page must not wait for slow model servers to list their models.
@@ -87,6 +96,7 @@ impl Server {
             settings,
             storage: storage.clone(),
             journal: journal.clone(),
+            files: files.clone(),
         };
         let pages = pages(&parts);
         let tools = tools(&parts)
@@ -100,6 +110,7 @@ impl Server {
             models.clone(),
             tools,
             pages.clone(),
+            files.clone(),
             &settings,
         );
         let mut recovery = tokio::spawn({
@@ -112,7 +123,18 @@ impl Server {
             tracing::error!("the last process's unfinished runs can't be ended yet");
         }
         let recovery = (!ended).then_some(recovery);
-        let tokens = Arc::new(TokenAuthenticator::new(storage.clone(), journal.clone()));
+        let access = Arc::new(AccessMonitor::new(storage.clone(), settings.accounts.auth));
+        let tokens = Arc::new(TokenAuthenticator::new(
+            storage.clone(),
+            journal.clone(),
+            access.clone(),
+        ));
+        let accounts = Arc::new(Accounts::new(
+            settings.accounts.clone(),
+            storage.clone(),
+            journal.clone(),
+            access.clone(),
+        ));
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
         let settings = Arc::new(settings);
@@ -125,6 +147,9 @@ impl Server {
             models,
             pages,
             tokens,
+            accounts,
+            access,
+            files,
             notices,
             leptos,
             shutdown,
@@ -135,6 +160,15 @@ impl Server {
             recovery,
             mcp,
         })
+    }
+
+    /// Returns the token with which the first account is made, if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn new_setup_token(&self) -> Result<Option<String>, ApiError> {
+        self.app.accounts.new_setup_token().await
     }
 
     /// Returns the event hub. For tests, which count its subscribers.
@@ -156,7 +190,9 @@ impl Server {
         } = self;
         let storage = app.storage.clone();
         let run_timeout = app.settings.timeouts.shutdown;
+        tokio::spawn(app::deletion::erase_hidden(app.clone()));
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
+        let sweeping = tokio::spawn(files::sweep_periodically(app.files.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
@@ -183,7 +219,7 @@ impl Server {
                 tracing::warn!("some connections did not end in time");
             }
         }
-        let tasks: Vec<_> = [trimming, checking, stopping]
+        let tasks: Vec<_> = [trimming, sweeping, checking, stopping]
             .into_iter()
             .chain(recovery)
             .collect();
@@ -262,6 +298,11 @@ fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
                 .collect(),
             context_window: endpoint.context_window,
             context_windows: endpoint.context_windows.clone(),
+            capabilities: endpoint
+                .capabilities
+                .iter()
+                .map(|(model, set)| (model.clone(), set.into()))
+                .collect(),
             lists_all_models: endpoint.lists_all_models,
             dialect: endpoint.dialect,
             prompt_length: endpoint.prompt,
@@ -276,6 +317,12 @@ fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
     ModelsConfig {
         endpoints: endpoints.collect(),
         default_model: settings.models.default.clone(),
+        prices: settings
+            .models
+            .prices
+            .iter()
+            .map(|(model, price)| (model.clone(), price.into()))
+            .collect(),
         candidates: local
             .map(|(name, base_url)| EndpointConfig {
                 secrets: secrets.clone(),

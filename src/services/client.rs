@@ -15,7 +15,7 @@ use super::{
     error::{ServiceError, ServiceErrorKind},
     rate_limiter::{QueueFull, RateLimiter},
 };
-use crate::http_client::{client_for, parse_retry_after};
+use crate::http_client::{causes::innermost_cause, client_for, parse_retry_after};
 
 /// The time limit for an answer, including its last byte.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -145,7 +145,8 @@ impl Service {
 
     async fn fetch_once(&self, request: Request) -> Result<String, AttemptError> {
         let response = self.http.execute(request).await.map_err(|error| {
-            tracing::warn!(service = self.name, error = %error.without_url(), "can't be reached");
+            let cause = innermost_cause(&error.without_url());
+            tracing::warn!(service = self.name, cause, "can't be reached");
             AttemptError::Final(ServiceErrorKind::Unreachable)
         })?;
         let status = response.status();

@@ -6,8 +6,8 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dialect {
-    /// The request field for the thinking level: "reasoning_effort" (OpenAI), "reasoning" (OpenRouter) or
-    /// "chat_template" (vLLM, llama.cpp).
+    /// The request field for the thinking level: "reasoning_effort" (OpenAI), "reasoning" (OpenRouter),
+    /// "chat_template" (vLLM, llama.cpp) or "enable_thinking" (Alibaba, SiliconFlow).
     pub thinking_level: ThinkingField,
     /// The request field for the length of an answer: "max_completion_tokens" or "max_tokens".
     pub longest_answer: MaxTokensField,
@@ -25,9 +25,11 @@ pub enum ThinkingField {
     ReasoningEffort,
     /// `"reasoning": {"effort": "low"}`, as used by OpenRouter.
     Reasoning,
-    /// `"chat_template_kwargs": {"reasoning_effort": "low"}`, for vLLM and llama.cpp with models whose
-    /// template reads it.
+    /// `"chat_template_kwargs": {"reasoning_effort": "low"}` or `{"enable_thinking": false}`, for vLLM and
+    /// llama.cpp with models whose template reads it.
     ChatTemplate,
+    /// `"enable_thinking": true, "thinking_budget": 4096`.
+    EnableThinking,
 }
 
 /// The request field that limits the length of an answer.

@@ -11,6 +11,9 @@ use serde::{
 /// The longest accepted duration: a hundred years, which can be added to any time.
 const MAX_DURATION: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 
+/// The longest accepted interval between two heartbeats.
+const MAX_HEARTBEAT: Duration = Duration::from_secs(15);
+
 /// The accepted format, for error messages.
 const FORMAT: &str = r#"a duration with its unit, such as "90s", "5m", "250ms" or "1h 30m""#;
 
@@ -23,6 +26,16 @@ pub(super) fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Dur
         return Err(Error::custom(
             "the duration must be above 0 and at most a hundred years",
         ));
+    }
+    Ok(duration)
+}
+
+/// Reads the interval of heartbeats. The page takes a stream for dead after 40 s of silence, and some proxies cut it
+/// after 15 s.
+pub(super) fn heartbeat<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let duration = positive(deserializer)?;
+    if duration > MAX_HEARTBEAT {
+        return Err(Error::custom("heartbeats must be at most 15 s apart"));
     }
     Ok(duration)
 }
@@ -61,6 +74,14 @@ mod tests {
 
     fn read(text: &str) -> Result<Duration, value::Error> {
         positive(text.into_deserializer())
+    }
+
+    #[test]
+    fn heartbeats_are_at_most_15_seconds_apart() {
+        let read =
+            |text: &str| heartbeat::<value::StrDeserializer<'_, value::Error>>(text.into_deserializer());
+        assert_eq!(read("15s"), Ok(MAX_HEARTBEAT));
+        assert!(read("16s").is_err() && read("0s").is_err());
     }
 
     #[test]

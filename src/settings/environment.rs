@@ -71,6 +71,7 @@ impl EnvironmentProvider {
             models: Vec::new(),
             context_window: None,
             context_windows: BTreeMap::new(),
+            capabilities: BTreeMap::new(),
             lists_all_models: true,
             dialect: Dialect::default(),
             prompt: PromptLength::default(),

@@ -10,6 +10,10 @@ use serde::Deserialize;
 pub struct Limits {
     /// A user's message.
     pub message_bytes: usize,
+    /// The number of messages that wait in a conversation for the end of its run.
+    pub queued_messages: usize,
+    /// The text of all messages that wait in a conversation for the end of its run.
+    pub queued_bytes: usize,
     /// A conversation's title or an API token's name, in characters.
     pub title_characters: usize,
     /// A whole request.
@@ -51,10 +55,27 @@ pub struct Limits {
     pub api_tokens: usize,
 }
 
+impl Limits {
+    /// The limits without which nothing works, with their names. None of them may be 0.
+    pub(super) fn positive(&self) -> [(&'static str, usize); 7] {
+        [
+            ("limits.message_bytes", self.message_bytes),
+            ("limits.title_characters", self.title_characters),
+            ("limits.request_bytes", self.request_bytes),
+            ("limits.model_event_bytes", self.model_event_bytes),
+            ("limits.answer_bytes", self.answer_bytes),
+            ("limits.conversations_page", self.conversations_page),
+            ("limits.messages_page", self.messages_page),
+        ]
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             message_bytes: 512 << 10,
+            queued_messages: 20,
+            queued_bytes: 1 << 20,
             title_characters: 200,
             request_bytes: 2 << 20,
             request_bytes_per_second: 100,
@@ -94,9 +115,9 @@ pub struct Timeouts {
     /// The timeout of a whole answer.
     #[serde(deserialize_with = "super::duration::positive")]
     pub run: Duration,
-    /// The interval between two heartbeats on an event stream. Some proxies cut streams that are silent for 15
-    /// seconds.
-    #[serde(deserialize_with = "super::duration::positive")]
+    /// The interval between two heartbeats on an event stream, at most 15 seconds: some proxies cut streams that
+    /// are silent for longer.
+    #[serde(deserialize_with = "super::duration::heartbeat")]
     pub heartbeat: Duration,
     /// The longest wait for MCP servers that have not listed their tools yet. Then an answer starts without
     /// them.
@@ -109,6 +130,9 @@ pub struct Timeouts {
     /// The timeout between two chunks of a request's body.
     #[serde(deserialize_with = "super::duration::positive")]
     pub request_body: Duration,
+    /// The time for which the deletion of a message can be undone. Then the message is erased; with 0 at once.
+    #[serde(deserialize_with = "super::duration::any")]
+    pub undo: Duration,
     /// The longest wait for answers to end when Parlor stops.
     #[serde(deserialize_with = "super::duration::positive")]
     pub shutdown: Duration,
@@ -132,6 +156,7 @@ impl Default for Timeouts {
             mcp_start: Duration::from_secs(5),
             request_head: Duration::from_secs(30),
             request_body: Duration::from_secs(30),
+            undo: Duration::from_secs(10),
             shutdown: Duration::from_secs(5),
             batch: Duration::from_secs(300),
             // For shorter answers the user still watches the page.

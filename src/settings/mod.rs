@@ -11,13 +11,17 @@ use std::{
     path::PathBuf,
 };
 
+use ipnet::IpNet;
 use serde::{Deserialize, de::IgnoredAny};
 
 pub use self::{
+    accounts::{AccountSettings, AuthMode, SignUp},
     allowed_hosts::{AllowedHosts, InvalidHostError},
+    capabilities::{CapabilitySettings, Price, ThinkingSetting},
     dialect::{Dialect, MaxTokensField, ThinkingField},
     endpoint_kind::EndpointKind,
     environment::{ENVIRONMENT_PROVIDERS, EnvironmentProvider},
+    files::FileSettings,
     history::{HistorySettings, MetadataMode},
     limits::{Limits, LogRetention, Timeouts},
     literature::LiteratureSettings,
@@ -25,14 +29,18 @@ pub use self::{
     old_keys::OldKeyError,
     prompt::{PromptLength, PromptSettings},
     read::{Overrides, SettingsError},
+    titles::{TitleMode, TitleSettings},
     tools::{FetchWebpageSettings, PubmedSettings, SearchProvider, ToolSettings, WebSearchSettings},
 };
 
+mod accounts;
 mod allowed_hosts;
+mod capabilities;
 mod dialect;
 mod duration;
 mod endpoint_kind;
 mod environment;
+mod files;
 mod history;
 mod limits;
 mod listen;
@@ -41,6 +49,7 @@ pub mod mcp;
 mod old_keys;
 mod prompt;
 mod read;
+mod titles;
 mod tools;
 
 #[cfg(test)]
@@ -56,8 +65,8 @@ pub const DEFAULT_PORT: u16 = 7387;
 /// conversation.
 pub const CONTEXT_WINDOW_RANGE: RangeInclusive<usize> = 256..=1_000_000_000;
 
-/// The accepted range of the minimum upload speed, in bytes per second.
-const UPLOAD_SPEED_RANGE: RangeInclusive<usize> = 1..=1_000_000_000;
+/// The accepted range of limits that may not be 0.
+const POSITIVE_RANGE: RangeInclusive<usize> = 1..=1_000_000_000;
 
 /// The maximum of `max_iterations`. A model that calls tools more often is in a loop.
 const MAX_ITERATIONS: usize = 1000;
@@ -73,16 +82,19 @@ const MAX_REPETITIONS: usize = 100;
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     pub server: ServerSettings,
+    pub accounts: AccountSettings,
     pub models: ModelSettings,
     /// Model servers.
     pub endpoints: Vec<EndpointSettings>,
     pub agent: AgentSettings,
     pub prompt: PromptSettings,
     pub history: HistorySettings,
+    pub titles: TitleSettings,
     pub tools: ToolSettings,
     /// MCP servers.
     pub mcp: Vec<McpServer>,
     pub literature: LiteratureSettings,
+    pub files: FileSettings,
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: LogRetention,
@@ -94,16 +106,20 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSettings {
-    /// The address to listen on, such as localhost:7387; or `PARLOR_ADDR`, or `--addr`. Loopback only, until
-    /// Parlor has accounts. Port 0 selects any free port.
+    /// The address to listen on, such as localhost:7387; or `PARLOR_ADDR`, or `--addr`. Loopback only, unless
+    /// `accounts.auth` is "password" or "proxy". Port 0 selects any free port.
     #[serde(deserialize_with = "listen::deserialize")]
     pub addr: SocketAddr,
     /// The folder for all data; or `PARLOR_DATA`, or `--data`. Copy it to keep the conversations.
     pub data: PathBuf,
-    /// Host names under which a proxy on this machine exposes Parlor, as browsers show them: host, or
-    /// host:port (docs/http.md, "Behind a proxy"). Everybody who can reach the proxy has access to all
-    /// conversations, so have it ask for a password.
+    /// Host names under which Parlor or a proxy in front of it is reached, as browsers show them: host, or
+    /// host:port (docs/http.md, "Behind a proxy"). With `accounts.auth` "none", everybody who can reach the proxy has
+    /// access to all conversations, so have it ask for a password.
     pub allowed_hosts: Vec<String>,
+    /// The addresses or networks of proxies, such as 127.0.0.1 or 10.0.0.0/8. Only from them count X-Forwarded-For,
+    /// X-Forwarded-Proto and the header of `accounts.user_header`.
+    #[serde(deserialize_with = "accounts::networks")]
+    pub proxies: Vec<IpNet>,
     /// True if the database is checked for damage after each start. The check runs in the background and reads
     /// the whole file once.
     pub check_data: bool,
@@ -121,16 +137,8 @@ pub struct ModelSettings {
     /// The base URLs of the searched servers, by name.
     pub local: BTreeMap<String, String>,
     /// Prices of models whose servers report none, by the models' names (as in `default`), in US dollars per
-    /// million tokens. The diagnostics of an answer show its cost.
+    /// million tokens: `input` and `output`, and `cached_input`, `cache_write` and `image_output` if they differ.
     pub prices: BTreeMap<String, Price>,
-}
-
-/// The price of a model, in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Price {
-    pub input: f64,
-    pub output: f64,
 }
 
 /// A model server.
@@ -166,6 +174,9 @@ pub struct EndpointSettings {
     /// The context windows of single models, by their names there.
     #[serde(default)]
     pub context_windows: BTreeMap<String, usize>,
+    /// The capabilities of single models, by their names there, if neither the server nor Parlor knows them.
+    #[serde(default)]
+    pub capabilities: BTreeMap<String, CapabilitySettings>,
     /// True if models that it does not list are rejected without a request. Some servers know aliases, or
     /// accept any name.
     #[serde(default = "yes")]
@@ -195,6 +206,7 @@ impl fmt::Debug for EndpointSettings {
             .field("models", &self.models)
             .field("context_window", &self.context_window)
             .field("context_windows", &self.context_windows)
+            .field("capabilities", &self.capabilities)
             .field("lists_all_models", &self.lists_all_models)
             .field("dialect", &self.dialect)
             .field("prompt", &self.prompt)
@@ -225,7 +237,8 @@ pub struct AgentSettings {
     /// The number of times per turn that the model may call tools, at most 1000. Then it has to answer with
     /// the data it has.
     pub max_iterations: usize,
-    /// The number of consecutive repetitions of a passage that ends an answer or its thinking. 0 means never.
+    /// The number of consecutive repetitions of a passage that ends an answer or its thinking. Passages of less than 500
+    /// characters need proportionally more. 0 means never.
     pub repetitions: usize,
     /// Additional instructions for the assistant in every conversation.
     pub instructions: String,
@@ -237,6 +250,7 @@ impl Default for ServerSettings {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             data: "data".into(),
             allowed_hosts: Vec::new(),
+            proxies: Vec::new(),
             check_data: true,
         }
     }

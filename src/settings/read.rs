@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs, io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     ops::RangeInclusive,
     path::{Path, PathBuf},
 };
@@ -11,9 +11,9 @@ use std::{
 use http::uri::Authority;
 
 use super::{
-    CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, EndpointSettings, InvalidHostError, MAX_ITERATIONS,
-    MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, Secret, Settings, UPLOAD_SPEED_RANGE,
-    environment::endpoints_from_environment, listen, old_keys::rename_old_keys,
+    AuthMode, CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, EndpointSettings, InvalidHostError,
+    MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, POSITIVE_RANGE, Secret, Settings,
+    accounts::parse_mode, environment::endpoints_from_environment, listen, old_keys::rename_old_keys,
 };
 
 /// The values from the command line, which override all others.
@@ -39,10 +39,17 @@ pub enum SettingsError {
     #[error("{name} can't be used: {why}")]
     Address { name: &'static str, why: String },
     #[error(
-        "the address {0} can be reached from other machines, and Parlor has no accounts yet: use a loopback \
-         address such as 127.0.0.1:7387 (setting server.addr, PARLOR_ADDR, --addr)"
+        "the address {0} can be reached from other machines, and accounts.auth is \"none\": set accounts.auth (PARLOR_AUTH) to \
+         \"password\", or use a loopback address such as 127.0.0.1:7387 (setting server.addr, PARLOR_ADDR, --addr)"
     )]
     NotLoopback(SocketAddr),
+    #[error("PARLOR_AUTH is “{0}”; it must be none, password or proxy")]
+    UnknownAuthMode(String),
+    #[error(
+        "accounts.auth is \"proxy\" and server.proxies names no proxy: add the address from which the proxy reaches Parlor, such as \
+         127.0.0.1"
+    )]
+    MissingProxy,
     #[error(
         "the setting server.allowed_hosts names “{0}”, which is neither a host nor host:port, such as parlor.example or \
          parlor.example:8443"
@@ -111,6 +118,10 @@ impl Settings {
         if let Some(value) = env("PARLOR_DATA") {
             settings.server.data = value.into();
         }
+        if let Some(value) = env("PARLOR_AUTH") {
+            let mode = parse_mode(&value);
+            settings.accounts.auth = mode.ok_or(SettingsError::UnknownAuthMode(value))?;
+        }
         if let Some(value) = env("PARLOR_MODEL") {
             settings.models.default = Some(value);
         }
@@ -154,8 +165,12 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
-        if !self.server.addr.ip().is_loopback() {
-            return Err(SettingsError::NotLoopback(self.server.addr));
+        match self.accounts.auth {
+            AuthMode::None if !self.server.addr.ip().is_loopback() => {
+                return Err(SettingsError::NotLoopback(self.server.addr));
+            }
+            AuthMode::Proxy if self.server.proxies.is_empty() => return Err(SettingsError::MissingProxy),
+            _ => {}
         }
         if let Some(name) = first_duplicate(self.endpoints.iter().map(|endpoint| &endpoint.name)) {
             return Err(SettingsError::DuplicateEndpoint(name.clone()));
@@ -176,7 +191,10 @@ impl Settings {
         }
         let windows = self.endpoints.iter().flat_map(|endpoint| {
             let of_models = endpoint.context_windows.values().copied();
-            endpoint.context_window.into_iter().chain(of_models)
+            let of_capabilities = endpoint.capabilities.values();
+            let of_capabilities = of_capabilities.filter_map(|capabilities| capabilities.context_window);
+            let of_all = endpoint.context_window.into_iter();
+            of_all.chain(of_models).chain(of_capabilities)
         });
         for window in windows {
             check_range("endpoints.context_window", window, CONTEXT_WINDOW_RANGE)?;
@@ -189,8 +207,15 @@ impl Settings {
         check_range(
             "limits.request_bytes_per_second",
             self.limits.request_bytes_per_second,
-            UPLOAD_SPEED_RANGE,
+            POSITIVE_RANGE,
         )?;
+        let positive = self.limits.positive().into_iter();
+        for (name, value) in positive
+            .chain(self.files.positive())
+            .chain(self.accounts.positive())
+        {
+            check_range(name, value, POSITIVE_RANGE)?;
+        }
         let hosts = &self.server.allowed_hosts;
         if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
             return Err(SettingsError::InvalidHost(host.clone()));
@@ -203,11 +228,28 @@ impl Settings {
             )?;
         }
         self.history.check()?;
+        check_range("titles.max_tokens", self.titles.max_tokens, POSITIVE_RANGE)?;
         self.tools.check()
     }
 }
 
 impl EndpointSettings {
+    /// Returns true if its address is of this machine or of its network.
+    pub fn is_local(&self) -> bool {
+        let Ok(url) = reqwest::Url::parse(&self.base_url) else {
+            return true;
+        };
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        match host.parse() {
+            Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+            Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+            Err(_) => {
+                let endings = [".localhost", ".local", ".lan", ".internal"];
+                !host.contains('.') || endings.iter().any(|ending| host.ends_with(ending))
+            }
+        }
+    }
+
     /// Reads the headers that the file leaves to the environment. A header is not sent if its variable is not
     /// set.
     fn read_headers(&mut self, env: impl Fn(&str) -> Option<String>) {

@@ -8,7 +8,7 @@ use crate::protocol::{ApiError, ErrorCode};
 pub fn not_found() -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
-        "There is no such conversation or message. It may have been deleted.",
+        "There is no such conversation, message or tool call. It may have been deleted.",
     )
 }
 
@@ -82,6 +82,16 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::NoteChanged,
                 "This note was changed elsewhere meanwhile, so it was not replaced. What you wrote is still in its box.",
             ),
+            ChangeRejection::FileNotFound => Self::new(
+                ErrorCode::FileNotFound,
+                "A file of this message does not exist any more, was uploaded for another conversation, or is in another \
+                 message. Nothing was sent: attach it again.",
+            ),
+            ChangeRejection::QueueFull => Self::new(
+                ErrorCode::TooLarge,
+                "The queue of this conversation is full (settings limits.queued_messages and limits.queued_bytes). \
+                 Nothing was changed; wait until a message is sent, or remove one.",
+            ),
             ChangeRejection::MemoryFull => Self::new(
                 ErrorCode::TooLarge,
                 "The limit of memories (setting limits.memories) is reached. Nothing was changed; delete one first.",
@@ -94,6 +104,18 @@ impl From<ChangeRejection> for ApiError {
             ChangeRejection::TokensFull => Self::new(
                 ErrorCode::TooLarge,
                 "The limit of API tokens (setting limits.api_tokens) is reached. Revoke one first.",
+            ),
+            ChangeRejection::NameTaken => Self::new(
+                ErrorCode::BadRequest,
+                "Another account has this name. No account was made; choose another name.",
+            ),
+            ChangeRejection::SetupDone => Self::new(
+                ErrorCode::Forbidden,
+                "Parlor is set up already. No account was made; sign in, or ask an administrator for an invitation.",
+            ),
+            ChangeRejection::LastAdministrator => Self::new(
+                ErrorCode::BadRequest,
+                "This is the last administrator who can sign in. Nothing was changed; make another administrator first.",
             ),
         }
     }

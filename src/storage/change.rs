@@ -1,15 +1,15 @@
-//! The changes to stored data, their inputs and their outcomes.
+//! The changes to stored data, and their inputs.
 
-use bytes::Bytes;
+use uuid::Uuid;
 
-use super::{HistorySummary, RunKey};
+use super::{ChangeRejection, HistorySummary, RunKey, accounts::AccountChange};
 use crate::protocol::{
-    ApiToken, AssistantMessage, Attachment, CallId, ConversationId, ConversationSummary, EventBody, Memory,
-    MemoryId, MessageId, PageContext, Parameters, Payload, PlacedOpaque, RunStatus, StreamId, Timestamp,
-    TokenId, UserId,
+    ApiToken, AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationSummary,
+    EventBody, Memory, MemoryId, MessageId, PageContext, Parameters, Payload, PlacedOpaque, RunStatus,
+    StreamId, Timestamp, TokenId, Usage, UserId,
     intent::{
-        ApprovalAnswer, ContinueRun, JudgePayload, Regenerate, SendMessage, SetParameters, StartedRun,
-        TakeAction,
+        ApprovalAnswer, BranchConversation, ContinueRun, JudgePayload, QueueChange, Regenerate, SendMessage,
+        SetParameters, StartedRun, TakeAction,
     },
     literature::{ResearchStream, SavedArticle},
 };
@@ -22,6 +22,25 @@ pub enum Change {
         user_id: UserId,
         intent: SendMessage,
         start: RunStart,
+    },
+    /// As `SendMessage`, but queues the message while a run is active or earlier messages wait.
+    QueueMessage {
+        user_id: UserId,
+        intent: SendMessage,
+        start: RunStart,
+        limits: QueueLimits,
+    },
+    /// Sends a message of a queue that is not held.
+    SendQueued {
+        run: RunKey,
+        user_message_id: MessageId,
+    },
+    /// Changes a queue.
+    ChangeQueue {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        change: QueueChange,
+        limits: QueueLimits,
     },
     /// Starts a run that answers the same message as `intent.message_id`.
     Regenerate {
@@ -66,7 +85,29 @@ pub enum Change {
     /// Stores a file that a tool produced. Must come before the event or message that names it.
     StoreAttachment {
         run: RunKey,
-        attachment: StoredAttachment,
+        attachment: StoredFile,
+    },
+    /// Stores an uploaded file, which no message has yet. Its content is in the data folder.
+    StoreUpload {
+        file: StoredFile,
+    },
+    /// Deletes an uploaded file that no message has.
+    DeleteUpload {
+        user_id: UserId,
+        id: AttachmentId,
+    },
+    /// Deletes all users' uploaded files that are older and that no message has.
+    ExpireUploads {
+        before: Timestamp,
+    },
+    /// Forgets deleted files whose contents have left the data folder.
+    ForgetDeletedFiles {
+        locations: Vec<FileLocation>,
+    },
+    /// Stores a file of a tool whose content was in the database, and deletes the former row.
+    ReplaceAttachmentRow {
+        file: StoredFile,
+        message_id: MessageId,
     },
     /// Pauses a run until the user answers: stores its events and message so far. No task works on a paused
     /// run.
@@ -112,6 +153,16 @@ pub enum Change {
         status: RunStatus,
         message: Option<Box<AssistantMessage>>,
     },
+    /// Replaces the title of a conversation by one that a run's model has made, unless it was changed meanwhile, and
+    /// counts the tokens of that call.
+    TitleConversation {
+        run: RunKey,
+        replaces: String,
+        /// `None` if the call has made none.
+        title: Option<String>,
+        /// The usage of the run's answer with that call.
+        usage: Option<Usage>,
+    },
     RenameConversation {
         user_id: UserId,
         conversation_id: ConversationId,
@@ -141,6 +192,32 @@ pub enum Change {
         user_id: UserId,
         conversation_id: ConversationId,
         through: MessageId,
+    },
+    /// Copies a branch into a new conversation.
+    BranchConversation {
+        user_id: UserId,
+        intent: BranchConversation,
+        fingerprint: String,
+    },
+    /// Hides a message of the user with all that follow it.
+    HideMessage {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        message_id: MessageId,
+        hidden_at: Timestamp,
+    },
+    /// Shows a hidden message again.
+    RestoreMessage {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        message_id: MessageId,
+    },
+    /// Erases a message with all that follow it, unless it was shown again since this time.
+    EraseMessage {
+        user_id: UserId,
+        conversation_id: ConversationId,
+        message_id: MessageId,
+        hidden_at: Timestamp,
     },
     /// Marks the conversation's result as seen.
     MarkRead {
@@ -232,10 +309,12 @@ pub enum Change {
         user_id: UserId,
         token_id: TokenId,
     },
+    /// Changes accounts, sessions or one-time links.
+    Account(AccountChange),
 }
 
 impl Change {
-    /// Returns true for `EndRun`.
+    /// True for [`EndRun`](Self::EndRun), after which the place of its run is free.
     pub fn is_run_end(&self) -> bool {
         matches!(self, Self::EndRun { .. })
     }
@@ -283,14 +362,31 @@ pub struct StoredConversation {
     pub created_at: Timestamp,
 }
 
-/// A file that a tool produced, with its content.
+/// A file of the user or of a tool. Its content is in the data folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredAttachment {
+pub struct StoredFile {
     pub attachment: Attachment,
-    pub data: Bytes,
+    pub location: FileLocation,
 }
 
-/// The SHA-256 of an API token. The token itself is not stored.
+/// The location of a file's content below the folder of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileLocation {
+    pub user_id: UserId,
+    pub conversation_id: ConversationId,
+    /// A random name.
+    pub stored_name: Uuid,
+}
+
+/// A file of a tool whose content is still in the database, as earlier versions stored it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachmentRow {
+    pub file: StoredFile,
+    pub message_id: MessageId,
+    pub data: Vec<u8>,
+}
+
+/// The SHA-256 of a secret: of an API token, a session or a one-time link. The secret itself is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenHash(pub [u8; 32]);
 
@@ -330,46 +426,10 @@ pub struct RunStart {
     pub fingerprint: String,
 }
 
-/// The effect of a change.
+/// The maximum size of a conversation's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Done,
-    /// The conversation was deleted, with the run that was active in it.
-    Deleted {
-        active_run: Option<MessageId>,
-    },
-    /// Personal data of the user was deleted.
-    DataDeleted,
-    /// The article is saved already with a different note, which is kept.
-    NoteConflict,
-    /// A run was started, now or (`again`) by an earlier copy of the same intent.
-    Started {
-        started: StartedRun,
-        again: bool,
-    },
-}
-
-/// The reason for which a change was rejected. Nothing of it was stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChangeRejection {
-    #[error("there is no such thing, or it belongs to another user")]
-    NotFound,
-    #[error("an internal error; see Parlor's log")]
-    Internal,
-    #[error("the note was changed meanwhile")]
-    NoteChanged,
-    #[error("a run is active in this conversation")]
-    RunActive,
-    #[error("only the last answer of a branch can be continued, and only if it was cut off")]
-    NotContinuable,
-    #[error("the id was used for a different request")]
-    IntentReused,
-    #[error("the action was taken already, or is no longer suggested")]
-    ActionAlreadyTaken,
-    #[error("the memory limit is reached")]
-    MemoryFull,
-    #[error("the limit of saved articles or research streams is reached")]
-    LibraryFull,
-    #[error("the limit of API tokens is reached")]
-    TokensFull,
+pub struct QueueLimits {
+    pub messages: usize,
+    /// The text of all messages.
+    pub bytes: usize,
 }

@@ -11,6 +11,8 @@ pub enum StorageError {
     Migration(#[from] MigrateError),
     #[error("another Parlor uses it (stop it, or choose another folder with --data)")]
     InUse,
+    #[error("it is closed: Parlor is stopping")]
+    Closed,
     #[error(
         "the file is damaged or not a database ({0}). It was not changed: restore a backup, save its data with \
          `sqlite3 parlor.db .recover`, or move it away to start with an empty one"

@@ -8,12 +8,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, Event, IntentId, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, PayloadVerdict, Position, RunStatus, StreamId, Timestamp, Transcript,
-    UserId,
+    OlderMessages, Parameters, Payload, PayloadVerdict, Position, RunStatus, StreamId, Timestamp,
+    TokenTotals, Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
 };
@@ -21,17 +22,20 @@ use crate::protocol::{
 pub use self::{
     api_error::not_found,
     change::{
-        ApprovalDecision, Change, ChangeRejection, CompletedIntent, Outcome, PageContextSnapshot,
-        RecordedCall, RunStart, StoredAttachment, StoredConversation, TokenHash,
+        ApprovalDecision, AttachmentRow, Change, CompletedIntent, FileLocation, PageContextSnapshot,
+        QueueLimits, RecordedCall, RunStart, StoredConversation, StoredFile, TokenHash,
     },
     error::{StorageError, StorageErrorKind},
+    outcome::{ChangeRejection, Outcome},
     run_context::{HistorySummary, RunContext, RunOptions},
 };
 
+pub mod accounts;
 mod api_error;
 mod change;
 pub mod damage;
 mod error;
+mod outcome;
 mod run_context;
 pub mod sqlite;
 
@@ -87,6 +91,16 @@ pub struct StoredRun {
     pub last_position: Option<Position>,
 }
 
+/// The key of a message with its owner.
+pub type MessageKey = (UserId, ConversationId, MessageId);
+
+/// A message in a queue, with the run that will answer it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadyMessage {
+    pub run: RunKey,
+    pub user_message_id: MessageId,
+}
+
 /// The size of a page of the log. It bounds what a slow reader holds in memory.
 pub const LOG_PAGE_BYTES: usize = 64 << 10;
 
@@ -108,7 +122,7 @@ impl PageSize {
 
 /// The database operations of the server.
 #[async_trait]
-pub trait Storage: Send + Sync + 'static {
+pub trait Storage: accounts::AccountStorage + Send + Sync + 'static {
     /// Applies all changes in one transaction, each in its own savepoint: a rejected change does not affect
     /// the others. Events get the next positions of their users' logs.
     ///
@@ -164,6 +178,14 @@ pub trait Storage: Send + Sync + 'static {
         page: PageSize,
     ) -> Result<Option<OlderMessages>, StorageError>;
 
+    /// Returns the tokens and the cost of all answers of a conversation, also of those on branches that are not
+    /// shown. A running answer counts as far as it is stored.
+    async fn token_totals(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<TokenTotals, StorageError>;
+
     /// Returns a payload with its content.
     async fn payload(
         &self,
@@ -189,12 +211,25 @@ pub trait Storage: Send + Sync + 'static {
         conversation_id: ConversationId,
     ) -> Result<Vec<PayloadVerdict>, StorageError>;
 
-    /// Returns a file that a tool produced, with its content.
-    async fn attachment(
-        &self,
-        user_id: UserId,
-        id: AttachmentId,
-    ) -> Result<Option<StoredAttachment>, StorageError>;
+    /// Returns a file of a user.
+    async fn file(&self, user_id: UserId, id: AttachmentId) -> Result<Option<StoredFile>, StorageError>;
+
+    /// Returns the locations of the contents of all files.
+    ///
+    /// # Errors
+    ///
+    /// Also if one of them is damaged, so that no content is taken for one without a file.
+    async fn file_locations(&self) -> Result<Vec<FileLocation>, StorageError>;
+
+    /// Returns some locations of contents whose files were deleted; all of them in the end, if the returned ones are
+    /// forgotten (`Change::ForgetDeletedFiles`).
+    async fn deleted_files(&self) -> Result<Vec<FileLocation>, StorageError>;
+
+    /// Returns a counter that changes after each commit that deletes data.
+    async fn watch_deletions(&self) -> watch::Receiver<u64>;
+
+    /// Returns a file of a tool whose content is still in the database.
+    async fn next_attachment_row(&self) -> Result<Option<AttachmentRow>, StorageError>;
 
     /// Returns all data that a run starts with, or `None` if the run no longer exists.
     async fn run_context(&self, run: RunKey) -> Result<Option<RunContext>, StorageError>;
@@ -280,6 +315,16 @@ pub trait Storage: Send + Sync + 'static {
     /// Returns a run of a user.
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;
 
+    /// Returns the first message of each queue that is not held and waits for no run; only of this user's
+    /// conversation, if given.
+    async fn ready_messages(
+        &self,
+        conversation: Option<(UserId, ConversationId)>,
+    ) -> Result<Vec<ReadyMessage>, StorageError>;
+
+    /// Returns the hidden messages of all users, with the times at which they were hidden.
+    async fn hidden_messages(&self) -> Result<Vec<(MessageKey, Timestamp)>, StorageError>;
+
     /// Returns all runs with the status `running`.
     async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError>;
 
@@ -292,6 +337,6 @@ pub trait Storage: Send + Sync + 'static {
     /// it is stopped before it ends.
     async fn find_damage(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError>;
 
-    /// Brings the files into a form that is easy to copy. Call it only after the last change.
+    /// Brings the files into a form that is easy to copy, and releases them. Later reads and changes fail.
     async fn close(&self) -> Result<(), StorageError>;
 }

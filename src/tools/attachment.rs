@@ -58,6 +58,8 @@ impl NewAttachment {
             name: file_name(&self.name, &media_type),
             media_type,
             bytes: self.data.len(),
+            width: None,
+            height: None,
         };
         if attachment.bytes > limit {
             return Err(format!(

@@ -3,25 +3,30 @@
 use std::sync::Arc;
 
 use super::{
-    ToolRegistry,
+    ToolRegistry, any_tool,
     calculate::Calculate,
     current_time::CurrentTime,
     fetch_webpage::FetchWebpage,
     memory::{Forget, MemoryStore, Recall, Remember},
+    retrieve_file::RetrieveFile,
     search_pubmed::SearchPubmed,
     web_search::WebSearch,
 };
-use crate::{journal::Journal, services::pubmed::PubmedClient, settings::Settings, storage::Storage};
+use crate::{
+    files::Files, journal::Journal, services::pubmed::PubmedClient, settings::Settings, storage::Storage,
+};
 
 /// Returns all usable tools, without those that lack a setting or that the settings disable.
 pub fn built_in(
     settings: &Settings,
     storage: Arc<dyn Storage>,
     journal: Journal,
+    files: Files,
     pubmed: Option<Arc<PubmedClient>>,
 ) -> ToolRegistry {
     let tools = &settings.tools;
     let web_search = tools.web_search.as_ref().and_then(WebSearch::new);
+    let retrieve_file = RetrieveFile::new(storage.clone(), files);
     let memories = MemoryStore::new(storage, journal, &settings.limits);
     let fetch_webpage = FetchWebpage::new(&tools.fetch_webpage);
     ToolRegistry::default()
@@ -33,6 +38,8 @@ pub fn built_in(
         .with_tool(Remember(memories.clone()))
         .with_tool(Recall(memories.clone()))
         .with_tool(Forget(memories))
+        // Offered only in conversations with files.
+        .with_scoped_tools(vec![any_tool(retrieve_file)])
         .without_tools(&tools.disabled)
 }
 
@@ -57,7 +64,11 @@ mod tests {
         settings.tools.pubmed.base_url = "http://127.0.0.1:1/eutils".into();
         change(&mut settings);
         let pubmed = pubmed::connect(&settings).ok();
-        built_in(&settings, storage, journal, pubmed).offer().names()
+        let files =
+            Files::open(folder.path(), storage.clone(), journal.clone(), &settings).expect("a folder");
+        built_in(&settings, storage, journal, files, pubmed)
+            .offer()
+            .names()
     }
 
     fn brave(key: Option<&str>) -> WebSearchSettings {

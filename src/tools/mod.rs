@@ -15,6 +15,7 @@ pub mod mcp;
 pub mod memory;
 mod payload;
 mod registry;
+mod retrieve_file;
 pub mod schema;
 mod search_pubmed;
 #[cfg(test)]
@@ -37,9 +38,11 @@ pub use self::{
     execute::execute,
     payload::UNKNOWN_VERSION_FIELD,
     registry::{ToolOffer, ToolProvider, ToolRegistry},
+    retrieve_file::RetrieveFile,
 };
 use crate::{
     model::{ToolInput, ToolPlan, ToolSpec},
+    protocol::Attachment,
     services::ServiceError,
     text,
 };
@@ -140,6 +143,8 @@ pub struct ToolResult {
     pub payload: Option<NewPayload>,
     /// Images and other files for the person.
     pub attachments: Vec<NewAttachment>,
+    /// Stored files that the call shows again.
+    pub known_files: Vec<Attachment>,
 }
 
 /// A file made by a tool.
@@ -229,6 +234,13 @@ impl<T: Tool> TypedTool<T> {
         } else {
             arguments
         };
+        // Serde would read an array as the fields in their order.
+        if !arguments.trim_start().starts_with('{') {
+            let name = T::NAME;
+            return Err(format!(
+                "The arguments are not a JSON object. Correct them and call {name} again."
+            ));
+        }
         serde_json::from_str(arguments).map_err(|error| {
             let what = if error.is_data() {
                 "The arguments do not fit the schema"

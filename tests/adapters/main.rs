@@ -60,6 +60,7 @@ fn full_request(model: &str) -> ModelRequest {
     let input = ParameterInput {
         temperature: "0.5".into(),
         thinking_level: "medium".into(),
+        thinking_budget: String::new(),
         max_completion_tokens: String::new(),
     };
     let look = ToolSpec {

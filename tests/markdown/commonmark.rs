@@ -195,7 +195,7 @@ fn normalize(tokens: Vec<Token>) -> Vec<Token> {
                     "h3" | "h4" | "h5" | "h6" => Some(class.trim_start_matches("md-").to_owned()),
                     _ => Some(name),
                 };
-                for added in ["target", "rel", "tabindex", "scope", "data-lazy"] {
+                for added in ["target", "rel", "tabindex", "scope", "data-lazy", "dir"] {
                     attributes.remove(added);
                 }
                 if class.starts_with("language-") {

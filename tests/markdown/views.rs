@@ -53,11 +53,11 @@ fn code_shows_language_and_copy_button() {
 #[test]
 fn formulas_are_mathml_or_source() {
     let html = html_without_comments("a \\(x_1\\) b");
-    let formula = "a <span class=\"md-formula\"><math><msub><mi>x</mi><mn>1</mn></msub></math>\
+    let formula = "a <span dir=\"ltr\" class=\"md-formula\"><math><msub><mi>x</mi><mn>1</mn></msub></math>\
         <span class=\"md-formula-source\" aria-hidden=\"true\">\\(x_1\\)</span></span> b";
     assert!(html.contains(formula), "{html}");
     let html = html_without_comments("$$\\unknown<b>$$");
-    let source = "<span class=\"md-formula-raw md-formula-display\">$$\\unknown&lt;b>$$</span>";
+    let source = "<span dir=\"ltr\" class=\"md-formula-raw md-formula-display\">$$\\unknown&lt;b>$$</span>";
     assert!(html.replace("&gt;", ">").contains(source), "{html}");
 }
 
@@ -68,9 +68,9 @@ fn tags_and_alerts_are_elements() {
     );
     for part in [
         "H<sub>2</sub> <kbd>a</kbd>",
-        "<details class=\"md-details\"><summary>b</summary>",
+        "<details dir=\"auto\" class=\"md-details\"><summary>b</summary>",
         "md-alert-tip",
-        ">Tip</p>",
+        "<bdi>Tip</bdi></p>",
     ] {
         assert!(html.contains(part), "{part} in {html}");
     }

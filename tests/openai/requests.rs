@@ -56,6 +56,7 @@ async fn base_url_query_is_kept() {
         "/props",
         "/api/ps",
         "/api/show",
+        "/api/v0/models",
         "/v1/chat/completions",
     ];
     assert_eq!(paths, expected);
@@ -115,6 +116,23 @@ async fn omits_unsupported_stream_options() {
         (vec![text_event("Hi"), usage_event(1), STOP_EVENT], None)
     );
     assert_eq!(upstream.requests()[1].body.get("stream_options"), None);
+}
+
+#[tokio::test]
+async fn omits_a_rejected_choice_of_thinking() {
+    let upstream = Upstream::start().await;
+    let refusal = json!({"error": {"message": "`reasoning_effort` must be one of `none` or `default`"}});
+    upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+    let mut request = request("echo", "Hi");
+    request.parameters.thinking_level = Some(parlor::protocol::ThinkingLevel::Low);
+    let (events, error) = collect_response(&config(&upstream), request).await;
+    assert_eq!(
+        (events, error),
+        (vec![text_event("Hi"), usage_event(1), STOP_EVENT], None)
+    );
+    let sent = upstream.requests();
+    assert_eq!(sent[0].body["reasoning_effort"], "low");
+    assert_eq!(sent[1].body.get("reasoning_effort"), None);
 }
 
 #[tokio::test]

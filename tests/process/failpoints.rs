@@ -60,6 +60,12 @@ const RUN_END_POINTS: [(&str, Remainder); 18] = [
 /// The failpoints that only recovery reaches, if the last process left a run.
 const RECOVERY_POINTS: [&str; 3] = ["recovery::found", "recovery::ending", "recovery::done"];
 
+/// The failpoint of the next message of a queue: see `queue`.
+const QUEUE_POINT: &str = "queue::found";
+
+/// The failpoints of files: see `files`.
+const FILE_POINTS: [&str; 3] = ["files::written", "files::deleted", "files::moved"];
+
 /// A failpoint at which the first server leaves its run without an end.
 const UNFINISHED_RUN_POINT: &str = "commit::begun";
 
@@ -113,7 +119,9 @@ fn tables_list_every_crash_point() {
     let in_tables = RUN_END_POINTS
         .iter()
         .map(|(name, _)| *name)
-        .chain(RECOVERY_POINTS);
+        .chain(RECOVERY_POINTS)
+        .chain([QUEUE_POINT])
+        .chain(FILE_POINTS);
     let in_tables: BTreeSet<String> = in_tables.map(str::to_owned).collect();
     let mut in_source = BTreeSet::new();
     collect_points(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut in_source);

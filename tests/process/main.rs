@@ -10,10 +10,13 @@
     reason = "a test may panic, print and use its own client"
 )]
 
+mod accounts;
 mod client;
 mod damage;
 mod failpoints;
+mod files;
 mod kill;
+mod queue;
 #[cfg(target_os = "linux")]
 mod read_only;
 mod shutdown;
@@ -25,8 +28,8 @@ mod write_faults;
 use std::{path::Path, process::Stdio, time::Duration};
 
 use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
     sync::watch,
     time::timeout,
 };
@@ -39,6 +42,8 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 struct Server {
     child: Child,
     url: String,
+    /// Its output after the line with its address.
+    output: Lines<BufReader<ChildStdout>>,
     /// The lines of its log so far.
     log: watch::Receiver<Vec<String>>,
 }
@@ -75,6 +80,11 @@ impl Server {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
         let log = follow_log(&mut child);
+        Self::when_ready(child, log).await
+    }
+
+    /// Waits until a started server is ready.
+    async fn when_ready(mut child: Child, log: watch::Receiver<Vec<String>>) -> Self {
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let line = timeout(TEST_TIMEOUT, lines.next_line())
             .await
@@ -84,6 +94,7 @@ impl Server {
         Self {
             child,
             url: url.to_owned(),
+            output: lines,
             log,
         }
     }

@@ -1,11 +1,14 @@
 //! SIGTERM with many open streams: no new work begins, running work gets a grace period, everything is
 //! stored, and clients resume after the restart.
 
-use std::time::{Duration, Instant};
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use parlor::protocol::sse::{SseDecoder, SseFrame};
 use serde_json::{Value, json};
-use tokio::{task::JoinSet, time::timeout};
+use tokio::{sync::watch, task::JoinSet, time::timeout};
 use upstream::{Script, Upstream, When};
 
 use crate::{Server, TEST_TIMEOUT};
@@ -146,4 +149,21 @@ async fn shutdown_is_timely_and_loses_nothing() {
         let event = log.next().await.expect("the log continues");
         interrupted += usize::from(event["status"] == "interrupted");
     }
+}
+
+#[tokio::test]
+async fn stops_after_the_death_of_its_log_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
+    // The stop itself is logged.
+    command.env("PARLOR_LOG", "info");
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the server starts");
+    drop(child.stderr.take());
+    let (_sender, no_log) = watch::channel(Vec::new());
+    let mut server = Server::when_ready(child, no_log).await;
+    server.terminate().await;
+    let status = timeout(TEST_TIMEOUT, server.child.wait()).await;
+    assert!(status.expect("it ends in time").unwrap().success());
 }

@@ -160,7 +160,7 @@ async fn attachment_is_private() {
     parlor.stop().await;
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let id: AttachmentId = end["attachments"][0]["id"].as_str().unwrap().parse().unwrap();
-    let found = async |user| storage.attachment(user, id).await.unwrap();
+    let found = async |user| storage.file(user, id).await.unwrap();
     assert!(found(UserId::LOCAL).await.is_some());
     assert_eq!(found(UserId(Uuid::from_u128(2))).await, None);
 }
@@ -183,5 +183,5 @@ async fn deleted_with_its_conversation() {
     parlor.stop().await;
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let id: AttachmentId = end["attachments"][0]["id"].as_str().unwrap().parse().unwrap();
-    assert_eq!(storage.attachment(UserId::LOCAL, id).await.unwrap(), None);
+    assert_eq!(storage.file(UserId::LOCAL, id).await.unwrap(), None);
 }

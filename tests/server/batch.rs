@@ -296,6 +296,13 @@ async fn rejects_the_same_requests_as_the_stream() {
             400,
             "bad_request",
         ),
+        // A misspelled field must not start a new conversation.
+        (
+            json!({ "message": "x", "conversationId": conversation }),
+            400,
+            "bad_request",
+        ),
+        (json!(["x"]), 400, "bad_request"),
         (
             json!({ "message": "x", "conversation_history": [] }),
             400,

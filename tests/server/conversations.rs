@@ -1,7 +1,7 @@
 //! Conversations over HTTP: listing, reading, messages, renaming, deleting.
 
 use serde_json::{Value, json};
-use upstream::{Script, Upstream};
+use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::support::{Parlor, parlor_answering, read_json, string_field};
@@ -85,6 +85,7 @@ async fn gets_renames_and_deletes_a_conversation() {
     assert_eq!(parlor.get_json(&path).await.1, renamed);
     for (body, expected) in [
         (json!({ "title": " " }), 400),
+        (json!({ "title": "\u{200b} \u{202e}" }), 400),
         (json!({ "title": 7 }), 400),
         (json!({}), 400),
         (json!({ "title": "x", "model": "y" }), 400),
@@ -171,4 +172,82 @@ async fn lists_the_models() {
         "can_search": false,
     });
     assert_eq!(parlor.get_json("/api/models").await, (200, expected));
+}
+
+#[tokio::test]
+async fn branch_becomes_a_conversation_once() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
+    let first = final_event(&parlor, "first", None).await;
+    let conversation = string_field(&first, "conversation_id");
+    final_event(&parlor, "second", Some(&conversation)).await;
+    let branch = async |message: &str, key: &str| {
+        let request = parlor.post(&format!("/api/messages/{message}/branch"), &json!({}));
+        let response = request.header("idempotency-key", key).send().await.unwrap();
+        (response.status().as_u16(), read_json(response).await)
+    };
+    let (answer, key) = (string_field(&first, "message_id"), Uuid::now_v7().to_string());
+    let (status, made) = branch(&answer, &key).await;
+    assert_eq!(
+        (status, &made["id"], &made["title"]),
+        (200, &json!(key), &json!("first (branch)"))
+    );
+    assert_eq!(branch(&answer, &key).await, (200, made), "again");
+    let other = branch(&Uuid::now_v7().to_string(), &key).await;
+    assert_eq!((other.0, &other.1["code"]), (409, &json!("intent_reused")));
+    let unknown = branch(&Uuid::now_v7().to_string(), &Uuid::now_v7().to_string()).await;
+    assert_eq!(unknown.0, 404);
+
+    let last = final_event(&parlor, "third", Some(&key)).await;
+    let page = parlor
+        .get_json(&format!("/api/conversations/{key}/messages"))
+        .await;
+    let texts: Vec<_> = page.1["messages"].as_array().unwrap().iter().collect();
+    let questions: Vec<_> = texts
+        .iter()
+        .filter_map(|message| message["text"].as_str())
+        .collect();
+    assert_eq!(questions, ["first", "third"]);
+    assert_eq!(texts.last().unwrap()["id"], last["message_id"]);
+    assert_ne!(texts[1]["id"], json!(answer), "copies have ids of their own");
+}
+
+#[tokio::test]
+async fn deleted_message_is_erased_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("x"));
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let first = final_event(&parlor, "first", None).await;
+    let conversation = string_field(&first, "conversation_id");
+    let second = parlor.turn(Some(&conversation), "second").await;
+    let question = string_field(&second[0], "user_message_id");
+    let path = format!("/api/messages/{question}");
+    let delete = async |parlor: &Parlor, path: &str| {
+        let request = parlor.client.delete(format!("{}{path}", parlor.url));
+        request.send().await.unwrap().status().as_u16()
+    };
+    let answer = format!("/api/messages/{}", string_field(&first, "message_id"));
+    assert_eq!(delete(&parlor, &answer).await, 404, "an answer has its question");
+    assert_eq!(delete(&parlor, &path).await, 204);
+    let texts = async |parlor: &Parlor| {
+        let shown = parlor.transcript(&conversation).await;
+        shown["messages"].as_array().unwrap().len()
+    };
+    assert_eq!(texts(&parlor).await, 2);
+    // The server ends before it erases the message.
+    assert_eq!(parlor.get_json(&path).await.0, 200);
+    parlor.stop().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.timeouts.undo = std::time::Duration::ZERO;
+    })
+    .await;
+    while parlor.get_json(&path).await.0 != 404 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(texts(&parlor).await, 2);
+    let mut log = parlor.follow("/api/events?after=0").await;
+    assert_eq!(
+        log.next_of_type("empty").await["conversation_id"],
+        json!(conversation)
+    );
 }

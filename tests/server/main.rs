@@ -9,6 +9,7 @@
     reason = "a test may panic, print and use its own client"
 )]
 
+mod accounts;
 mod attachments;
 mod batch;
 mod built_in_tools;
@@ -20,6 +21,8 @@ mod damage;
 mod diagnostics;
 mod examples;
 mod faults;
+mod files;
+mod frames;
 mod fuzz;
 mod history;
 mod injection;
@@ -27,6 +30,7 @@ mod literature;
 mod mcp;
 mod mcp_server;
 mod mcp_start;
+mod model_capabilities;
 mod model_payloads;
 mod nginx;
 mod openapi;
@@ -37,6 +41,7 @@ mod personal;
 mod prompts;
 mod provider_data;
 mod provider_kinds;
+mod queue;
 mod rejections;
 mod resume;
 mod slow_clients;
@@ -44,6 +49,7 @@ mod slow_reader;
 mod storage_failures;
 mod suggestions;
 mod support;
+mod titles;
 mod tokens;
 mod tools;
 mod unknown_models;

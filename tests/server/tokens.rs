@@ -353,8 +353,9 @@ async fn records_last_use_and_never_the_token() {
         "once a minute"
     );
     parlor.stop().await;
-    for file in std::fs::read_dir(folder.path()).unwrap() {
-        let path = file.unwrap().path();
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    for path in paths.filter(|path| path.is_file()) {
         let bytes = std::fs::read(&path).unwrap();
         let is_there = bytes.windows(token.len()).any(|bytes| bytes == token.as_bytes());
         assert!(!is_there, "{}", path.display());

@@ -208,11 +208,17 @@ async fn summary_size_is_limited() {
 }
 
 #[tokio::test]
-async fn incomplete_summaries_are_not_stored() {
-    for summary in [
-        Script::new().text("Ann li").finish("content_filter"),
-        Script::new().text("Ann li").finish("length"),
-        Script::new().text("Ann likes tea, and she also wants biscuits. ".repeat(200)),
+async fn only_whole_summaries_are_stored() {
+    let ended = |reason: &str| Script::new().text("Ann li").finish(reason);
+    for (summary, is_whole) in [
+        (ended("content_filter"), false),
+        (ended("length"), false),
+        (
+            Script::new().text("Ann likes tea, and she also wants biscuits. ".repeat(200)),
+            false,
+        ),
+        (ended("stop"), true),
+        (ended("eos_token"), true),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
@@ -222,7 +228,7 @@ async fn incomplete_summaries_are_not_stored() {
         create_long_conversation(&parlor, 7).await;
         assert!(!summary_calls(&upstream).is_empty());
         let last = model_calls(&upstream).pop().unwrap().to_string();
-        assert!(!last.contains("Ann li"), "{last}");
+        assert_eq!(last.contains("Ann li"), is_whole, "{last}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! The cargo commands. Development builds use cargo's own `dev` profile, for WASM too: macros and build
-//! scripts, which run on this machine for both halves, are then compiled only once.
+//! The cargo commands. Each half has a profile of its own (`dev` and `wasm-dev`, `release` and `wasm-release`), and
+//! with it folders and a lock of its own: both halves are compiled at the same time.
 
 use crate::Profile;
 use anyhow::{Context, Result, bail};
@@ -14,27 +14,31 @@ const WASM_RUSTFLAGS: &str = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
 
 /// Builds the browser half. A browser cannot load the result yet; see `site`.
 pub fn build_wasm(mode: Profile) -> Result<PathBuf> {
-    let mut command = cargo_command("build");
+    // The type is given here and not in Cargo.toml: the server's build would link a native library as well.
+    let mut command = cargo_command("rustc");
     command
-        .args(["--package", "parlor", "--lib", "--target", WASM_TARGET])
+        .args([
+            "--package",
+            "parlor",
+            "--lib",
+            "--crate-type",
+            "cdylib",
+            "--target",
+            WASM_TARGET,
+        ])
         .args(["--no-default-features", "--features", "hydrate"]);
-    // Splitting (`wasm`) needs the relocations.
-    let mut flags = env::var(WASM_RUSTFLAGS).unwrap_or_default() + " -Clink-arg=--emit-relocs";
-    let folder = match mode {
-        Profile::Dev => {
-            // Options that would belong in a profile if they did not apply to the native half too: a little
-            // optimisation, without which the WASM is several times as large, and no line tables, which WASM
-            // could not show.
-            flags += " -Copt-level=1 -Cdebuginfo=0 -Cstrip=debuginfo";
-            "debug"
-        }
-        Profile::Release => {
-            command.args(["--profile", "wasm-release"]);
-            "wasm-release"
-        }
+    let profile = match mode {
+        Profile::Dev => "wasm-dev",
+        Profile::Release => "wasm-release",
     };
+    command.args(["--profile", profile]);
+    // Splitting (`wasm`) needs the relocations.
+    let flags = env::var(WASM_RUSTFLAGS).unwrap_or_default() + " -Clink-arg=--emit-relocs";
     run_checked(command.env(WASM_RUSTFLAGS, flags))?;
-    Ok(target_folder().join(WASM_TARGET).join(folder).join("parlor.wasm"))
+    Ok(target_folder()
+        .join(WASM_TARGET)
+        .join(profile)
+        .join("parlor.wasm"))
 }
 
 /// Builds the server.

@@ -1,7 +1,7 @@
 //! `make dev`: builds, starts Parlor, and on every change of a source builds again, restarts it if the server
 //! changed, and reloads open pages (they request the server's version when `PARLOR_DEV_RELOAD` is set).
 
-use crate::{Profile, cargo, print_step, site};
+use crate::{Profile, build_both, cargo, print_step, site};
 use anyhow::Result;
 use std::{
     fs,
@@ -25,7 +25,7 @@ pub fn watch(args: &[String]) -> Result<()> {
     let mut built = None;
     loop {
         let seen = source_state();
-        if let Err(error) = site::build(Profile::Dev).and_then(|()| cargo::build_server(Profile::Dev)) {
+        if let Err(error) = build_both(|| cargo::build_server(Profile::Dev)) {
             // The compiler has printed the error. The running server stays.
             print_step(&format!("{error:#}; waiting for the next change"));
         } else {

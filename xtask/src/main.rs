@@ -27,6 +27,7 @@ mod test_layout;
 mod wasm;
 
 use anyhow::{Result, bail};
+use std::{panic::resume_unwind, thread};
 
 /// The build profile: quick to build, or quick to load.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,9 +40,9 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let rest = args.get(1..).unwrap_or_default();
     match args.first().map(String::as_str) {
-        Some("build") => build(),
+        Some("build") => build_both(|| cargo::build_server(Profile::Dev)),
         Some("run") => {
-            build()?;
+            build_both(|| cargo::build_server(Profile::Dev))?;
             cargo::exec_server(rest)
         }
         Some("dev") => dev::watch(rest),
@@ -62,14 +63,66 @@ fn main() -> Result<()> {
     }
 }
 
-/// Builds both halves for development.
-fn build() -> Result<()> {
-    site::build(Profile::Dev)?;
-    print_step("building the server");
-    cargo::build_server(Profile::Dev)
+/// Builds both halves for development at the same time, the server by the given function: rustc uses one core much of
+/// the time.
+fn build_both(build_server: impl FnOnce() -> Result<()>) -> Result<()> {
+    run_together(|| site::build(Profile::Dev), build_server)
+}
+
+/// Runs both functions at the same time and waits for both. Returns the first one's error if both fail.
+fn run_together(
+    first: impl FnOnce() -> Result<()> + Send,
+    second: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        match first.join() {
+            Ok(first) => first.and(second),
+            Err(panic) => resume_unwind(panic),
+        }
+    })
 }
 
 /// Prints one line about the current step.
 fn print_step(line: &str) {
     eprintln!("parlor: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+    use std::{cell::Cell, sync::mpsc};
+
+    #[test]
+    fn runs_at_the_same_time() {
+        let (ask, asked) = mpsc::channel();
+        let (answer, answered) = mpsc::channel();
+        let both = run_together(
+            move || Ok(answer.send(asked.recv()?)?),
+            || {
+                ask.send(7)?;
+                assert_eq!(answered.recv()?, 7);
+                Ok(())
+            },
+        );
+        both.unwrap();
+    }
+
+    #[test]
+    fn error_of_one_leaves_the_other_running() {
+        let ran = Cell::new(false);
+        let both = run_together(
+            || Err(anyhow!("no WASM")),
+            || {
+                ran.set(true);
+                Ok(())
+            },
+        );
+        assert_eq!(both.unwrap_err().to_string(), "no WASM");
+        assert!(ran.get());
+        let both = run_together(|| Ok(()), || Err(anyhow!("no server")));
+        assert_eq!(both.unwrap_err().to_string(), "no server");
+    }
 }

@@ -1,6 +1,6 @@
 //! `make test`: runs all tests and prints their number.
 
-use crate::{Profile, cargo, site};
+use crate::{build_both, cargo};
 use anyhow::{Context, Result};
 use std::{
     fmt, fs,
@@ -89,8 +89,7 @@ fn parse_test_result(line: &str) -> Option<Counts> {
 
 /// Runs Playwright, which drives a real Chromium against the real server; `scripts/test` has installed both.
 fn e2e_tests(args: &[String]) -> Result<Counts> {
-    site::build(Profile::Dev)?;
-    cargo::run_checked(cargo::cargo_command("build").args(WORKSPACE_ARGS).arg("--bins"))?;
+    build_both(|| cargo::run_checked(cargo::cargo_command("build").args(WORKSPACE_ARGS).arg("--bins")))?;
     let report = Path::new("target/e2e.json");
     let _ = fs::remove_file(report);
     let mut playwright = Command::new("npx");

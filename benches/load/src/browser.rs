@@ -8,16 +8,17 @@ use crate::{figures::BrowserResult, server_process::ServerProcess};
 
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The result of the script, or its error.
+/// The result of a part of the script, or its error.
 pub async fn measure(
     parlor: &ServerProcess,
     upstream: &ServerProcess,
+    part: &str,
     quick: bool,
 ) -> Result<BrowserResult, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../browser/measure.mjs");
     let mut node = Command::new("node");
     node.arg(script)
-        .args([&parlor.url, &upstream.url])
+        .args([&parlor.url, &upstream.url, part])
         .args(quick.then_some("--quick"));
     node.stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -171,6 +171,8 @@ pub struct BrowserResult {
     pub chromium: String,
     pub per_second: f64,
     pub figures: Vec<Figure>,
+    /// The figures over their limit.
+    pub faults: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -195,6 +197,7 @@ pub struct Report {
     pub startup: Option<StartupResult>,
     pub stored: Option<StoredResult>,
     pub browser: Option<BrowserResult>,
+    pub largest: Option<BrowserResult>,
 }
 
 impl Report {
@@ -213,6 +216,10 @@ impl Report {
                 .killed
                 .as_ref()
                 .is_some_and(|killed| killed.missing + killed.unterminated > 0)
+            || self
+                .largest
+                .as_ref()
+                .is_some_and(|largest| !largest.faults.is_empty())
     }
 }
 

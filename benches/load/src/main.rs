@@ -110,6 +110,8 @@ enum Measurement {
     Stored,
     /// The user's view, in Chromium.
     Browser,
+    /// The page of an answer of the maximum length, in Chromium.
+    Largest,
 }
 
 #[tokio::main]
@@ -183,6 +185,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         startup: None,
         stored: None,
         browser: None,
+        largest: None,
     };
     print::print_machine(&report);
     let upstream = programs.upstream().await?;
@@ -204,9 +207,16 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         print::print_loads(title, &loads.iter().collect::<Vec<_>>());
         report.load.extend(loads);
     }
-    if options.is_selected(Measurement::Browser) {
-        match browser::measure(&parlor, &upstream, options.quick).await {
-            Ok(measured) => print::print_browser(report.browser.insert(measured)),
+    let in_browser = [
+        (Measurement::Browser, "all", &mut report.browser),
+        (Measurement::Largest, "largest", &mut report.largest),
+    ];
+    for (measurement, part, result) in in_browser {
+        if !options.is_selected(measurement) {
+            continue;
+        }
+        match browser::measure(&parlor, &upstream, part, options.quick).await {
+            Ok(measured) => print::print_browser(result.insert(measured)),
             Err(reason) => println!("In Chromium: not measured: {reason}\n"),
         }
     }

@@ -281,6 +281,7 @@ pub fn print_browser(measured: &BrowserResult) {
         &["", "", ""],
         &measured.figures.iter().map(row).collect::<Vec<_>>(),
     );
+    print_faults(&measured.faults);
 }
 
 fn print_faults(complaints: &[String]) {

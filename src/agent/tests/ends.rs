@@ -3,6 +3,22 @@
 use super::*;
 
 #[test]
+fn error_quotes_the_explanation_of_a_refusal() {
+    let explained = Input::Model(ModelEvent::Refusal("No, thanks.".into()));
+    let inputs = [
+        Input::Start,
+        text("x"),
+        explained,
+        finished_with(FinishReason::Refusal),
+    ];
+    let (_, message) = play(inputs);
+    assert_eq!(
+        message.error.unwrap().message,
+        "The model refused to answer: “No, thanks.”"
+    );
+}
+
+#[test]
 fn stop_ends_the_run_in_every_phase() {
     let busy = || failure(ModelErrorKind::Unavailable { after: None });
     let before: [Vec<Input>; 4] = [

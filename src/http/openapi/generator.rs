@@ -105,7 +105,7 @@ fn complete_operations(path: &str, item: &mut PathItem) {
     for operation in methods.into_iter().flatten() {
         let in_path = names.iter().map(|name| ReferenceOr::Item(path_parameter(name)));
         operation.parameters.splice(0..0, in_path);
-        add_problems(operation, &[401, 403, 500, 503]);
+        add_problems(operation, &[401, 403, 429, 500, 503]);
         if !names.is_empty() {
             add_problems(operation, &[404]);
         }
@@ -160,8 +160,8 @@ fn add_components(components: &mut Components) {
         scheme: "bearer".into(),
         bearer_format: None,
         description: Some(
-            "An API token, created in the settings. Programs on the same machine need none; an invalid one is rejected \
-             (401)."
+            "An API token, created in the settings. Without accounts, programs on the same machine need none; an invalid one \
+             is rejected (401)."
                 .into(),
         ),
         extensions: Default::default(),

@@ -8,26 +8,68 @@ use super::{
     generator::{add_problems, response_schema, set_response},
     parts::{
         LAST_EVENT_ID, answer_example, any_of, parameters_example, pending_answer_example, plain_problem,
-        problem_response, response, set_request_example, set_response_example, with_example, with_file,
-        with_header, with_header_parameter, with_idempotency_key, with_run_stream, with_status, with_stream,
+        problem_response, response, set_file_body, set_request_example, set_response_example, with_created,
+        with_example, with_file, with_header, with_header_parameter, with_idempotency_key, with_run_stream,
+        with_status, with_stream,
     },
 };
 use crate::http::{
     batch::{AnswerLocation, FailedAnswer, PendingAnswer},
+    chat_stream::QueuedTurn,
+    files::UploadedFile,
     problem::Body,
     run_result::RunResult,
 };
 
 type Operation<'a> = TransformOperation<'a>;
 
+/// The former address of files.
 pub fn get_attachment(operation: Operation<'_>) -> Operation<'_> {
     let operation = operation
         .id("getAttachment")
-        .summary("Download a file that a tool returned")
+        .summary("Download a file")
+        .description("The same as GET /api/files/{file_id}.");
+    with_content(operation)
+}
+
+pub fn upload_file(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation
+        .id("uploadFile")
+        .summary("Upload a file for a message")
+        .description(
+            "The body is the file: a PNG, JPEG, GIF or WebP image, a PDF file, or text in UTF-8. Its content decides the type, \
+             whatever Content-Type says. Name the id in files of a message in the same conversation; a file that no message has \
+             is deleted after the setting files.keep_unsent.",
+        );
+    set_file_body(operation.inner_mut());
+    add_problems(operation.inner_mut(), &[404, 408, 413, 415]);
+    with_created(operation, "The file.", response_schema::<UploadedFile>())
+}
+
+pub fn delete_file(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("deleteFile")
+        .summary("Delete an uploaded file that no message has")
+        .description("A file of a message is deleted with the message.");
+    with_status(
+        operation,
+        204,
+        "It is deleted, or in a message, or was never there.",
+    )
+}
+
+pub fn get_file(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("getFile")
+        .summary("Download a file of the user or of a tool")
         .description(
             "Images (PNG, JPEG, GIF, WebP) and sounds have their own type; everything else is application/octet-stream, \
              as a download. The content never changes.",
         );
+    with_content(operation)
+}
+
+fn with_content(operation: Operation<'_>) -> Operation<'_> {
     let operation = with_file(operation, 200, "The bytes.");
     let operation = with_file(operation, 206, "The requested range.");
     with_status(operation, 304, "Not modified: the ETag matches.")
@@ -55,9 +97,12 @@ pub fn chat_batch(operation: Operation<'_>) -> Operation<'_> {
     set_response(target, 200, with_example(answer, answer_example()));
     let later = response(
         "The answer is not complete yet: it takes longer than the setting timeouts.batch, or waits for an \
-         approval (status waiting). Location is its address.",
+         approval (status waiting). Location is its address. Or the message waits in the queue (status queued).",
         "application/json",
-        response_schema::<PendingAnswer>(),
+        any_of([
+            response_schema::<PendingAnswer>(),
+            response_schema::<QueuedTurn>(),
+        ]),
     );
     set_response(
         target,
@@ -103,6 +148,13 @@ pub fn chat_stream(operation: Operation<'_>) -> Operation<'_> {
     let mut operation = with_run_stream(with_idempotency_key(operation));
     let example = json!({ "message": "Hello", "model": "openai/gpt-4o", "diagnostics": true });
     set_request_example(&mut operation, example);
+    let queued = response(
+        "The message waits in the queue of its conversation (only with queue). GET /api/events reports its run, and \
+         GET /api/messages/{message_id} returns the answer, once the run has begun.",
+        "application/json",
+        response_schema::<QueuedTurn>(),
+    );
+    set_response(operation.inner_mut(), 202, queued);
     add_problems(operation.inner_mut(), &[404, 409, 422]);
     operation
 }
@@ -187,6 +239,31 @@ pub fn follow_events(operation: Operation<'_>) -> Operation<'_> {
     let operation = with_header_parameter(operation, LAST_EVENT_ID);
     let description = "The log of the user as a stream, in order, without gaps. It has no end.";
     with_stream(operation, description)
+}
+
+pub fn delete_message(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation
+        .id("deleteMessage")
+        .summary("Delete a message of the user")
+        .description(
+            "With all that follow it. They are hidden at once, and erased after the setting timeouts.undo. 404 also for an \
+             answer, 409 while the conversation has an active run.",
+        );
+    add_problems(operation.inner_mut(), &[404, 409]);
+    with_status(operation, 204, "It is deleted, or was before.")
+}
+
+pub fn branch_conversation(operation: Operation<'_>) -> Operation<'_> {
+    let operation = operation
+        .id("branchConversation")
+        .summary("Copy a branch into a new conversation")
+        .description(
+            "An answer and all that leads up to it; of a message of the user, what leads up to it, without the message. The id of \
+             the new conversation is the Idempotency-Key. 409 while the answer is being written.",
+        );
+    let mut operation = with_idempotency_key(operation);
+    add_problems(operation.inner_mut(), &[404, 409]);
+    operation
 }
 
 pub fn get_message(operation: Operation<'_>) -> Operation<'_> {

@@ -1,7 +1,10 @@
 //! Parts that operations share: parameters, responses, examples.
 
 use aide::{
-    openapi::{Header, HeaderStyle, Parameter, ParameterSchemaOrContent, ReferenceOr, Response, StatusCode},
+    openapi::{
+        Header, HeaderStyle, Parameter, ParameterSchemaOrContent, ReferenceOr, RequestBody, Response,
+        StatusCode,
+    },
     transform::TransformOperation,
 };
 use schemars::{Schema, json_schema};
@@ -51,7 +54,7 @@ pub fn header_parameters() -> [(&'static str, Parameter); 2] {
 /// Returns the description of a parameter in the path.
 pub fn path_parameter_description(name: &str) -> &'static str {
     match name {
-        "attachment_id" => "The file.",
+        "attachment_id" | "file_id" => "The file.",
         "conversation_id" => "The conversation.",
         "message_id" => "The message id, which is also the id of its run.",
         "payload_id" => "The payload, by its short id in the conversation.",
@@ -63,7 +66,10 @@ pub fn path_parameter_description(name: &str) -> &'static str {
 pub fn problem_responses() -> impl Iterator<Item = (u16, Response)> {
     let descriptions = [
         (400, "The request is malformed."),
-        (401, "The token is invalid (unauthorized)."),
+        (
+            401,
+            "The token is invalid, or missing although Parlor has accounts (unauthorized).",
+        ),
         (
             403,
             "The request came from another site, or its Host is not allowed.",
@@ -79,11 +85,19 @@ pub fn problem_responses() -> impl Iterator<Item = (u16, Response)> {
             "The request conflicts with the current state: run_active, not_continuable, intent_reused or action_spent.",
         ),
         (413, "The request exceeds a size limit."),
-        (415, "The Content-Type is not JSON (unsupported_media_type)."),
+        (
+            415,
+            "The Content-Type is not JSON, or the type of an uploaded file can't be used (unsupported_media_type).",
+        ),
         (
             422,
-            "Unknown page or item in context (invalid_context), unknown tool (unknown_tool), unknown model (unknown_model) \
-             or invalid parameters (invalid_parameters).",
+            "Unknown page or item in context (invalid_context), unknown tool (unknown_tool), unknown model (unknown_model), \
+             unknown file (file_not_found), a file that the model can't take (file_not_taken) or invalid parameters \
+             (invalid_parameters).",
+        ),
+        (
+            429,
+            "Too many requests (setting accounts.requests_per_minute); retry after Retry-After.",
         ),
         (500, "An internal error."),
         (
@@ -95,7 +109,7 @@ pub fn problem_responses() -> impl Iterator<Item = (u16, Response)> {
         let response = problem_response(description, plain_problem());
         let response = match status {
             401 => with_header(response, "WWW-Authenticate"),
-            503 => with_header(response, "Retry-After"),
+            429 | 503 => with_header(response, "Retry-After"),
             _ => response,
         };
         (status, response)
@@ -122,6 +136,24 @@ pub fn with_status<'a>(mut operation: Operation<'a>, status: u16, description: &
         ..Response::default()
     };
     set_response(operation.inner_mut(), status, response);
+    operation
+}
+
+/// Sets a file of any type as the body.
+pub fn set_file_body(operation: &mut aide::openapi::Operation) {
+    let bytes = json_schema!({ "type": "string", "format": "binary" });
+    operation.request_body = Some(ReferenceOr::Item(RequestBody {
+        description: None,
+        content: content("*/*", bytes),
+        required: true,
+        extensions: Default::default(),
+    }));
+}
+
+/// Adds a response for something that was created.
+pub fn with_created<'a>(mut operation: Operation<'a>, description: &str, schema: Schema) -> Operation<'a> {
+    let created = response(description, "application/json", schema);
+    set_response(operation.inner_mut(), 201, created);
     operation
 }
 

@@ -16,15 +16,19 @@ const FINAL_EVENTS: [&str; 4] = ["CompleteEvent", "CancelledEvent", "ErrorEvent"
 const USER_EVENTS: [&str; 2] = ["LiteratureChangedEvent", "SettingsChangedEvent"];
 
 /// The events about a whole conversation, which have no message.
-const CONVERSATION_EVENTS: [&str; 8] = [
+const CONVERSATION_EVENTS: [&str; 12] = [
     "ConversationCreatedEvent",
     "ConversationDeletedEvent",
     "ConversationReadEvent",
     "ConversationRenamedEvent",
     "LeafSelectedEvent",
+    "MessageHiddenEvent",
+    "MessageQueuedEvent",
+    "MessageRestoredEvent",
     "ModelChosenEvent",
     "ParametersChosenEvent",
     "PayloadJudgedEvent",
+    "QueueChangedEvent",
 ];
 
 /// Combines the schemas of responses and of requests. A type in both has the schema of requests, which allows

@@ -9,7 +9,7 @@ use super::security::is_rpc;
 use crate::protocol::{ApiError, ErrorCode};
 
 /// Prefixes of addresses that are not pages. Links of other sites cannot open them.
-const NON_PAGE_PREFIXES: [&str; 5] = ["/api", "/v1", "/rpc", "/send", "/pkg"];
+const NON_PAGE_PREFIXES: [&str; 6] = ["/api", "/v1", "/rpc", "/send", "/frame", "/pkg"];
 
 /// The head of a request.
 #[derive(Clone, Copy)]

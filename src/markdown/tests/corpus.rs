@@ -205,6 +205,14 @@ pub const EDGE_CASES: &[(&str, &str)] = &[
     ("setext headings", "a\nb\n===\nc\n---\n- d\n---\n"),
     ("line ends", "a\r\nb\r\r\n- c\r- d\r\n\r\n```\r\ne\r\n```\r\n"),
     (
+        "formulas with blank lines",
+        "a\n\n\\[\n\nb = c\n\n- d^2\n  \n\n    e_1\n\n\\]\n\nf $ g_1 $ h $ i and $ j\n",
+    ),
+    (
+        "formulas in containers with blank lines",
+        "$$\n\na = b\n\n$$\n- \\[\n\n  x = 1\n\n  \\]\n> \\[\n>\n> y = 1\n>\n> \\]\n",
+    ),
+    (
         "formulas that never end",
         "a \\(b + c\n\n$$ d\n- e\n- f\n\n\\[ g\n\n$h i\nj$ k\n",
     ),

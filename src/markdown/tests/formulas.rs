@@ -103,7 +103,7 @@ fn prices_and_variables_stay() {
         "$HOME/$USER",
         "${a}/${b} and $(c)/$(d)",
         "$A_B/$C_D",
-        "$ x $",
+        "$ 5 $ and $ 6",
         "\\$x\\$",
         "a $ b",
         "$$$x$$$",
@@ -113,6 +113,59 @@ fn prices_and_variables_stay() {
         assert_eq!(formulas(text), Vec::<String>::new(), "{text}");
     }
     assert_eq!(plain_text(&inlines("\\(a")), "(a");
+}
+
+/// Texts of documents and answers, below each the formulas in it.
+#[test]
+fn texts_have_the_expected_formulas() {
+    let cases = include_str!("../../../tests/fixtures/math/texts.txt");
+    let mut count = 0;
+    for case in cases.split("\n====\n") {
+        let (text, expected) = case.split_once("\n----").unwrap_or((case, ""));
+        let mut sources = Vec::new();
+        collect_sources(&parse(text), &mut sources);
+        let sources: Vec<_> = sources.iter().map(|source| source.replace('\n', "⏎")).collect();
+        assert_eq!(
+            sources,
+            expected.split_terminator('\n').skip(1).collect::<Vec<_>>(),
+            "{text}"
+        );
+        count += 1;
+    }
+    assert!(count > 210, "{count}");
+}
+
+/// Collects the formulas of headings, paragraphs, lists, tables and containers.
+fn collect_sources(blocks: &[Block], sources: &mut Vec<String>) {
+    for block in blocks {
+        match block {
+            Block::Paragraph(inlines) | Block::Heading { inlines, .. } => {
+                collect_inline_sources(inlines, sources)
+            }
+            Block::List { items, .. } => items
+                .iter()
+                .for_each(|item| collect_sources(&item.blocks, sources)),
+            Block::Table { header, rows, .. } => {
+                let cells = header.iter().chain(rows.iter().flatten());
+                cells.for_each(|cell| collect_inline_sources(cell, sources));
+            }
+            block => collect_sources(block.children().map_or(&[], |blocks| blocks), sources),
+        }
+    }
+}
+
+fn collect_inline_sources(inlines: &[Inline], sources: &mut Vec<String>) {
+    for inline in inlines {
+        match inline {
+            Inline::Formula(formula) => sources.push(formula.source()),
+            Inline::Emphasis(children)
+            | Inline::Strong(children)
+            | Inline::Strikethrough(children)
+            | Inline::Markup { children, .. }
+            | Inline::Link { children, .. } => collect_inline_sources(children, sources),
+            _ => {}
+        }
+    }
 }
 
 #[test]
@@ -157,7 +210,7 @@ fn code_and_addresses_stay() {
 
 #[test]
 fn a_blank_line_ends_an_open_formula() {
-    let tree = parse("\\[ a\n- b\n\nc \\]");
+    let tree = parse("\\[ a\n- b\n\nand so on\n\n\\]");
     assert!(
         matches!(&tree[..], [Block::Paragraph(_), Block::List { .. }, ..]),
         "{tree:?}"

@@ -211,7 +211,7 @@ fn holds_back_an_incomplete_table() {
         );
     }
     let [_, Block::Table { header, rows, .. }] =
-        &rendered_blocks("text\n\n| a | b |\n|---|---|\n| c | **d")[..]
+        &rendered_blocks("text\n\n| a | b |\n|---|---|\n| c | **d** |\n| e | f")[..]
     else {
         panic!("no table");
     };

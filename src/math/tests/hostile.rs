@@ -128,11 +128,42 @@ fn macros_fit_a_small_stack() {
 
 #[test]
 fn macros_with_parameters_are_expanded() {
-    for latex in [
-        "\\newcommand{\\norm}[1]{\\lVert #1 \\rVert} \\norm{x} + \\norm{y}",
-        "\\def\\ip#1#2{\\langle #1, #2 \\rangle} \\ip{u}{v}",
+    for (latex, expanded) in [
+        (
+            "\\newcommand{\\norm}[1]{\\lVert #1\\rVert_2}\\norm{x}+\\norm{y}",
+            "\\lVert x\\rVert_2+\\lVert y\\rVert_2",
+        ),
+        (
+            "\\def\\ip#1#2{\\langle #1,#2\\rangle}\\ip{u}{v}",
+            "\\langle u,v\\rangle",
+        ),
     ] {
         assert!(parse(latex, false).is_some(), "{latex}");
+        assert_eq!(parse(latex, false), parse(expanded, false), "{latex}");
+    }
+}
+
+#[test]
+fn own_definitions_replace_the_known_commands() {
+    for (latex, expanded) in [
+        (
+            "\\def\\norm#1{\\lVert #1\\rVert_2}\\norm{x}",
+            "\\lVert x\\rVert_2",
+        ),
+        ("\\newcommand\\abs[1]{(#1)}\\abs{x}", "(x)"),
+        ("\\newcommand{\\bm}[1]{\\mathbf{#1}}\\bm{x}", "\\mathbf{x}"),
+        ("\\def\\strut{y}\\strut", "y"),
+        (
+            "\\DeclareMathOperator{\\argmax}{argmax}\\argmax_x",
+            "\\operatorname{argmax}_x",
+        ),
+        (
+            "\\DeclareMathOperator*{\\argmin}{arg\\,min}\\argmin_x",
+            "\\mathop{arg\\,min}_x",
+        ),
+    ] {
+        assert!(parse(latex, false).is_some(), "{latex}");
+        assert_eq!(parse(latex, false), parse(expanded, false), "{latex}");
     }
 }
 

@@ -89,7 +89,16 @@ fn unknown_and_broken_formulas_have_no_tree() {
 #[test]
 fn rejects_what_the_parser_cannot_bear() {
     // An index within a character.
-    assert_eq!(parse("\\charé", false), None);
+    for index in [
+        "\\charé",
+        "\\char",
+        "\\charé\\def\\char{x}",
+        "\\DeclareMathOperator*{\\a}{\\charé}\\a",
+        "f'^{\\charé}",
+        "\\text{\\charé}",
+    ] {
+        assert_eq!(parse(index, false), None, "{index}");
+    }
     for unit in [
         "\\frac",
         "\\frac1",
@@ -100,7 +109,14 @@ fn rejects_what_the_parser_cannot_bear() {
         "\\textcolor{red}",
         "\\not",
     ] {
-        assert_eq!(parse(&[&unit.repeat(400), "x"].concat(), false), None, "{unit}");
+        let chain = [&unit.repeat(400), "x"].concat();
+        for formula in [
+            chain.clone(),
+            ["f'^{", &chain, "}"].concat(),
+            ["\\DeclareMathOperator*{\\a}{", &chain, "}\\a"].concat(),
+        ] {
+            assert_eq!(parse(&formula, false), None, "{unit}");
+        }
     }
     for (open, close) in [
         ("{", "}"),
@@ -169,6 +185,8 @@ fn latex_soup() -> impl Strategy<Value = String> {
         "\\hspace{1em}",
         "\\kern-3pt",
         "\\char",
+        "\\def\\char",
+        "\\DeclareMathOperator*{\\a}",
         "\\tag{1}",
         "\\label{a}",
         "\\phantom",

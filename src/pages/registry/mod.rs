@@ -194,22 +194,26 @@ impl Pages {
                 pages: join_names(pages.iter().map(|page| page.info.name)),
             });
         };
-        let Some(name) = &context.active_tab else {
+        let tab = page.tab(context.active_tab.as_deref());
+        if let (None, Some(name)) = (tab, &context.active_tab) {
+            return Err(ContextError::UnknownTab {
+                page: page.info.name,
+                tab: shorten_name(name),
+                tabs: join_names(page.tabs.iter().map(|tab| tab.name)),
+            });
+        }
+        let Some(name) = &context.active_subtab else {
             return Ok(());
         };
-        let tab = page.tab(Some(name)).ok_or_else(|| ContextError::UnknownTab {
-            page: page.info.name,
-            tab: shorten_name(name),
-            tabs: join_names(page.tabs.iter().map(|tab| tab.name)),
-        })?;
-        match &context.active_subtab {
-            Some(name) if tab.subtab(name).is_none() => Err(ContextError::UnknownSubtab {
-                tab: tab.name,
-                subtab: shorten_name(name),
-                subtabs: join_names(tab.subtabs.iter().map(|subtab| subtab.name)),
-            }),
-            _ => Ok(()),
+        let subtabs = tab.map_or(&[][..], |tab| tab.subtabs);
+        if subtabs.iter().any(|subtab| subtab.name == name) {
+            return Ok(());
         }
+        Err(ContextError::UnknownSubtab {
+            tab: tab.map_or(page.info.name, |tab| tab.name),
+            subtab: shorten_name(name),
+            subtabs: join_names(subtabs.iter().map(|subtab| subtab.name)),
+        })
     }
 }
 

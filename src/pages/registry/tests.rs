@@ -101,6 +101,13 @@ async fn unknown_place_error_lists_known_places() {
             subtab,
             "The tab saved has no subtab “left”. Its subtabs are: none.",
         ),
+        (
+            PageContext {
+                active_subtab: Some("left".into()),
+                ..of("literature")
+            },
+            "The tab search has no subtab “left”. Its subtabs are: none.",
+        ),
         (article, "There is no 11."),
     ] {
         assert_eq!(rejection_text(context).await, words);

@@ -19,8 +19,8 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AttachmentId, ConversationId, MemoryId, MessageId, Parameters, PayloadRef, Position, RawJson, RunError,
-    RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
+    AttachmentId, ConversationId, Dollars, MemoryId, MessageId, Parameters, PayloadRef, Position,
+    QueuedMessage, RawJson, RunError, RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
 };
 
 /// The error of an object that can't be read.
@@ -153,6 +153,10 @@ blank! {
     RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
     PayloadRef: PayloadRef { payload_id: String::new(), kind: String::new(), summary: String::new() },
     Parameters: Parameters::default(),
+    QueuedMessage: QueuedMessage {
+        id: MessageId(Uuid::nil()), text: String::new(), files: Vec::new(), created_at: Timestamp(0)
+    },
+    Dollars: Dollars::default(),
 }
 
 impl<T> Blank for Vec<T> {

@@ -3,11 +3,12 @@
 use super::{
     super::{
         ApiToken, AssistantMessage, Attachment, ConversationId, ConversationList, ConversationSummary, Event,
-        EventBody, Interaction, Memory, Message, MessageBody, OlderMessages, PageContext, Parameters, Part,
-        PayloadVerdict, PersonalData, RequestedCall, StreamNotice, ToolCall, ToolProgress, Transcript, Usage,
+        EventBody, Interaction, Memory, Message, MessageBody, MessageQueue, ModelCapabilities, OlderMessages,
+        PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, QueuedMessage, RequestedCall,
+        StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
         intent::StartedRun,
-        model_list::{ModelInfo, ModelList},
-        transcript::UnloadedAnswer,
+        model_list::{ModelInfo, ModelList, ModelListProblem},
+        transcript::UnloadedSibling,
     },
     Fields, ObjectError,
 };
@@ -44,19 +45,30 @@ macro_rules! plain {
 plain! {
     Transcript {
         conversation_id, as_of, title, messages, elsewhere; model, earliest, active_leaf
-    } with deleted, verdicts, parameters;
+    } with deleted, verdicts, parameters, queue;
+    MessageQueue { messages, held };
+    QueuedMessage { id, text, created_at } with files;
     OlderMessages { before, messages, elsewhere; earliest };
-    UnloadedAnswer { id, parent_id };
+    UnloadedSibling { id; parent_id };
     ConversationList { as_of, conversations, has_more };
     ConversationSummary { id, title, updated_at, activity, waiting, unseen; active_run };
     ModelList { models, problems; default } with can_search;
-    ModelInfo { id, name, endpoint };
+    ModelInfo { id, name, endpoint } with capabilities;
+    ModelListProblem { code, message; endpoint } with hint;
+    ModelCapabilities {
+        ; image_input, pdf_input, tool_use, thinking, context_window, max_output_tokens, prices
+    };
+    ThinkingSupport { supported; min_budget, max_budget } with levels;
+    Prices { input, output; cached_input, cache_write, image_output };
     StartedRun { conversation_id, user_message_id, assistant_message_id };
     PayloadVerdict { payload_id, verdict };
     ToolProgress { stage, message; progress, data };
-    Parameters { ; temperature, thinking_level, max_completion_tokens };
-    Usage { input_tokens, output_tokens, estimate; window } with estimated;
-    Attachment { id, name, media_type, bytes };
+    Parameters { ; temperature, thinking_level, thinking_budget, max_completion_tokens };
+    Usage { input_tokens, output_tokens, estimate; window } with estimated, totals;
+    TokenTotals { calls, input_tokens, output_tokens, cost } with
+        cached_input_tokens, cache_write_tokens, thinking_tokens, image_input_tokens, image_output_tokens,
+        estimated_calls, unpriced_calls;
+    Attachment { id, name, media_type, bytes; width, height };
     PersonalData { instructions, instructions_bytes, remembers, memories, tokens };
     Memory { id, text, created_at };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
@@ -75,11 +87,16 @@ impl TryFrom<Fields> for Event {
             "conversation_read" => EventBody::ConversationRead,
             "conversation_deleted" => EventBody::ConversationDeleted,
             "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
+            "message_queued" => fields!(flat => EventBody::MessageQueued { queued }),
+            "queue_changed" => fields!(flat => EventBody::QueueChanged { queued_ids, held }),
+            "message_hidden" => fields!(flat => EventBody::MessageHidden { hidden_id; leaf_id }),
+            "message_restored" => fields!(flat => EventBody::MessageRestored { leaf_id }),
             "user_message_saved" => {
                 let interaction = read_interaction(&mut flat);
+                let files = flat.take("files").unwrap_or_default();
                 fields!(flat => EventBody::UserMessageSaved {
                     user_message_id, expected_assistant_message_id, text, created_at; parent_id
-                } with interaction)
+                } with files, interaction)
             }
             "run_started" => fields!(flat => EventBody::RunStarted { parent_id, model, created_at }),
             "run_continued" => fields!(flat => EventBody::RunContinued { created_at }),
@@ -133,9 +150,10 @@ impl TryFrom<Fields> for Event {
             "sources" => fields!(flat => EventBody::Sources { sources }),
             "usage" => {
                 let estimated = flat.take("estimated").unwrap_or_default();
+                let totals = flat.take("totals").unwrap_or_default();
                 EventBody::Usage(fields!(flat => Usage {
                     input_tokens, output_tokens, estimate; window
-                } with estimated))
+                } with estimated, totals))
             }
             "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
             "settings_changed" => EventBody::SettingsChanged,
@@ -201,13 +219,15 @@ fn read_message_body(flat: &mut Fields) -> MessageBody {
         }
         "user" => {
             let interaction = read_interaction(flat);
-            fields!(flat => MessageBody::User { text } with interaction)
+            let files = flat.take("files").unwrap_or_default();
+            fields!(flat => MessageBody::User { text } with files, interaction)
         }
         "damaged" => MessageBody::Damaged,
         _ => {
             flat.record_error(ObjectError::Unknown(role));
             MessageBody::User {
                 text: String::new(),
+                files: Vec::new(),
                 interaction: Interaction::TextInput,
             }
         }

@@ -6,6 +6,7 @@ use super::Fields;
 fn user_message(interaction: Interaction) -> MessageBody {
     MessageBody::User {
         text: "hi".into(),
+        files: Vec::new(),
         interaction,
     }
 }

@@ -15,18 +15,24 @@ use super::reader::Reader;
 /// The newtype name by which [`Reader`] recognizes a [`RawJson`].
 pub(super) const NAME: &str = "parlor::Json";
 
+/// The maximum nesting of a value. It is that of serde_json; Python's parser fails at 1,000 levels, those of the event
+/// around the value included.
+const MAX_NESTING: usize = 127;
+
 /// A JSON value as its text. On the wire it is that value, not a string. The page shows it without parsing
 /// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawJson(String);
 
 impl RawJson {
-    /// Returns the text itself if it is JSON, else a JSON string of it. An escape such as `\\ud83d` without
-    /// its other half counts as not JSON: serde_json passes it on unparsed, and parsing the value later would
-    /// fail.
+    /// Returns the text itself if it is JSON, else a JSON string of it. Two kinds of JSON count as text, because other
+    /// parsers fail at them and would lose the whole event: an escape such as `\\ud83d` without its other half, and
+    /// nesting deeper than [`MAX_NESTING`].
     pub fn parse_or_quote(text: &str) -> Self {
         match serde_json::from_str::<&RawValue>(text) {
-            Ok(json) if Reader::new(json.get()).has_valid_strings() => Self(json.get().into()),
+            Ok(json) if nesting(json.get()) <= MAX_NESTING && Reader::new(json.get()).has_valid_strings() => {
+                Self(json.get().into())
+            }
             _ => Self(serde_json::Value::from(text).to_string()),
         }
     }
@@ -37,9 +43,34 @@ impl RawJson {
         Self("0".into())
     }
 
+    /// Returns a number. `digits` must be a valid one.
+    pub(in crate::protocol) fn from_number(digits: String) -> Self {
+        Self(digits)
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Returns the number of arrays and objects inside each other. The text must be JSON.
+fn nesting(json: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut is_string, mut is_escaped) = (false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_string,
+            b'"' => is_string = !is_string,
+            b'[' | b'{' if !is_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !is_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 impl JsonSchema for RawJson {

@@ -6,11 +6,11 @@
 mod state;
 mod tools;
 
-pub use state::{OlderMessages, Transcript, UnloadedAnswer};
+pub use state::{OlderMessages, Transcript, UnloadedSibling};
 
 use super::{
-    AssistantMessage, Event, EventBody, Message, MessageBody, MessageId, Node, Part, PayloadVerdict,
-    Position, RunError, RunStatus,
+    AssistantMessage, Event, EventBody, Message, MessageBody, MessageId, MessageQueue, Node, Part,
+    PayloadVerdict, Position, RunError, RunStatus,
 };
 
 /// The part of the state that an event changed.
@@ -73,6 +73,7 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
         EventBody::ConversationDeleted => {
             state.messages.clear();
             state.verdicts.clear();
+            state.queue = MessageQueue::default();
             state.active_leaf = None;
             state.deleted = true;
             return Ok(TranscriptUpdate::Messages);
@@ -82,10 +83,29 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
             state.active_leaf = Some(*leaf_id);
             return Ok(TranscriptUpdate::Messages);
         }
+        EventBody::MessageHidden { hidden_id, leaf_id } => {
+            state.require_branch(event, *leaf_id)?;
+            state.remove_subtree(*hidden_id);
+            if leaf_id.is_none() {
+                // The beginning of the conversation is hidden, and with it all messages, loaded or not.
+                state.messages.clear();
+                state.elsewhere.clear();
+                state.earliest = None;
+            }
+            state.active_leaf = *leaf_id;
+            return Ok(TranscriptUpdate::Messages);
+        }
+        EventBody::MessageRestored { leaf_id } => {
+            // Its messages are gone from here, so this asks for a snapshot.
+            state.require_branch(event, Some(*leaf_id))?;
+            state.active_leaf = Some(*leaf_id);
+            return Ok(TranscriptUpdate::Messages);
+        }
         EventBody::UserMessageSaved {
             user_message_id,
             parent_id,
             text,
+            files,
             interaction,
             created_at,
             ..
@@ -97,10 +117,12 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
                 created_at: *created_at,
                 body: MessageBody::User {
                     text: text.clone(),
+                    files: files.clone(),
                     interaction: interaction.clone(),
                 },
             });
             state.active_leaf = Some(*user_message_id);
+            state.queue.remove(*user_message_id);
             return Ok(TranscriptUpdate::Messages);
         }
         EventBody::PayloadJudged { payload_id, verdict } => {
@@ -108,6 +130,14 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
                 payload_id: payload_id.clone(),
                 verdict: *verdict,
             });
+            return Ok(TranscriptUpdate::Conversation);
+        }
+        EventBody::MessageQueued { queued } => {
+            state.queue.insert(queued.clone());
+            return Ok(TranscriptUpdate::Conversation);
+        }
+        EventBody::QueueChanged { queued_ids, held } => {
+            state.queue.arrange(queued_ids, *held);
             return Ok(TranscriptUpdate::Conversation);
         }
         EventBody::Empty => return Ok(TranscriptUpdate::Nothing),
@@ -181,8 +211,8 @@ pub enum RunUpdate {
 
 /// Applies an event to its run's message; returns `None` if an earlier event is missing.
 ///
-/// After a run's last event nothing changes it any more, unless it is continued or one of its suggested
-/// actions is taken.
+/// After a run's last event nothing changes it any more, unless it is continued, one of its suggested
+/// actions is taken, or the title made after it is counted.
 pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunUpdate> {
     if matches!(event, EventBody::RunContinued { .. }) {
         run.status = RunStatus::Running;
@@ -194,6 +224,10 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
     }
     if let EventBody::ActionTaken { index } = event {
         run.suggested_actions.get_mut(*index)?.taken = true;
+        return Some(RunUpdate::Run);
+    }
+    if let EventBody::Usage(usage) = event {
+        run.usage = Some(*usage);
         return Some(RunUpdate::Run);
     }
     if run.status.is_terminal() {
@@ -240,10 +274,6 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         }
         EventBody::Sources { sources } => {
             run.sources.clone_from(sources);
-            Some(RunUpdate::Run)
-        }
-        EventBody::Usage(usage) => {
-            run.usage = Some(*usage);
             Some(RunUpdate::Run)
         }
         EventBody::Waiting { worked_ms } => {

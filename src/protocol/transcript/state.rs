@@ -2,13 +2,13 @@
 //!
 //! Conversations grow without limit, so the state may have only the newest part of the branch that is shown.
 //! Older messages are prepended page by page. Other branches are loaded when they are chosen; until then only
-//! the ids of their answers are known, for counting them.
+//! the ids of their messages are known, for counting the versions.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    AssistantMessage, ConversationId, Message, MessageId, Parameters, PayloadVerdict, Position, Usage,
-    Verdict, flat_json::Fields, sorted_vec,
+    AssistantMessage, ConversationId, Message, MessageId, MessageQueue, Parameters, PayloadVerdict, Position,
+    Usage, Verdict, flat_json::Fields, sorted_vec,
 };
 
 /// A conversation as it stood at a position of its user's log.
@@ -28,24 +28,28 @@ pub struct Transcript {
     pub messages: Vec<Message>,
     /// The first loaded message of the branch, if the branch begins before it.
     pub earliest: Option<MessageId>,
-    /// Other answers to the loaded messages, oldest first.
-    pub elsewhere: Vec<UnloadedAnswer>,
+    /// Other versions of the loaded messages: answers to the same message, or messages after the same answer. Oldest
+    /// first.
+    pub elsewhere: Vec<UnloadedSibling>,
     /// The message at the end of the branch that is shown.
     pub active_leaf: Option<MessageId>,
     /// The user's verdicts on the conversation's payloads.
     #[serde(default)]
     pub verdicts: Vec<PayloadVerdict>,
+    /// The messages that wait for the end of the run.
+    #[serde(default)]
+    pub queue: MessageQueue,
     /// The conversation was deleted; it stays empty.
     #[serde(default)]
     pub deleted: bool,
 }
 
-/// An answer of which only the id is known: its branch is not loaded.
+/// A message of which only the id is known: its branch is not loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
-pub struct UnloadedAnswer {
+pub struct UnloadedSibling {
     pub id: MessageId,
-    pub parent_id: MessageId,
+    pub parent_id: Option<MessageId>,
 }
 
 /// The part of a branch that leads up to a message. Messages before an answer no longer change, so a page of
@@ -60,7 +64,7 @@ pub struct OlderMessages {
     /// As [`Transcript::earliest`].
     pub earliest: Option<MessageId>,
     /// As [`Transcript::elsewhere`].
-    pub elsewhere: Vec<UnloadedAnswer>,
+    pub elsewhere: Vec<UnloadedSibling>,
 }
 
 impl Transcript {
@@ -77,6 +81,7 @@ impl Transcript {
             elsewhere: Vec::new(),
             active_leaf: None,
             verdicts: Vec::new(),
+            queue: MessageQueue::default(),
             deleted: false,
         }
     }
@@ -101,6 +106,12 @@ impl Transcript {
     pub fn message(&self, id: MessageId) -> Option<&Message> {
         // The requested message is nearly always at the end.
         self.messages.iter().rev().find(|message| message.id == id)
+    }
+
+    /// Returns true if a message of the user is loaded or waits in the queue.
+    pub fn has_message(&self, id: MessageId) -> bool {
+        let mut queued = self.queue.messages.iter();
+        queued.any(|queued| queued.id == id) || self.message(id).is_some()
     }
 
     pub(super) fn assistant_mut(&mut self, id: MessageId) -> Option<&mut AssistantMessage> {
@@ -140,18 +151,37 @@ impl Transcript {
         }
     }
 
-    /// The answers to the same message as `answer`, itself included, oldest first.
-    pub fn siblings(&self, answer: &Message) -> Vec<MessageId> {
-        let here = self.messages.iter().filter(|other| other.assistant().is_some());
-        let here = here.map(|other| (other.parent_id, other.id));
-        let elsewhere = self
-            .elsewhere
-            .iter()
-            .map(|other| (Some(other.parent_id), other.id));
+    /// Removes a message with all that follow it.
+    pub(super) fn remove_subtree(&mut self, root: MessageId) {
+        let mut removed = vec![root];
+        // A parent always stands before its child.
+        self.messages.retain(|message| {
+            let is_below = message.parent_id.is_some_and(|parent| removed.contains(&parent));
+            if is_below {
+                removed.push(message.id);
+            }
+            !is_below && message.id != root
+        });
+        self.elsewhere.retain(|other| {
+            let is_below = other.parent_id.is_some_and(|parent| removed.contains(&parent));
+            // Without another version here, there is none to count.
+            let has_sibling = self
+                .messages
+                .iter()
+                .any(|message| message.parent_id == other.parent_id);
+            other.id != root && !is_below && has_sibling
+        });
+    }
+
+    /// The versions of a message, itself included, oldest first: the answers to the same message, or the messages
+    /// after the same answer.
+    pub fn siblings(&self, message: &Message) -> Vec<MessageId> {
+        let here = self.messages.iter().map(|other| (other.parent_id, other.id));
+        let elsewhere = self.elsewhere.iter().map(|other| (other.parent_id, other.id));
         let mut siblings = Vec::new();
         for (parent_id, id) in here.chain(elsewhere) {
-            if parent_id == answer.parent_id {
-                // The server makes the ids of answers, and they begin with the time.
+            if parent_id == message.parent_id {
+                // The ids begin with the time.
                 sorted_vec::insert_sorted(&mut siblings, id, |id| *id);
             }
         }
@@ -209,18 +239,15 @@ impl Transcript {
             .into_iter()
             .partition(|message| kept.contains(&message.id));
         self.messages = kept;
-        for answer in dropped.iter().filter(|message| message.assistant().is_some()) {
-            if let Some(parent_id) = answer.parent_id {
-                let id = answer.id;
-                sorted_vec::insert_sorted(&mut self.elsewhere, UnloadedAnswer { id, parent_id }, |other| {
-                    *other
-                });
-            }
+        for Message { id, parent_id, .. } in dropped {
+            let sibling = UnloadedSibling { id, parent_id };
+            sorted_vec::insert_sorted(&mut self.elsewhere, sibling, |other| *other);
         }
         let messages = &self.messages;
         self.elsewhere.retain(|other| {
-            let mut answers = messages.iter().filter(|message| message.assistant().is_some());
-            answers.any(|answer| answer.parent_id == Some(other.parent_id))
+            messages
+                .iter()
+                .any(|message| message.parent_id == other.parent_id)
                 && messages.iter().all(|message| message.id != other.id)
         });
         let has_parent = |first: &MessageId| {

@@ -7,13 +7,14 @@ use serde_json::json;
 use super::{
     PROVIDER_KIND,
     open_block::{OpenBlock, is_empty_object, with_input},
-    wire::{Block, Citation, Delta, StreamEvent, Usage},
+    wire::{Block, Citation, Delta, StopDetails, StreamEvent, Usage},
 };
 use crate::{
     model::{FinishReason, ModelEvent, UnreadableContent},
     protocol::{RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
+        refusal::{constant_words, refusal_event},
         sources::CitedPages,
         transport::{
             decoder::{DecodeError, EventDecoder},
@@ -45,6 +46,8 @@ pub struct MessageDecoder {
     bare_call: Option<(usize, String)>,
     sources: CitedPages,
     usage: Usage,
+    /// The explanation of a refusal.
+    refusal: Option<ModelEvent>,
     finish: Option<FinishReason>,
     unreadable: UnreadablePieces,
     has_begun: bool,
@@ -60,6 +63,7 @@ impl Default for MessageDecoder {
             bare_call: None,
             sources: CitedPages::default(),
             usage: Usage::default(),
+            refusal: None,
             finish: None,
             unreadable: UnreadablePieces::default(),
             has_begun: false,
@@ -101,6 +105,7 @@ impl EventDecoder for MessageDecoder {
             "content_block_stop" => self.end_block(event.index, events),
             "message_delta" => {
                 self.usage.update(event.usage.unwrap_or_default());
+                self.refusal = explain(&event.delta.stop_details).or(self.refusal.take());
                 self.finish = event
                     .delta
                     .stop_reason
@@ -148,6 +153,7 @@ impl EventDecoder for MessageDecoder {
             self.end_block(index, events);
         }
         self.usage.update(message.usage.unwrap_or_default());
+        self.refusal = explain(&message.stop_details);
         self.finish = message.stop_reason.as_deref().map(parse_stop_reason);
         self.push_finished(events);
         Ok(())
@@ -283,7 +289,10 @@ impl MessageDecoder {
                 index,
                 input,
                 has_arguments: false,
-            }) => self.bare_call = Some((index, input.unwrap_or_else(|| "{}".into()))),
+            }) => {
+                self.release_bare_call(events);
+                self.bare_call = Some((index, input.unwrap_or_else(|| "{}".into())));
+            }
             Some(OpenBlock::Provider { raw, input }) => {
                 let raw = with_input(raw, &input);
                 self.layout.push_block(&raw, events);
@@ -318,6 +327,7 @@ impl MessageDecoder {
             false => self.release_bare_call(events),
         }
         self.layout.flush(events);
+        events.extend(self.refusal.take().filter(|_| reason.is_withheld()));
         events.push_back(ModelEvent::Usage(self.usage.total()));
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;
         events.push_back(ModelEvent::Finished(match calls_tools {
@@ -326,6 +336,11 @@ impl MessageDecoder {
         }));
         self.has_ended = true;
     }
+}
+
+/// Returns the explanation of a refusal, or at least its category.
+fn explain(details: &StopDetails) -> Option<ModelEvent> {
+    refusal_event([&*details.explanation, &constant_words(&details.category, "")])
 }
 
 /// Returns the reason for this protocol's name of it. An unknown name is an ordinary end.

@@ -25,7 +25,7 @@ use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
     error_phrases::is_tools_unsupported,
-    fallback_messages::{has_tools, without_tools},
+    fallback_messages::{adapt_tools, has_tools},
     rejection_text::RejectionText,
     rejections::Rejections,
     transport::Api,
@@ -34,6 +34,7 @@ use crate::{
     model::{
         Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
     },
+    protocol::ModelCapabilities,
     settings::PromptLength,
 };
 
@@ -52,6 +53,8 @@ enum Feature {
     AdaptiveThinking,
     /// `thinking: {type: "enabled", budget_tokens}`.
     BudgetThinking,
+    /// `thinking: {type: "disabled"}`.
+    ThinkingOff,
     /// `output_config: {effort}`.
     Effort,
     /// The thinking of earlier answers.
@@ -99,32 +102,23 @@ impl Anthropic {
     /// Returns the form of a model's requests.
     fn form(&self, model: &str) -> RequestForm {
         let takes = |feature| !self.rejections.contains(model, feature);
-        let listed = self.catalog.find(model);
+        let capabilities = self.catalog.capabilities(model);
         let learned = self.lock_max_outputs().get(model).copied();
         RequestForm {
-            thinking: ThinkingForm::choose(model, listed.as_ref(), takes),
+            thinking: ThinkingForm::choose(&capabilities, takes),
+            thinking_off: takes(Feature::ThinkingOff),
             effort: takes(Feature::Effort),
             earlier_thinking: takes(Feature::EarlierThinking),
             temperature: takes(Feature::Temperature),
             tool_choice: takes(Feature::ToolChoice),
             cache_marks: takes(Feature::CacheMarks),
-            max_tokens: models::default_max_tokens(model, listed.as_ref(), learned),
+            max_tokens: models::default_max_tokens(&capabilities, learned),
         }
     }
 
     /// Returns true if tools are sent to a model in their own fields.
     fn sends_tools(&self, model: &str) -> bool {
         self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
-    }
-
-    /// Returns the request as it is sent to this endpoint.
-    fn adapt(&self, model: &str, request: &ModelRequest) -> ModelRequest {
-        let mut adapted = request.clone();
-        if !self.sends_tools(model) {
-            adapted.messages = without_tools(&adapted.messages);
-            adapted.tools.clear();
-        }
-        adapted
     }
 
     /// Learns from a rejected request. Returns true if the next one will differ.
@@ -175,7 +169,9 @@ impl Anthropic {
 /// Returns the feature that a server rejects.
 fn rejected_feature(text: &RejectionText, form: &RequestForm, body: &Value) -> Option<Feature> {
     let has = |field: &str| body.get(field).is_some();
+    let is_disabled = body["thinking"]["type"] == "disabled";
     let thinking_form = match form.thinking {
+        _ if is_disabled => Feature::ThinkingOff,
         ThinkingForm::Adaptive => Feature::AdaptiveThinking,
         _ => Feature::BudgetThinking,
     };
@@ -188,7 +184,10 @@ fn rejected_feature(text: &RejectionText, form: &RequestForm, body: &Value) -> O
         Feature::CacheMarks
     } else if is_thinking && (text.names(&["signature"]) || text.contains(&["messages."])) {
         Feature::EarlierThinking
-    } else if has("thinking") && (text.contains(&["thinking."]) || text.names(&["adaptive", "budget_tokens"]))
+    } else if has("thinking")
+        && (text.contains(&["thinking."])
+            || text.names(&["adaptive", "budget_tokens"])
+            || is_disabled && is_thinking && text.names(&["disabled"]))
     {
         thinking_form
     } else if has("output_config") && text.names(&["effort", "output_config"]) {
@@ -213,7 +212,12 @@ impl Endpoint for Anthropic {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        self.catalog.context_window(model, &self.api, self.list()).await
+        let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
+        self.catalog.context_window(model, probe, self.list()).await
+    }
+
+    fn model_capabilities(&self, model: &str) -> ModelCapabilities {
+        self.catalog.capabilities(model)
     }
 
     fn prompt_length(&self) -> PromptLength {
@@ -230,7 +234,7 @@ impl Endpoint for Anthropic {
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = self.adapt(model, request);
+        let request = adapt_tools(request, self.sends_tools(model));
         let sent = build_request(model, &request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -254,7 +258,7 @@ impl Endpoint for Anthropic {
         loop {
             let mut form = self.form(model);
             form.max_tokens = form.max_tokens.min(room.unwrap_or(form.max_tokens));
-            let request = self.adapt(model, request);
+            let request = adapt_tools(request, self.sends_tools(model));
             let body = build_request(model, &request, &form);
             let decoder = MessageDecoder::default();
             match self.api.call("/v1/messages", "", model, &body, decoder).await {

@@ -2,21 +2,17 @@
 
 use serde_json::Value;
 
-use crate::providers::catalog::{ListedModel, read_entries, token_count};
+use super::thinking::MIN_BUDGET_TOKENS;
+use crate::{
+    protocol::{ModelCapabilities, ThinkingLevel, ThinkingSupport},
+    providers::catalog::{ListedModel, read_entries, token_count},
+};
 
 /// The length of an answer unless the person sets one, if the model allows as much.
 const USUAL_MAX_TOKENS: u64 = 64_000;
 
 /// The same for a model whose limit is unknown. The server rejects more than it allows, and names its limit.
 const UNKNOWN_MAX_TOKENS: u64 = 32_000;
-
-/// The limits of old models, by the beginnings of their names.
-const OLD_MAX_TOKENS: [(&str, u64); 4] = [
-    ("claude-3-haiku", 4096),
-    ("claude-3-opus", 4096),
-    ("claude-3-sonnet", 4096),
-    ("claude-3-5", 8192),
-];
 
 /// Returns the query of the page after this one.
 pub fn next_page(page: &Value) -> Option<String> {
@@ -33,22 +29,64 @@ pub fn read_list(pages: Vec<Value>) -> Option<Vec<ListedModel>> {
         Some(ListedModel {
             id: text("id")?.to_owned(),
             name: text("display_name").map(str::to_owned),
-            window: token_count(entry, "max_input_tokens").and_then(|count| usize::try_from(count).ok()),
-            max_output: token_count(entry, "max_tokens"),
-            entry: entry.clone(),
+            capabilities: read_capabilities(entry),
         })
     })
 }
 
+/// Reads what an entry says of its model.
+fn read_capabilities(entry: &Value) -> ModelCapabilities {
+    let says = |capability: &str| {
+        let pointer = format!("/capabilities/{capability}/supported");
+        entry.pointer(&pointer).and_then(Value::as_bool)
+    };
+    let max_output_tokens = token_count(entry, "max_tokens");
+    ModelCapabilities {
+        image_input: says("image_input"),
+        pdf_input: says("pdf_input"),
+        thinking: read_thinking(says, max_output_tokens),
+        context_window: token_count(entry, "max_input_tokens"),
+        max_output_tokens,
+        ..ModelCapabilities::default()
+    }
+}
+
+/// Reads the thinking. An effort is preferred to a budget, which newer models no longer take.
+fn read_thinking(
+    says: impl Fn(&str) -> Option<bool>,
+    max_output_tokens: Option<usize>,
+) -> Option<ThinkingSupport> {
+    if says("thinking") == Some(false) {
+        return Some(ThinkingSupport::NONE);
+    }
+    if !says("thinking/types/adaptive")? {
+        let most = max_output_tokens.map_or(UNKNOWN_MAX_TOKENS as usize, |tokens| tokens.saturating_sub(1));
+        return Some(match says("thinking/types/enabled") {
+            Some(true) => ThinkingSupport::budget(MIN_BUDGET_TOKENS, most.max(MIN_BUDGET_TOKENS), true),
+            _ => ThinkingSupport::levels(&[]),
+        });
+    }
+    let efforts = ThinkingLevel::ALL.into_iter();
+    let efforts = efforts.filter(|level| says(&format!("effort/{}", level.as_str())) == Some(true));
+    let mut levels: Vec<ThinkingLevel> = match says("effort") {
+        Some(true) => efforts.collect(),
+        // The list is older than the effort.
+        None => vec![ThinkingLevel::Low, ThinkingLevel::Medium, ThinkingLevel::High],
+        Some(false) => Vec::new(),
+    };
+    if levels.is_empty() {
+        levels.push(ThinkingLevel::On);
+    }
+    levels.insert(0, ThinkingLevel::Off);
+    Some(ThinkingSupport::levels(&levels))
+}
+
 /// Returns the maximum length of a model's answer unless the person sets one. `learned` is the limit that the
 /// server has named.
-pub fn default_max_tokens(model: &str, listed: Option<&ListedModel>, learned: Option<u64>) -> u64 {
-    let listed = listed.and_then(|listed| listed.max_output);
-    if let Some(limit) = learned.or(listed) {
-        return limit.min(USUAL_MAX_TOKENS);
-    }
-    let old = OLD_MAX_TOKENS.iter().find(|(name, _)| model.starts_with(name));
-    old.map_or(UNKNOWN_MAX_TOKENS, |(_, limit)| *limit)
+pub fn default_max_tokens(capabilities: &ModelCapabilities, learned: Option<u64>) -> u64 {
+    let known = capabilities.max_output_tokens.map(|tokens| tokens as u64);
+    let limit = learned.or(known);
+    limit.map_or(UNKNOWN_MAX_TOKENS, |limit| limit.min(USUAL_MAX_TOKENS))
 }
 
 /// Returns the limit of a model in a rejection: "max_tokens: 64000 > 8192, which is the maximum allowed number
@@ -92,7 +130,10 @@ mod tests {
         let second = json!({"data": [{"id": "claude-a"}, {"id": "claude-b"}], "has_more": false, "last_id": "claude-b"});
         assert_eq!(next_page(&second), None);
         let listed = read_list(vec![first, second]).unwrap();
-        let facts = |model: &ListedModel| (model.id.clone(), model.window, model.max_output);
+        let facts = |model: &ListedModel| {
+            let known = &model.capabilities;
+            (model.id.clone(), known.context_window, known.max_output_tokens)
+        };
         assert_eq!(
             listed.iter().map(facts).collect::<Vec<_>>(),
             [
@@ -118,17 +159,50 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_limits_of_old_models() {
-        assert_eq!(default_max_tokens("claude-3-5-haiku-20241022", None, None), 8192);
-        assert_eq!(default_max_tokens("claude-new", None, None), UNKNOWN_MAX_TOKENS);
-        let listed = ListedModel {
-            max_output: Some(128_000),
-            ..ListedModel::default()
+    fn limits_answers_as_the_model_and_the_server_do() {
+        let capabilities = |max_output_tokens| ModelCapabilities {
+            max_output_tokens,
+            ..ModelCapabilities::default()
         };
+        assert_eq!(default_max_tokens(&capabilities(Some(8192)), None), 8192);
+        assert_eq!(default_max_tokens(&capabilities(None), None), UNKNOWN_MAX_TOKENS);
         assert_eq!(
-            default_max_tokens("claude-new", Some(&listed), None),
+            default_max_tokens(&capabilities(Some(128_000)), None),
             USUAL_MAX_TOKENS
         );
-        assert_eq!(default_max_tokens("claude-new", Some(&listed), Some(8000)), 8000);
+        assert_eq!(default_max_tokens(&capabilities(Some(128_000)), Some(8000)), 8000);
+    }
+
+    #[test]
+    fn reads_the_capabilities_of_an_entry() {
+        let supported = |supported: bool| json!({ "supported": supported });
+        let entry = |adaptive: bool, efforts: Value| {
+            read_capabilities(&json!({
+                "id": "claude-x", "max_tokens": 64_000,
+                "capabilities": {
+                    "image_input": supported(true), "pdf_input": supported(false), "effort": efforts,
+                    "thinking": { "supported": true, "types": { "adaptive": supported(adaptive), "enabled": supported(true) } },
+                },
+            }))
+        };
+        let efforts = json!({ "supported": true, "low": supported(true), "medium": supported(true),
+            "high": supported(true), "xhigh": supported(false), "max": supported(true) });
+        let found = entry(true, efforts);
+        use ThinkingLevel::{High, Low, Max, Medium, Off, On};
+        assert_eq!(
+            found.thinking,
+            Some(ThinkingSupport::levels(&[Off, Low, Medium, High, Max]))
+        );
+        assert_eq!((found.image_input, found.pdf_input), (Some(true), Some(false)));
+        let without_effort = entry(true, supported(false)).thinking;
+        assert_eq!(without_effort, Some(ThinkingSupport::levels(&[Off, On])));
+        let with_budget = entry(false, supported(false)).thinking;
+        assert_eq!(with_budget, Some(ThinkingSupport::budget(1024, 63_999, true)));
+        let never = json!({ "capabilities": { "thinking": supported(false) } });
+        assert_eq!(read_capabilities(&never).thinking, Some(ThinkingSupport::NONE));
+        assert_eq!(
+            read_capabilities(&json!({ "id": "old" })),
+            ModelCapabilities::default()
+        );
     }
 }

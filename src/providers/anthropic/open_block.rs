@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::protocol::RawJson;
 
-/// What has arrived of a block.
+/// The part of a block that has arrived.
 #[derive(Debug)]
 pub enum OpenBlock {
     Text,

@@ -1,5 +1,7 @@
 //! The body of a request.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -9,8 +11,8 @@ use super::{
     thinking::{self, ThinkingForm},
 };
 use crate::{
-    model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Opaque, Parameters, RawJson},
+    model::{ModelFile, ModelMessage, ModelRequest, ToolSpec, ToolUse},
+    protocol::{Opaque, Parameters, RawJson, ThinkingChoice, ThinkingLevel},
     providers::{
         answer_layout::{Block, arrange_blocks},
         fallback_messages::{offered_forced_tools, require_tools},
@@ -24,6 +26,8 @@ const MAX_TEMPERATURE: f64 = 1.0;
 #[derive(Clone, Copy, Debug)]
 pub struct RequestForm {
     pub thinking: ThinkingForm,
+    /// The model takes that it shall not think. Otherwise this is left out.
+    pub thinking_off: bool,
     pub effort: bool,
     pub earlier_thinking: bool,
     pub temperature: bool,
@@ -86,6 +90,21 @@ pub enum BlockContent {
         tool_use_id: String,
         content: String,
     },
+    Image {
+        source: FileSource,
+    },
+    Document {
+        title: String,
+        source: FileSource,
+    },
+}
+
+/// The content of a file.
+#[derive(Debug, Serialize)]
+pub struct FileSource {
+    r#type: &'static str,
+    media_type: String,
+    data: Arc<str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -135,6 +154,9 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
             ModelMessage::User(text) => {
                 push_content(&mut sent, "user", text_block(text).map(ContentItem::Block));
             }
+            ModelMessage::File(file) => {
+                push_content(&mut sent, "user", [ContentItem::Block(file_block(file))]);
+            }
             ModelMessage::Assistant {
                 text,
                 tool_calls,
@@ -174,22 +196,20 @@ fn add_thinking(
     form: &RequestForm,
     max_tokens: u64,
 ) -> bool {
-    let Some(level) = request.parameters.thinking_level else {
+    let Some(choice) = request.parameters.thinking() else {
         return false;
     };
+    if choice == ThinkingChoice::Level(ThinkingLevel::Off) {
+        if form.thinking != ThinkingForm::None && form.thinking_off {
+            fields.insert("thinking".into(), json!({ "type": "disabled" }));
+        }
+        return false;
+    }
     match form.thinking {
         ThinkingForm::None => return false,
-        ThinkingForm::Adaptive => {
-            // Newer models leave out their thinking otherwise.
-            let adaptive = json!({ "type": "adaptive", "display": "summarized" });
-            fields.insert("thinking".into(), adaptive);
-            if form.effort {
-                let effort = thinking::effort(level);
-                fields.insert("output_config".into(), json!({ "effort": effort }));
-            }
-        }
+        ThinkingForm::Adaptive => thinking::add_adaptive(fields, choice, form.effort),
         ThinkingForm::Budget => {
-            let budget = thinking::budget(level, max_tokens);
+            let budget = thinking::budget(choice, max_tokens);
             let Some(budget) = budget.filter(|_| !is_loop_without_thinking(request, form)) else {
                 return false;
             };
@@ -274,6 +294,22 @@ fn is_thinking(block: &RawJson) -> bool {
 fn text_block(text: &str) -> Option<ContentBlock> {
     let text = text.to_owned();
     (!text.trim().is_empty()).then(|| BlockContent::Text { text }.into())
+}
+
+fn file_block(file: &ModelFile) -> ContentBlock {
+    let source = FileSource {
+        r#type: "base64",
+        media_type: file.media_type.clone(),
+        data: file.base64.clone(),
+    };
+    match file.is_image() {
+        true => BlockContent::Image { source }.into(),
+        false => BlockContent::Document {
+            title: file.name.clone(),
+            source,
+        }
+        .into(),
+    }
 }
 
 impl From<BlockContent> for ContentBlock {

@@ -1,29 +1,15 @@
 //! The form in which a model takes thinking: an effort, a budget of tokens, or none.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::Feature;
-use crate::{protocol::ThinkingLevel, providers::catalog::ListedModel};
+use crate::protocol::{ModelCapabilities, ThinkingChoice, ThinkingLevel};
 
 /// The smallest budget that the API accepts, in tokens.
-pub const MIN_BUDGET_TOKENS: u64 = 1024;
+pub const MIN_BUDGET_TOKENS: usize = 1024;
 
-/// Models before adaptive thinking, by the beginnings of their names.
-const BUDGET_MODELS: [&str; 9] = [
-    "claude-3-7",
-    "claude-opus-4-0",
-    "claude-opus-4-1",
-    "claude-opus-4-2",
-    "claude-opus-4-5",
-    "claude-sonnet-4-0",
-    "claude-sonnet-4-2",
-    "claude-sonnet-4-5",
-    "claude-haiku-4-5",
-];
-
-/// Models that do not think, by the beginnings of their names.
-const MODELS_WITHOUT_THINKING: [&str; 4] =
-    ["claude-3-5", "claude-3-haiku", "claude-3-opus", "claude-3-sonnet"];
+/// The part of the maximum length that thinking leaves for the answer, in tokens.
+const MIN_ANSWER_TOKENS: usize = 1024;
 
 /// The form of the request for thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,33 +18,21 @@ pub enum ThinkingForm {
     Adaptive,
     /// A budget in tokens.
     Budget,
-    /// The model can't think.
+    /// The model can't think, or can't be told to.
     None,
 }
 
 impl ThinkingForm {
-    /// Returns the form for a model: what the list says, or else what its name suggests. A rejected form is
-    /// replaced by the other one.
-    pub fn choose(model: &str, listed: Option<&ListedModel>, takes: impl Fn(Feature) -> bool) -> Self {
-        let says = |form: &str| {
-            listed?
-                .entry
-                .pointer(&format!("/capabilities/thinking{form}/supported"))?
-                .as_bool()
-        };
-        let begins = |names: &[&str]| names.iter().any(|name| model.starts_with(name));
-        let first = if says("").is_some_and(|thinks| !thinks) {
-            return Self::None;
-        } else if says("/types/adaptive") == Some(true) {
-            Self::Adaptive
-        } else if says("/types/enabled") == Some(true) {
-            Self::Budget
-        } else if begins(&MODELS_WITHOUT_THINKING) {
-            return Self::None;
-        } else if begins(&BUDGET_MODELS) {
-            Self::Budget
-        } else {
-            Self::Adaptive
+    /// Returns the form for a model. A rejected form is replaced by the other one.
+    pub fn choose(capabilities: &ModelCapabilities, takes: impl Fn(Feature) -> bool) -> Self {
+        let first = match &capabilities.thinking {
+            Some(thinking) if !thinking.supported => return Self::None,
+            Some(thinking) if thinking.levels.iter().any(|level| *level != ThinkingLevel::Off) => {
+                Self::Adaptive
+            }
+            Some(thinking) if thinking.budget_range().is_some() => Self::Budget,
+            Some(_) => return Self::None,
+            None => Self::Adaptive,
         };
         let forms = match first {
             Self::Adaptive => [Self::Adaptive, Self::Budget],
@@ -72,25 +46,32 @@ impl ThinkingForm {
     }
 }
 
-/// Returns the effort of a level.
-pub fn effort(level: ThinkingLevel) -> Value {
-    match level {
-        ThinkingLevel::Minimal | ThinkingLevel::Low => "low",
-        ThinkingLevel::Medium => "medium",
-        ThinkingLevel::High => "high",
+/// Adds the request for adaptive thinking, with its effort if the server takes one.
+pub fn add_adaptive(fields: &mut Map<String, Value>, choice: ThinkingChoice, takes_effort: bool) {
+    // Newer models leave out their thinking otherwise.
+    let adaptive = json!({ "type": "adaptive", "display": "summarized" });
+    fields.insert("thinking".into(), adaptive);
+    let effort = match choice.nearest_level() {
+        ThinkingLevel::Off | ThinkingLevel::On => return,
+        // There is no lower one.
+        ThinkingLevel::Minimal => ThinkingLevel::Low,
+        level => level,
+    };
+    if takes_effort {
+        fields.insert("output_config".into(), json!({ "effort": effort.as_str() }));
     }
-    .into()
 }
 
-/// Returns the budget of a level, which has to be smaller than the whole answer. Returns `None` for an answer
+/// Returns the budget of a choice, which has to be smaller than the whole answer. Returns `None` for an answer
 /// that is too short for any.
-pub fn budget(level: ThinkingLevel, max_tokens: u64) -> Option<u64> {
-    let wanted = match level {
-        ThinkingLevel::Minimal => MIN_BUDGET_TOKENS,
-        ThinkingLevel::Low => 4096,
-        ThinkingLevel::Medium => 10_000,
-        ThinkingLevel::High => 24_000,
+pub fn budget(choice: ThinkingChoice, max_tokens: u64) -> Option<usize> {
+    let wanted = match choice {
+        ThinkingChoice::Level(level) => level.budget(),
+        ThinkingChoice::Budget(tokens) => tokens,
     };
-    let room = (max_tokens / 2).max(MIN_BUDGET_TOKENS);
-    (max_tokens > MIN_BUDGET_TOKENS).then_some(wanted.min(room))
+    let max_tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
+    let room = max_tokens
+        .saturating_sub(MIN_ANSWER_TOKENS)
+        .max(MIN_BUDGET_TOKENS);
+    (max_tokens > MIN_BUDGET_TOKENS).then_some(wanted.clamp(MIN_BUDGET_TOKENS, room))
 }

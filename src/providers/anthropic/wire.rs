@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     model,
     protocol::RawJson,
-    providers::lenient::{ignore_invalid, null_as_default, text_or_default},
+    providers::lenient::{default_if_invalid, ignore_invalid, null_as_default, text_or_default},
 };
 
 /// One event, or a whole message: the fields of all types.
@@ -18,6 +18,7 @@ pub struct StreamEvent {
     #[serde(deserialize_with = "null_as_default")]
     pub index: u64,
     /// `message_start`.
+    #[serde(deserialize_with = "ignore_invalid")]
     pub message: Option<Message>,
     /// `content_block_start`.
     pub content_block: Option<RawJson>,
@@ -32,6 +33,18 @@ pub struct StreamEvent {
     pub content: Option<RawJson>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub stop_reason: Option<String>,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub stop_details: StopDetails,
+}
+
+/// The explanation of a stop.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct StopDetails {
+    #[serde(deserialize_with = "text_or_default")]
+    pub category: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub explanation: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -101,6 +114,8 @@ pub struct Delta {
     pub citation: Option<Citation>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub stop_reason: Option<String>,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub stop_details: StopDetails,
 }
 
 /// A place in a source. Only web pages have an address.
@@ -122,9 +137,13 @@ pub struct Citation {
 #[serde(default)]
 pub struct Usage {
     /// The input that was neither read from the cache nor written to it.
+    #[serde(deserialize_with = "ignore_invalid")]
     pub input_tokens: Option<u64>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub cache_creation_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub cache_read_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub output_tokens: Option<u64>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub output_tokens_details: Option<OutputTokens>,
@@ -133,6 +152,7 @@ pub struct Usage {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OutputTokens {
+    #[serde(deserialize_with = "ignore_invalid")]
     pub thinking_tokens: Option<u64>,
 }
 
@@ -166,10 +186,10 @@ impl Usage {
                 .saturating_add(cached_input_tokens)
                 .saturating_add(cache_write_tokens),
             output_tokens: count(self.output_tokens),
-            cost: None,
             cached_input_tokens,
             cache_write_tokens,
             thinking_tokens: count(thinking_tokens),
+            ..model::Usage::default()
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     PROVIDER_KIND,
     content::{SignedText, content_parts},
-    finish::{abnormal_end, is_unspecified, parse_finish_reason},
+    finish::{abnormal_end, explain_block, explain_end, is_unspecified, parse_finish_reason},
     function_call::StreamedArguments,
     wire::{Candidate, Chunk, FunctionCall, Part, UsageMetadata},
 };
@@ -45,6 +45,8 @@ pub struct ContentDecoder {
     sources: CitedPages,
     usage: Option<UsageMetadata>,
     finish: Option<FinishReason>,
+    /// The explanation of a withheld answer.
+    refusal: Option<ModelEvent>,
     unreadable: UnreadablePieces,
     has_begun: bool,
     has_ended: bool,
@@ -60,6 +62,7 @@ impl Default for ContentDecoder {
             sources: CitedPages::default(),
             usage: None,
             finish: None,
+            refusal: None,
             unreadable: UnreadablePieces::default(),
             has_begun: false,
             has_ended: false,
@@ -144,7 +147,7 @@ impl ContentDecoder {
             return Err(other);
         }
         self.has_begun |= is_known;
-        self.usage = chunk.usage_metadata.or(self.usage);
+        self.usage = chunk.usage_metadata.or(self.usage.take());
         let mut failure = None;
         for candidate in chunk.candidates.unwrap_or_default() {
             let has_content = candidate.content.is_some() || candidate.finish_reason.is_some();
@@ -161,11 +164,17 @@ impl ContentDecoder {
         }
         if let Some(failure) = failure {
             self.layout.flush(events);
-            events.extend(self.usage.map(|usage| ModelEvent::Usage(usage.to_usage())));
+            events.extend(
+                self.usage
+                    .as_ref()
+                    .map(|usage| ModelEvent::Usage(usage.to_usage())),
+            );
             return Err(DecodeError::ServerError(failure));
         }
-        let blocked = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason);
-        if let Some(reason) = blocked.as_deref().filter(|reason| !is_unspecified(reason)) {
+        let feedback = chunk.prompt_feedback.unwrap_or_default();
+        let blocked = feedback.block_reason.as_deref();
+        if let Some(reason) = blocked.filter(|reason| !is_unspecified(reason)) {
+            self.refusal = explain_block(reason, &feedback.block_reason_message, &feedback.safety_ratings);
             self.finish = Some(match parse_finish_reason(reason) {
                 FinishReason::Safety => FinishReason::Safety,
                 _ => FinishReason::ContentFilter,
@@ -209,6 +218,8 @@ impl ContentDecoder {
         match parse_finish_reason(&reason) {
             FinishReason::Other(_) => Some(abnormal_end(&reason, candidate.finish_message.as_deref())),
             known => {
+                let message = candidate.finish_message.unwrap_or_default();
+                self.refusal = explain_end(&reason, &message, &candidate.safety_ratings);
                 self.finish = Some(known);
                 None
             }
@@ -343,7 +354,12 @@ impl ContentDecoder {
         }
         self.close_call(events);
         self.layout.flush(events);
-        events.extend(self.usage.map(|usage| ModelEvent::Usage(usage.to_usage())));
+        events.extend(self.refusal.take().filter(|_| reason.is_withheld()));
+        events.extend(
+            self.usage
+                .as_ref()
+                .map(|usage| ModelEvent::Usage(usage.to_usage())),
+        );
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;
         events.push_back(ModelEvent::Finished(match calls_tools {
             true => FinishReason::ToolCalls,

@@ -2,7 +2,14 @@
 
 use serde_json::Value;
 
-use crate::model::FinishReason;
+use super::wire::SafetyRating;
+use crate::{
+    model::{FinishReason, ModelEvent},
+    providers::refusal::{constant_words, refusal_event},
+};
+
+/// The beginning of the names of categories.
+const CATEGORY_PREFIX: &str = "HARM_CATEGORY_";
 
 /// Returns the error of an answer that the model ended for an abnormal reason.
 pub fn abnormal_end(reason: &str, message: Option<&str>) -> Value {
@@ -16,6 +23,36 @@ pub fn abnormal_end(reason: &str, message: Option<&str>) -> Value {
             _ => "no cause was given",
         });
     format!("the answer ended abnormally, with the reason {reason} ({why})").into()
+}
+
+/// Returns the explanation of a prompt that was blocked before any answer.
+pub fn explain_block(reason: &str, message: &str, ratings: &[SafetyRating]) -> Option<ModelEvent> {
+    let why = match categories(ratings) {
+        causes if causes.is_empty() => constant_words(reason, ""),
+        causes => causes,
+    };
+    refusal_event([message, &format!("The prompt was blocked: {why}.")])
+}
+
+/// Returns the explanation of an answer that was withheld.
+pub fn explain_end(reason: &str, message: &str, ratings: &[SafetyRating]) -> Option<ModelEvent> {
+    let why = match (categories(ratings), reason) {
+        // The error says this already.
+        (causes, "SAFETY") => causes,
+        (causes, _) if causes.is_empty() => constant_words(reason, ""),
+        (causes, _) => causes,
+    };
+    refusal_event([message, &why])
+}
+
+/// Returns the categories that led to a block.
+fn categories(ratings: &[SafetyRating]) -> String {
+    let is_cause = |rating: &&SafetyRating| rating.blocked || rating.probability == "HIGH";
+    let causes = ratings.iter().filter(is_cause);
+    let words: Vec<String> = causes
+        .map(|rating| constant_words(&rating.category, CATEGORY_PREFIX))
+        .collect();
+    words.join(", ")
 }
 
 pub fn is_unspecified(reason: &str) -> bool {

@@ -25,7 +25,7 @@ use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
     error_phrases::is_tools_unsupported,
-    fallback_messages::{has_tools, without_tools},
+    fallback_messages::{adapt_tools, has_tools},
     rejection_text::RejectionText,
     rejections::Rejections,
     transport::Api,
@@ -34,6 +34,7 @@ use crate::{
     model::{
         Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
     },
+    protocol::ModelCapabilities,
     settings::PromptLength,
 };
 
@@ -116,7 +117,7 @@ impl Gemini {
     fn form(&self, model: &str) -> RequestForm {
         let takes = |feature| !self.rejections.contains(model, feature);
         RequestForm {
-            thinking: ThinkingForm::choose(model, self.catalog.find(model).as_ref(), takes),
+            thinking: ThinkingForm::choose(model, &self.catalog.capabilities(model), takes),
             needs_signatures: thinking::needs_signatures(model) || !takes(Feature::MissingSignatures),
             earlier_signatures: takes(Feature::EarlierSignatures),
             system: takes(Feature::System),
@@ -126,16 +127,6 @@ impl Gemini {
     /// Returns true if tools are sent to a model in their own fields.
     fn sends_tools(&self, model: &str) -> bool {
         self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
-    }
-
-    /// Returns the request as it is sent to this endpoint.
-    fn adapt(&self, model: &str, request: &ModelRequest) -> ModelRequest {
-        let mut adapted = request.clone();
-        if !self.sends_tools(model) {
-            adapted.messages = without_tools(&adapted.messages);
-            adapted.tools.clear();
-        }
-        adapted
     }
 
     /// Learns from a rejected request. Returns true if the next one will differ.
@@ -189,7 +180,12 @@ impl Endpoint for Gemini {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        self.catalog.context_window(model, &self.api, self.list()).await
+        let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
+        self.catalog.context_window(model, probe, self.list()).await
+    }
+
+    fn model_capabilities(&self, model: &str) -> ModelCapabilities {
+        self.catalog.capabilities(model)
     }
 
     fn prompt_length(&self) -> PromptLength {
@@ -205,7 +201,7 @@ impl Endpoint for Gemini {
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = self.adapt(model, request);
+        let request = adapt_tools(request, self.sends_tools(model));
         let sent = build_request(&request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -227,7 +223,7 @@ impl Endpoint for Gemini {
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let path = models::call_path(model);
         loop {
-            let adapted = self.adapt(model, request);
+            let adapted = adapt_tools(request, self.sends_tools(model));
             let form = self.form(model);
             let body = build_request(&adapted, &form);
             let decoder = ContentDecoder::default();

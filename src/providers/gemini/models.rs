@@ -5,8 +5,17 @@ use std::cmp::Reverse;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-use super::thinking::generation;
-use crate::providers::catalog::{ListedModel, read_entries, token_count};
+use super::thinking::{MAX_BUDGET_TOKENS, generation};
+use crate::{
+    protocol::{ModelCapabilities, ThinkingSupport},
+    providers::{
+        catalog::{ListedModel, read_entries, token_count},
+        known_models::known_capabilities,
+    },
+};
+
+/// The smallest budget that every model with a budget takes, in tokens.
+const MIN_BUDGET_TOKENS: usize = 512;
 
 /// The collection of models in the list's names, which calls name too.
 const COLLECTION: &str = "models/";
@@ -32,14 +41,36 @@ pub fn read_list(pages: Vec<Value>) -> Option<Vec<ListedModel>> {
         generates.then(|| ListedModel {
             id: name.strip_prefix(COLLECTION).unwrap_or(name).to_owned(),
             name: text("displayName").map(str::to_owned),
-            window: token_count(entry, "inputTokenLimit").and_then(|count| usize::try_from(count).ok()),
-            max_output: token_count(entry, "outputTokenLimit"),
-            entry: entry.clone(),
+            capabilities: ModelCapabilities {
+                thinking: read_thinking(name, entry),
+                context_window: token_count(entry, "inputTokenLimit"),
+                max_output_tokens: token_count(entry, "outputTokenLimit"),
+                ..ModelCapabilities::default()
+            },
         })
     })?;
     // The order of the server begins with old models. Those without a generation come last.
     models.sort_by_key(|model| Reverse(generation(&model.id)));
     Some(models)
+}
+
+/// Reads the thinking. The list does not say how it is set: without a level in the table, by a budget.
+fn read_thinking(name: &str, entry: &Value) -> Option<ThinkingSupport> {
+    let known = || {
+        known_capabilities(name)
+            .thinking
+            .filter(|thinking| thinking.supported)
+    };
+    match entry["thinking"].as_bool()? {
+        // Of a generation with levels, whatever they are.
+        true if generation(name).is_some() => known().or(Some(ThinkingSupport::levels(&[]))),
+        true => known().or(Some(ThinkingSupport::budget(
+            MIN_BUDGET_TOKENS,
+            MAX_BUDGET_TOKENS,
+            false,
+        ))),
+        false => Some(ThinkingSupport::NONE),
+    }
 }
 
 /// Returns the path of a streamed call.
@@ -82,7 +113,7 @@ mod tests {
                 "gemini-flash-latest"
             ]
         );
-        assert_eq!(listed[0].window, Some(1_048_576));
+        assert_eq!(listed[0].capabilities.context_window, Some(1_048_576));
     }
 
     #[test]

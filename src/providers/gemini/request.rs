@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{PROVIDER_KIND, content::SignedText, decoder, thinking::ThinkingForm};
 use crate::{
-    model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
+    model::{ModelFile, ModelMessage, ModelRequest, ToolSpec, ToolUse},
     protocol::{Opaque, RawJson},
     providers::{
         answer_layout::{Block, arrange_blocks},
@@ -55,6 +55,9 @@ struct Content {
 struct Part {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// The content of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inline_data: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function_call: Option<FunctionCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +112,11 @@ pub fn build_request(request: &ModelRequest, form: &RequestForm) -> ContentReque
     for (at, message) in messages.iter().enumerate() {
         match message {
             ModelMessage::System(text) => system.push(json!({ "text": text })),
+            // A message that is only a file.
+            ModelMessage::User(text)
+                if text.is_empty() && matches!(messages.get(at + 1), Some(ModelMessage::File(_))) => {}
             ModelMessage::User(text) => push_parts(&mut contents, "user", vec![text_part(text)]),
+            ModelMessage::File(file) => push_parts(&mut contents, "user", vec![file_part(file)]),
             ModelMessage::Assistant {
                 text,
                 tool_calls,
@@ -162,7 +169,7 @@ fn generation_config(request: &ModelRequest, form: &RequestForm) -> Map<String, 
     if let Some(tokens) = parameters.max_completion_tokens {
         config.insert("maxOutputTokens".into(), json!(tokens));
     }
-    if let Some(thinking) = form.thinking.config(parameters.thinking_level) {
+    if let Some(thinking) = form.thinking.config(parameters.thinking()) {
         config.insert("thinkingConfig".into(), thinking);
     }
     config
@@ -215,6 +222,13 @@ fn add_signature(parts: &mut Vec<Part>, raw: &RawJson) {
 fn text_part(text: &str) -> Part {
     Part {
         text: Some(text.to_owned()),
+        ..Part::default()
+    }
+}
+
+fn file_part(file: &ModelFile) -> Part {
+    Part {
+        inline_data: Some(json!({ "mimeType": file.media_type, "data": *file.base64 })),
         ..Part::default()
     }
 }

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::Feature;
-use crate::{protocol::ThinkingLevel, providers::catalog::ListedModel};
+use crate::protocol::{ModelCapabilities, ThinkingChoice, ThinkingLevel};
+
+/// The largest budget that every model with a budget takes, in tokens.
+pub const MAX_BUDGET_TOKENS: usize = 24_576;
 
 /// The first generation whose thinking has levels, and the first one that thinks at all, in tenths.
 const FIRST_WITH_LEVELS: u32 = 30;
@@ -23,47 +26,64 @@ pub enum ThinkingForm {
 }
 
 impl ThinkingForm {
-    /// Returns the form for a model, by its generation and what the list says.
-    pub fn choose(model: &str, listed: Option<&ListedModel>, takes: impl Fn(Feature) -> bool) -> Self {
-        let says = listed.and_then(|listed| listed.entry["thinking"].as_bool());
-        if !takes(Feature::Thinking) || says == Some(false) {
-            return Self::None;
-        }
-        match generation(model) {
-            Some(FIRST_WITH_LEVELS..) if takes(Feature::MiddleLevels) => Self::Level,
-            Some(FIRST_WITH_LEVELS..) => Self::TwoLevels,
-            Some(FIRST_WITH_THINKING..) => Self::Budget,
-            // Names such as gemini-flash-latest have no generation.
-            None if says == Some(true) => Self::Budget,
-            _ => Self::None,
+    /// Returns the form for a model: what is known of it, or else by its generation.
+    pub fn choose(model: &str, capabilities: &ModelCapabilities, takes: impl Fn(Feature) -> bool) -> Self {
+        let levels = match takes(Feature::MiddleLevels) {
+            true => Self::Level,
+            false => Self::TwoLevels,
+        };
+        match &capabilities.thinking {
+            _ if !takes(Feature::Thinking) => Self::None,
+            Some(thinking) if !thinking.supported => Self::None,
+            Some(thinking) if thinking.has_graded_level() => levels,
+            Some(thinking) if thinking.budget_range().is_some() => Self::Budget,
+            // It thinks as it likes.
+            Some(_) => levels,
+            None => match generation(model) {
+                Some(FIRST_WITH_LEVELS..) => levels,
+                Some(FIRST_WITH_THINKING..) => Self::Budget,
+                // Names such as gemini-flash-latest have no generation.
+                _ => Self::None,
+            },
         }
     }
 
     /// Returns the setting of a request; `None` if the model can't think.
-    pub fn config(self, level: Option<ThinkingLevel>) -> Option<Value> {
+    pub fn config(self, choice: Option<ThinkingChoice>) -> Option<Value> {
         let mut config = json!({ "includeThoughts": true });
-        match (self, level) {
+        match (self, choice) {
             (Self::None, _) => return None,
             (_, None) => {}
-            (Self::Level, Some(level)) => config["thinkingLevel"] = level.as_str().into(),
-            (Self::TwoLevels, Some(level)) => {
-                config["thinkingLevel"] = match level {
+            (Self::Level, Some(choice)) => config["thinkingLevel"] = nearest_level(choice).as_str().into(),
+            (Self::TwoLevels, Some(choice)) => {
+                config["thinkingLevel"] = match nearest_level(choice) {
                     ThinkingLevel::Minimal | ThinkingLevel::Low => "low",
-                    ThinkingLevel::Medium | ThinkingLevel::High => "high",
+                    _ => "high",
                 }
                 .into();
             }
-            (Self::Budget, Some(level)) => {
-                config["thinkingBudget"] = match level {
-                    ThinkingLevel::Minimal => 512,
-                    ThinkingLevel::Low => 2048,
-                    ThinkingLevel::Medium => 8192,
-                    ThinkingLevel::High => 24_576,
+            (Self::Budget, Some(choice)) => {
+                let tokens = match choice {
+                    ThinkingChoice::Level(level) => level.budget().min(MAX_BUDGET_TOKENS),
+                    ThinkingChoice::Budget(tokens) => tokens,
+                };
+                if tokens == 0 {
+                    // There are no thoughts to include, and asking for them is an error.
+                    return Some(json!({ "thinkingBudget": 0 }));
                 }
-                .into();
+                config["thinkingBudget"] = tokens.into();
             }
         }
         Some(config)
+    }
+}
+
+/// Returns the closest of the API's levels.
+fn nearest_level(choice: ThinkingChoice) -> ThinkingLevel {
+    match choice.nearest_level() {
+        ThinkingLevel::Off => ThinkingLevel::Minimal,
+        ThinkingLevel::On | ThinkingLevel::XHigh | ThinkingLevel::Max => ThinkingLevel::High,
+        level => level,
     }
 }
 
@@ -89,7 +109,8 @@ pub fn generation(model: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::models::read_list, *};
+    use crate::providers::known_models::known_capabilities;
 
     #[test]
     fn reads_the_generation_in_a_name() {
@@ -108,9 +129,9 @@ mod tests {
 
     #[test]
     fn chooses_the_form_by_generation_list_and_rejections() {
-        let listed = |thinks: bool| ListedModel {
-            entry: json!({ "thinking": thinks }),
-            ..ListedModel::default()
+        let listed = |thinks: bool| {
+            let pages = vec![json!({ "models": [{ "name": "models/m-latest", "thinking": thinks }] })];
+            read_list(pages).unwrap().remove(0).capabilities
         };
         for (model, listed, rejected, expected) in [
             ("gemini-3-flash-preview", None, vec![], ThinkingForm::Level),
@@ -141,29 +162,33 @@ mod tests {
                 ThinkingForm::Budget,
             ),
         ] {
-            let form = ThinkingForm::choose(model, listed.as_ref(), |feature| !rejected.contains(&feature));
+            let known = listed.unwrap_or_default().or(known_capabilities(model));
+            let form = ThinkingForm::choose(model, &known, |feature| !rejected.contains(&feature));
             assert_eq!(form, expected, "{model} {rejected:?}");
         }
     }
 
     #[test]
-    fn sends_levels_as_the_model_takes_them() {
-        let config = |form: ThinkingForm, level| form.config(level);
+    fn sends_choices_as_the_model_takes_them() {
+        use ThinkingLevel::{High, Low, Medium, Minimal, Off};
+        let config = |form: ThinkingForm, choice| form.config(choice);
+        let level = |level| Some(ThinkingChoice::Level(level));
         let thoughts = json!({ "includeThoughts": true });
         assert_eq!(config(ThinkingForm::Level, None), Some(thoughts));
-        for (level, name) in ThinkingLevel::ALL
-            .into_iter()
-            .zip(["minimal", "low", "medium", "high"])
-        {
-            let sent = config(ThinkingForm::Level, Some(level)).unwrap();
+        let graded = [Minimal, Low, Medium, High];
+        for (choice, name) in graded.into_iter().zip(["minimal", "low", "medium", "high"]) {
+            let sent = config(ThinkingForm::Level, level(choice)).unwrap();
             assert_eq!(sent["thinkingLevel"], name);
         }
-        for (level, name) in ThinkingLevel::ALL.into_iter().zip(["low", "low", "high", "high"]) {
-            let sent = config(ThinkingForm::TwoLevels, Some(level)).unwrap();
+        for (choice, name) in graded.into_iter().zip(["low", "low", "high", "high"]) {
+            let sent = config(ThinkingForm::TwoLevels, level(choice)).unwrap();
             assert_eq!(sent["thinkingLevel"], name);
         }
-        let budget = config(ThinkingForm::Budget, Some(ThinkingLevel::Low)).unwrap();
-        assert_eq!(budget, json!({ "includeThoughts": true, "thinkingBudget": 2048 }));
-        assert_eq!(config(ThinkingForm::None, Some(ThinkingLevel::Low)), None);
+        let with_budget = |tokens: usize| Some(json!({ "includeThoughts": true, "thinkingBudget": tokens }));
+        let budget = |choice| config(ThinkingForm::Budget, choice);
+        assert_eq!(budget(level(Low)), with_budget(4096));
+        assert_eq!(budget(Some(ThinkingChoice::Budget(5000))), with_budget(5000));
+        assert_eq!(budget(level(Off)), Some(json!({ "thinkingBudget": 0 })));
+        assert_eq!(config(ThinkingForm::None, level(Low)), None);
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     model::Usage,
     protocol::RawJson,
-    providers::lenient::{ignore_invalid, null_as_default, text_or_default},
+    providers::lenient::{default_if_invalid, ignore_invalid, null_as_default, text_or_default},
 };
 
 #[derive(Debug, Default, Deserialize)]
@@ -31,6 +31,8 @@ pub struct Candidate {
     pub finish_reason: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub finish_message: Option<String>,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub safety_ratings: Vec<SafetyRating>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub grounding_metadata: Option<GroundingMetadata>,
     #[serde(deserialize_with = "ignore_invalid")]
@@ -109,21 +111,56 @@ pub struct Media {
 pub struct PromptFeedback {
     #[serde(deserialize_with = "ignore_invalid")]
     pub block_reason: Option<String>,
+    #[serde(deserialize_with = "text_or_default")]
+    pub block_reason_message: String,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub safety_ratings: Vec<SafetyRating>,
+}
+
+/// A judgement of the prompt or the answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SafetyRating {
+    #[serde(deserialize_with = "text_or_default")]
+    pub category: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub probability: String,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub blocked: bool,
 }
 
 /// Token counts so far.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct UsageMetadata {
+    #[serde(deserialize_with = "ignore_invalid")]
     pub prompt_token_count: Option<u64>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub tool_use_prompt_token_count: Option<u64>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub cached_content_token_count: Option<u64>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub candidates_token_count: Option<u64>,
+    #[serde(deserialize_with = "ignore_invalid")]
     pub thoughts_token_count: Option<u64>,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub prompt_tokens_details: Vec<ModalityTokens>,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub candidates_tokens_details: Vec<ModalityTokens>,
+}
+
+/// The tokens of one kind of content.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ModalityTokens {
+    #[serde(deserialize_with = "text_or_default")]
+    pub modality: String,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub token_count: u64,
 }
 
 impl UsageMetadata {
-    pub fn to_usage(self) -> Usage {
+    pub fn to_usage(&self) -> Usage {
         let count = |count: Option<u64>| count.unwrap_or(0);
         let thinking_tokens = count(self.thoughts_token_count);
         Usage {
@@ -132,16 +169,23 @@ impl UsageMetadata {
             output_tokens: count(self.candidates_token_count).saturating_add(thinking_tokens),
             cached_input_tokens: count(self.cached_content_token_count),
             thinking_tokens,
+            image_input_tokens: image_tokens(&self.prompt_tokens_details),
+            image_output_tokens: image_tokens(&self.candidates_tokens_details),
             ..Usage::default()
         }
     }
+}
+
+fn image_tokens(details: &[ModalityTokens]) -> u64 {
+    let images = details.iter().filter(|tokens| tokens.modality == "IMAGE");
+    images.fold(0, |sum, tokens| sum.saturating_add(tokens.token_count))
 }
 
 /// The pages that the server has found.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct GroundingMetadata {
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub grounding_chunks: Vec<GroundingChunk>,
 }
 
@@ -156,7 +200,7 @@ pub struct GroundingChunk {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct CitationMetadata {
-    #[serde(alias = "citations", deserialize_with = "null_as_default")]
+    #[serde(alias = "citations", deserialize_with = "default_if_invalid")]
     pub citation_sources: Vec<WebPage>,
 }
 

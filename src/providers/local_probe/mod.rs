@@ -1,6 +1,7 @@
-//! The probe of a local server's own API for the context window of a model. No protocol has a field for it.
+//! The probe of a local server's own API for the context window and the capabilities of a model. No protocol has
+//! fields for them.
 //!
-//! llama.cpp also returns the chat template. If the template has no place for tools, they would have to be
+//! llama.cpp returns the chat template. If the template has no place for tools, they would have to be
 //! described to the model in text that it was not trained on, which costs a small model more than its answer.
 //!
 //! The window of a loaded model (llama.cpp, Ollama) takes precedence over the trained one, because the server
@@ -11,9 +12,13 @@ use std::time::Duration;
 use reqwest::{RequestBuilder, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
-use crate::providers::{
-    model_list::{parse_tokens, plausible},
-    transport::Transport,
+use crate::{
+    protocol::{ModelCapabilities, ThinkingLevel, ThinkingSupport},
+    providers::{
+        list_entry::read_capabilities,
+        model_list::{parse_tokens, plausible},
+        transport::Transport,
+    },
 };
 
 /// The ends of base URLs with a version.
@@ -72,10 +77,11 @@ impl LocalProbe {
 }
 
 /// The results of a probe. `None` for what the server did not report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelProbe {
-    pub window: Option<usize>,
-    pub takes_tools: Option<bool>,
+    pub capabilities: ModelCapabilities,
+    /// The chat template has a field that turns the thinking on and off (`enable_thinking`).
+    pub has_template_switch: bool,
 }
 
 /// A server that the user runs.
@@ -86,41 +92,49 @@ struct LocalServer<'a> {
 }
 
 impl LocalServer<'_> {
-    /// Probes llama.cpp's API and then, if the window is still needed, Ollama's.
+    /// Probes llama.cpp's API, or else Ollama's and then LM Studio's.
     async fn probe(&self, model: &str, is_window_wanted: bool, result: &mut ModelProbe) {
-        if let Some(props) = self.get_json("props").await {
-            *result = ModelProbe {
-                window: props
-                    .pointer("/default_generation_settings/n_ctx")
-                    .and_then(parse_tokens),
-                takes_tools: template_takes_tools(&props),
-            };
+        if let Some(props) = self.get_json("props").await.filter(is_llama_cpp) {
+            *result = read_props(&props);
+            if result.capabilities.context_window.is_some() || !is_window_wanted {
+                return;
+            }
         }
-        if result.window.is_none() && is_window_wanted {
-            result.window = self.ollama_window(model).await;
+        let running = self.running_window(model).await;
+        let found = &mut result.capabilities;
+        found.context_window = found.context_window.or(running);
+        if let Some(shown) = self.show(model).await {
+            *found = std::mem::take(found).or(read_shown(&shown));
+        } else if let Some(entry) = self.lm_studio_entry(model).await {
+            *found = std::mem::take(found).or(read_capabilities(&entry));
         }
     }
 
-    /// Returns the window of the loaded model, or the window that it would be loaded with.
-    async fn ollama_window(&self, model: &str) -> Option<usize> {
-        if let Some(running) = self.get_json("api/ps").await {
-            let models = running.get("models").and_then(Value::as_array);
-            let mut models = models.into_iter().flatten();
-            let is_it = |entry: &&Value| entry["name"] == model || entry["model"] == model;
-            if let Some(window) = models
-                .find(is_it)
-                .and_then(|entry| parse_tokens(&entry["context_length"]))
-            {
-                return Some(window);
-            }
-        }
+    /// Returns the window of the loaded model, from Ollama.
+    async fn running_window(&self, model: &str) -> Option<usize> {
+        let running = self.get_json("api/ps").await?;
+        let mut models = running.get("models")?.as_array()?.iter();
+        let entry = models.find(|entry| entry["name"] == model || entry["model"] == model)?;
+        parse_tokens(&entry["context_length"])
+    }
+
+    /// Returns Ollama's description of a model.
+    async fn show(&self, model: &str) -> Option<Value> {
         let http = self.transport.http();
         let show = http
             .post(self.url("api/show")?)
             .headers(self.headers.clone())
             .header(reqwest::header::CONTENT_TYPE, "application/json")
             .body(json!({"model": model}).to_string());
-        ollama_shown_window(&json_answer(show).await?)
+        let shown = json_answer(show).await?;
+        shown.get("error").is_none().then_some(shown)
+    }
+
+    /// Returns a model in LM Studio's own list.
+    async fn lm_studio_entry(&self, model: &str) -> Option<Value> {
+        let list = self.get_json("api/v0/models").await?;
+        let mut entries = list.get("data")?.as_array()?.iter();
+        entries.find(|entry| entry["id"] == model).cloned()
     }
 
     async fn get_json(&self, path: &str) -> Option<Value> {
@@ -133,6 +147,64 @@ impl LocalServer<'_> {
         let mut url = self.root.join(path).ok()?;
         url.set_query(self.root.query());
         Some(url)
+    }
+}
+
+/// Returns true for properties of llama.cpp. Other servers answer any address with an object.
+fn is_llama_cpp(props: &Value) -> bool {
+    [
+        "default_generation_settings",
+        "chat_template",
+        "chat_template_caps",
+    ]
+    .iter()
+    .any(|field| props.get(field).is_some())
+}
+
+/// Reads the properties of llama.cpp's model.
+fn read_props(props: &Value) -> ModelProbe {
+    let template = props["chat_template"].as_str().unwrap_or_default();
+    let has_template_switch = template.contains("enable_thinking");
+    let thinking = if has_template_switch {
+        Some(ThinkingSupport::levels(&[ThinkingLevel::Off, ThinkingLevel::On]))
+    } else if template.contains("reasoning_effort") {
+        let levels = [ThinkingLevel::Low, ThinkingLevel::Medium, ThinkingLevel::High];
+        Some(ThinkingSupport::levels(&levels))
+    } else {
+        None
+    };
+    ModelProbe {
+        capabilities: ModelCapabilities {
+            image_input: props.pointer("/modalities/vision").and_then(Value::as_bool),
+            tool_use: template_takes_tools(props),
+            thinking,
+            context_window: props
+                .pointer("/default_generation_settings/n_ctx")
+                .and_then(parse_tokens),
+            ..ModelCapabilities::default()
+        },
+        has_template_switch,
+    }
+}
+
+/// Reads Ollama's description of a model. Its thinking is set by the effort, where any but `none` means on,
+/// except for models with levels of their own, which are known by name.
+fn read_shown(model: &Value) -> ModelCapabilities {
+    let listed = model["capabilities"].as_array();
+    let has = |name: &str| listed.map(|listed| listed.iter().any(|capability| capability == name));
+    let thinking = has("thinking").map(|thinks| match thinks {
+        true => ThinkingSupport::levels(&[ThinkingLevel::Off, ThinkingLevel::On]),
+        false => ThinkingSupport::NONE,
+    });
+    let has_own_levels = model
+        .pointer("/details/family")
+        .is_some_and(|family| family == "gptoss");
+    ModelCapabilities {
+        image_input: has("vision"),
+        tool_use: has("tools"),
+        thinking: thinking.filter(|_| !has_own_levels),
+        context_window: ollama_shown_window(model),
+        ..ModelCapabilities::default()
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::providers::model_list::listed_window;
+use crate::providers::list_entry::listed_window;
 
 #[test]
 fn reads_every_window_field() {
@@ -76,6 +76,48 @@ fn prefers_ollamas_loaded_window() {
         "nobody can talk in no tokens"
     );
     assert_eq!(ollama_shown_window(&json!({"error": "no such model"})), None);
+}
+
+#[test]
+fn reads_capabilities_of_local_servers() {
+    use ThinkingLevel::{Off, On};
+    let switch = Some(ThinkingSupport::levels(&[Off, On]));
+    // llama.cpp
+    let qwen = json!({
+        "default_generation_settings": { "n_ctx": 4096 }, "modalities": { "vision": true, "audio": false },
+        "chat_template": "{% if enable_thinking is false %}<think></think>{% endif %}{{ tools }}",
+    });
+    assert!(is_llama_cpp(&qwen) && !is_llama_cpp(&json!({ "error": "Unexpected endpoint" })));
+    let probed = read_props(&qwen);
+    assert!(probed.has_template_switch);
+    let known = probed.capabilities;
+    assert_eq!(
+        (known.image_input, known.tool_use, known.context_window),
+        (Some(true), Some(true), Some(4096))
+    );
+    assert_eq!(known.thinking, switch);
+    let plain =
+        json!({ "default_generation_settings": { "n_ctx": 4096 }, "chat_template": "{{ messages }}" });
+    assert_eq!(read_props(&plain).capabilities.thinking, None);
+    // Ollama
+    let shown = |capabilities: Value, family: &str| {
+        read_shown(&json!({ "capabilities": capabilities, "details": { "family": family } }))
+    };
+    let known = shown(json!(["completion", "vision", "thinking"]), "qwen3");
+    assert_eq!(
+        (known.image_input, known.tool_use, known.thinking),
+        (Some(true), Some(false), switch)
+    );
+    assert_eq!(shown(json!(["completion", "thinking"]), "gptoss").thinking, None);
+    assert_eq!(
+        shown(json!(["completion"]), "llama").thinking,
+        Some(ThinkingSupport::NONE)
+    );
+    assert_eq!(
+        read_shown(&json!({})),
+        ModelCapabilities::default(),
+        "an old one says nothing"
+    );
 }
 
 #[test]

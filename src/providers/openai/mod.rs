@@ -7,7 +7,6 @@
 mod call_assembler;
 mod citations;
 mod client_config;
-mod context_window;
 pub mod decoder;
 mod reasoning_details;
 mod request;
@@ -31,11 +30,15 @@ use parking_lot::Mutex;
 use reqwest::header::{self, HeaderValue};
 use serde_json::{Map, Value};
 
-use self::{client_config::ClientConfig, context_window::ContextWindows, decoder::ChunkDecoder};
+use self::{client_config::ClientConfig, decoder::ChunkDecoder};
 use super::{
-    EndpointConfig, error_phrases,
+    EndpointConfig,
+    catalog::{Catalog, ListedModel},
+    error_phrases,
     fallback_messages::has_tools,
+    local_probe::LocalProbe,
     model_list,
+    rejection_text::RejectionText,
     transport::{
         EndpointInfo, Transport,
         address::{base_path_url, checked_key, configured_headers, endpoint_url},
@@ -49,7 +52,8 @@ use crate::{
         Endpoint, ListedModels, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
         RequestPreview, ServerCapabilities,
     },
-    settings::{Dialect, PromptLength},
+    protocol::ModelCapabilities,
+    settings::{Dialect, PromptLength, ThinkingField},
 };
 
 /// The provider kind of these endpoints.
@@ -60,10 +64,9 @@ pub struct OpenAi {
     transport: Transport,
     client: Client<ClientConfig>,
     max_frame_bytes: usize,
-    /// The models in the settings; empty to request the endpoint's list.
-    configured_models: Vec<String>,
+    catalog: Catalog,
+    local: LocalProbe,
     dialect: Dialect,
-    windows: ContextWindows,
     /// The delay before the next request of the model list.
     list_backoff: ListBackoff,
     /// The server has rejected the request for usage (as Mistral has).
@@ -72,12 +75,10 @@ pub struct OpenAi {
     rejects_tool_choice: AtomicBool,
     /// The server has rejected the model's earlier thinking.
     rejects_thinking: AtomicBool,
+    /// Models for which the server has rejected the amount of thinking.
+    models_without_thinking_choice: UnsupportedModels,
     /// Models for which the server has rejected tools.
     models_without_tools: UnsupportedModels,
-    /// Models whose template has no place for tools.
-    models_without_tool_template: UnsupportedModels,
-    /// The tool support of all models, if the settings define it. Then no template is requested.
-    takes_tools: Option<bool>,
     prompt_length: PromptLength,
     /// Models for which the server has rejected the system role.
     models_without_system: UnsupportedModels,
@@ -120,16 +121,15 @@ impl OpenAi {
             transport,
             client,
             max_frame_bytes: config.max_frame_bytes,
-            configured_models: config.models.clone(),
+            catalog: Catalog::new(config),
+            local: LocalProbe::new(&url),
             dialect: config.dialect,
-            windows: ContextWindows::new(config, &url),
             list_backoff: ListBackoff::default(),
             rejects_usage: AtomicBool::new(false),
             rejects_tool_choice: AtomicBool::new(false),
             rejects_thinking: AtomicBool::new(config.dialect.forget_thinking),
+            models_without_thinking_choice: UnsupportedModels::default(),
             models_without_tools: UnsupportedModels::default(),
-            models_without_tool_template: UnsupportedModels::default(),
-            takes_tools: config.takes_tools,
             prompt_length: config.prompt_length,
             models_without_system: UnsupportedModels::default(),
         })
@@ -146,7 +146,7 @@ impl OpenAi {
         let mut headers = config.headers();
         headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let completion = request::build_completion(model, request, self.dialect, capabilities);
+        let completion = request::build_completion(model, request, self.dialect_for(model), capabilities);
         let body = serde_json::to_vec(&completion).map_err(|error| {
             self.transport
                 .invalid_answer(format!("cannot be sent this conversation: {error}"))
@@ -172,38 +172,18 @@ impl Endpoint for OpenAi {
     }
 
     async fn models(&self) -> Result<ListedModels, ModelError> {
-        let name = self.name();
-        if !self.configured_models.is_empty() {
-            return Ok(model_list::from_names(name, &self.configured_models));
-        }
-        let answer = self.fetch_list().await?;
-        self.windows.read_list(&answer);
-        model_list::parse_list(name, &answer)
-            .ok_or_else(|| self.transport.invalid_answer("sent an invalid list of models."))
+        self.catalog.models(self.list()).await
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        let set = self.windows.configured_window(model);
-        if set.is_some() && self.takes_tools.is_some() {
-            return set;
-        }
-        // The model list may have the window. Usually it was already requested to choose a model.
-        if set.is_none()
-            && self.configured_models.is_empty()
-            && !self.windows.has_list()
-            && let Ok(answer) = self.fetch_list().await
-        {
-            self.windows.read_list(&answer);
-        }
         let headers = self.client.config().headers();
-        let probed = self.windows.probe(&self.transport, &headers, model).await;
-        match probed.takes_tools {
-            Some(false) if self.takes_tools.is_none() => self.models_without_tool_template.add(model),
-            // The server may have been restarted with another model of that name.
-            Some(_) => self.models_without_tool_template.remove(model),
-            None => {}
-        }
-        set.or(probed.window)
+        let (local, transport) = (&self.local, &self.transport);
+        let probe = |is_window_wanted| local.run(transport, &headers, model, is_window_wanted);
+        self.catalog.context_window(model, probe, self.list()).await
+    }
+
+    fn model_capabilities(&self, model: &str) -> ModelCapabilities {
+        self.catalog.capabilities(model)
     }
 
     fn prompt_length(&self) -> PromptLength {
@@ -212,20 +192,20 @@ impl Endpoint for OpenAi {
 
     fn capabilities(&self, model: &str) -> ServerCapabilities {
         ServerCapabilities {
-            tools: self.takes_tools != Some(false)
-                && !self.models_without_tools.contains(model)
-                && !self.models_without_tool_template.contains(model),
+            tools: self.catalog.takes_tools(model) && !self.models_without_tools.contains(model),
             system: !self.models_without_system.contains(model),
             usage: !self.rejects_usage.load(Ordering::Relaxed),
             tool_choice: !self.rejects_tool_choice.load(Ordering::Relaxed),
             thinking: !self.rejects_thinking.load(Ordering::Relaxed),
+            thinking_choice: !self.models_without_thinking_choice.contains(model),
             rejected_features: 0,
         }
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
         let request = request.without_opaque();
-        let completion = request::build_completion(model, &request, self.dialect, self.capabilities(model));
+        let completion =
+            request::build_completion(model, &request, self.dialect_for(model), self.capabilities(model));
         let body = match serde_json::to_value(completion) {
             Ok(Value::Object(body)) => body,
             // The call fails for the same reason and reports it.
@@ -263,6 +243,14 @@ impl Endpoint for OpenAi {
                     self.rejects_thinking.store(true, Ordering::Relaxed);
                 }
                 Err(error)
+                    if capabilities.thinking_choice
+                        && request.parameters.thinking().is_some()
+                        && is_thinking_choice_rejection(&error) =>
+                {
+                    tracing::warn!(%model, error = %error, "asking without a choice of thinking from now on");
+                    self.models_without_thinking_choice.add(model);
+                }
+                Err(error)
                     if capabilities.tool_choice
                         && !request::forced_tools(request, capabilities).is_empty()
                         && error.error.message.contains("tool_choice") =>
@@ -294,14 +282,24 @@ impl Endpoint for OpenAi {
 }
 
 impl OpenAi {
+    /// Returns the dialect of requests for a model. Local servers turn thinking on and off in the template.
+    fn dialect_for(&self, model: &str) -> Dialect {
+        let mut dialect = self.dialect;
+        if dialect.thinking_level == ThinkingField::default() && self.catalog.has_template_switch(model) {
+            dialect.thinking_level = ThinkingField::ChatTemplate;
+        }
+        dialect
+    }
+
     /// Requests `/v1/models`. After a `Retry-After`, no request is sent before the delay has passed.
-    async fn fetch_list(&self) -> Result<Value, ModelError> {
+    async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
         if let Some(error) = self.list_backoff.active_error() {
             return Err(error);
         }
         let answer = self.request_list().await;
         self.list_backoff.record(answer.as_ref().err());
-        answer
+        model_list::read_models(&answer?)
+            .ok_or_else(|| self.transport.invalid_answer("sent an invalid list of models."))
     }
 
     async fn request_list(&self) -> Result<Value, ModelError> {
@@ -325,10 +323,6 @@ impl UnsupportedModels {
     fn add(&self, model: &str) {
         self.0.lock().insert(model.to_owned());
     }
-
-    fn remove(&self, model: &str) {
-        self.0.lock().remove(model);
-    }
 }
 
 fn has_system_message(request: &ModelRequest) -> bool {
@@ -350,6 +344,16 @@ fn has_thinking(request: &ModelRequest) -> bool {
 }
 
 /// Returns true if the server has rejected the field with the model's thinking.
+fn is_thinking_choice_rejection(error: &ModelError) -> bool {
+    let names = [
+        "reasoning_effort",
+        "reasoning",
+        "enable_thinking",
+        "chat_template_kwargs",
+    ];
+    RejectionText::from_error(error).is_some_and(|text| text.rejects(&names))
+}
+
 fn is_thinking_rejection(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
 }

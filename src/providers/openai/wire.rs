@@ -205,6 +205,8 @@ pub struct InputTokens {
     /// OpenRouter.
     #[serde(deserialize_with = "null_as_default")]
     pub cache_write_tokens: u64,
+    #[serde(deserialize_with = "null_as_default")]
+    pub image_tokens: u64,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -212,6 +214,8 @@ pub struct InputTokens {
 pub struct OutputTokens {
     #[serde(deserialize_with = "null_as_default")]
     pub reasoning_tokens: u64,
+    #[serde(deserialize_with = "null_as_default")]
+    pub image_tokens: u64,
 }
 
 impl Choice {

@@ -262,7 +262,10 @@ impl ResponseDecoder {
                 match arguments.filter(|_| !has_arguments) {
                     Some(arguments) => self.push_arguments(index, arguments, events),
                     None if has_arguments || item.status == "incomplete" => {}
-                    None => self.bare_call = call,
+                    None => {
+                        self.release_bare_call(events);
+                        self.bare_call = call;
+                    }
                 }
             }
             "image_generation_call" => {

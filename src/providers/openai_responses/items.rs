@@ -12,7 +12,7 @@ pub struct ItemTable {
     position: u64,
 }
 
-/// What has arrived of an item.
+/// The part of an item that has arrived.
 #[derive(Debug, Default)]
 pub struct ItemState {
     /// The server's id of the item; empty if it has none.
@@ -65,6 +65,7 @@ impl ItemTable {
         let item: Option<OutputItem> = event
             .item
             .as_ref()
+            .filter(|_| event.output_index.is_none())
             .and_then(|raw| serde_json::from_str(raw.as_str()).ok());
         let id = item.as_ref().map_or(event.item_id.as_str(), |item| &item.id);
         let by_id = || {

@@ -22,7 +22,7 @@ use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
     error_phrases::is_tools_unsupported,
-    fallback_messages::{has_tools, without_tools},
+    fallback_messages::{adapt_tools, has_tools},
     model_list,
     rejection_text::RejectionText,
     rejections::Rejections,
@@ -32,6 +32,7 @@ use crate::{
     model::{
         Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
     },
+    protocol::ModelCapabilities,
     settings::PromptLength,
 };
 
@@ -122,16 +123,6 @@ impl OpenAiResponses {
         self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
     }
 
-    /// Returns the request as it is sent to this endpoint.
-    fn adapt(&self, model: &str, request: &ModelRequest) -> ModelRequest {
-        let mut adapted = request.clone();
-        if !self.sends_tools(model) {
-            adapted.messages = without_tools(&adapted.messages);
-            adapted.tools.clear();
-        }
-        adapted
-    }
-
     /// Learns from a rejected request. Returns true if the next one will differ.
     fn learn(&self, model: &str, request: &ModelRequest, body: &Value, error: &ModelError) -> bool {
         let has = |pointer: &str| body.pointer(pointer).is_some();
@@ -190,7 +181,12 @@ impl Endpoint for OpenAiResponses {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        self.catalog.context_window(model, &self.api, self.list()).await
+        let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
+        self.catalog.context_window(model, probe, self.list()).await
+    }
+
+    fn model_capabilities(&self, model: &str) -> ModelCapabilities {
+        self.catalog.capabilities(model)
     }
 
     fn prompt_length(&self) -> PromptLength {
@@ -206,7 +202,7 @@ impl Endpoint for OpenAiResponses {
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = self.adapt(model, request);
+        let request = adapt_tools(request, self.sends_tools(model));
         let sent = build_request(model, &request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -226,7 +222,7 @@ impl Endpoint for OpenAiResponses {
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         loop {
-            let request = self.adapt(model, request);
+            let request = adapt_tools(request, self.sends_tools(model));
             let body = build_request(model, &request, &self.form(model));
             let decoder = ResponseDecoder::default();
             match self.api.call("/responses", "", model, &body, decoder).await {

@@ -5,11 +5,12 @@ use serde_json::{Map, Value, json};
 
 use super::PROVIDER_KIND;
 use crate::{
-    model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Opaque, Parameters, RawJson},
+    model::{ModelFile, ModelMessage, ModelRequest, ToolSpec, ToolUse},
+    protocol::{Opaque, Parameters, RawJson, ThinkingChoice, ThinkingLevel},
     providers::{
         answer_layout::{Block, arrange_blocks},
         fallback_messages::{offered_forced_tools, require_tools},
+        reasoning_effort::reasoning_effort,
     },
 };
 
@@ -70,6 +71,7 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
             ModelMessage::User(text) => {
                 input.push(InputItem::Item(json!({ "role": "user", "content": text })));
             }
+            ModelMessage::File(file) => push_file(&mut input, file),
             ModelMessage::Assistant {
                 text,
                 tool_calls,
@@ -94,6 +96,30 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
     }
 }
 
+/// Adds a file to the user's message, or as a message of its own behind the output of a tool.
+fn push_file(input: &mut Vec<InputItem>, file: &ModelFile) {
+    let part = match file.is_image() {
+        true => json!({ "type": "input_image", "image_url": file.data_url() }),
+        false => json!({ "type": "input_file", "filename": file.name, "file_data": file.data_url() }),
+    };
+    let Some(InputItem::Item(message)) = input.last_mut().filter(|item| is_of_user(item)) else {
+        input.push(InputItem::Item(json!({ "role": "user", "content": [part] })));
+        return;
+    };
+    match &mut message["content"] {
+        Value::Array(parts) => parts.push(part),
+        Value::String(text) if text.is_empty() => message["content"] = json!([part]),
+        Value::String(text) => {
+            message["content"] = json!([{ "type": "input_text", "text": text }, part]);
+        }
+        _ => {}
+    }
+}
+
+fn is_of_user(item: &InputItem) -> bool {
+    matches!(item, InputItem::Item(message) if message["role"] == "user")
+}
+
 fn request_parameters(parameters: &Parameters, form: &RequestForm) -> Map<String, Value> {
     let mut fields = Map::new();
     if let Some(temperature) = parameters.temperature.filter(|_| form.temperature) {
@@ -106,10 +132,11 @@ fn request_parameters(parameters: &Parameters, form: &RequestForm) -> Map<String
         fields.insert("include".into(), json!(["reasoning.encrypted_content"]));
     }
     let mut reasoning = Map::new();
-    if let Some(level) = parameters.thinking_level {
-        reasoning.insert("effort".into(), json!(level.as_str()));
+    let level = parameters.thinking().map(ThinkingChoice::nearest_level);
+    if let Some(effort) = level.and_then(reasoning_effort) {
+        reasoning.insert("effort".into(), json!(effort));
     }
-    if form.summary {
+    if form.summary && level != Some(ThinkingLevel::Off) {
         reasoning.insert("summary".into(), json!("auto"));
     }
     if form.reasoning && !reasoning.is_empty() {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     model,
     protocol::RawJson,
-    providers::lenient::{ignore_invalid, null_as_default, text_or_default},
+    providers::lenient::{default_if_invalid, ignore_invalid, text_or_default},
 };
 
 /// One event: the fields of all types.
@@ -19,7 +19,7 @@ pub struct StreamEvent {
     #[serde(deserialize_with = "ignore_invalid")]
     pub output_index: Option<u64>,
     /// The position of a paragraph of the summary.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub summary_index: u64,
     /// The next part of a text or of arguments.
     #[serde(deserialize_with = "ignore_invalid")]
@@ -79,7 +79,7 @@ pub struct ContentPart {
     /// The words of audio.
     #[serde(deserialize_with = "text_or_default")]
     pub transcript: String,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub annotations: Vec<Annotation>,
 }
 
@@ -133,7 +133,7 @@ pub struct Response {
     #[serde(deserialize_with = "text_or_default")]
     pub status: String,
     pub error: Option<Value>,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub incomplete_details: IncompleteDetails,
     #[serde(deserialize_with = "ignore_invalid")]
     pub usage: Option<Usage>,
@@ -150,13 +150,13 @@ pub struct IncompleteDetails {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub input_tokens: u64,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub output_tokens: u64,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub input_tokens_details: InputTokens,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub output_tokens_details: OutputTokens,
 }
 
@@ -167,6 +167,8 @@ impl Usage {
             output_tokens: self.output_tokens,
             cached_input_tokens: self.input_tokens_details.cached_tokens,
             thinking_tokens: self.output_tokens_details.reasoning_tokens,
+            image_input_tokens: self.input_tokens_details.image_tokens,
+            image_output_tokens: self.output_tokens_details.image_tokens,
             ..model::Usage::default()
         }
     }
@@ -175,13 +177,17 @@ impl Usage {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct InputTokens {
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub cached_tokens: u64,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub image_tokens: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OutputTokens {
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub reasoning_tokens: u64,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub image_tokens: u64,
 }

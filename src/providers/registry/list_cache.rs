@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     model::{ListedModels, ModelError, ModelErrorKind},
-    protocol::model_list::ModelList,
+    protocol::model_list::{ModelList, ModelListProblem},
 };
 
 /// The lifetime of a model list.
@@ -59,7 +59,7 @@ impl Inner {
     async fn fetch_lists(&self, mut by_endpoint: HashMap<String, ListedModels>) -> ModelListCache {
         let answers = futures::future::join_all(self.endpoints.iter().map(EndpointSlot::models)).await;
         let mut list = ModelList {
-            problems: self.config_problems.clone(),
+            problems: self.config_problems.iter().cloned().map(Into::into).collect(),
             ..ModelList::default()
         };
         let mut answered = HashSet::new();
@@ -76,7 +76,8 @@ impl Inner {
                     if error.kind == ModelErrorKind::Refused {
                         by_endpoint.remove(&name);
                     }
-                    list.problems.push(error.error);
+                    list.problems
+                        .push(ModelListProblem::of_endpoint(&name, error.error));
                 }
             }
             let listed = by_endpoint.get(slot.endpoint.name());
@@ -100,7 +101,8 @@ impl Inner {
                 ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Some(id),
                 _ if name == tour::MODEL_ID => Some(name.to_owned()),
                 meaning => {
-                    cached.list.problems.push(self.invalid_default(name, meaning));
+                    let problem = self.invalid_default(name, meaning);
+                    cached.list.problems.push(problem.into());
                     // A silent replacement would be a surprise: the name stays, and sending a message reports
                     // the problem.
                     Some(name.to_owned())

@@ -1,9 +1,10 @@
 //! The registry of all endpoints: their models, and the endpoint of a model's id.
 
+mod capabilities;
 mod list_cache;
 mod name_lookup;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use self::list_cache::ModelListCache;
 use super::{
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     model::{Endpoint, ModelError, ModelErrorKind, ModelRequest, ModelStream},
-    protocol::{RunError, model_list::ModelList},
+    protocol::{Prices, RunError, model_list::ModelList},
     settings::PromptLength,
 };
 use parking_lot::Mutex;
@@ -30,6 +31,8 @@ pub struct ModelsConfig {
     pub endpoints: Vec<EndpointConfig>,
     /// The name of the default model for new conversations.
     pub default_model: Option<String>,
+    /// The prices of models in the settings, by their names there.
+    pub prices: BTreeMap<String, Prices>,
     /// The endpoints to probe if `endpoints` is empty.
     pub candidates: Vec<EndpointConfig>,
     /// Parlor's own address, which is not a model server.
@@ -44,6 +47,7 @@ pub struct Models(Arc<Inner>);
 struct Inner {
     endpoints: Vec<EndpointSlot>,
     default_model: Option<String>,
+    prices: BTreeMap<String, Prices>,
     /// The endpoints were discovered, not configured. Without any, the tour is offered.
     is_discovering: bool,
     /// Errors of invalid endpoint settings.
@@ -100,6 +104,7 @@ impl Models {
         Self(Arc::new(Inner {
             endpoints: slots,
             default_model: config.default_model,
+            prices: config.prices,
             is_discovering,
             config_problems: problems,
             tour: Arc::new(Tour),
@@ -112,6 +117,12 @@ impl Models {
     /// Returns the list of models. All endpoints are asked concurrently, at most every few seconds. While
     /// they are slow, the previous list is returned.
     pub async fn list(&self) -> ModelList {
+        let mut list = self.cached_list().await;
+        self.add_capabilities(&mut list);
+        list
+    }
+
+    async fn cached_list(&self) -> ModelList {
         let old = match self.0.cached() {
             Some(cached) if cached.is_fresh() => return cached.list,
             cached => cached.map(|cached| cached.list),
@@ -157,11 +168,6 @@ impl Models {
             ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Ok(id),
             meaning => Err(self.0.unknown_model(name, meaning)),
         }
-    }
-
-    /// Returns true if a name in the settings means this model.
-    pub fn is_named(&self, id: &str, name: &str) -> bool {
-        id == name || self.0.resolve_name(name) == ModelMatch::Listed(id.to_owned())
     }
 
     /// Returns the context window of a model in tokens, if it is known. An empty id means the default model.
@@ -252,6 +258,7 @@ impl Inner {
         let problem = list
             .problems
             .into_iter()
+            .map(RunError::from)
             .chain(self.config_problems.clone())
             .next();
         Err(refused_error(problem.unwrap_or_else(|| RunError {

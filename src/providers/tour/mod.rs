@@ -12,7 +12,7 @@ use crate::{
         Endpoint, FinishReason, ListedModels, ModelError, ModelErrorKind, ModelEvent, ModelMessage,
         ModelRequest, ModelStream, RequestPreview,
     },
-    protocol::{RunError, model_list::ModelInfo},
+    protocol::{ModelCapabilities, RunError, model_list::ModelInfo},
 };
 
 /// The endpoint's name, which is reserved in the settings.
@@ -57,6 +57,7 @@ pub fn model_info() -> ModelInfo {
         id: MODEL_ID.into(),
         name: "Tour (a script, not a model)".into(),
         endpoint: ENDPOINT.into(),
+        capabilities: ModelCapabilities::default(),
     }
 }
 

@@ -27,6 +27,7 @@ use crate::{
     protocol::{AssistantMessage, EventBody, Message, PayloadRef, RunStatus},
     settings::MetadataMode,
     storage::{Change, PageContextSnapshot, RunContext, RunKey, StorageErrorKind},
+    tools::{RetrieveFile, Tool},
 };
 
 impl<'a> Driver<'a> {
@@ -73,7 +74,11 @@ impl<'a> Driver<'a> {
         let scope = runs
             .pages
             .resolve(context_snapshot.as_ref().map(|snapshot| &snapshot.context));
-        let offer = runs.tools.offer_with(&scope.tools);
+        let mut named_tools = scope.tools.clone();
+        if history.iter().any(|message| !message.files().is_empty()) {
+            named_tools.push(RetrieveFile::NAME);
+        }
+        let offer = runs.tools.offer_with(&named_tools);
         let payloads = earlier_payloads(&history, &answer);
         let read = || page_payloads::load_earlier_payloads(&*runs.storage, run, &history, &answer);
         let earlier = runs.retry_read("the payloads of earlier answers", read).await?;
@@ -132,6 +137,7 @@ impl<'a> Driver<'a> {
                 run,
                 context_snapshot.map(|snapshot| Arc::new(snapshot.context)),
                 runs.journal.clone(),
+                runs.files.clone(),
                 runs.limits.clone(),
                 runs.recorder_settings.secrets.clone(),
             ),

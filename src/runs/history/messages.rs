@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     control::escape_metadata,
+    files,
     model::{ModelMessage, ToolUse},
     protocol::{AssistantMessage, Message, MessageBody, MessagePieceKind, Opaque, ToolCall, ToolStatus},
 };
@@ -30,8 +31,9 @@ pub(super) fn push_history_message(
     messages: &mut Vec<ModelMessage>,
 ) {
     let answer = match &message.body {
-        MessageBody::User { text, .. } => {
+        MessageBody::User { text, files, .. } => {
             messages.push(ModelMessage::User([metadata, &*escape_metadata(text)].concat()));
+            messages.extend(files.iter().map(|file| ModelMessage::File(file.into())));
             return;
         }
         MessageBody::Damaged => {
@@ -172,6 +174,10 @@ impl<'a> AssistantTurn<'a> {
             tool_use_id: call.tool_use_id.clone(),
             output: output_text(call),
         }));
+        // What a tool shows to the user, the model sees too.
+        let files = calls.iter().flat_map(|(call, _)| &call.attachments);
+        let images = files.filter(|file| files::is_image(file));
+        messages.extend(images.map(|file| ModelMessage::File(file.into())));
     }
 }
 

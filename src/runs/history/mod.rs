@@ -1,6 +1,7 @@
 //! The conversation as the model is given it: the branch that leads to the run, and the answer so
 //! far.
 
+mod files;
 mod messages;
 mod run_history;
 
@@ -8,7 +9,7 @@ pub(super) mod fit;
 pub(super) mod metadata;
 pub(super) mod tokens;
 
-pub(super) use self::run_history::RunHistory;
+pub(super) use self::{files::FileLoader, run_history::RunHistory};
 use self::{
     messages::{push_answer, push_history_message, request_continuation},
     metadata::MetadataClock,
@@ -139,7 +140,7 @@ impl ModelConversation {
             ModelMessage::User(text) | ModelMessage::Assistant { text, .. } => {
                 text.starts_with(metadata::OPENING)
             }
-            ModelMessage::System(_) | ModelMessage::Tool { .. } => false,
+            ModelMessage::System(_) | ModelMessage::File(_) | ModelMessage::Tool { .. } => false,
         })
     }
 
@@ -201,7 +202,7 @@ fn number_calls(messages: &mut [ModelMessage]) {
                     *tool_use_id = awaited.remove(index).1;
                 }
             }
-            ModelMessage::System(_) | ModelMessage::User(_) => {}
+            ModelMessage::System(_) | ModelMessage::User(_) | ModelMessage::File(_) => {}
         }
     }
 }

@@ -97,6 +97,7 @@ fn shown_nodes(nodes: &[&[Part]]) -> Vec<ModelMessage> {
         created_at: Timestamp(0),
         body: MessageBody::User {
             text: "Why?".into(),
+            files: Vec::new(),
             interaction: Interaction::TextInput,
         },
     };
@@ -304,6 +305,7 @@ fn explains_metadata_only_if_present() {
     };
     let question = |text: &str| MessageBody::User {
         text: text.into(),
+        files: Vec::new(),
         interaction: Interaction::TextInput,
     };
     let mut answer = AssistantMessage::new("x/m");

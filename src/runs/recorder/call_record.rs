@@ -11,8 +11,8 @@ use crate::{
         record::{CallFailure, RawCall, RawPiece, ResponseRecord, SentBefore, TokenUsage},
         timeline::TimelineEntry,
     },
-    model::{Cost, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ServerCapabilities, Usage},
-    protocol::{CallId, EventBody, RunStatus, Timestamp},
+    model::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, ServerCapabilities, Usage},
+    protocol::{CallId, Dollars, EventBody, RunStatus, Timestamp},
 };
 
 /// Maximum number of recorded tool calls of one model call.
@@ -94,7 +94,7 @@ impl CallRecord {
         &mut self,
         input: &Input,
         max_bytes: usize,
-        cost: impl FnOnce(&Usage, &str) -> Option<Cost>,
+        cost: impl FnOnce(&Usage, &str) -> Option<Dollars>,
     ) {
         self.has_answer |= matches!(input, Input::Model(_));
         match input {
@@ -168,14 +168,15 @@ impl CallRecord {
             // Opaque data are for the provider only.
             ModelEvent::Opaque { .. }
             | ModelEvent::Sources(_)
+            | ModelEvent::Refusal(_)
             | ModelEvent::Usage(_)
             | ModelEvent::Finished(_) => {}
         }
     }
 
-    fn record_usage(&mut self, usage: &Usage, cost: impl FnOnce(&Usage, &str) -> Option<Cost>) {
+    fn record_usage(&mut self, usage: &Usage, cost: impl FnOnce(&Usage, &str) -> Option<Dollars>) {
         self.response.usage = Some(TokenUsage::from(usage));
-        self.response.cost = cost(usage, &self.model).map(Cost::dollars);
+        self.response.cost = cost(usage, &self.model).map(Dollars::to_f64);
     }
 
     fn record_failure(&mut self, error: &ModelError) {

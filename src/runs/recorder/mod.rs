@@ -3,7 +3,7 @@
 
 mod call_record;
 
-use std::{collections::BTreeMap, future::pending, mem, sync::Arc, time::Duration};
+use std::{future::pending, mem, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
 
@@ -12,7 +12,6 @@ use crate::{
     agent::{Effect, Input},
     clock,
     diagnostics::{
-        call_cost,
         record::{Purpose, RequestRecord, SentBefore},
         timeline::{TimelineEntry, push_timeline_event},
     },
@@ -21,7 +20,7 @@ use crate::{
     protocol::EventBody,
     providers::Models,
     secrets::Secrets,
-    settings::{Price, Settings},
+    settings::Settings,
     storage::{RecordedCall, RunKey},
 };
 
@@ -45,7 +44,6 @@ pub(super) struct RecorderSettings {
     max_call_bytes: usize,
     /// Maximum number of recorded runs of a conversation.
     max_runs: usize,
-    prices: BTreeMap<String, Price>,
     max_iterations: usize,
 }
 
@@ -55,7 +53,6 @@ impl RecorderSettings {
             secrets: Arc::new(Secrets::from_settings(settings)),
             max_call_bytes: settings.limits.diagnostics_bytes,
             max_runs: settings.limits.diagnostics_answers,
-            prices: settings.models.prices.clone(),
             max_iterations: settings.agent.max_iterations,
         }
     }
@@ -147,7 +144,7 @@ impl Recorder {
         };
         let request = (!is_written).then(|| {
             self.sent_before = call.sent_before.clone();
-            let sent = sent(&pending.request);
+            let sent = sent(&pending.request.without_files());
             RequestRecord {
                 started_at: call.started_at,
                 model: pending.request.model.clone(),
@@ -169,10 +166,8 @@ impl Recorder {
     pub fn record_input(&mut self, input: &Input) {
         if let Some(call) = &mut self.call {
             let max_bytes = self.settings.max_call_bytes + self.settings.secrets.lookahead_bytes();
-            let cost = |usage: &Usage, model: &str| {
-                let is_named = |name: &str| self.models.is_named(model, name);
-                call_cost(usage, model, &self.settings.prices, is_named)
-            };
+            let cost =
+                |usage: &Usage, model: &str| usage.cost_at(self.models.capabilities(model).prices.as_ref());
             call.record_input(input, max_bytes, cost);
         }
     }

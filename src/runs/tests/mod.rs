@@ -25,12 +25,20 @@ pub(super) async fn runs_with(tools: ToolRegistry) -> (tempfile::TempDir, Runs) 
     let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
     let models = Arc::new(Models::new(ModelsConfig::default()));
+    let files = Files::open(
+        folder.path(),
+        storage.clone(),
+        journal.clone(),
+        &Settings::default(),
+    )
+    .unwrap();
     let runs = Runs::new(
         storage,
         journal,
         models,
         tools,
         Pages::new(0),
+        files,
         &Settings::default(),
     );
     (folder, runs)
@@ -42,7 +50,9 @@ pub(super) fn hello() -> SendMessage {
         conversation_id: ConversationId::new(),
         user_message_id: MessageId::new(),
         text: "hello".into(),
+        files: Vec::new(),
         model: Some("parlor/tour".into()),
+        replaces: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

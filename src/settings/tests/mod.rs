@@ -73,6 +73,7 @@ fn openai_variables_define_an_endpoint() {
         models: Vec::new(),
         context_window: None,
         context_windows: BTreeMap::new(),
+        capabilities: BTreeMap::new(),
         lists_all_models: true,
         dialect: Dialect::default(),
         prompt: PromptLength::Auto,
@@ -217,6 +218,14 @@ fn names_unusable_settings() {
         (
             "[server]\naddr = '0.0.0.0:8080'",
             "can be reached from other machines",
+        ),
+        ("[accounts]\nauth = 'proxy'", "server.proxies names no proxy"),
+        ("[accounts]\nauth = 'oidc'", "unknown variant `oidc`"),
+        ("[accounts]\nuser_header = 'a b'", "is not the name of a header"),
+        ("[accounts]\nsign_in_attempts = 0", "accounts.sign_in_attempts"),
+        (
+            "[server]\nproxies = ['proxy.example']",
+            "neither an address nor a network",
         ),
         ("[server]\nadr = '127.0.0.1:8080'", "unknown field `adr`"),
         ("[timeouts]\nsilence = '0s'", "silence = '0s'"),
@@ -401,6 +410,10 @@ fn rejects_numbers_out_of_range() {
             "the setting limits.request_bytes_per_second is 0; it must be from 1 to 1000000000",
         ),
         (
+            "[limits]\nmessage_bytes = 0\n".into(),
+            "the setting limits.message_bytes is 0; it must be from 1 to 1000000000",
+        ),
+        (
             "[agent]\nrepetitions = 2\n".into(),
             "the setting agent.repetitions is 2; it must be from 3 to 100",
         ),
@@ -426,4 +439,22 @@ fn reads_endpoint_context_windows_and_dialect() {
             ..Dialect::default()
         }
     );
+}
+
+#[test]
+fn accounts_allow_any_address() {
+    let elsewhere = "[server]\naddr = '0.0.0.0:8080'\nproxies = ['10.0.0.1', 'fd00::/8']";
+    for mode in ["password", "proxy"] {
+        let settings = read_settings(elsewhere, &[("PARLOR_AUTH", mode)]).unwrap();
+        assert_eq!(settings.server.addr.port(), 8080);
+    }
+    let file = format!("{elsewhere}\n[accounts]\nauth = 'password'");
+    assert!(read_settings(&file, &[]).is_ok());
+    let error = read_settings(&file, &[("PARLOR_AUTH", "none")]).unwrap_err();
+    assert!(
+        error.to_string().contains("can be reached from other machines"),
+        "{error}"
+    );
+    let error = read_settings(&file, &[("PARLOR_AUTH", "ldap")]).unwrap_err();
+    assert!(error.to_string().contains("none, password or proxy"), "{error}");
 }

@@ -109,3 +109,200 @@ pub async fn deleted_data_does_not_come_back(backend: &dyn Backend) {
         "{log:?}"
     );
 }
+
+fn hide(conversation_id: ConversationId, message_id: MessageId) -> Change {
+    Change::HideMessage {
+        user_id: TEST_USER,
+        conversation_id,
+        message_id,
+        hidden_at: NOON,
+    }
+}
+
+fn restore(conversation_id: ConversationId, message_id: MessageId) -> Change {
+    Change::RestoreMessage {
+        user_id: TEST_USER,
+        conversation_id,
+        message_id,
+    }
+}
+
+fn erase(conversation_id: ConversationId, message_id: MessageId) -> Change {
+    Change::EraseMessage {
+        user_id: TEST_USER,
+        conversation_id,
+        message_id,
+        hidden_at: NOON,
+    }
+}
+
+pub async fn hidden_message_is_restored_or_erased(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let id = ConversationId::new();
+    let turns = ["kept", "a secret", "a later secret"].map(|text| new_turn(TEST_USER, id, text));
+    for turn in &turns {
+        commit_one(&*storage, &turn.change).await.unwrap();
+        assert_eq!(
+            commit_one(&*storage, &hide(id, turn.user_message_id)).await,
+            Err(ChangeRejection::RunActive)
+        );
+        commit_one(
+            &*storage,
+            &answer_run(turn.run, "the answer", RunStatus::Complete),
+        )
+        .await
+        .unwrap();
+    }
+    let all = full_transcript(&*storage, id).await.unwrap();
+    let [first, second, third] = &turns;
+    let answer = hide(id, second.run.message_id);
+    assert_eq!(
+        commit_one(&*storage, &answer).await,
+        Err(ChangeRejection::NotFound)
+    );
+
+    let hidden = commit_and_fold(&*storage, id, &hide(id, second.user_message_id)).await;
+    assert_eq!(hidden.messages, all.messages[..2]);
+    assert_eq!(hidden.active_leaf, Some(first.run.message_id));
+    let keys: Vec<_> = storage.hidden_messages().await.unwrap();
+    assert_eq!(keys, [((TEST_USER, id, second.user_message_id), NOON)]);
+    // Repeated, it changes nothing.
+    let again = commit_and_fold(&*storage, id, &hide(id, second.user_message_id)).await;
+    assert_eq!(again.as_of, hidden.as_of);
+
+    commit_one(&*storage, &restore(id, second.user_message_id))
+        .await
+        .unwrap();
+    let restored = full_transcript(&*storage, id).await.unwrap();
+    assert_eq!(
+        (&restored.messages, restored.active_leaf),
+        (&all.messages, all.active_leaf)
+    );
+    // A message that is shown is not erased.
+    commit_one(&*storage, &erase(id, second.user_message_id))
+        .await
+        .unwrap();
+    assert_eq!(
+        full_transcript(&*storage, id).await.unwrap().messages,
+        all.messages
+    );
+
+    commit_one(&*storage, &hide(id, second.user_message_id))
+        .await
+        .unwrap();
+    // The time of an earlier deletion, which was undone, is over.
+    let outdated = Change::EraseMessage {
+        user_id: TEST_USER,
+        conversation_id: id,
+        message_id: second.user_message_id,
+        hidden_at: Timestamp(NOON.0 - 1),
+    };
+    assert_eq!(commit_one(&*storage, &outdated).await, Ok(Outcome::Done));
+    reject_changes_of_hidden(&*storage, id, second, third).await;
+    let erased = commit_one(&*storage, &erase(id, second.user_message_id)).await;
+    assert_eq!(erased, Ok(Outcome::DataDeleted));
+    assert_eq!(
+        full_transcript(&*storage, id).await.unwrap().messages,
+        all.messages[..2]
+    );
+    let log = serde_json::to_string(&read_log(&*storage, TEST_USER).await).unwrap();
+    assert!(
+        log.contains("kept") && !log.contains("a secret") && !log.contains("a later secret"),
+        "{log}"
+    );
+    let run = storage.run(TEST_USER, third.run.message_id).await.unwrap();
+    assert_eq!(run, None);
+    let late = restore(id, second.user_message_id);
+    assert_eq!(commit_one(&*storage, &late).await, Err(ChangeRejection::NotFound));
+    // The conversation goes on, also after its first message is gone.
+    commit_one(&*storage, &hide(id, first.user_message_id))
+        .await
+        .unwrap();
+    let next = new_turn(TEST_USER, id, "next");
+    commit_one(&*storage, &next.change).await.unwrap();
+    commit_one(&*storage, &erase(id, first.user_message_id))
+        .await
+        .unwrap();
+    let left = full_transcript(&*storage, id).await.unwrap();
+    let ids: Vec<_> = left.messages.iter().map(|message| message.id).collect();
+    assert_eq!(ids, [next.user_message_id, next.run.message_id]);
+    // The title was the beginning of the first message.
+    let log = serde_json::to_string(&read_log(&*storage, TEST_USER).await).unwrap();
+    assert!(!log.contains("kept"), "{log}");
+    let page = storage.conversations(TEST_USER, None, 10).await.unwrap();
+    assert_eq!(page.conversations[0].title, "next");
+}
+
+/// Asserts that nothing below a hidden message can be changed: the change would be erased with it.
+async fn reject_changes_of_hidden(
+    storage: &dyn Storage,
+    id: ConversationId,
+    hidden: &TestTurn,
+    below: &TestTurn,
+) {
+    let mut version = new_turn(TEST_USER, id, "another version");
+    if let Change::SendMessage { intent, .. } = &mut version.change {
+        intent.replaces = Some(below.user_message_id);
+    }
+    let regenerate = regenerate(below.run, version.run);
+    let select = Change::SelectBranch {
+        user_id: TEST_USER,
+        conversation_id: id,
+        through: below.run.message_id,
+    };
+    for change in [version.change, regenerate, select] {
+        assert_eq!(
+            commit_one(storage, &change).await,
+            Err(ChangeRejection::NotFound),
+            "{change:?}"
+        );
+    }
+    // Deleted too, it stays hidden with the message before it.
+    commit_one(storage, &hide(id, below.user_message_id))
+        .await
+        .unwrap();
+    let early = restore(id, below.user_message_id);
+    assert_eq!(commit_one(storage, &early).await, Err(ChangeRejection::NotFound));
+    let keys = storage.hidden_messages().await.unwrap();
+    let is_hidden = |message| keys.contains(&((TEST_USER, id, message), NOON));
+    assert!(is_hidden(hidden.user_message_id) && is_hidden(below.user_message_id));
+}
+
+pub async fn deleting_a_version_shows_the_other(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let id = ConversationId::new();
+    let first = new_turn(TEST_USER, id, "first");
+    let mut version = new_turn(TEST_USER, id, "another version");
+    if let Change::SendMessage { intent, .. } = &mut version.change {
+        intent.replaces = Some(first.user_message_id);
+    }
+    for turn in [&first, &version] {
+        commit_one(&*storage, &turn.change).await.unwrap();
+        commit_one(&*storage, &end_run(turn.run, "answer")).await.unwrap();
+    }
+    commit_one(&*storage, &hide(id, version.user_message_id))
+        .await
+        .unwrap();
+    let shown = full_transcript(&*storage, id).await.unwrap();
+    assert_eq!(shown.active_leaf, Some(first.run.message_id));
+    assert_eq!(shown.siblings(&shown.messages[0]), [first.user_message_id]);
+    let select = Change::SelectBranch {
+        user_id: TEST_USER,
+        conversation_id: id,
+        through: version.user_message_id,
+    };
+    assert_eq!(
+        commit_one(&*storage, &select).await,
+        Err(ChangeRejection::NotFound)
+    );
+    // A version that is not shown is deleted without moving the branch.
+    commit_one(&*storage, &restore(id, version.user_message_id))
+        .await
+        .unwrap();
+    commit_one(&*storage, &hide(id, first.user_message_id))
+        .await
+        .unwrap();
+    let shown = full_transcript(&*storage, id).await.unwrap();
+    assert_eq!(shown.active_leaf, Some(version.run.message_id));
+    assert_eq!(shown.siblings(&shown.messages[0]), [version.user_message_id]);
+}

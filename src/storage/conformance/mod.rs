@@ -1,8 +1,11 @@
 //! The conformance suite of storage: cases that every backend must pass. The last lines of this file name the
 //! backends.
 
+mod accounts;
+mod branching;
 mod conversation_lists;
 mod deletion;
+mod files;
 mod literature;
 mod log;
 mod memories;
@@ -12,13 +15,14 @@ mod output;
 mod pages;
 mod parameters;
 mod personal;
+mod queue;
 mod run_contexts;
 mod suggestions;
+mod token_totals;
 mod turns;
 
 use std::{collections::HashMap, path::Path, sync::Arc};
 
-use bytes::Bytes;
 use tempfile::TempDir;
 
 use super::*;
@@ -85,7 +89,9 @@ fn new_turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Tes
         conversation_id,
         user_message_id: MessageId::new(),
         text: text.into(),
+        files: Vec::new(),
         model: Some("x/m".into()),
+        replaces: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,
@@ -141,6 +147,28 @@ fn end_run(run: RunKey, answer: &str) -> Change {
     }
 }
 
+/// As [`end_run`], with the answer in the log and another status.
+fn answer_run(run: RunKey, answer: &str, status: RunStatus) -> Change {
+    let end = EventBody::run_ended(status, None, NOON, 0);
+    let mut message = answer_message(answer);
+    transcript::apply_to_run(&mut message, &end);
+    Change::EndRun {
+        run,
+        events: vec![text(0, answer), end],
+        message,
+    }
+}
+
+/// Commits a change and compares the folded log with the stored conversation. Returns that.
+async fn commit_and_fold(storage: &dyn Storage, id: ConversationId, change: &Change) -> Transcript {
+    commit_one(storage, change).await.expect("the change is accepted");
+    let stored = full_transcript(storage, id).await.expect("it is there");
+    let mut folded = folded_transcript(storage, id).await;
+    folded.truncate_to_newest(usize::MAX);
+    assert_eq!(stored, folded, "after {change:?}");
+    stored
+}
+
 async fn commit_one(storage: &dyn Storage, change: &Change) -> Result<Outcome, ChangeRejection> {
     storage
         .commit(NOON, std::slice::from_ref(change))
@@ -183,6 +211,20 @@ async fn folded_transcript(storage: &dyn Storage, conversation_id: ConversationI
 macro_rules! conformance_tests {
     ($suite:ident, $backend:expr) => {
         conformance_tests! { $suite, $backend,
+            branching {
+                a_branch_is_a_copy_of_its_own,
+                a_question_is_where_its_branch_ends,
+                only_ended_shown_messages_are_copied,
+            }
+            accounts {
+                only_the_first_account_is_set_up,
+                a_session_lives_until_it_is_ended,
+                signing_in_replaces_the_earlier_session,
+                an_invitation_is_used_up_once,
+                a_new_password_ends_sessions_and_links,
+                deleting_a_user_leaves_the_others,
+                a_disabled_account_has_no_sessions,
+            }
             conversation_lists {
                 pages_the_list_by_newest_activity,
                 an_ended_run_is_unseen_until_read,
@@ -190,6 +232,8 @@ macro_rules! conformance_tests {
             deletion {
                 deleting_a_conversation_leaves_only_positions,
                 deleted_data_does_not_come_back,
+                hidden_message_is_restored_or_erased,
+                deleting_a_version_shows_the_other,
             }
             literature {
                 stored_library_equals_the_replayed_one,
@@ -218,6 +262,12 @@ macro_rules! conformance_tests {
             opaque {
                 run_context_has_opaque_data_of_its_branch,
             }
+            files {
+                files_belong_to_one_message,
+                versions_share_contents_until_the_last_is_deleted,
+                queued_files_stay_until_removed,
+                unsent_uploads_expire,
+            }
             output {
                 stored_output_is_not_folded_again,
                 ending_a_run_deletes_unshown_artifacts,
@@ -240,6 +290,12 @@ macro_rules! conformance_tests {
                 token_use_is_recorded_without_an_event,
                 tokens_are_separate_per_user,
             }
+            queue {
+                queued_message_becomes_one_user_message,
+                folded_queue_equals_the_stored_one,
+                only_a_complete_run_releases_the_queue,
+                queues_are_limited_and_private,
+            }
             run_contexts {
                 run_context_has_all_of_its_user,
                 payloads_are_limited_by_total_bytes,
@@ -250,12 +306,16 @@ macro_rules! conformance_tests {
                 an_action_is_taken_once,
                 suggestions_belong_to_their_user_and_conversation,
             }
+            token_totals {
+                every_answer_of_a_conversation_counts,
+            }
             turns {
                 a_repeated_intent_is_applied_once,
                 a_second_active_run_is_rejected_alone,
                 regenerating_shows_a_new_sibling,
                 other_users_data_is_not_found,
                 only_a_cut_off_last_answer_continues,
+                another_version_of_a_message_is_a_sibling,
             }
         }
     };

@@ -1,6 +1,6 @@
 //! The output of runs: text, payloads and files.
 
-use super::*;
+use super::{files::image_file, *};
 
 pub async fn stored_output_is_not_folded_again(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
@@ -46,7 +46,10 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
         summary: id.into(),
         data: crate::protocol::RawJson::parse_or_quote("[]"),
     };
-    let (shown, unseen) = (image_attachment(), image_attachment());
+    let (shown, unseen) = (
+        image_file(TEST_USER, run.conversation_id),
+        image_file(TEST_USER, run.conversation_id),
+    );
     for change in [
         Change::StorePayload {
             run,
@@ -117,13 +120,10 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
         assert_eq!(kept.is_some(), is_kept, "{id}");
     }
     let (shown_id, unseen_id) = (shown.attachment.id, unseen.attachment.id);
+    assert_eq!(storage.file(TEST_USER, shown_id).await.unwrap(), Some(shown));
+    assert_eq!(storage.file(TEST_USER, unseen_id).await.unwrap(), None);
     assert_eq!(
-        storage.attachment(TEST_USER, shown_id).await.unwrap(),
-        Some(shown)
-    );
-    assert_eq!(storage.attachment(TEST_USER, unseen_id).await.unwrap(), None);
-    assert_eq!(
-        storage.attachment(other_user(), shown_id).await.unwrap(),
+        storage.file(other_user(), shown_id).await.unwrap(),
         None,
         "somebody else's"
     );
@@ -138,18 +138,5 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     )
     .await
     .unwrap();
-    assert_eq!(storage.attachment(TEST_USER, shown_id).await.unwrap(), None);
-}
-
-/// Returns a file that a tool produced.
-fn image_attachment() -> StoredAttachment {
-    StoredAttachment {
-        attachment: Attachment {
-            id: AttachmentId::new(),
-            name: "map.png".into(),
-            media_type: "image/png".into(),
-            bytes: 3,
-        },
-        data: Bytes::from_static(b"map"),
-    }
+    assert_eq!(storage.file(TEST_USER, shown_id).await.unwrap(), None);
 }

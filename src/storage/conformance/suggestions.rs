@@ -176,7 +176,14 @@ pub async fn button_message_stores_the_suggested_action(backend: &dyn Backend) {
         data: offered.data,
     };
     let text = "Pay".into();
-    assert_eq!(message.body, MessageBody::User { text, interaction });
+    assert_eq!(
+        message.body,
+        MessageBody::User {
+            text,
+            files: Vec::new(),
+            interaction
+        }
+    );
 }
 
 pub async fn an_action_is_taken_once(backend: &dyn Backend) {

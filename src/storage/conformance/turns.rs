@@ -293,3 +293,71 @@ pub async fn only_a_cut_off_last_answer_continues(backend: &dyn Backend) {
         "a later message follows"
     );
 }
+
+pub async fn another_version_of_a_message_is_a_sibling(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let conversation_id = ConversationId::new();
+    let first = new_turn(TEST_USER, conversation_id, "first");
+    let second = new_turn(TEST_USER, conversation_id, "second");
+    for turn in [&first, &second] {
+        commit_one(&*storage, &turn.change).await.unwrap();
+        commit_one(&*storage, &answer_run(turn.run, "answer", RunStatus::Complete))
+            .await
+            .unwrap();
+    }
+    let version_of = |replaced, text| {
+        let mut turn = new_turn(TEST_USER, conversation_id, text);
+        if let Change::SendMessage { intent, .. } = &mut turn.change {
+            intent.replaces = Some(replaced);
+        }
+        turn
+    };
+    // Of the last message and of the first one, which has no parent.
+    for (replaced, parent, branch) in [
+        (
+            &second,
+            Some(first.run.message_id),
+            ["first", "better"].as_slice(),
+        ),
+        (&first, None, &["better"]),
+    ] {
+        let version = version_of(replaced.user_message_id, "better");
+        let stored = commit_and_fold(&*storage, conversation_id, &version.change).await;
+        let message = stored.message(version.user_message_id).unwrap();
+        assert_eq!(message.parent_id, parent);
+        assert_eq!(
+            stored.siblings(message),
+            [replaced.user_message_id, version.user_message_id]
+        );
+        let texts: Vec<_> = stored
+            .shown_branch()
+            .into_iter()
+            .filter_map(|message| match &message.body {
+                MessageBody::User { text, .. } => Some(&**text),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(texts, branch);
+        commit_one(&*storage, &answer_run(version.run, "answer", RunStatus::Complete))
+            .await
+            .unwrap();
+    }
+    // The other versions are one choice away.
+    let select = Change::SelectBranch {
+        user_id: TEST_USER,
+        conversation_id,
+        through: first.user_message_id,
+    };
+    commit_one(&*storage, &select).await.unwrap();
+    let shown = full_transcript(&*storage, conversation_id).await.unwrap();
+    let ids = shown.shown_branch().into_iter().map(|message| message.id);
+    let first_two = [first.user_message_id, first.run.message_id];
+    assert_eq!(ids.take(2).collect::<Vec<_>>(), first_two);
+    // Neither an answer nor a message of another conversation has versions by the user.
+    let elsewhere = new_turn(TEST_USER, ConversationId::new(), "elsewhere");
+    commit_one(&*storage, &elsewhere.change).await.unwrap();
+    for replaced in [first.run.message_id, elsewhere.user_message_id, MessageId::new()] {
+        let rejected = commit_one(&*storage, &version_of(replaced, "no").change).await;
+        assert_eq!(rejected, Err(ChangeRejection::NotFound));
+    }
+}

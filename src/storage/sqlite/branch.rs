@@ -10,12 +10,13 @@ use crate::{
 };
 
 /// The parent of the message `m` of a user (`?1`) in a conversation (`?2`). If there is no such message, or it
-/// is not an earlier one, the message before `m` in the conversation. A parent is always created before its
+/// is not an earlier one of it, the message before `m` in the conversation. A parent is always created before its
 /// child, so no damaged link makes a circle.
 macro_rules! nearest_parent {
     () => {
         "CASE WHEN m.parent_id IS NOT NULL THEN coalesce( \
-             (SELECT p.id FROM messages p WHERE p.user_id = ?1 AND p.id = m.parent_id AND p.position < m.position), \
+             (SELECT p.id FROM messages p WHERE p.user_id = ?1 AND p.conversation_id = ?2 AND p.id = m.parent_id \
+                 AND p.position < m.position), \
              (SELECT p.id FROM messages p WHERE p.user_id = ?1 AND p.conversation_id = ?2 AND p.position < m.position \
                  ORDER BY p.position DESC LIMIT 1)) END"
     };
@@ -46,7 +47,7 @@ pub(super) const SELECT_BRANCH: &str = concat!(
          SELECT m.id, ",
     nearest_parent!(),
     ", m.position, b.messages + 1, b.bytes + octet_length(m.body) \
-             FROM branch b JOIN messages m ON m.user_id = ?1 AND m.id = b.nearest \
+             FROM branch b JOIN messages m ON m.user_id = ?1 AND m.conversation_id = ?2 AND m.id = b.nearest \
              WHERE (b.messages < ?4 AND b.bytes < ?5) \
                  OR b.position > (SELECT position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?6)) \
      SELECT m.id, m.parent_id, branch.nearest, m.created_at, m.body FROM branch JOIN messages m USING (id) WHERE m.user_id = ?1 \
@@ -77,7 +78,8 @@ pub(super) async fn parent(
     Ok(link.flatten().map(|link| link.parent))
 }
 
-/// Returns a page of the branch that ends with `leaf`. A message with a damaged link is marked as damaged.
+/// Returns a page of the branch that ends with `leaf`. An answer with a damaged link is marked as damaged; a question
+/// has no mark and stays as it is.
 pub(super) async fn read_branch(
     connection: &mut SqliteConnection,
     (user_id, conversation_id): (UserId, ConversationId),
@@ -101,8 +103,8 @@ pub(super) async fn read_branch(
         };
         let mut message = read_message(&mut *connection, row, link.id).await?;
         message.parent_id = link.parent.or_else(|| messages.last().map(|parent| parent.id));
-        if link.is_damaged {
-            mark_damaged(&mut message);
+        if let (true, MessageBody::Assistant(answer)) = (link.is_damaged, &mut message.body) {
+            answer.error = Some(RunError::damaged(link.id));
         }
         messages.push(message);
     }
@@ -147,13 +149,5 @@ impl Link {
             parent,
             is_damaged: own.is_none() || is_parent_damaged,
         }))
-    }
-}
-
-/// Marks a message whose content can be read and whose place is uncertain.
-fn mark_damaged(message: &mut Message) {
-    match &mut message.body {
-        MessageBody::Assistant(answer) => answer.error = Some(RunError::damaged(message.id)),
-        body => *body = MessageBody::Damaged,
     }
 }

@@ -47,12 +47,12 @@ pub(super) async fn find_damage(
 async fn check_tables(connection: &mut SqliteConnection) -> Result<Vec<String>, StorageError> {
     let mut found = Vec::new();
     let tables = sqlx::query_scalar::<_, String>(SELECT_TABLES).fetch_all(&mut *connection);
-    for table in collect_damage(tables.await, &mut found)? {
+    for table in collect_damage("the list of tables", tables.await, &mut found)? {
         let began = Instant::now();
         // Table names come from the migrations only.
         let check = format!("PRAGMA quick_check('{}')", table.replace('\'', "''"));
         let lines = sqlx::query_scalar::<_, String>(AssertSqlSafe(check)).fetch_all(&mut *connection);
-        let lines = collect_damage(lines.await, &mut found)?;
+        let lines = collect_damage(&table, lines.await, &mut found)?;
         found.extend(lines.into_iter().filter(|line| line != "ok"));
         if found.len() >= MAX_REPORTED_DAMAGE {
             found.truncate(MAX_REPORTED_DAMAGE);
@@ -63,15 +63,16 @@ async fn check_tables(connection: &mut SqliteConnection) -> Result<Vec<String>, 
     Ok(found)
 }
 
-/// Returns the query's result. On damage, adds it to `found` and returns nothing.
+/// Returns the result of a query about `place`. On damage, adds it to `found` and returns nothing.
 fn collect_damage(
+    place: &str,
     read: Result<Vec<String>, sqlx::Error>,
     found: &mut Vec<String>,
 ) -> Result<Vec<String>, StorageError> {
     read.map_err(StorageError::from)
         .or_else(|error| match error.kind() {
             StorageErrorKind::Damaged => {
-                found.push(error.to_string());
+                found.push(format!("{place}: {error}"));
                 Ok(Vec::new())
             }
             _ => Err(error),

@@ -4,7 +4,7 @@
 use std::{
     ffi::OsStr,
     fs::{self, File, OpenOptions, TryLockError},
-    io,
+    io::{self, Write},
     path::Path,
 };
 
@@ -14,6 +14,12 @@ use crate::storage::StorageError;
 /// The file in the data folder that is locked while a Parlor process uses it.
 const LOCK_FILE_NAME: &str = "parlor.lock";
 
+/// The folder of the users' files.
+const FILES_FOLDER_NAME: &str = "files";
+
+/// The content of the lock file beside a database.
+const DATABASE_NOTE: &[u8] = b"parlor.db\n";
+
 /// The suffixes of SQLite's own files beside the database.
 const SQLITE_FILE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
@@ -21,10 +27,45 @@ const SQLITE_FILE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 #[derive(Debug)]
 pub(super) struct DataFolderLock {
     /// True if the lock file existed before: Parlor has used the folder.
-    pub was_used: bool,
-    _file: File,
+    was_used: bool,
+    /// True if the lock file says that there was a database.
+    had_database: bool,
+    file: File,
     /// The folder itself: unlike the lock file, it can't be deleted while the data remains.
-    _folder: Option<File>,
+    folder: Option<File>,
+}
+
+impl Drop for DataFolderLock {
+    /// Unlocks explicitly. Closing the files is not enough: a child process that has just been forked has them open
+    /// until it executes its program, and would keep the folder locked for the next start.
+    fn drop(&mut self) {
+        for locked in self.folder.iter().chain([&self.file]) {
+            if let Err(error) = locked.unlock() {
+                tracing::debug!(%error, "the data folder can't be unlocked before it is closed");
+            }
+        }
+    }
+}
+
+impl DataFolderLock {
+    /// Notes in the lock file that there is a database, so that its loss is noticed.
+    pub fn note_database(&self) {
+        if self.had_database {
+            return;
+        }
+        if let Err(error) = (&self.file).write_all(DATABASE_NOTE) {
+            tracing::debug!(%error, "the lock file can't be written");
+        }
+    }
+
+    /// Opens the locked files once more, as forking does.
+    #[cfg(test)]
+    pub fn duplicate_files(&self) -> Vec<File> {
+        let locked = self.folder.iter().chain([&self.file]);
+        locked
+            .map(|file| file.try_clone().expect("an open file"))
+            .collect()
+    }
 }
 
 /// Creates a folder that only its owner may enter, if it does not exist.
@@ -63,8 +104,9 @@ pub(super) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError>
     match file.try_lock() {
         Ok(()) => Ok(DataFolderLock {
             was_used,
-            _file: file,
-            _folder: of_folder,
+            had_database: file.metadata().is_ok_and(|file| file.len() > 0),
+            file,
+            folder: of_folder,
         }),
         Err(TryLockError::WouldBlock) => Err(StorageError::InUse),
         Err(TryLockError::Error(error)) => Err(error.into()),
@@ -81,15 +123,16 @@ fn owner_only_options() -> OpenOptions {
 }
 
 /// Creates the database's file if it does not exist: SQLite gives its other files the same permissions.
-/// Returns true if the file was empty although the folder was used before (`was_used`) or has other files: it
-/// once had data.
+/// Returns true if the file is missing although there was a database, or empty although the folder was used before or
+/// has other files: it once had data.
 ///
 /// # Errors
 ///
 /// If SQLite would delete committed data, as it does with the write-ahead log of an empty file.
-pub(super) fn prepare_database_file(folder: &Path, was_used: bool) -> Result<bool, StorageError> {
+pub(super) fn prepare_database_file(folder: &Path, lock: &DataFolderLock) -> Result<bool, StorageError> {
     let file = folder.join(DATABASE_FILE_NAME);
-    let is_empty = fs::metadata(&file).is_ok_and(|file| file.len() == 0);
+    let is_lost = lock.had_database && !file.exists();
+    let is_empty = is_lost || fs::metadata(&file).is_ok_and(|file| file.len() == 0);
     // SQLite treats a missing file as an empty one.
     if is_empty || !file.exists() {
         let log = folder.join([DATABASE_FILE_NAME, SQLITE_FILE_SUFFIXES[0]].concat());
@@ -111,10 +154,10 @@ pub(super) fn prepare_database_file(folder: &Path, was_used: bool) -> Result<boo
     let others = others.filter(|name| !ours.contains(&name.as_os_str())).count();
     tracing::warn!(
         others,
-        was_used,
-        "parlor.db was empty: Parlor starts with no data. If there were conversations, stop Parlor and restore a backup"
+        was_used = lock.was_used,
+        "parlor.db was empty or missing: Parlor starts with no data. If there were conversations, stop Parlor and restore a backup"
     );
-    Ok(was_used || others > 0)
+    Ok(lock.was_used || others > 0)
 }
 
 /// Removes other system users' permissions from the folder and from Parlor's files in it, because
@@ -162,7 +205,7 @@ pub(super) fn make_private(_: &Path) {}
 #[cfg(unix)]
 fn owned_file_names() -> impl Iterator<Item = String> {
     let of_database = SQLITE_FILE_SUFFIXES.map(|suffix| [DATABASE_FILE_NAME, suffix].concat());
-    [LOCK_FILE_NAME, DATABASE_FILE_NAME]
+    [LOCK_FILE_NAME, DATABASE_FILE_NAME, FILES_FOLDER_NAME]
         .map(str::to_owned)
         .into_iter()
         .chain(of_database)

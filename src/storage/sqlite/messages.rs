@@ -8,13 +8,13 @@ use super::{
     branch::{self, read_branch},
     id, json, number_or_zero, optional_id, optional_position, optional_text, payloads,
     queries::{last_log_position, read_run_status},
-    read_undamaged_rows, text,
+    queue, read_undamaged_rows, text,
 };
 use crate::{
     protocol::{
         AssistantMessage, ConversationId, Event, Message, MessageBody, MessageId, OlderMessages, RunError,
         Timestamp, Transcript, UserId,
-        transcript::{self, UnloadedAnswer},
+        transcript::{self, UnloadedSibling},
     },
     storage::{
         PageSize, StorageError, StorageErrorKind,
@@ -26,10 +26,12 @@ use crate::{
 pub(super) const SELECT_UNSTORED_EVENTS: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
          AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
 
-/// The answers to the given messages, except the known ones.
-pub(super) const SELECT_OTHER_ANSWERS: &str = "SELECT m.id, m.parent_id FROM messages m JOIN runs r ON r.user_id = ?1 AND r.id = m.id \
-     WHERE m.user_id = ?1 AND m.parent_id IN (SELECT value FROM json_each(?2)) \
-         AND m.id NOT IN (SELECT value FROM json_each(?3))";
+/// The messages with the given parents, and those without a parent (`?4`: the conversation), except the known ones.
+pub(super) const SELECT_SIBLINGS: &str = "SELECT m.id, m.parent_id FROM messages m \
+     WHERE m.user_id = ?1 AND m.parent_id IN (SELECT value FROM json_each(?2)) AND m.id NOT IN (SELECT value FROM json_each(?3)) \
+         AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1) \
+     UNION ALL SELECT m.id, m.parent_id FROM messages m INDEXED BY root_messages WHERE m.user_id = ?1 AND m.conversation_id = ?4 AND m.parent_id IS NULL \
+         AND m.id NOT IN (SELECT value FROM json_each(?3)) AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)";
 
 pub(super) const SELECT_ACTIVE_RUN: &str = "SELECT m.id, m.parent_id, m.created_at, m.body FROM runs r JOIN messages m USING (id) \
      WHERE r.user_id = ?1 AND m.user_id = ?1 AND r.conversation_id = ?2 AND r.status IN ('running', 'waiting')";
@@ -43,7 +45,7 @@ pub(super) async fn transcript(
 ) -> Result<Option<Transcript>, StorageError> {
     let as_of = last_log_position(&mut *connection, user_id).await?;
     let conversation = sqlx::query(
-        "SELECT title, model, parameters, active_leaf FROM conversations WHERE user_id = ? AND id = ?",
+        "SELECT title, model, parameters, active_leaf, queue_held FROM conversations WHERE user_id = ? AND id = ?",
     )
     .bind(user_id.to_string())
     .bind(conversation_id.to_string())
@@ -73,7 +75,9 @@ pub(super) async fn transcript(
         }
     }
     let verdicts = payloads::payload_verdicts(&mut *connection, user_id, conversation_id).await?;
-    let elsewhere = unloaded_answers(connection, user_id, &messages).await?;
+    let held = number_or_zero("conversations", conversation_id, &conversation, "queue_held")? != 0;
+    let queue = queue::queue(&mut *connection, ids, held).await?;
+    let elsewhere = unloaded_siblings(connection, ids, &messages).await?;
     Ok(Some(Transcript {
         conversation_id,
         as_of,
@@ -85,6 +89,7 @@ pub(super) async fn transcript(
         elsewhere,
         active_leaf,
         verdicts,
+        queue,
         deleted: false,
     }))
 }
@@ -107,7 +112,7 @@ pub(super) async fn older_messages(
     Ok(Some(OlderMessages {
         before,
         earliest: earliest_unless_root(&messages),
-        elsewhere: unloaded_answers(connection, user_id, &messages).await?,
+        elsewhere: unloaded_siblings(connection, ids, &messages).await?,
         messages,
     }))
 }
@@ -152,24 +157,25 @@ fn earliest_unless_root(page: &[Message]) -> Option<MessageId> {
         .map(|first| first.id)
 }
 
-async fn unloaded_answers(
+async fn unloaded_siblings(
     connection: &mut SqliteConnection,
-    user_id: UserId,
+    (user_id, conversation_id): (UserId, ConversationId),
     messages: &[Message],
-) -> Result<Vec<UnloadedAnswer>, StorageError> {
-    let answers = || messages.iter().filter(|message| message.assistant().is_some());
-    let parents: Vec<MessageId> = answers().filter_map(|answer| answer.parent_id).collect();
-    let known: Vec<MessageId> = answers().map(|answer| answer.id).collect();
-    let rows = sqlx::query(SELECT_OTHER_ANSWERS)
+) -> Result<Vec<UnloadedSibling>, StorageError> {
+    let parents: Vec<MessageId> = messages.iter().filter_map(|message| message.parent_id).collect();
+    let known: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+    let has_root = messages.iter().any(|message| message.parent_id.is_none());
+    let rows = sqlx::query(SELECT_SIBLINGS)
         .bind(user_id.to_string())
         .bind(serde_json::to_string(&parents)?)
         .bind(serde_json::to_string(&known)?)
+        .bind(has_root.then(|| conversation_id.to_string()))
         .fetch_all(connection)
         .await?;
     let other = |row: &SqliteRow| {
-        Ok(UnloadedAnswer {
+        Ok(UnloadedSibling {
             id: id(row, "id")?,
-            parent_id: id(row, "parent_id")?,
+            parent_id: optional_id(row, "parent_id")?,
         })
     };
     let mut elsewhere = read_undamaged_rows("messages", "id", &rows, other)?;

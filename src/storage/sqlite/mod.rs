@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sqlx::SqlitePool;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::{
@@ -15,22 +15,25 @@ use self::{
     writer::WriteConnection,
 };
 use super::{
-    Change, CommitResult, CompletedIntent, LogPage, PageContextSnapshot, PageSize, RecordedCall, RunContext,
-    RunKey, Storage, StorageError, StoredAttachment, StoredConversation, StoredRun, TokenHash,
+    AttachmentRow, Change, CommitResult, CompletedIntent, FileLocation, LogPage, MessageKey,
+    PageContextSnapshot, PageSize, ReadyMessage, RecordedCall, RunContext, RunKey, Storage, StorageError,
+    StoredConversation, StoredFile, StoredRun, TokenHash,
 };
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, PayloadVerdict, Position, StreamId, Timestamp, Transcript, UserId,
+    OlderMessages, Parameters, Payload, PayloadVerdict, Position, StreamId, Timestamp, TokenTotals,
+    Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
 };
 
-mod attachments;
+mod accounts;
 mod branch;
 mod checkpoint;
 mod commit;
 mod damage_check;
 mod data_folder;
+mod files;
 mod literature;
 mod log_range;
 mod messages;
@@ -41,8 +44,10 @@ mod parameters;
 mod payloads;
 mod personal;
 mod queries;
+mod queue;
 mod row;
 mod run_context;
+mod token_totals;
 mod trim;
 mod writer;
 
@@ -60,8 +65,6 @@ pub struct SqliteStorage {
     readers: SqlitePool,
     /// True if the database existed and was empty although other files show that it once had data.
     lacks_earlier_data: bool,
-    /// Held as long as the data is in use.
-    _lock: Arc<data_folder::DataFolderLock>,
 }
 
 impl SqliteStorage {
@@ -155,6 +158,15 @@ impl Storage for SqliteStorage {
         payloads::payloads(&mut connection, user_id, conversation_id, ids, bytes).await
     }
 
+    async fn token_totals(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<TokenTotals, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        token_totals::token_totals(&mut tx, user_id, conversation_id).await
+    }
+
     async fn payload_verdicts(
         &self,
         user_id: UserId,
@@ -164,13 +176,28 @@ impl Storage for SqliteStorage {
         payloads::payload_verdicts(&mut tx, user_id, conversation_id).await
     }
 
-    async fn attachment(
-        &self,
-        user_id: UserId,
-        id: AttachmentId,
-    ) -> Result<Option<StoredAttachment>, StorageError> {
+    async fn file(&self, user_id: UserId, id: AttachmentId) -> Result<Option<StoredFile>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        attachments::attachment(&mut connection, user_id, id).await
+        files::file(&mut connection, user_id, id).await
+    }
+
+    async fn file_locations(&self) -> Result<Vec<FileLocation>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::file_locations(&mut connection).await
+    }
+
+    async fn deleted_files(&self) -> Result<Vec<FileLocation>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::deleted_files(&mut connection).await
+    }
+
+    async fn watch_deletions(&self) -> watch::Receiver<u64> {
+        self.writer.lock().await.deletion_count.subscribe()
+    }
+
+    async fn next_attachment_row(&self) -> Result<Option<AttachmentRow>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::next_attachment_row(&mut connection).await
     }
 
     async fn run_context(&self, run: RunKey) -> Result<Option<RunContext>, StorageError> {
@@ -297,6 +324,19 @@ impl Storage for SqliteStorage {
         Ok(row.as_ref().map(queries::read_stored_run).transpose()?.flatten())
     }
 
+    async fn ready_messages(
+        &self,
+        conversation: Option<(UserId, ConversationId)>,
+    ) -> Result<Vec<ReadyMessage>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        queue::ready_messages(&mut connection, conversation).await
+    }
+
+    async fn hidden_messages(&self) -> Result<Vec<(MessageKey, Timestamp)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        queries::hidden_messages(&mut connection).await
+    }
+
     async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let rows = sqlx::query(queries::SELECT_RUNNING_RUNS)
@@ -328,6 +368,6 @@ impl Storage for SqliteStorage {
 
     async fn close(&self) -> Result<(), StorageError> {
         self.readers.close().await;
-        self.writer.lock().await.truncate_wal().await
+        self.writer.lock().await.close().await
     }
 }

@@ -56,7 +56,7 @@ impl SqliteStorage {
         data_folder::create_folder(folder)?;
         let lock = data_folder::lock_folder(folder)?;
         data_folder::make_private(folder);
-        let lacks_earlier_data = data_folder::prepare_database_file(folder, lock.was_used)?;
+        let lacks_earlier_data = data_folder::prepare_database_file(folder, &lock)?;
         let options = SqliteConnectOptions::new()
             .filename(folder.join(DATABASE_FILE_NAME))
             .create_if_missing(true)
@@ -80,6 +80,7 @@ impl SqliteStorage {
                 MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
                 error => error.into(),
             })?;
+        lock.note_database();
         let checkpoints = options
             .clone()
             .busy_timeout(checkpoint::TRUNCATE_BUSY_TIMEOUT)
@@ -98,6 +99,7 @@ impl SqliteStorage {
             connection: Some(connection),
             orphaned_runs: HashSet::new(),
             deletion_count: deletions,
+            lock: Some(lock),
         }));
         tokio::spawn(checkpoint::run_checkpoints(
             checkpoints,
@@ -108,7 +110,6 @@ impl SqliteStorage {
             writer,
             readers,
             lacks_earlier_data,
-            _lock: Arc::new(lock),
         })
     }
 }

@@ -16,8 +16,8 @@ use crate::{
         RunStatus, Timestamp, UserId, conversation_list::ListCursor,
     },
     storage::{
-        LOG_PAGE_BYTES, LogPage, LoggedEvent, RunKey, StorageError, StoredConversation, StoredRun,
-        damage::skip_damaged,
+        LOG_PAGE_BYTES, LogPage, LoggedEvent, MessageKey, RunKey, StorageError, StoredConversation,
+        StoredRun, damage::skip_damaged,
     },
 };
 
@@ -274,4 +274,25 @@ pub(super) fn read_run_status(row: &SqliteRow, run: MessageId) -> Result<RunStat
     let status = text(row, "status")?;
     let read = serde_json::from_value(status.into()).map_err(StorageError::from);
     Ok(skip_damaged("runs", run, read)?.unwrap_or(RunStatus::Interrupted))
+}
+
+/// Returns the hidden messages of all users.
+pub(super) async fn hidden_messages(
+    connection: &mut SqliteConnection,
+) -> Result<Vec<(MessageKey, Timestamp)>, StorageError> {
+    let rows = sqlx::query("SELECT user_id, conversation_id, message_id, hidden_at FROM hidden_messages")
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("hidden_messages", "message_id", &rows, |row| {
+        let key = (
+            id(row, "user_id")?,
+            id(row, "conversation_id")?,
+            id(row, "message_id")?,
+        );
+        let name = text(row, "message_id")?;
+        Ok((
+            key,
+            Timestamp(number_or_zero("hidden_messages", name, row, "hidden_at")?),
+        ))
+    })
 }

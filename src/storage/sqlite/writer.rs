@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::watch;
 
-use super::{checkpoint, trim};
+use super::{checkpoint, data_folder::DataFolderLock, trim};
 use crate::{
     protocol::{MessageId, Timestamp},
     storage::StorageError,
@@ -22,6 +22,8 @@ pub(super) struct WriteConnection {
     pub(super) orphaned_runs: HashSet<MessageId>,
     /// The number of changes that deleted user data. Updated with each commit.
     pub(super) deletion_count: watch::Sender<u64>,
+    /// The lock on the data folder. `None` once the storage is closed: nothing can be written then.
+    pub(super) lock: Option<DataFolderLock>,
 }
 
 impl WriteConnection {
@@ -29,6 +31,7 @@ impl WriteConnection {
     pub(super) async fn take_connection(&mut self) -> Result<SqliteConnection, StorageError> {
         match self.connection.take() {
             Some(connection) => Ok(connection),
+            None if self.lock.is_none() => Err(StorageError::Closed),
             None => Ok(self.options.connect().await?),
         }
     }
@@ -50,12 +53,13 @@ impl WriteConnection {
         trimmed
     }
 
-    /// Copies all of the write-ahead log into the database file and empties it.
-    pub(super) async fn truncate_wal(&mut self) -> Result<(), StorageError> {
+    /// Copies all of the write-ahead log into the database file, empties it, and releases the data folder.
+    pub(super) async fn close(&mut self) -> Result<(), StorageError> {
         let mut connection = self.take_connection().await?;
         let copied = checkpoint::checkpoint(&mut connection, checkpoint::CHECKPOINT_TRUNCATE).await;
-        self.return_connection(copied.is_ok(), connection).await;
+        let closed = connection.close().await;
+        self.lock = None;
         copied?;
-        Ok(())
+        Ok(closed?)
     }
 }

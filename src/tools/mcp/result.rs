@@ -134,6 +134,7 @@ mod tests {
                    A: file:///a (the first)\n[demo://t]\ninside\n[application/zip, 2 bytes, demo://b]"
                 .into(),
             payload: None,
+            known_files: Vec::new(),
             attachments: vec![
                 attachment(1, "image/png", b"hello"),
                 attachment(2, "application/octet-stream", b"hi"),

@@ -9,8 +9,8 @@ use send_wrapper::SendWrapper;
 use wasm_bindgen::{JsCast, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, IntersectionObserver,
-    IntersectionObserverEntry, PointerEvent, ResizeObserver, Text,
+    ClipboardEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement,
+    IntersectionObserver, IntersectionObserverEntry, PointerEvent, ResizeObserver, Text,
 };
 
 /// Sets the title of the page. `text` is tracked.
@@ -79,6 +79,11 @@ pub fn focus_selector(selector: &str) {
 /// Returns true if an element matches.
 pub fn exists(selector: &str) -> bool {
     matches!(document().query_selector(selector), Ok(Some(_)))
+}
+
+/// Returns the text that the user pastes.
+pub fn pasted_text(event: &ClipboardEvent) -> Option<String> {
+    event.clipboard_data()?.get_data("text/plain").ok()
 }
 
 /// Returns true if the device seems to have a hardware keyboard. Devices with a coarse pointer have one on the screen.
@@ -186,6 +191,36 @@ pub fn fit_height(area: &HtmlTextAreaElement) {
     let _ = style.set_property("height", &height);
 }
 
+/// Keeps the columns of a table as wide as they are now, in proportion, whatever rows arrive. A hidden table has no
+/// widths yet and stays as it is.
+pub fn fix_column_widths(table: &HtmlElement) {
+    let width = f64::from(table.offset_width());
+    if width == 0.0 {
+        return;
+    }
+    let mut columns = Vec::new();
+    let mut next = table.query_selector("th").ok().flatten();
+    while let Some(cell) = next {
+        next = cell.next_element_sibling();
+        if let Ok(cell) = cell.dyn_into::<HtmlElement>() {
+            let share = f64::from(cell.offset_width()) / width;
+            columns.push((cell, share));
+        }
+    }
+    for (cell, share) in columns {
+        let _ = HtmlElement::style(&cell).set_property("width", &format!("{}%", share * 100.0));
+    }
+    let style = HtmlElement::style(table);
+    let _ = style.set_property("table-layout", "fixed");
+    // A table that is wider than its box stays as wide.
+    let is_wider = table
+        .parent_element()
+        .is_some_and(|parent| width > f64::from(parent.client_width()));
+    if is_wider {
+        let _ = style.set_property("min-width", &format!("{width}px"));
+    }
+}
+
 /// Opens a modal dialog.
 pub fn show_modal(dialog: &HtmlDialogElement) {
     if !dialog.open() {
@@ -199,9 +234,18 @@ pub fn is_within(event: &Event, selector: &str) -> bool {
     target.is_some_and(|target| matches!(target.closest(selector), Ok(Some(_))))
 }
 
-/// Closes a popover. A closed one stays closed.
-pub fn close_popover(element: &HtmlElement) {
-    let _ = element.hide_popover();
+/// Scrolls the list that contains an element so that it is seen, as little as possible. The list is positioned.
+pub fn scroll_into_view(element: &HtmlElement) {
+    let Some(list) = element.offset_parent() else {
+        return;
+    };
+    let (top, height) = (element.offset_top(), element.offset_height());
+    let (seen_top, seen_height) = (list.scroll_top(), list.client_height());
+    if top < seen_top {
+        list.set_scroll_top(top);
+    } else if top + height > seen_top + seen_height {
+        list.set_scroll_top(top + height - seen_height);
+    }
 }
 
 /// An observer; disconnected when dropped.

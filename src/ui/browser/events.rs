@@ -12,7 +12,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
-use super::{PresenceEvent, StreamEvent};
+use super::{PresenceEvent, StreamEvent, has_other_user, set_signed_out};
 
 /// An open stream. Closed when dropped.
 pub struct EventStream(SendWrapper<AbortController>);
@@ -36,10 +36,13 @@ pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> Eve
         let _ = headers.set("Accept", "text/event-stream");
         init.set_headers(&headers);
     }
-    let response = window().fetch_with_str_and_init(url, &init);
+    let response = (!has_other_user()).then(|| window().fetch_with_str_and_init(url, &init));
     spawn_local(async move {
-        // The cause does not matter: the reconnect policy tries again.
-        let _ = read_stream(response, &call).await;
+        match response {
+            // The cause does not matter: the reconnect policy tries again.
+            Some(response) => drop(read_stream(response, &call).await),
+            None => set_signed_out(true),
+        }
         call(StreamEvent::Ended);
     });
     EventStream(SendWrapper::new(controller))
@@ -47,6 +50,9 @@ pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> Eve
 
 async fn read_stream(response: Promise, call: &impl Fn(StreamEvent)) -> Result<(), JsValue> {
     let response: Response = JsFuture::from(response).await?.dyn_into()?;
+    if response.ok() || response.status() == 401 {
+        set_signed_out(!response.ok());
+    }
     let Some(body) = response.body().filter(|_| response.ok()) else {
         return Ok(());
     };

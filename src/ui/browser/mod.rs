@@ -9,6 +9,8 @@ use leptos::ev::MouseEvent;
 #[cfg(feature = "hydrate")]
 mod address;
 #[cfg(feature = "hydrate")]
+mod documents;
+#[cfg(feature = "hydrate")]
 mod dom;
 #[cfg(feature = "hydrate")]
 mod erase;
@@ -17,11 +19,22 @@ mod events;
 #[cfg(feature = "hydrate")]
 mod notification;
 #[cfg(feature = "hydrate")]
+mod popovers;
+#[cfg(feature = "hydrate")]
+mod selection;
+#[cfg(feature = "hydrate")]
 mod storage;
 #[cfg(feature = "hydrate")]
 mod time;
 #[cfg(feature = "hydrate")]
-pub use self::{address::*, dom::*, erase::*, events::*, notification::*, storage::*, time::*};
+mod upload;
+#[cfg(feature = "hydrate")]
+mod user;
+#[cfg(feature = "hydrate")]
+pub use self::{
+    address::*, documents::*, dom::*, erase::*, events::*, notification::*, popovers::*, selection::*,
+    storage::*, time::*, upload::*, user::*,
+};
 
 #[cfg(not(feature = "hydrate"))]
 mod stub;

@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
+use super::page_user;
 use leptos::prelude::{document, window};
 use web_sys::Storage;
 
@@ -14,8 +15,23 @@ fn local_storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
+/// The key that all users of a browser share, since a script reads it before the first paint.
+const SHARED_KEY: &str = "parlor-theme";
+
+/// Returns a key of the page's user: people who share a browser must not see each other's drafts.
+fn own_key(key: &str) -> String {
+    match page_user().filter(|_| key != SHARED_KEY) {
+        Some(user) => [&user, "/", key].concat(),
+        None => key.to_owned(),
+    }
+}
+
 /// The value of a key.
 pub fn storage_get(key: &str) -> Option<String> {
+    get(&own_key(key))
+}
+
+fn get(key: &str) -> Option<String> {
     let value = local_storage().and_then(|storage| storage.get_item(key).ok().flatten());
     value.or_else(|| FALLBACK.with_borrow(|memory| memory.get(key).cloned()))
 }
@@ -27,14 +43,16 @@ pub fn storage_get_all(prefix: &str) -> Vec<String> {
         let count = storage.length().unwrap_or_default();
         keys.extend((0..count).filter_map(|index| storage.key(index).ok().flatten()));
     }
+    let prefix = own_key(prefix);
     keys.iter()
-        .filter(|key| key.starts_with(prefix))
-        .filter_map(|key| storage_get(key))
+        .filter(|key| key.starts_with(&prefix))
+        .filter_map(|key| get(key))
         .collect()
 }
 
 /// Stores a value under a key, or removes it.
 pub fn storage_set(key: &str, value: Option<&str>) {
+    let key = &*own_key(key);
     let is_stored = local_storage().is_some_and(|storage| match value {
         Some(value) => storage.set_item(key, value).is_ok(),
         None => storage.remove_item(key).is_ok(),
@@ -45,13 +63,13 @@ pub fn storage_set(key: &str, value: Option<&str>) {
     });
 }
 
-/// Sets the page's theme; `None` follows the system.
-pub fn set_theme(theme: Option<&str>) {
+/// Sets an attribute of the page's root element, or removes it.
+pub fn set_root_attribute(name: &str, value: Option<&str>) {
     let Some(root) = document().document_element() else {
         return;
     };
-    let _ = match theme {
-        Some(theme) => root.set_attribute("data-theme", theme),
-        None => root.remove_attribute("data-theme"),
+    let _ = match value {
+        Some(value) => root.set_attribute(name, value),
+        None => root.remove_attribute(name),
     };
 }

@@ -4,7 +4,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use leptos::{
     prelude::{AnyView, IntoAny, RenderHtml},
-    web_sys::{Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, PointerEvent, Text},
+    web_sys::{
+        ClipboardEvent, DragEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlIFrameElement,
+        HtmlTextAreaElement, PointerEvent, Text,
+    },
 };
 
 use super::{NotificationPermission, PresenceEvent, StreamEvent};
@@ -51,6 +54,12 @@ pub fn set_address(_path: &str, _replace: bool) {}
 
 pub fn on_navigate(_call: impl Fn(String) + 'static) {}
 
+pub fn has_other_user() -> bool {
+    false
+}
+
+pub fn set_signed_out(_is_signed_out: bool) {}
+
 pub struct EventStream;
 
 pub fn open_event_stream(_url: &str, _call: impl Fn(StreamEvent) + 'static) -> EventStream {
@@ -83,11 +92,17 @@ pub fn storage_get_all(_prefix: &str) -> Vec<String> {
 
 pub fn storage_set(_key: &str, _value: Option<&str>) {}
 
-pub fn set_theme(_theme: Option<&str>) {}
+pub fn set_root_attribute(_name: &str, _value: Option<&str>) {}
 
 pub fn set_started() {}
 
 pub fn copy_text(_text: String, _done: impl FnOnce(bool) + 'static) {}
+
+pub fn save_file(_name: &str, _text: &str) {}
+
+pub fn show_in_frame(_frame: &HtmlIFrameElement, _page: &str) {}
+
+pub fn fix_column_widths(_table: &HtmlElement) {}
 
 pub fn append_text(_node: &Text, _more: &str) {}
 
@@ -108,6 +123,34 @@ pub fn show_modal(_dialog: &HtmlDialogElement) {}
 pub fn is_within(_event: &Event, _selector: &str) -> bool {
     false
 }
+
+pub fn is_toggled_open(_event: &Event) -> bool {
+    false
+}
+
+pub fn scroll_into_view(_element: &HtmlElement) {}
+
+pub fn show_popover(_popover: &HtmlElement, _button: &HtmlElement) {}
+
+pub fn place_popover(_popover: &HtmlElement, _button: &HtmlElement) {}
+
+pub fn place_opened(_event: &Event) {}
+
+pub fn move_focus(_element: &HtmlElement, _step: i32) {}
+
+pub struct SelectionWatch;
+
+pub fn on_selection_change(_call: impl Fn() + 'static) -> SelectionWatch {
+    SelectionWatch
+}
+
+pub fn selected_text(_selector: &str) -> Option<String> {
+    None
+}
+
+pub fn place_at_selection(_element: &HtmlElement) {}
+
+pub fn append_to_field(_selector: &str, _text: &str) {}
 
 pub fn close_popover(_element: &HtmlElement) {}
 
@@ -145,6 +188,49 @@ pub fn has_focus_in(_selector: &str) -> bool {
 }
 
 pub fn focus_after_removal() {}
+
+pub fn pasted_text(_event: &ClipboardEvent) -> Option<String> {
+    None
+}
+
+#[derive(Clone, Debug)]
+pub struct LocalFile;
+
+impl LocalFile {
+    pub fn name(&self) -> String {
+        String::new()
+    }
+}
+
+pub fn pasted_files(_event: &ClipboardEvent) -> Vec<LocalFile> {
+    Vec::new()
+}
+
+pub fn dropped_files(_event: &DragEvent) -> Vec<LocalFile> {
+    Vec::new()
+}
+
+pub fn has_files(_event: &DragEvent) -> bool {
+    false
+}
+
+pub fn chosen_files(_event: &Event) -> Vec<LocalFile> {
+    Vec::new()
+}
+
+pub fn open_picker(_selector: &str) {}
+
+#[derive(Debug)]
+pub struct Upload;
+
+pub fn upload(
+    _url: &str,
+    _file: &LocalFile,
+    _on_progress: impl Fn(f64) + 'static,
+    _on_end: impl FnOnce(u16, String) + 'static,
+) -> Option<Upload> {
+    None
+}
 
 pub fn has_hardware_keyboard() -> bool {
     true

@@ -9,7 +9,13 @@ const COPIED_NOTICE_MS: f64 = 2000.0;
 
 /// Copies a text to the clipboard and announces it, visibly and to screen readers.
 #[component]
-pub fn CopyButton(name: &'static str, text: impl Fn() -> String + 'static) -> impl IntoView {
+pub fn CopyButton(
+    name: &'static str,
+    /// The text beside the icon, if any.
+    #[prop(optional, into)]
+    label: Option<&'static str>,
+    text: impl Fn() -> String + 'static,
+) -> impl IntoView {
     let toasts = use_context::<Toasts>();
     // A counter, so that the end of an earlier "Copied" does not end a later one.
     let copied = RwSignal::new(0_u32);
@@ -38,9 +44,14 @@ pub fn CopyButton(name: &'static str, text: impl Fn() -> String + 'static) -> im
     };
     let done = move || copied.get() > 0;
     let name = move || if done() { "Copied" } else { name };
+    let class = if label.is_some() {
+        "button needs-script"
+    } else {
+        "icon-button needs-script"
+    };
     view! {
-        <button type="button" class="icon-button needs-script" aria-label=name title=name on:click=copy>
-            {move || if done() { icons::check() } else { icons::copy() }}
+        <button type="button" class=class aria-label=name title=name on:click=copy>
+            {move || if done() { icons::check() } else { icons::copy() }} {label}
         </button>
         <span class="visually-hidden" role="status">{move || done().then_some("Copied")}</span>
     }

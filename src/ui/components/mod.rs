@@ -3,6 +3,7 @@
 pub mod confirm;
 pub mod copy;
 pub mod details;
+pub mod files;
 pub mod highlight;
 pub mod icons;
 pub mod link;

@@ -1,5 +1,7 @@
 //! Toasts: short messages that disappear by themselves.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use crate::ui::{browser, components::icons, runtime::each::Each};
@@ -9,10 +11,12 @@ const TOAST_DURATION_MS: f64 = 6000.0;
 const AREA_SELECTOR: &str = ".toasts";
 
 /// One toast.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 struct Toast {
     number: u64,
     text: String,
+    /// Takes back what the toast reports.
+    undo: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 /// The toasts on the screen.
@@ -31,14 +35,22 @@ impl Toasts {
         }
     }
 
-    /// Shows a toast for a while. The same text is not shown twice at a time.
+    /// Shows a toast for a while. The same text is not shown twice at a time, unless each can be undone.
     pub fn show(self, text: impl Into<String>) {
-        let text = text.into();
+        self.add(text.into(), None);
+    }
+
+    /// Shows a toast with a button that takes back what it reports.
+    pub fn show_with_undo(self, text: impl Into<String>, undo: impl Fn() + Send + Sync + 'static) {
+        self.add(text.into(), Some(Arc::new(undo)));
+    }
+
+    fn add(self, text: String, undo: Option<Arc<dyn Fn() + Send + Sync>>) {
         self.count.update_value(|count| *count += 1);
         let number = self.count.get_value();
         self.shown.update(|toasts| {
-            toasts.retain(|toast| toast.text != text);
-            toasts.push(Toast { number, text });
+            toasts.retain(|toast| toast.text != text || toast.undo.is_some());
+            toasts.push(Toast { number, text, undo });
         });
         self.dismiss_later(number);
     }
@@ -74,6 +86,19 @@ pub fn ToastArea(toasts: Toasts) -> impl IntoView {
             <Each of=move || toasts.shown.get() key=|toast| toast.number let:toast>
                 <div class="toast">
                     <span>{toast.text}</span>
+                    {toast.undo.map(|undo| view! {
+                        <button
+                            type="button"
+                            class="button"
+                            on:click=move |_| {
+                                undo();
+                                toasts.dismiss(toast.number);
+                                browser::focus_after_removal();
+                            }
+                        >
+                            "Undo"
+                        </button>
+                    })}
                     <button
                         type="button"
                         class="icon-button"

@@ -1,59 +1,90 @@
 //! The composer: the message input. A plain form without scripts; with them, one box for all conversations, each with
 //! its draft.
 
+mod files;
 mod gauge;
+mod model_list;
+mod model_row;
 mod parameters;
+mod pastes;
 mod picker;
+mod queue;
 mod search;
+mod thinking;
 
-use leptos::{ev, html, prelude::*};
+pub use self::{model_list::ModelDialog, queue::load_queue};
+
+use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use self::{
+    files::{AttachButton, DropTarget, FileChips},
     gauge::Gauge,
     parameters::{ParametersButton, ParametersDialog},
+    pastes::{PasteChips, Pastes},
     picker::{EndpointProblems, ModelPicker},
+    queue::Queue,
     search::SearchToggle,
+    thinking::ThinkingNote,
 };
 use crate::ui::{
     browser,
-    components::{icons, toast::use_toasts},
+    components::icons,
     runtime::{erase::Erase, when::When},
     state::{
         ConversationPhase, drafts, route::Route, snapshot::FormIds, tray::use_tray, use_conversations,
-        use_models, use_navigation, use_outbox, use_run_intents,
+        use_models, use_navigation, use_next_message, use_outbox, use_run_intents,
     },
 };
 
 /// The box, the model, and *Send*, which is *Stop* while a run is active in this conversation.
 #[component]
 pub fn Composer() -> impl IntoView {
-    let (models, run_intents, outbox, toasts) = (use_models(), use_run_intents(), use_outbox(), use_toasts());
+    let (models, run_intents, outbox) = (use_models(), use_run_intents(), use_outbox());
     let conversations = use_conversations();
     let chat_route = use_navigation().chat_route();
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| conversations.current_view().is_some_and(|view| view.is_busy()));
-    bind_draft(area);
+    let pastes = Pastes::new();
+    let files = use_next_message().files;
+    bind_draft(area, pastes);
+    // The route whose message is sent when its files are uploaded.
+    let waiting = RwSignal::new(None::<Route>);
+    Effect::new(move |_| register_stop_key(busy));
     // True while the parameters dialog is open.
     let is_asking = RwSignal::new(false);
 
     let send = move || {
         let Some(area) = area.get_untracked() else { return };
         let route = chat_route.get_untracked();
-        let text = area.value().trim().to_owned();
-        if text.is_empty() || !route.is_chat() {
+        let text = pastes.append_to(area.value().trim());
+        let has_files = untrack(|| files.has_files(route));
+        if text.is_empty() && !has_files || !route.is_chat() {
             return;
         }
-        if busy.get_untracked() {
-            toasts.show("The answer is still being written. Stop it, or send this when it is done.");
+        if untrack(|| files.is_uploading(route)) {
+            return waiting.set(Some(route));
+        }
+        // The list says why, and offers to retry or to remove it.
+        if untrack(|| files.has_failed(route)) {
             return;
         }
         // The message is stored in the outbox before its draft is removed.
         run_intents.send(route, text, models.requested());
         drafts::remove(route);
+        pastes.clear(route);
         area.set_value("");
         browser::fit_height(&area);
         browser::focus(&area);
     };
+    Effect::new(move |_| {
+        let route = waiting.get();
+        if let Some(route) = route.filter(|route| !files.is_uploading(*route)) {
+            waiting.set(None);
+            if route == chat_route.get_untracked() {
+                send();
+            }
+        }
+    });
     let on_key = move |event: ev::KeyboardEvent| {
         // While an input method composes, Enter belongs to it (229 is the key code in Safari).
         let composing = event.is_composing() || event.key_code() == 229;
@@ -61,6 +92,23 @@ pub fn Composer() -> impl IntoView {
         if event.key() == "Enter" && !event.shift_key() && !composing && browser::has_hardware_keyboard() {
             event.prevent_default();
             send();
+        }
+    };
+    let on_paste = move |event: ev::ClipboardEvent| {
+        let pasted = browser::pasted_files(&event);
+        let text = browser::pasted_text(&event);
+        // A spreadsheet adds a picture of its cells to their text; a file manager adds the file's name as text.
+        let is_text = text.as_deref().is_some_and(|text| {
+            let text = text.trim();
+            !text.is_empty() && pasted.iter().all(|file| file.name() != text)
+        });
+        if !pasted.is_empty() && !is_text {
+            event.prevent_default();
+            let route = chat_route.get_untracked();
+            return pasted.into_iter().for_each(|file| files.add(route, file));
+        }
+        if text.is_some_and(|text| pastes.add(chat_route.get_untracked(), text)) {
+            event.prevent_default();
         }
     };
     let on_input = move |_| {
@@ -95,10 +143,12 @@ pub fn Composer() -> impl IntoView {
                 send();
             }
         >
+            <Queue/>
             <SendError/>
+            <ThinkingNote/>
             <When when=move || busy.get()>
                 <p class="composer-note without-script">
-                    "The answer is still being written. Load the page again to see more of it."
+                    "The answer is still being written. Reload the page to see more."
                 </p>
             </When>
             <div class="composer-box">
@@ -107,6 +157,9 @@ pub fn Composer() -> impl IntoView {
                 <input type="hidden" name="conversation_id" value=conversation_id.to_string()/>
                 <input type="hidden" name="message_id" value=message_id.to_string()/>
                 <input type="hidden" name="begins" value=begins.then_some("yes")/>
+                <PasteChips pastes/>
+                <FileChips/>
+                <DropTarget/>
                 <label class="visually-hidden" for="message">"Message"</label>
                 <textarea
                     node_ref=area
@@ -117,11 +170,16 @@ pub fn Composer() -> impl IntoView {
                     dir="auto"
                     placeholder="Write a message"
                     autocomplete="off"
-                    required
+                    required=move || pastes.is_empty() && !files.has_files(chat_route.get())
+                    on:paste=on_paste
                     on:keydown=on_key
                     on:input=on_input
                 ></textarea>
+                <div class="visually-hidden" role="status">
+                    {move || waiting.get().map(|_| "The message is sent when its files are uploaded.")}
+                </div>
                 <div class="composer-bar">
+                    <AttachButton/>
                     <ModelPicker/>
                     <EndpointProblems/>
                     <ParametersButton is_asking/>
@@ -135,14 +193,35 @@ pub fn Composer() -> impl IntoView {
     }
 }
 
+/// Stops the conversation's run on Escape, unless something else closes or ends with that key.
+fn register_stop_key(busy: Memo<bool>) {
+    let (navigation, run_intents) = (use_navigation(), use_run_intents());
+    let handle = window_event_listener(ev::keydown, move |event| {
+        let is_taken = event.default_prevented()
+            || event.is_composing()
+            || browser::is_within(&event, "input, select, textarea:not(#message)")
+            || browser::exists("#panel, .tray, dialog[open], :popover-open");
+        if event.key() == "Escape"
+            && !is_taken
+            && busy.get_untracked()
+            && let Some(id) = navigation.shown_conversation()
+        {
+            run_intents.stop(id);
+        }
+    });
+    on_cleanup(move || handle.remove());
+}
+
 /// Binds the box to the draft of the current route.
-fn bind_draft(area: NodeRef<html::Textarea>) {
-    let (outbox, tray) = (use_outbox(), use_tray());
+fn bind_draft(area: NodeRef<html::Textarea>, pastes: Pastes) {
+    let (outbox, tray, files) = (use_outbox(), use_tray(), use_next_message().files);
     let chat_route = use_navigation().chat_route();
     Effect::new(move |before: Option<Route>| {
         let route = chat_route.get();
         // A returned message is a draft again.
         outbox.track_returned_messages();
+        pastes.load(route);
+        files.load(route);
         let Some(area) = area.get() else { return route };
         if before.is_none() && !area.value().is_empty() {
             // Text typed before hydration.
@@ -209,12 +288,23 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
         Some(run.to_string())
     };
     view! {
+        <When when=move || busy.get()>
+            <button
+                type="submit"
+                class="send send-later"
+                aria-label="Queue message"
+                title="Send when the answer is done"
+            >
+                {icons::send()}
+            </button>
+        </When>
         <button
             type="submit"
             class="send"
             class:send-stop=busy
             aria-label=label
-            title=label
+            title=move || if busy.get() { "Stop (Esc)" } else { "Send" }
+            aria-keyshortcuts=move || busy.get().then_some("Escape")
             name="stop"
             value=run
             formnovalidate=busy

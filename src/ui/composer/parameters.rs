@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
+use super::thinking::ThinkingFields;
 use crate::{
     protocol::ParameterInput,
     protocol::Parameters,
-    protocol::ThinkingLevel,
     ui::{
         components::confirm, components::confirm::use_modal, components::icons, runtime::erase::Erase,
         runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When,
@@ -67,7 +67,7 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
     };
     let conversation_id = here.map(|view| view.id);
     let error = RwSignal::new(None::<String>);
-    let input = RwSignal::new(before.clone());
+    let input = RwSignal::new(before);
     let close = move || confirm::close_dialog(dialog);
     let save = move |event: ev::SubmitEvent| {
         event.prevent_default();
@@ -87,14 +87,6 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
         });
     };
     let reset = move |_| input.set(ParameterInput::default());
-    let levels: Vec<_> = ThinkingLevel::ALL
-        .into_iter()
-        .map(|level| {
-            let name = level.as_str();
-            let selected = before.thinking_level == name;
-            view! { <option value=name selected=selected>{capitalize(name)}</option> }.erase()
-        })
-        .collect();
     view! {
         <dialog
             node_ref=dialog
@@ -104,7 +96,7 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
         >
             <form on:submit=save>
                 <h2 id="parameters-title">"How the model answers"</h2>
-                <p>"These settings apply to this conversation from the next message on. Empty fields use the model server’s defaults."</p>
+                <p>"For this conversation, from your next message on. Leave a field empty for the server’s default."</p>
                 <label class="field">
                     <span>"Temperature"</span>
                     <input
@@ -118,18 +110,7 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
                         }
                     />
                 </label>
-                <label class="field">
-                    <span>"Thinking"</span>
-                    <select
-                        prop:value=move || input.with(|input| input.thinking_level.clone())
-                        on:change:target=move |event| {
-                            input.update(|input| input.thinking_level = event.target().value());
-                        }
-                    >
-                        <option value="">"Model default"</option>
-                        {levels}
-                    </select>
-                </label>
+                <ThinkingFields input/>
                 <label class="field">
                     <span>"Longest answer"</span>
                     <input
@@ -156,9 +137,4 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
             </form>
         </dialog>
     }
-}
-
-fn capitalize(name: &str) -> String {
-    let (first, rest) = name.split_at(1);
-    first.to_uppercase() + rest
 }

@@ -1,68 +1,75 @@
-//! The model picker.
+//! The model picker in the composer: a button that opens the list of models.
 
-use leptos::{ev, html, prelude::*};
+use leptos::{html, prelude::*};
 
+use super::model_list::ModelDialog;
 use crate::{
-    protocol::RunError,
+    protocol::model_list::{ModelInfo, ModelListProblem},
     ui::{
         browser, components::icons, runtime::when::When, state::models::by_endpoint,
         state::models::is_tool_problem, state::use_models,
     },
 };
 
-/// The models by endpoint, as the platform's own select list.
+/// The chosen model. Without scripts, the platform's own select list.
 #[component]
 pub fn ModelPicker() -> impl IntoView {
     let models = use_models();
-    let select = NodeRef::<html::Select>::new();
-    let chosen = Memo::new(move |_| models.current());
-    let groups = Memo::new(move |_| {
-        let chosen = chosen.get();
-        models.with_list(|list| by_endpoint(list, chosen.as_deref()))
-    });
-    // Attributes only set the initial selection.
-    Effect::new(move |_| {
-        groups.track();
-        if let (Some(select), Some(chosen)) = (select.get(), chosen.get()) {
-            // The matching option may not be rendered yet.
-            browser::on_next_frame(move || select.set_value(&chosen));
-        }
-    });
-    let on_change = move |_: ev::Event| {
-        if let Some(select) = select.get_untracked() {
-            models.choose(select.value());
-        }
-    };
+    let (is_open, anchor) = (RwSignal::new(false), NodeRef::<html::Button>::new());
+    let on_choose = Callback::new(move |id| models.choose(id));
+    let name = Memo::new(move |_| models.current_name());
+    let none = Memo::new(move |_| name.with(Option::is_none));
+    let label = move || ["Model: ", &name.get().unwrap_or_default()].concat();
+    view! {
+        <PlainPicker/>
+        <button
+            node_ref=anchor
+            type="button"
+            class="picker needs-script"
+            class:hidden=none
+            aria-haspopup="dialog"
+            aria-label=label
+            title=move || models.current()
+            on:click=move |_| {
+                models.refresh();
+                is_open.set(true);
+            }
+        >
+            <span class="picker-name">{name}</span>
+            {icons::chevron()}
+        </button>
+        <When when=move || none.get()>
+            <span class="picker-none">"No model is connected"</span>
+        </When>
+        <ModelDialog is_open anchor on_choose/>
+    }
+}
+
+/// The models by endpoint, for pages without scripts.
+#[component]
+fn PlainPicker() -> impl IntoView {
+    let models = use_models();
+    // With scripts, it is removed after hydration.
+    let is_taken_over = RwSignal::new(false);
+    Effect::new(move |_| is_taken_over.set(true));
     let options = move || {
-        let chosen = chosen.get_untracked();
-        let option = |id: String, name: String| {
-            let selected = chosen.as_deref() == Some(&id);
-            view! { <option value=id selected=selected>{name}</option> }
+        let chosen = models.current();
+        let groups = models.with_list(|list| by_endpoint(list, chosen.as_deref()));
+        let option = |model: ModelInfo| {
+            let selected = chosen.as_deref() == Some(&*model.id);
+            view! { <option value=model.id selected=selected>{model.name}</option> }
         };
-        let group = |(endpoint, models): (String, Vec<_>)| {
-            let options: Vec<_> = models
-                .into_iter()
-                .map(|model: crate::protocol::model_list::ModelInfo| option(model.id, model.name))
-                .collect();
+        let group = |(endpoint, models): (String, Vec<ModelInfo>)| {
+            let options: Vec<_> = models.into_iter().map(option).collect();
             view! { <optgroup label=endpoint>{options}</optgroup> }
         };
-        groups.get().into_iter().map(group).collect::<Vec<_>>()
+        groups.into_iter().map(group).collect::<Vec<_>>()
     };
-    let none = move || groups.with(Vec::is_empty);
     view! {
-        <select
-            node_ref=select
-            class="picker"
-            class:hidden=none
-            name="model"
-            aria-label="Model"
-            on:change=on_change
-            on:focus=move |_| models.refresh()
-        >
-            {options}
-        </select>
-        <When when=none>
-            <span class="picker-none">"No model is connected"</span>
+        <When when=move || !is_taken_over.get()>
+            <select class="picker without-script" name="model" aria-label="Model">
+                {options()}
+            </select>
         </When>
     }
 }
@@ -72,7 +79,7 @@ pub fn ModelPicker() -> impl IntoView {
 pub fn EndpointProblems() -> impl IntoView {
     let models = use_models();
     let problems = Memo::new(move |_| models.with_list(|list| list.problems.clone()));
-    let one = |problem: RunError| {
+    let one = |problem: ModelListProblem| {
         view! {
             <li>
                 <strong>{problem.message}</strong>
@@ -98,7 +105,12 @@ pub fn EndpointProblems() -> impl IntoView {
             >
                 {icons::alert()}
             </button>
-            <div id="model-problems" class="popover" popover="auto">
+            <div
+                id="model-problems"
+                class="popover"
+                popover="auto"
+                on:toggle=|event| browser::place_opened(&event)
+            >
                 <h2>{title}</h2>
                 <ul>{move || problems.get().into_iter().map(one).collect_view()}</ul>
             </div>

@@ -6,7 +6,7 @@ use crate::ui::{
     browser, components::not_found::not_found_notice, components::toast::ToastArea,
     components::toast::use_toasts, composer::Composer, diagnostics, diagnostics::DiagnosticsDialog,
     layout::header::Header, layout::welcome::Welcome, markdown::MarkdownLoader, pages::PAGES, panel::Panel,
-    panel::PanelFrame, panel::use_panel, runtime::erase::Erase, runtime::when::When,
+    panel::PanelFrame, panel::use_panel, runtime::bidi::isolated, runtime::erase::Erase, runtime::when::When,
     settings::SettingsSnapshot, settings::settings_page, sidebar::Sidebar, sidebar::deletion::Deletion,
     state::ListRow, state::Navigation, state::Stores, state::page_registry::PageRegistry,
     state::page_registry::use_page_registry, state::route::Route, state::snapshot::OpenedPage,
@@ -145,7 +145,7 @@ fn page_title(active_count: usize, name: &str) -> String {
     if active_count > 0 {
         title = ["(", &active_count.to_string(), ") "].concat();
     }
-    title.push_str(name);
+    title.push_str(&isolated(name));
     if !name.is_empty() {
         title.push_str(" · ");
     }
@@ -188,5 +188,6 @@ mod tests {
         assert_eq!(page_title(0, "Plans"), "Plans · Parlor");
         assert_eq!(page_title(2, "Plans"), "(2) Plans · Parlor");
         assert_eq!(page_title(1, ""), "(1) Parlor");
+        assert_eq!(page_title(0, "a\u{202e}b"), "\u{2068}a\u{202e}b\u{2069} · Parlor");
     }
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::ui::{
-    components::icons, layout::notify_switch::NotifySwitch, layout::theme::ThemeSwitch,
+    browser, components::icons, layout::notify_switch::NotifySwitch, layout::theme::ThemeSwitch,
     runtime::erase::Erase, state::ConnectionStatus, state::ConversationPhase, state::route::Route,
     state::use_connection, state::use_conversations, state::use_navigation,
 };
@@ -35,12 +35,51 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
             >
                 {icons::menu()}
             </button>
+            {sidebar_switch()}
             <h1 class="header-title" dir="auto">{heading}</h1>
             <ConnectionIndicator/>
+            <a class="icon-button only-narrow" href=Route::New.path() aria-label="New chat" title="New chat">
+                {icons::plus()}
+            </a>
             <NotifySwitch/>
             <ThemeSwitch/>
         </header>
     }
+}
+
+/// The storage key of the hidden sidebar. A script in the page's head applies it before the first paint.
+const SIDEBAR_KEY: &str = "parlor-sidebar";
+
+/// The button that hides the list beside the conversation, or shows it again. This browser remembers it.
+fn sidebar_switch() -> AnyView {
+    let is_hidden = RwSignal::new(false);
+    Effect::new(move |_| is_hidden.set(browser::storage_get(SIDEBAR_KEY).is_some()));
+    let label = move || {
+        if is_hidden.get() {
+            "Show the list"
+        } else {
+            "Hide the list"
+        }
+    };
+    let turn = move |_| {
+        is_hidden.update(|is_hidden| *is_hidden = !*is_hidden);
+        let stored = is_hidden.get_untracked().then_some("hidden");
+        browser::storage_set(SIDEBAR_KEY, stored);
+        browser::set_root_attribute("data-sidebar", stored);
+    };
+    view! {
+        <button
+            type="button"
+            class="icon-button only-wide needs-script"
+            aria-label=label
+            title=label
+            aria-controls="sidebar"
+            on:click=turn
+        >
+            {icons::sidebar()}
+        </button>
+    }
+    .erase()
 }
 
 /// The connection status. It fades in only when the connection stays away for a moment, and disappears by itself.
@@ -48,14 +87,13 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
 fn ConnectionIndicator() -> impl IntoView {
     let connection = use_connection();
     let text = move || match connection.status() {
-        ConnectionStatus::Disconnected => {
-            Some(view! { <span class="connection-lost">"Reconnecting…"</span> }.erase())
-        }
+        ConnectionStatus::Disconnected => Some("Reconnecting…"),
+        ConnectionStatus::LogDamaged => Some("No live updates: reload to see changes"),
         ConnectionStatus::Idle | ConnectionStatus::Connected => None,
     };
     view! {
         <div class="connection" role="status">
-            {text}
+            {move || text().map(|text| view! { <span class="connection-lost">{text}</span> }.erase())}
         </div>
     }
 }

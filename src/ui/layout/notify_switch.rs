@@ -68,7 +68,7 @@ pub fn NotifySwitch() -> impl IntoView {
 /// The screen reader text for the result of a press.
 fn announcement(setting: NotifySetting) -> &'static str {
     match setting {
-        NotifySetting::On => "You will be notified when a long answer is finished and you look elsewhere.",
+        NotifySetting::On => "You get a notification when a long answer is done and you are elsewhere.",
         NotifySetting::Blocked => {
             "The browser blocks notifications from Parlor. Allow them in its settings for this site, then press again."
         }

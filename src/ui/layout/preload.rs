@@ -1,8 +1,8 @@
 //! Loading the code of the lazy views that the server has rendered, before the browser takes the page over.
 
 use crate::ui::{
-    browser, components::not_found, markdown, pages::PAGES, panel, runtime::backoff::backoff_ms, settings,
-    transcript, tray,
+    browser, components::not_found, composer, markdown, pages::PAGES, panel, runtime::backoff::backoff_ms,
+    settings, transcript, tray,
 };
 
 /// Loads the code of the views that the server has rendered. Without it the page stays as the server rendered it, as it
@@ -19,6 +19,7 @@ pub async fn prepare() {
             && (!is_there("colours") || markdown::load_colours().await.is_ok())
             && (!is_there("payload") || panel::load_card().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())
+            && (!is_there("queue") || composer::load_queue().await.is_ok())
             && (!is_there("tray") || tray::load().await.is_ok())
             && (!is_there("sources") || transcript::load_sources().await.is_ok());
         for page in PAGES {

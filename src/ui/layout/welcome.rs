@@ -59,7 +59,7 @@ pub fn Welcome() -> impl IntoView {
 fn endpoint_problem(problem: RunError) -> AnyView {
     view! {
         <div class="hint">
-            <h3>"There is no model to talk to yet"</h3>
+            <h3>"No model can answer yet"</h3>
             <p>{problem.message}</p>
             <p>{problem.hint}</p>
         </div>
@@ -72,7 +72,7 @@ fn connection_help() -> AnyView {
         <div class="hint">
             <h3>"You are talking to the tour"</h3>
             <p>
-                "It is a script that comes with Parlor, not a model. To talk with a real one, do one of these and come back to this page:"
+                "It is a script, not a model. Connect a model in one of these ways, then come back:"
             </p>
             <ul>
                 <li>

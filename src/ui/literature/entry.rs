@@ -68,7 +68,8 @@ pub fn citation_line(article: &Article) -> AnyView {
 pub fn save_button(state: LiteratureState, article: &Article) -> AnyView {
     let pmid = article.pmid.clone();
     let saved = Memo::new(move |_| state.is_saved(&pmid));
-    let name = ["Save “", &article.title, "”"].concat();
+    let title = article.title.clone();
+    let name = move || [if saved.get() { "Saved “" } else { "Save “" }, &title, "”"].concat();
     let article = article.clone();
     let pmid = article.pmid.clone();
     let saving = Memo::new(move |_| state.saving.with(|saving| saving.contains(&pmid)));

@@ -23,6 +23,7 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use self::state::LiteratureState;
 use crate::protocol::literature::{self, LiteratureLocation, LiteratureTab};
+use crate::protocol::number_format::group_digits;
 use crate::ui::{
     browser, components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
     runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
@@ -87,7 +88,7 @@ fn tab_links(state: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
     let count = move || state.with_library(|library| library.articles.len());
     let number = move || match count() {
         0 => None,
-        count => Some(view! { <span class="tab-count">{count.to_string()}</span> }),
+        count => Some(view! { <span class="tab-count">{group_digits(count as u64)}</span> }),
     };
     let current = move |tab| move || (here.get() == tab).then_some("page");
     let saved = LiteratureLocation {

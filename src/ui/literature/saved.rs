@@ -10,6 +10,7 @@ use super::{
 use crate::{
     protocol::literature::LITERATURE_PATH,
     protocol::literature::SavedArticle,
+    protocol::number_format::group_digits,
     ui::{runtime::each::Each, runtime::erase::Erase},
 };
 
@@ -55,7 +56,7 @@ fn saved_help(state: LiteratureState) -> AnyView {
         <section class="literature-empty">
             <h2>"Nothing is saved yet"</h2>
             <p>
-                "Articles that you save in a search are listed here, with your notes. The assistant can save one too, if you allow it."
+                "Save an article in a search to find it here, with your notes. The assistant can save one too, if you allow it."
             </p>
             <a class="button" href=LITERATURE_PATH>"Search PubMed"</a>
         </section>
@@ -93,8 +94,14 @@ fn saved_list(state: LiteratureState) -> AnyView {
         let total = state.with_library(|library| library.articles.len());
         let found = matching.with(Vec::len);
         match found {
-            found if found == total => [&total.to_string(), " saved"].concat(),
-            found => [&found.to_string(), " of ", &total.to_string(), " saved"].concat(),
+            found if found == total => [&group_digits(total as u64), " saved"].concat(),
+            found => [
+                &group_digits(found as u64),
+                " of ",
+                &group_digits(total as u64),
+                " saved",
+            ]
+            .concat(),
         }
     };
     let more = move || {

@@ -14,6 +14,7 @@ use crate::{
     protocol::literature::LITERATURE_PATH,
     protocol::literature::LiteratureLocation,
     protocol::literature::LiteratureTab,
+    protocol::number_format::group_digits,
     ui::{browser, components::icons, runtime::erase::Erase, runtime::when::When},
 };
 
@@ -155,7 +156,7 @@ fn search_help() -> AnyView {
         <section class="literature-empty">
             <h2>"Find articles, and keep those that matter"</h2>
             <p>
-                "Search in plain words or in PubMed’s own syntax. A query that you come back to can be saved as a stream, and the assistant beside this page sees what you see."
+                "Search in plain words or in PubMed’s syntax. Save a query as a stream to come back to it. The assistant beside this page sees what you see."
             </p>
             <ul>{examples.map(example).collect_view()}</ul>
         </section>
@@ -165,7 +166,7 @@ fn search_help() -> AnyView {
 
 fn nothing_found(found: &ArticleSearchResults) -> AnyView {
     if found.total > 0 {
-        let total = found.total.to_string();
+        let total = group_digits(found.total);
         return view! {
             <section class="literature-empty" role="status">
                 <h2>"Nothing can be shown on this page"</h2>
@@ -201,14 +202,14 @@ fn result_list(state: LiteratureState, found: &ArticleSearchResults) -> AnyView 
         .iter()
         .map(|article| article_entry(state, article, false))
         .collect();
-    let mut count = found.total.to_string();
+    let mut count = group_digits(found.total);
     count.push_str(if found.total == 1 { " article" } else { " articles" });
     if found.pages > 1 {
         let page = [
             " · page ",
-            &found.page.to_string(),
+            &group_digits(found.page as u64),
             " of ",
-            &found.pages.to_string(),
+            &group_digits(found.pages as u64),
         ]
         .concat();
         count.push_str(&page);

@@ -1,8 +1,6 @@
 //! Views of blocks.
 
-use std::sync::Arc;
-
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 
 use super::{
     code::{CodeBlock, CodeBlockProps},
@@ -10,21 +8,35 @@ use super::{
     footnotes,
     growing::GrowingList,
     inlines,
-    node::{InlineNode, ItemNode, Node, NodeKind, Nodes, TableNode, TableRow},
-    scroll::tab_stop_while_wider,
+    node::{InlineNode, ItemNode, Node, NodeKind, Nodes},
+    table::render_table,
 };
-use crate::{
-    markdown::{AlertKind, Alignment},
-    ui::runtime::erase::Erase,
-};
+use crate::{markdown::AlertKind, ui::runtime::erase::Erase};
 
-/// The blocks of a container.
+/// The blocks of a text.
 pub fn render_blocks(nodes: &Nodes, context: &RenderContext) -> AnyView {
     let context = context.clone();
-    nodes.view(|node| node.key, move |node| render_block(node, &context))
+    let block = move |node| render_block(node, OWN_DIRECTION, &context);
+    nodes.view(|node| node.key, block)
 }
 
-fn render_block(node: Node, context: &RenderContext) -> AnyView {
+/// The blocks within a container. The first takes over the direction of its container, which would otherwise look for
+/// it in the other blocks only.
+fn render_inner_blocks(nodes: &Nodes, context: &RenderContext) -> AnyView {
+    let context = context.clone();
+    let all = nodes.clone();
+    let block = move |node: Node| {
+        let is_first = all.get(0).is_none_or(|first| first.key == node.key);
+        let dir = if is_first { None } else { OWN_DIRECTION };
+        render_block(node, dir, &context)
+    };
+    nodes.view(|node| node.key, block)
+}
+
+/// The `dir` of a block whose first letter decides on which side its bullets, bar or first column are.
+const OWN_DIRECTION: Option<&str> = Some("auto");
+
+fn render_block(node: Node, dir: Option<&'static str>, context: &RenderContext) -> AnyView {
     match node.kind {
         NodeKind::Paragraph(pieces) => view! { <p>{inlines::render_growing(&pieces, context)}</p> }.erase(),
         NodeKind::Heading { level, pieces } => heading(level, &pieces, context),
@@ -41,26 +53,28 @@ fn render_block(node: Node, context: &RenderContext) -> AnyView {
             })
             .erase()
         }
-        NodeKind::Quote(nodes) => view! { <blockquote>{render_blocks(&nodes, context)}</blockquote> }.erase(),
-        NodeKind::Alert { kind, nodes } => alert(kind, &nodes, context),
+        NodeKind::Quote(nodes) => {
+            view! { <blockquote dir=dir>{render_inner_blocks(&nodes, context)}</blockquote> }.erase()
+        }
+        NodeKind::Alert { kind, nodes } => alert(kind, &nodes, dir, context),
         NodeKind::Details { summary, nodes } => view! {
-            <details class="md-details">
+            <details class="md-details" dir=dir>
                 <summary>{summary_text(&summary, context)}</summary>
-                <div class="md-details-content">{render_blocks(&nodes, context)}</div>
+                <div class="md-details-content">{render_inner_blocks(&nodes, context)}</div>
             </details>
         }
         .erase(),
-        NodeKind::List { start, tight, items } => list(start, tight, &items, context),
-        NodeKind::Table(table) => self::table(&table, context),
+        NodeKind::List { start, tight, items } => list(start, tight, &items, dir, context),
+        NodeKind::Table(table) => render_table(&table, dir, context),
         NodeKind::Rule => view! { <hr/> }.erase(),
         NodeKind::Footnote { label, nodes } => {
-            footnotes::footnote(&label, node.key, render_blocks(&nodes, context), context)
+            footnotes::footnote(&label, node.key, render_inner_blocks(&nodes, context), context)
         }
         NodeKind::Html(text) => view! { <div class="md-html">{text.view()}</div> }.erase(),
     }
 }
 
-fn alert(kind: AlertKind, nodes: &Nodes, context: &RenderContext) -> AnyView {
+fn alert(kind: AlertKind, nodes: &Nodes, dir: Option<&'static str>, context: &RenderContext) -> AnyView {
     let (class, title) = match kind {
         AlertKind::Note => ("md-alert md-alert-note", "Note"),
         AlertKind::Tip => ("md-alert md-alert-tip", "Tip"),
@@ -69,9 +83,9 @@ fn alert(kind: AlertKind, nodes: &Nodes, context: &RenderContext) -> AnyView {
         AlertKind::Caution => ("md-alert md-alert-caution", "Caution"),
     };
     view! {
-        <div class=class role="note">
-            <p class="md-alert-title">{title}</p>
-            {render_blocks(nodes, context)}
+        <div class=class role="note" dir=dir>
+            <p class="md-alert-title"><bdi>{title}</bdi></p>
+            {render_inner_blocks(nodes, context)}
         </div>
     }
     .erase()
@@ -105,6 +119,7 @@ fn list(
     start: Option<u64>,
     tight: ArcRwSignal<bool>,
     items: &GrowingList<ItemNode>,
+    dir: Option<&'static str>,
     context: &RenderContext,
 ) -> AnyView {
     let context = context.clone();
@@ -119,14 +134,14 @@ fn list(
     match start {
         Some(start) => {
             let start = (start != 1).then(|| start.to_string());
-            view! { <ol class=class start=start>{items}</ol> }.erase()
+            view! { <ol class=class start=start dir=dir>{items}</ol> }.erase()
         }
-        None => view! { <ul class=class>{items}</ul> }.erase(),
+        None => view! { <ul class=class dir=dir>{items}</ul> }.erase(),
     }
 }
 
 fn item(item: &ItemNode, context: &RenderContext) -> AnyView {
-    let blocks = render_blocks(&item.nodes, context);
+    let blocks = render_inner_blocks(&item.nodes, context);
     match item.task {
         Some(done) => {
             let name = if done { "Done" } else { "To do" };
@@ -140,53 +155,4 @@ fn item(item: &ItemNode, context: &RenderContext) -> AnyView {
         }
         None => view! { <li>{blocks}</li> }.erase(),
     }
-}
-
-/// A table in a box of its own, in which a wide one can be scrolled, also by keyboard.
-fn table(table: &Arc<TableNode>, context: &RenderContext) -> AnyView {
-    let head = cells(&table.header, &table.alignments, context, |class, text| {
-        view! { <th scope="col" class=class>{text}</th> }.erase()
-    });
-    let rows = {
-        let (context, of) = (context.clone(), Arc::clone(table));
-        let row = move |row: TableRow| {
-            let cells = cells(&row, &of.alignments, &context, |class, text| {
-                view! { <td class=class>{text}</td> }.erase()
-            });
-            view! { <tr>{cells}</tr> }.erase()
-        };
-        table.rows.view(|row| row.key, row)
-    };
-    let (scroller, content) = (NodeRef::<html::Div>::new(), NodeRef::<html::Table>::new());
-    let tab_stop = tab_stop_while_wider(scroller, content);
-    view! {
-        <div node_ref=scroller class="md-table" role="group" aria-label="Table" tabindex=tab_stop>
-            <table node_ref=content>
-                <thead>
-                    <tr>{head}</tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .erase()
-}
-
-fn cells(
-    row: &TableRow,
-    alignments: &[Alignment],
-    context: &RenderContext,
-    cell: impl Fn(Option<&'static str>, Vec<AnyView>) -> AnyView,
-) -> Vec<AnyView> {
-    let class = |alignment: &Alignment| match alignment {
-        Alignment::None => None,
-        Alignment::Left => Some("md-left"),
-        Alignment::Center => Some("md-center"),
-        Alignment::Right => Some("md-right"),
-    };
-    row.cells
-        .iter()
-        .zip(alignments)
-        .map(|(pieces, side)| cell(class(side), inlines::render_inlines(pieces, context)))
-        .collect()
 }

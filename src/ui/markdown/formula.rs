@@ -99,7 +99,8 @@ fn create(node: &MathNode) -> Element {
 fn write_formula(formula: &Formula, out: &mut String) {
     let tree = (!formula.is_open).then(|| math::parse(&formula.latex, formula.delimiters.is_display()));
     let tree = tree.flatten();
-    out.push_str("<span class=\"");
+    // A formula does not decide on the direction of the text around it.
+    out.push_str("<span dir=\"ltr\" class=\"");
     out.push_str(class(formula, tree.is_some()));
     out.push_str("\">");
     match tree {
@@ -145,6 +146,7 @@ impl Render for FormulaView {
 
     fn build(self) -> FormulaState {
         let element = Rndr::create_element("span", None);
+        Rndr::set_attribute(&element, "dir", "ltr");
         show(&element, &self.0);
         FormulaState {
             element,

@@ -50,6 +50,17 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
         chunk.items.with_untracked(|items| items.last().cloned())
     }
 
+    /// All items. Tracked.
+    pub fn items(&self) -> Vec<T> {
+        let chunks = self.chunks.get();
+        chunks.iter().flat_map(|chunk| chunk.items.get()).collect()
+    }
+
+    /// True if there is no item. Tracked.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.with(Vec::is_empty)
+    }
+
     /// Calls `each` with every item, in order. Not tracked.
     pub fn for_each(&self, mut each: impl FnMut(&T)) {
         self.chunks.with_untracked(|chunks| {
@@ -179,6 +190,13 @@ impl GrowingText {
         self.pieces
             .for_each(|piece| piece.text.with_untracked(|text| whole.push_str(text)));
         whole
+    }
+
+    /// The beginning of the text. Tracked.
+    pub fn start(&self) -> String {
+        let chunk = self.pieces.chunks.with(|chunks| chunks.first().cloned());
+        let piece = chunk.and_then(|chunk| chunk.items.with(|items| items.first().cloned()));
+        piece.map_or(String::new(), |piece| piece.text.get())
     }
 
     #[cfg(test)]

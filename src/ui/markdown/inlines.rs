@@ -33,7 +33,7 @@ fn render_inline(piece: &InlineNode, context: &RenderContext) -> AnyView {
             let text = text.clone();
             (move || TextNode(text.get())).erase()
         }
-        InlineKind::Code(text) => view! { <code>{text.to_string()}</code> }.erase(),
+        InlineKind::Code(text) => view! { <code dir="ltr">{text.to_string()}</code> }.erase(),
         InlineKind::Emphasis(children) => view! { <em>{render_inlines(children, context)}</em> }.erase(),
         InlineKind::Strong(children) => {
             view! { <strong>{render_inlines(children, context)}</strong> }.erase()

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use leptos::{prelude::*, wasm_split::wasm_split};
+use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use super::{prose::ParseText, state::MarkdownState};
 use crate::ui::{runtime::lazy::LoadError, runtime::lazy::retry_until_loaded};
+use crate::{markdown::without_markup, ui::browser};
 
 #[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 fn reader() -> Result<ParseText, LoadError> {
@@ -14,6 +15,21 @@ fn reader() -> Result<ParseText, LoadError> {
         true => Arc::new(MarkdownState::finished(text)),
         false => Arc::new(MarkdownState::new(text)),
     })
+}
+
+#[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible)]
+fn to_plain_text(text: String) -> Result<String, LoadError> {
+    Ok(without_markup(&text))
+}
+
+/// Copies a text without its markup to the clipboard and calls `done` with the success.
+pub fn copy_without_markup(text: String, done: impl FnOnce(bool) + 'static) {
+    spawn_local(async move {
+        match to_plain_text(text).await {
+            Ok(text) => browser::copy_text(text, done),
+            Err(LoadError) => done(false),
+        }
+    });
 }
 
 /// Loads the parser, for a page that was rendered with Markdown in it.

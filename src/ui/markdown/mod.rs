@@ -8,14 +8,18 @@
 //! - [`text_node`]: a text node that follows a growing text
 //! - [`growing`]: lists and texts that grow at a cost that does not depend on their length
 //! - [`formula`]: formulas, drawn by code that is loaded with the first of them
-//! - [`blocks`], [`inlines`], [`code`] (highlighted once it has ended: [`highlighting`]), [`footnotes`]: the views;
-//!   [`context`]: the data that they share; [`footnote_index`]: the footnotes of a text; [`scroll`]: sideways scrolling of
-//!   wide content
+//! - [`blocks`], [`inlines`], [`code`] (highlighted once it has ended: [`highlighting`]), [`table`], [`footnotes`]: the
+//!   views; [`context`]: the data that they share; [`footnote_index`]: the footnotes of a text; [`scroll`]: scrolling of
+//!   wide and long content
+//! - [`code_tools`], [`code_file`]: the tools of code; [`preview`], [`preview_view`]: code that is shown as an image or a
+//!   page ([`xml_error`]: why it cannot); [`table_order`], [`table_export`]: sorted and copied tables
 //!
 //! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
 
 mod blocks;
 mod code;
+mod code_file;
+mod code_tools;
 mod context;
 mod footnote_index;
 mod footnotes;
@@ -27,10 +31,16 @@ mod inlines;
 mod loader;
 mod node;
 mod piece;
+mod preview;
+mod preview_view;
 mod prose;
 mod scroll;
 mod state;
+mod table;
+mod table_export;
+mod table_order;
 mod text_node;
+mod xml_error;
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +50,7 @@ use leptos::prelude::*;
 pub use self::{
     context::CitationLookup,
     highlighting::load_colours,
-    loader::{MarkdownLoader, load_markdown},
+    loader::{MarkdownLoader, copy_without_markup, load_markdown},
     prose::{ParseText, Prose},
 };
 use crate::ui::runtime::erase::Erase;

@@ -79,6 +79,8 @@ pub struct TableNode {
     pub alignments: Vec<Alignment>,
     pub header: TableRow,
     pub rows: GrowingList<TableRow>,
+    /// True when the table is complete.
+    pub ended: ArcRwSignal<bool>,
 }
 
 /// A row of a table, which is replaced as a whole when it changes.
@@ -126,8 +128,8 @@ pub enum InlineKind {
 #[derive(Debug, Default)]
 pub struct NodeBuilder {
     last_key: u64,
-    /// The `ended` signal of the last code block, unless the block is known to be complete.
-    open_code: Option<ArcRwSignal<bool>>,
+    /// The `ended` signal of the last code block or table, unless it is known to be complete.
+    open_block: Option<ArcRwSignal<bool>>,
 }
 
 impl NodeBuilder {
@@ -140,16 +142,16 @@ impl NodeBuilder {
         blocks.iter().map(|block| self.node(block)).collect()
     }
 
-    /// Marks the last code block as complete.
+    /// Marks the last code block or table as complete.
     pub fn finish(&mut self) {
-        if let Some(ended) = self.open_code.take() {
+        if let Some(ended) = self.open_block.take() {
             ended.set(true);
         }
     }
 
-    fn begin_code(&mut self) -> ArcRwSignal<bool> {
+    fn begin_block(&mut self) -> ArcRwSignal<bool> {
         let ended = ArcRwSignal::new(false);
-        self.open_code = Some(ended.clone());
+        self.open_block = Some(ended.clone());
         ended
     }
 
@@ -166,7 +168,7 @@ impl NodeBuilder {
             Block::Code { info, text } => NodeKind::Code {
                 info: info.as_deref().map(Arc::from),
                 text: GrowingText::new(text),
-                ended: self.begin_code(),
+                ended: self.begin_block(),
             },
             Block::Quote(blocks) => NodeKind::Quote(GrowingList::new(self.nodes(blocks))),
             Block::Alert { kind, blocks } => NodeKind::Alert {
@@ -193,6 +195,7 @@ impl NodeBuilder {
                 alignments: alignments.clone(),
                 header: self.row(header),
                 rows: GrowingList::new(self.rows(rows)),
+                ended: self.begin_block(),
             })),
             Block::Rule => NodeKind::Rule,
             Block::Footnote { label, blocks } => NodeKind::Footnote {
@@ -204,11 +207,11 @@ impl NodeBuilder {
         Node { key, kind }
     }
 
-    /// Reopens a code block that seemed complete and continues after all.
-    fn reopen_code(&mut self, ended: ArcRwSignal<bool>) {
+    /// Reopens a block that seemed complete and continues after all.
+    fn reopen(&mut self, ended: ArcRwSignal<bool>) {
         if ended.get_untracked() {
             ended.set(false);
-            self.open_code = Some(ended);
+            self.open_block = Some(ended);
         }
     }
 
@@ -298,6 +301,7 @@ impl NodeBuilder {
             Patch::Rows { path, from, rows } => {
                 if let Some(NodeKind::Table(table)) = find(root, path) {
                     table.rows.splice(*from, self.rows(rows));
+                    self.reopen(table.ended.clone());
                 }
             }
             Patch::Inlines { path, from, inlines } => {
@@ -309,7 +313,7 @@ impl NodeBuilder {
             Patch::Append { path, text: more } => match find(root, path) {
                 Some(NodeKind::Code { text, ended, .. }) => {
                     text.append(more);
-                    self.reopen_code(ended);
+                    self.reopen(ended);
                 }
                 Some(NodeKind::Html(text)) => text.append(more),
                 Some(NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. }) => {

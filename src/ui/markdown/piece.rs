@@ -7,14 +7,19 @@
 use super::formula_meter::FormulaMeter;
 use crate::markdown::Block;
 
-/// The cost of a piece: some 500 KB of plain prose, 96 KB of markup without words, or 8,000 letters of formulas.
-const MAX_PIECE_COST: usize = 768 << 10;
+/// The cost of a piece: some 200 KB of plain prose, 3,500 short lines, 32 KB of markup without words, or 8,000 letters
+/// of formulas.
+const MAX_PIECE_COST: usize = 256 << 10;
 
 /// The cost of a byte that may begin or end an element; any other byte costs 1.
 const MARKUP_COST: usize = 8;
 
+/// The cost of the end of a line. A line may be a block, such as the item of a list or the row of a table: some elements
+/// with a layout of their own.
+const LINE_COST: usize = 64;
+
 /// The additional cost of a character or a command that may stand in a formula: it becomes an element, or some.
-const FORMULA_COST: usize = 96;
+const FORMULA_COST: usize = 32;
 
 /// The maximum length, in bytes, by which a piece is extended to the end of its last line.
 const MAX_LINE_BYTES: usize = 4096;
@@ -40,8 +45,11 @@ impl PieceMeter {
                 }
                 self.excess_bytes += 1;
             }
-            let is_markup = byte.is_ascii_punctuation() || byte == b'\n';
-            self.cost += if is_markup { MARKUP_COST } else { 1 };
+            self.cost += match byte {
+                b'\n' => LINE_COST,
+                byte if byte.is_ascii_punctuation() => MARKUP_COST,
+                _ => 1,
+            };
             self.cost += FORMULA_COST * self.formulas.measure(byte);
             self.is_line_ended = byte == b'\n';
         }

@@ -1,4 +1,4 @@
-//! Boxes with sideways scrolling.
+//! Boxes that scroll.
 
 use leptos::{
     html::ElementType,
@@ -33,4 +33,29 @@ where
         ]));
     });
     Memo::new(move |_| wider.get().then_some("0"))
+}
+
+/// Keeps the end of a growing content in view, as long as `is_growing`.
+pub fn follow_end<S, C>(
+    scroller: NodeRef<S>,
+    content: NodeRef<C>,
+    is_growing: impl Fn() -> bool + Clone + 'static,
+) where
+    S: ElementType<Output: JsCast + Clone + Into<HtmlElement> + 'static> + 'static,
+    C: ElementType<Output: JsCast + Clone + Into<Element> + 'static> + 'static,
+{
+    let watch = StoredValue::new(None);
+    Effect::new(move |_| {
+        let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
+            return;
+        };
+        let (scroller, content): (HtmlElement, Element) = (scroller.into(), content.into());
+        let is_growing = is_growing.clone();
+        let follow = move || {
+            if is_growing() {
+                scroller.set_scroll_top(scroller.scroll_height());
+            }
+        };
+        watch.set_value(Some(browser::on_resize(&content, follow)));
+    });
 }

@@ -33,8 +33,8 @@ use crate::ui::{
 
 /// The frame, for focus changes.
 const FRAME_SELECTOR: &str = "#panel";
-/// Matches where the panel does not fit beside the conversation.
-const NARROW_QUERY: &str = "(width < 64rem)";
+/// Matches where the panel does not fit beside the conversation, which keeps at least 30rem. As in the style sheet.
+const NARROW_QUERY: &str = "(width < 68rem)";
 
 /// The panel. One per page.
 #[derive(Clone, Copy)]
@@ -76,10 +76,16 @@ impl Panel {
         panel
     }
 
-    /// Opens automatically, if there is room and the user is not working in it.
+    /// Opens automatically, if there is room and the user is not working in it. It never covers a page that is read
+    /// beside the chat.
     fn on_payload(self, id: ConversationId, payload: PayloadRef) {
         let is_here = self.navigation.shown_conversation() == Some(id);
-        if is_here && !browser::matches_media(NARROW_QUERY) && !browser::has_focus_in(FRAME_SELECTOR) {
+        let covers_page = self.navigation.page_route().get_untracked().has_tray();
+        if is_here
+            && !covers_page
+            && !browser::matches_media(NARROW_QUERY)
+            && !browser::has_focus_in(FRAME_SELECTOR)
+        {
             self.show(id, payload);
         }
     }

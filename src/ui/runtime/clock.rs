@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 
-use super::each::Key;
+use super::{each::Key, signal::set_if_changed};
 use crate::{
     protocol::{Timestamp, time},
     ui::browser,
@@ -83,10 +83,7 @@ impl PageClock {
 
     /// Changes to the browser's clock of today: after hydration, and later because days pass while a page is open.
     pub fn update(self) {
-        let clock = Clock::local();
-        if self.0.get_untracked() != clock {
-            self.0.set(clock);
-        }
+        set_if_changed(&self.0, &Clock::local());
     }
 }
 
@@ -146,8 +143,12 @@ impl From<DateGroup> for Key {
     }
 }
 
-/// A duration in its shortest clear form: "0.4 s", "12 s", "3 min 5 s".
-pub fn format_duration(ms: u64) -> String {
+/// A duration in its shortest clear form: "0.4 s", "12 s", "3 min 5 s". `None` below a tenth of a second.
+pub fn format_duration(ms: u64) -> Option<String> {
+    (ms >= 100).then(|| format_tenths(ms))
+}
+
+fn format_tenths(ms: u64) -> String {
     let (seconds, tenths) = (ms / 1000, ms / 100 % 10);
     let number = |number: u64| number.to_string();
     match (seconds / 60, seconds % 60) {
@@ -192,13 +193,13 @@ mod tests {
     #[test]
     fn formats_durations_briefly() {
         for (ms, text) in [
-            (0, "0.0 s"),
-            (449, "0.4 s"),
-            (9_999, "9.9 s"),
-            (12_345, "12 s"),
-            (185_000, "3 min 5 s"),
+            (99, None),
+            (449, Some("0.4 s")),
+            (9_999, Some("9.9 s")),
+            (12_345, Some("12 s")),
+            (185_000, Some("3 min 5 s")),
         ] {
-            assert_eq!(format_duration(ms), text);
+            assert_eq!(format_duration(ms).as_deref(), text);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! lazily loaded code, the clock, state of the page, a lock.
 
 pub mod backoff;
+pub mod bidi;
 pub mod clock;
 pub mod each;
 pub mod erase;

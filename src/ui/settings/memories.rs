@@ -57,7 +57,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
             {heading(
                 "settings-memories",
                 "Memories",
-                "What the assistant remembers about you from one conversation to the next. It looks them up when they may help.",
+                "What the assistant remembers about you across conversations.",
             )}
             <When when=move || !settings.is_memory_on.get()>
                 <p class="settings-hint">

@@ -60,6 +60,10 @@ fn page() -> AnyView {
                     {icons::previous()}
                     "Back"
                 </a>
+                <section class="settings-section settings-account" aria-labelledby="settings-account">
+                    {heading("settings-account", "Account", "Your password, and the devices on which you are signed in.")}
+                    <div><a class="button" target="_self" href="/account">"Your account"</a></div>
+                </section>
                 <p class="without-script">"Without scripts, the settings can be read here and not changed."</p>
                 {sections}
             </div>

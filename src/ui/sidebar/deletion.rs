@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use super::links::link_selector;
 use crate::protocol::ConversationId;
 use crate::ui::{
-    browser, components::confirm::Confirm, components::confirm::ConfirmRequest, state::ConversationListStore,
-    state::use_conversation_list,
+    browser, components::confirm::Confirm, components::confirm::ConfirmRequest, runtime::bidi::isolated,
+    state::ConversationListStore, state::use_conversation_list,
 };
 
 /// The confirmation for the conversation to delete.
@@ -34,7 +34,7 @@ impl Deletion {
             title: "Delete this conversation?".into(),
             text: [
                 "“",
-                title,
+                &isolated(title),
                 "” and all of its messages will be deleted permanently.",
             ]
             .concat(),

@@ -47,11 +47,11 @@ pub use self::{
     conversation_list::{ConversationListStore, ListError, ListRow},
     conversations::{
         AnswerExtras, AnswerRow, ConversationPhase, ConversationView, OlderState, OpenConversations,
-        PartKind, PartRow, Row, RunView, Siblings, UnrecordedRow, UserRow,
+        PartKind, PartRow, QueueRow, QueueView, Row, RunView, Siblings, UnrecordedRow, UserRow,
     },
     feeds::PageUpdate,
     navigation::Navigation,
-    next_message::drafts,
+    next_message::{DraftFile, UploadState, drafts},
     outbox::PendingSend,
     run_intents::RunIntents,
     stores::{

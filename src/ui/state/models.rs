@@ -7,8 +7,8 @@ use crate::ui::browser;
 use crate::{
     api::rpc,
     protocol::{
-        RunError,
-        model_list::{ModelInfo, ModelList},
+        ModelCapabilities, RunError,
+        model_list::{ModelInfo, ModelList, ModelListProblem},
     },
 };
 
@@ -38,6 +38,15 @@ impl Models {
             requested_at: StoredValue::new(0.0),
             conversations,
         }
+    }
+
+    /// Returns true if a model is known to think. Tracked.
+    pub fn is_thinking_model(self, id: &str) -> bool {
+        let thinks = |model: &ModelInfo| {
+            let thinking = &model.capabilities.thinking;
+            model.id == id && thinking.as_ref().is_some_and(|thinking| thinking.supported)
+        };
+        self.with_list(|list| list.models.iter().any(thinks))
     }
 
     /// Reads the list. Tracked.
@@ -93,6 +102,26 @@ impl Models {
         })
     }
 
+    /// The capabilities of the model of the next message here. Tracked.
+    pub fn current_capabilities(self) -> ModelCapabilities {
+        let current = self.current();
+        self.list.with(|list| {
+            let mut models = list.models.iter();
+            let model = models.find(|model| current.as_deref() == Some(&*model.id));
+            model.map(|model| model.capabilities.clone()).unwrap_or_default()
+        })
+    }
+
+    /// The name of the model of the next message here. Tracked.
+    pub fn current_name(self) -> Option<String> {
+        let current = self.current()?;
+        let name = self.list.with(|list| {
+            let model = list.models.iter().find(|model| model.id == current);
+            model.map(|model| model.name.clone())
+        });
+        Some(name.unwrap_or_else(|| short_name(&current).into()))
+    }
+
     /// Selects a model.
     pub fn choose(self, id: String) {
         browser::storage_set(STORAGE_KEY, Some(&id));
@@ -121,6 +150,7 @@ impl Models {
                 problems
                     .filter(|problem| !is_tool_problem(problem))
                     .cloned()
+                    .map(Into::into)
                     .collect()
             }
             false => Vec::new(),
@@ -129,7 +159,7 @@ impl Models {
 }
 
 /// Returns true if a problem concerns tools, not models.
-pub fn is_tool_problem(problem: &RunError) -> bool {
+pub fn is_tool_problem(problem: &ModelListProblem) -> bool {
     problem.code.starts_with("mcp_")
 }
 
@@ -155,6 +185,7 @@ pub fn by_endpoint(list: &ModelList, chosen: Option<&str>) -> Vec<(String, Vec<M
             id: id.into(),
             name: short_name(id).into(),
             endpoint: String::new(),
+            capabilities: ModelCapabilities::default(),
         };
         groups.push(("Not available now".into(), vec![gone]));
     }
@@ -176,6 +207,7 @@ mod tests {
             id: id.into(),
             name: name.into(),
             endpoint: endpoint.into(),
+            capabilities: ModelCapabilities::default(),
         }
     }
 
@@ -196,6 +228,7 @@ mod tests {
             id: "c/old".into(),
             name: "old".into(),
             endpoint: String::new(),
+            capabilities: ModelCapabilities::default(),
         };
         assert_eq!(
             by_endpoint(&list, Some("c/old"))[2],

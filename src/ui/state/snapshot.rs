@@ -59,15 +59,21 @@ impl FormIds {
 /// nothing.
 pub struct PageCodec;
 
-/// Replaces `<` in the encoded data. JSON has no unescaped control characters, so nothing else is taken for it.
-const LESS_THAN_SUBSTITUTE: &str = "\u{1}";
+/// Replaces `<` in the encoded data. Leptos writes it as it is, in two bytes: an answer may be 8 MiB of `<`.
+const LESS_THAN_SUBSTITUTE: &str = "¬";
+
+/// Replaces that character where the data have it. JSON has no unescaped control characters, so nothing else is
+/// taken for it.
+const SUBSTITUTE_IN_DATA: &str = "\u{1}";
 
 impl Encoder<PageSnapshot> for PageCodec {
     type Error = serde_json::Error;
     type Encoded = String;
 
     fn encode(page: &PageSnapshot) -> serde_json::Result<String> {
-        Ok(serde_json::to_string(page)?.replace('<', LESS_THAN_SUBSTITUTE))
+        Ok(serde_json::to_string(page)?
+            .replace(LESS_THAN_SUBSTITUTE, SUBSTITUTE_IN_DATA)
+            .replace('<', LESS_THAN_SUBSTITUTE))
     }
 }
 
@@ -76,7 +82,10 @@ impl Decoder<PageSnapshot> for PageCodec {
     type Encoded = str;
 
     fn decode(encoded: &str) -> Result<PageSnapshot, JsonError> {
-        json::parse(encoded.replace(LESS_THAN_SUBSTITUTE, "<").as_bytes())
+        let json = encoded
+            .replace(LESS_THAN_SUBSTITUTE, "<")
+            .replace(SUBSTITUTE_IN_DATA, LESS_THAN_SUBSTITUTE);
+        json::parse(json.as_bytes())
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     conversation_list::ConversationListStore,
     conversations::OpenConversations,
     feeds::ChangeFeeds,
-    follower::{EventFollower, resume_position},
+    follower::{EventFollower, resume_position, split_result},
     lifecycle::PageLifecycle,
     models::Models,
     navigation::Navigation,
@@ -98,11 +98,7 @@ impl Stores {
     fn start_from(self, page: PageSnapshot) {
         // A list that could not be read is requested again as soon as the stream is open.
         let list = page.list.unwrap_or_default();
-        let (transcript, error) = match page.transcript {
-            Some(Ok(transcript)) => (Some(transcript), None),
-            Some(Err(error)) => (None, Some(error)),
-            None => (None, None),
-        };
+        let (transcript, error) = split_result(page.transcript);
         self.connection
             .set_cursor(resume_position(&list, transcript.as_ref()));
         self.list.restart(list);

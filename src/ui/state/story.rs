@@ -32,6 +32,7 @@ impl Story {
                     expected_assistant_message_id: answer,
                     parent_id: None,
                     text: question_text.into(),
+                    files: Vec::new(),
                     interaction: Default::default(),
                     created_at: at,
                 },

@@ -127,7 +127,7 @@ impl Tray {
 
     /// Closes the tray if it covers the page, to show something on the page.
     pub fn close_if_covering(self) {
-        if self.is_covering_page() {
+        if untrack(|| self.is_covering_page()) {
             self.set_open(false);
         }
     }

@@ -41,6 +41,7 @@ const SPECIAL_STRINGS: &[&str] = &[
     "\0",
     "\u{1}",
     "\u{7f}",
+    "¬",
     "\u{feff}",
     "\u{fffd}",
     "\r\n",

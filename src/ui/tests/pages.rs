@@ -19,6 +19,7 @@ use crate::{
     protocol::Message,
     protocol::MessageBody,
     protocol::MessageId,
+    protocol::ModelCapabilities,
     protocol::Node,
     protocol::Part,
     protocol::PayloadRef,
@@ -90,9 +91,13 @@ fn page(other: &str) -> PageSnapshot {
                 id: other.into(),
                 name: other.into(),
                 endpoint: other.into(),
+                capabilities: ModelCapabilities {
+                    image_input: Some(true),
+                    ..ModelCapabilities::default()
+                },
             }],
             default: Some(other.into()),
-            problems: vec![problem(other)],
+            problems: vec![problem(other).into()],
             can_search: true,
         }),
         opened: None,
@@ -122,6 +127,18 @@ fn payload(text: &str) -> PayloadRef {
     }
 }
 
+/// A file of the user, with these texts.
+fn message_file(texts: &Texts, media_type: &str) -> Attachment {
+    Attachment {
+        id: AttachmentId::new(),
+        name: texts.other.clone(),
+        media_type: media_type.into(),
+        bytes: 7,
+        width: Some(4),
+        height: Some(3),
+    }
+}
+
 fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
     let other = &texts.other;
     let file = |media_type: &str| Attachment {
@@ -129,6 +146,8 @@ fn call(texts: &Texts, index: usize, status: ToolStatus) -> Part {
         name: other.clone(),
         media_type: media_type.into(),
         bytes: 7,
+        width: None,
+        height: None,
     };
     Part::ToolCall(Box::new(ToolCall {
         tool_use_id: other.clone(),
@@ -222,6 +241,9 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     };
     let asked = |interaction| MessageBody::User {
         text: texts.question.clone(),
+        files: ["image/png", "text/plain"]
+            .map(|media_type| message_file(texts, media_type))
+            .into(),
         interaction,
     };
     let transcript = Transcript {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::{
-    activity::activity,
+    activity::{WAITING_FOR_USER, activity},
     footer::AnswerFooter,
     parts::Shown,
     parts::part_id,
@@ -20,9 +20,12 @@ use crate::{
     ui::{
         components::more::more, markdown::CitationLookup, markdown::MarkdownView, panel::payload_card,
         runtime::each::Each, runtime::erase::Erase, state::AnswerRow, state::PartKind, state::PartRow,
-        state::use_conversations,
+        state::use_conversations, state::use_models,
     },
 };
+
+/// The server's activity while it waits for a model, whether that thinks or not.
+const THINKING: &str = "Thinking...";
 
 /// One answer.
 #[component]
@@ -40,13 +43,35 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     };
     let doing = {
         let (run, parts) = (row.run.clone(), row.parts.clone());
+        let (models, model) = (use_models(), row.model.clone());
+        let thinks = Memo::new(move |_| {
+            parts.with(|parts| parts.iter().any(PartRow::is_thinking)) || models.is_thinking_model(&model)
+        });
+        let parts = row.parts.clone();
         Memo::new(move |_| {
+            let waits = || {
+                if thinks.get() {
+                    "Thinking…"
+                } else {
+                    "Waiting for the model…"
+                }
+            };
             run.with(|run| match run.status {
+                RunStatus::Running if run.activity.as_deref() == Some(THINKING) => Some(waits().into()),
                 RunStatus::Running if run.activity.is_some() => run.activity.clone(),
-                RunStatus::Running if parts.with(|parts| needs_activity(parts)) => Some("Thinking…".into()),
-                RunStatus::Waiting => Some("Waiting for you…".into()),
+                RunStatus::Running if parts.with(|parts| needs_activity(parts)) => Some(waits().into()),
+                RunStatus::Waiting => Some(WAITING_FOR_USER.into()),
                 _ => None,
             })
+        })
+    };
+    let is_writing = {
+        let (run, parts) = (row.run.clone(), row.parts.clone());
+        Memo::new(move |_| {
+            let is_text = |part: &PartRow| matches!(part.kind, PartKind::Text);
+            run.with(|run| run.status == RunStatus::Running)
+                && doing.with(Option::is_none)
+                && parts.with(|parts| parts.last().is_some_and(is_text))
         })
     };
     let extras = row.extras.clone();
@@ -64,7 +89,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             || run.with(|run| !run.status.is_terminal())
     });
     view! {
-        <article id=message_id.to_string() class="message answer" aria-label="Answer">
+        <article id=message_id.to_string() class="message answer" class:writing=is_writing aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
             {trace(row.clone(), shown)}
             <Each of=move || shown.with(|shown| shown.first.clone()) key=PartRow::view_key children=part.clone()/>

@@ -62,8 +62,7 @@ pub fn action_buttons(
             // It can't be undone.
             confirm.ask(ConfirmRequest {
                 title: action.label.clone(),
-                text: "This may not be possible to undo. The model has suggested it: make sure that you want it."
-                    .into(),
+                text: "The model suggested this. You may not be able to undo it.".into(),
                 button_label: "Go ahead",
                 on_confirm: Arc::new(move || perform.run((index, action.clone()))),
             });

@@ -1,7 +1,10 @@
 //! The footer of an answer: its model, its time, and its actions.
 
+use std::sync::Arc;
+
 use leptos::{html, prelude::*};
 
+use super::answer_menu::{AnswerText, menu_button, regenerate_with};
 use crate::{
     protocol::AssistantMessage,
     protocol::ConversationId,
@@ -9,10 +12,11 @@ use crate::{
     protocol::MessageId,
     protocol::RunStatus,
     protocol::Transcript,
+    protocol::number_format::group_digits,
     ui::{
         browser, components::copy::CopyButton, components::icons, components::time::Time, diagnostics,
-        runtime::erase::Erase, state::AnswerRow, state::RunIntents, state::Siblings, state::models,
-        state::use_conversations, state::use_run_intents,
+        runtime::erase::Erase, state::AnswerRow, state::RunIntents, state::RunView, state::Siblings,
+        state::models, state::use_conversations, state::use_run_intents,
     },
 };
 
@@ -51,9 +55,10 @@ fn footer_content(
         model,
         created_at,
         siblings,
+        run,
         ..
     } = row;
-    let text = move || {
+    let text: AnswerText = Arc::new(move || {
         let text = |transcript: &Transcript| {
             let answer = transcript.message(id).and_then(Message::assistant);
             answer.map(AssistantMessage::text)
@@ -62,7 +67,8 @@ fn footer_content(
             .with_transcript(conversation_id, text)
             .flatten()
             .unwrap_or_default()
-    };
+    });
+    let copied = text.clone();
     let action =
         move |name: &'static str, icon: AnyView, press: fn(RunIntents, ConversationId, MessageId)| {
             view! {
@@ -84,16 +90,38 @@ fn footer_content(
             {(!model.is_empty())
                 .then(|| view! { <span class="model" title=model.to_string()>{models::short_name(&model).to_owned()}</span> })}
             <Time at=created_at/>
-            <SiblingSwitch conversation_id id siblings/>
-            <CopyButton name="Copy" text/>
+            <SiblingSwitch conversation_id id siblings names=["Answers", "Previous answer", "Next answer"]/>
+            <CopyButton name="Copy" text=move || copied()/>
             // A truncated answer has the button in its problem box.
             {move || (status == RunStatus::Stopped && can_continue.get())
                 .then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
             // In one list, because the code of a view grows with the number of its siblings.
-            {vec![action("Regenerate", icons::retry(), RunIntents::regenerate).erase(), diagnostics::button(id)]}
+            {vec![
+                action("Regenerate", icons::retry(), RunIntents::regenerate).erase(),
+                regenerate_with(conversation_id, id, busy),
+                menu_button(id, text),
+                diagnostics::button(id),
+                view! { <span class="figures">{move || run.with(figures)}</span> }.erase(),
+            ]}
         </footer>
     }
     .erase()
+}
+
+/// The speed and the cost of an answer, as far as they are known: "34 tokens/s · $0.0123".
+fn figures(run: &RunView) -> String {
+    let totals = &run.totals;
+    let worked_ms = run.elapsed_ms.saturating_sub(run.tools_ms);
+    let speed = (totals.output_tokens as u64 * 1000)
+        .checked_div(worked_ms)
+        .filter(|speed| *speed > 0)
+        .map(|speed| {
+            let about = if totals.estimated_calls > 0 { "about " } else { "" };
+            [about, &group_digits(speed), " tokens/s"].concat()
+        });
+    let cost = (totals.calls > totals.unpriced_calls).then(|| totals.cost.to_label());
+    let figures: Vec<String> = speed.into_iter().chain(cost).collect();
+    figures.join(" · ")
 }
 
 /// The pending focus after a switch to another answer: the new answer's view replaces this one, and the focus moves
@@ -107,13 +135,16 @@ enum StepDirection {
     Next,
 }
 
-/// ‹ 1/2 ›: switches between the alternative answers to a message.
+/// ‹ 1/2 ›: switches between the versions of a message.
 #[component]
-fn SiblingSwitch(
+pub fn SiblingSwitch(
     conversation_id: ConversationId,
     id: MessageId,
     siblings: ArcRwSignal<Siblings>,
+    /// The names of the group and of its buttons.
+    names: [&'static str; 3],
 ) -> impl IntoView {
+    let [group, previous_name, next_name] = names;
     let conversations = use_conversations();
     let stepped = expect_context::<SiblingStep>().0;
     let (back, on) = (NodeRef::<html::Button>::new(), NodeRef::<html::Button>::new());
@@ -133,8 +164,8 @@ fn SiblingSwitch(
     });
     let button = move |to: Option<MessageId>, step: StepDirection| {
         let (name, icon, node) = match step {
-            StepDirection::Previous => ("Previous answer", icons::previous(), back),
-            StepDirection::Next => ("Next answer", icons::next(), on),
+            StepDirection::Previous => (previous_name, icons::previous(), back),
+            StepDirection::Next => (next_name, icons::next(), on),
         };
         let press = move |_| {
             if let Some(to) = to {
@@ -162,7 +193,7 @@ fn SiblingSwitch(
             let next = ids.get(index + 1).copied();
             let which = [&(index + 1).to_string(), "/", &ids.len().to_string()].concat();
             view! {
-                <span class="siblings needs-script" role="group" aria-label="Answers">
+                <span class="siblings needs-script" role="group" aria-label=group>
                     {button(previous, StepDirection::Previous)}
                     <span>{which}</span>
                     {button(next, StepDirection::Next)}
@@ -170,5 +201,39 @@ fn SiblingSwitch(
             }
             .erase()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Dollars, TokenTotals};
+
+    #[test]
+    fn figures_leave_out_what_is_unknown() {
+        let run = |totals, elapsed_ms| RunView {
+            status: RunStatus::Complete,
+            activity: None,
+            error: None,
+            truncation: None,
+            elapsed_ms,
+            tools_ms: 1000,
+            totals,
+        };
+        let known = TokenTotals {
+            calls: 2,
+            output_tokens: 3000,
+            unpriced_calls: 1,
+            cost: Dollars(12_300_000),
+            ..TokenTotals::default()
+        };
+        assert_eq!(figures(&run(known, 3000)), "1,500 tokens/s · $0.0123");
+        let guessed = TokenTotals {
+            estimated_calls: 1,
+            unpriced_calls: 2,
+            ..known
+        };
+        assert_eq!(figures(&run(guessed, 3000)), "about 1,500 tokens/s");
+        assert_eq!(figures(&run(TokenTotals::default(), 0)), "");
     }
 }

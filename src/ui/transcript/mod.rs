@@ -3,11 +3,15 @@
 pub mod actions;
 mod activity;
 mod answer;
+mod answer_menu;
 mod buttons;
 mod footer;
 mod older;
 mod parts;
 mod problem;
+mod question;
+mod question_text;
+mod quote;
 mod scroll;
 mod suggestions;
 mod tool;
@@ -21,16 +25,17 @@ pub use self::{
 
 use leptos::{html, prelude::*};
 
-use self::{answer::Answer, footer::SiblingStep, older::OlderMessages, scroll::EndFollower};
+use self::{
+    answer::Answer, footer::SiblingStep, older::OlderMessages, question::UserMessage, scroll::EndFollower,
+};
 use super::{
     browser, state::ConversationPhase, state::ConversationView, state::PendingSend, state::Row,
-    state::UserRow, state::use_conversations, state::use_lifecycle, state::use_run_intents,
+    state::use_conversations, state::use_lifecycle, state::use_run_intents,
 };
-use crate::protocol::{ConversationId, Interaction, MessageId, RunStatus};
+use crate::protocol::{ConversationId, MessageId, RunStatus};
 use crate::ui::{
-    components::copy::CopyButton, components::icons, components::not_found::not_found_notice,
-    components::time::Time, runtime::each::Each, runtime::erase::Erase, runtime::when::When, state::drafts,
-    state::route::Route,
+    components::icons, components::not_found::not_found_notice, runtime::each::Each, runtime::erase::Erase,
+    runtime::when::When, state::drafts, state::route::Route,
 };
 
 /// A conversation, or the reason why it is not shown.
@@ -64,7 +69,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
 fn loading(view: &ConversationView) -> AnyView {
     let rows = view.rows.clone();
     let question = |row| match row {
-        Row::User(row) => view! { <UserMessage row/> }.erase(),
+        Row::User(row) => view! { <UserMessage conversation_id=None row/> }.erase(),
         Row::Answer(_) | Row::Unrecorded(_) => ().into_any(),
     };
     view! {
@@ -145,7 +150,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 <OlderMessages view=older/>
                 <Each of=move || rows.get() key=Row::id let:row>
                     {match row {
-                        Row::User(row) => view! { <UserMessage row/> }.erase(),
+                        Row::User(row) => view! { <UserMessage conversation_id=Some(id) row/> }.erase(),
                         Row::Answer(row) => view! { <Answer conversation_id=id row/> }.erase(),
                         Row::Unrecorded(row) => unrecorded::unrecorded_messages(row),
                     }}
@@ -159,6 +164,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             </div>
         </div>
         <p class="visually-hidden" role="status">{announcement}</p>
+        {quote::quote_button()}
         <When when=move || !follower.is_at_end()>
             <button type="button" class="jump" on:click=move |_| {
                 follower.follow_end();
@@ -207,39 +213,4 @@ fn waiting_message(id: ConversationId) -> AnyView {
         </div>
     }
     .erase()
-}
-
-/// The user's message.
-#[component]
-fn UserMessage(row: UserRow) -> impl IntoView {
-    let UserRow {
-        id,
-        text,
-        interaction,
-        created_at,
-        is_pending,
-        is_damaged,
-    } = row;
-    let copied = text.clone();
-    view! {
-        <article id=id.to_string() class="message question" class:damaged=is_damaged class:pending=move || is_pending.get() aria-label="You">
-            <h2 class="visually-hidden">"You"</h2>
-            <div class="question-text" dir="auto">{text.to_string()}</div>
-            <footer class="message-foot">
-                {interaction_label(interaction)}
-                <Time at=created_at/>
-                <CopyButton name="Copy" text=move || copied.to_string()/>
-            </footer>
-        </article>
-    }
-}
-
-/// The label of a message that was not typed. A selected reply reads as if the user had written it, but a button may
-/// do more than its text says.
-fn interaction_label(interaction: Interaction) -> Option<AnyView> {
-    let Interaction::ActionExecuted { action, .. } = interaction else {
-        return None;
-    };
-    let words = ["Button: ", &action].concat();
-    Some(view! { <span class="how-said">{words}</span> }.erase())
 }

@@ -95,6 +95,8 @@ mod tests {
                 error: None,
                 truncation: Some(reason),
                 elapsed_ms: 0,
+                tools_ms: 0,
+                totals: Default::default(),
             };
             describe_problem(&run).map(|(what, error)| (what, error.hint))
         };

@@ -5,7 +5,7 @@
 use leptos::{ev, prelude::*};
 
 use super::{
-    activity::Dots,
+    activity::{Dots, elapsed},
     parts::{Shown, part_id},
 };
 use crate::{
@@ -109,7 +109,7 @@ fn current_step(part: PartRow) -> AnyView {
         _ => ("Thinking".into_any(), (move || part.latest_line.get()).erase()),
     };
     view! {
-        <span class="trace-now">{doing}</span>
+        <span class="trace-now">{doing} {elapsed()}</span>
         <Dots/>
         <span class="trace-latest">{detail}</span>
     }
@@ -120,7 +120,7 @@ fn current_step(part: PartRow) -> AnyView {
 fn trace_summary(open: RwSignal<bool>, worked_ms: u64, used: String) -> AnyView {
     view! {
         <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span>
-        {(worked_ms > 0).then(|| view! { <span class="trace-took">{clock::format_duration(worked_ms)}</span> })}
+        {clock::format_duration(worked_ms).map(|took| view! { <span class="trace-took">{took}</span> })}
         <span class="trace-latest">{used}</span>
     }
     .erase()

@@ -23,8 +23,9 @@ async fn summary_is_counted_as_a_separate_call() {
         settings.history.answer_tokens = 500;
         settings.history.metadata = MetadataMode::Never;
         let price = Price {
-            input: 1.0,
-            output: 2.0,
+            input: parlor::protocol::Dollars(1_000_000_000),
+            output: parlor::protocol::Dollars(2_000_000_000),
+            ..Price::default()
         };
         settings.models.prices = [("test/any".to_owned(), price)].into();
     })
@@ -38,10 +39,10 @@ async fn summary_is_counted_as_a_separate_call() {
         let last = parlor.chat(&request).await.read_to_end().await.pop().unwrap();
         let made = get_diagnostics(&parlor, &last["message_id"]).await;
         if made["calls"].as_array().unwrap().len() > 1 {
-            summarized.push(made);
+            summarized.push((string_field(&last, "message_id"), made));
         }
     }
-    let made = &summarized[0];
+    let (message, made) = &summarized[0];
     let calls: Vec<(&Value, &Value, &Value)> = made["calls"]
         .as_array()
         .unwrap()
@@ -64,6 +65,11 @@ async fn summary_is_counted_as_a_separate_call() {
         "the server has counted this call alone"
     );
     assert!(summary["cost"].as_f64() > Some(0.0), "{summary}");
+    // Both calls count in the totals of the answer.
+    let stored = parlor.get_json(&format!("/api/messages/{message}")).await.1;
+    let totals = &stored["message"]["usage"]["totals"];
+    assert_eq!(totals["calls"], 2);
+    assert!(totals["cost"].as_f64() > summary["cost"].as_f64(), "{totals}");
     assert_eq!(made["raw_llm_response"], "Fine.", "that is what was answered");
     assert!(made["messages"].to_string().contains("In short."), "{made:#}");
     assert!(

@@ -35,8 +35,9 @@ async fn reports_request_response_and_timing() {
     let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         let price = Price {
-            input: 1.0,
-            output: 2.0,
+            input: parlor::protocol::Dollars(1_000_000_000),
+            output: parlor::protocol::Dollars(2_000_000_000),
+            ..Price::default()
         };
         settings.models.prices.insert("test/any".into(), price);
         settings.agent.instructions = "Be kind.".into();

@@ -180,8 +180,10 @@ async fn deleted_with_their_conversation() {
     ));
     assert_eq!(view.send().await.unwrap().status(), 404);
     parlor.stop().await;
-    for file in std::fs::read_dir(folder.path()).unwrap() {
-        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    for file in paths.filter(|path| path.is_file()) {
+        let bytes = std::fs::read(file).unwrap();
         let word = b"Rumpelstilzchen";
         assert!(
             !bytes.windows(word.len()).any(|bytes| bytes == word),

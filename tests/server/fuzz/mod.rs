@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, time::Duration};
 use bytes::Bytes;
 use fastrand::Rng;
 use parlor::{
-    settings::Secret,
+    settings::{Secret, Settings},
     tools::{NewAttachment, Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
 };
 use serde_json::json;
@@ -61,6 +61,13 @@ impl Tool for FileTool {
 /// Starts a server with a model that creates files, proposals and buttons, and with a PubMed that has one
 /// article.
 pub(crate) async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
+    start_parlor_with(|_| {}).await
+}
+
+/// Like [`start_parlor`], with other settings.
+pub(crate) async fn start_parlor_with(
+    change: impl FnOnce(&mut Settings),
+) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let article = json!({ "title": "Tides", "authors": [], "source": "J", "pubdate": "2024" });
@@ -71,7 +78,8 @@ pub(crate) async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     upstream.add_page("/eutils/efetch.fcgi", Page::text("<PubmedArticleSet/>"));
     upstream.add_script(When::any(), Script::new().tool_call("call_1", "give", "{}"));
     let said = "Here.\nSUGGESTED_VALUES: [{\"label\": \"Yes\", \"value\": \"Yes\"}]\nSUGGESTED_ACTIONS: [{\"label\": \"Do\", \
-                \"action\": \"do\", \"handler\": \"server\"}]\nDOCUMENT: {\"title\": \"A text\", \"text\": \"One.\"}";
+                \"action\": \"do\", \"handler\": \"server\"}, {\"label\": \"Copy\", \
+                \"action\": \"copy_answer\", \"handler\": \"client\"}]\nDOCUMENT: {\"title\": \"A text\", \"text\": \"One.\"}";
     upstream.add_script(When::tool_gave(""), Script::new().text(said));
     let eutils = upstream.url_of("/eutils");
     let tools = ToolRegistry::default().with_tool(FileTool);
@@ -80,6 +88,7 @@ pub(crate) async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
         settings.tools.pubmed.api_key = Some(Secret("key".into()));
         settings.limits.request_bytes = 300_000;
         settings.timeouts.batch = Duration::from_secs(5);
+        change(settings);
     })
     .await;
     (folder, upstream, parlor)

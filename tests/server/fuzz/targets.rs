@@ -44,6 +44,24 @@ impl Ids {
         }
     }
 
+    /// Returns ids that nothing has. They are the same each time.
+    pub fn unknown() -> Self {
+        let id = |number: u128| Uuid::from_u128((7 << 76) | (2 << 62) | number).to_string();
+        Self {
+            conversation: id(1),
+            question: id(2),
+            answer: id(3),
+            payload: "p99".into(),
+            attachment: id(4),
+        }
+    }
+
+    /// Returns the ids with the question in place of the answer: only questions can be deleted.
+    pub fn with_question_only(mut self) -> Self {
+        self.answer.clone_from(&self.question);
+        self
+    }
+
     /// Runs turns that have every kind of content, and returns their ids.
     pub async fn create(parlor: &Parlor) -> Self {
         let ids = Self::from_turn(&parlor.turn(None, "Give").await);
@@ -58,7 +76,7 @@ impl Ids {
             "question" | "before" => self.question.clone(),
             "answer" | "message_id" => self.answer.clone(),
             "payload" | "payload_id" => self.payload.clone(),
-            "attachment_id" => self.attachment.clone(),
+            "attachment_id" | "file_id" => self.attachment.clone(),
             _ => Uuid::now_v7().to_string(),
         }
     }
@@ -162,6 +180,8 @@ pub fn all_targets() -> Vec<Target> {
         ("POST", "/send", Some(form)),
         ("GET", "/rpc/events", Some(json!({ "after": 0 }))),
         ("GET", "/rpc/attachments/{attachment_id}", None),
+        ("GET", "/rpc/files/{file_id}", None),
+        ("POST", "/rpc/files", None),
         (
             "GET",
             "/rpc/conversations/{conversation_id}/payloads/{payload_id}/file",
@@ -208,12 +228,15 @@ fn function_arguments() -> Map<String, Value> {
     let all = json!({
         "answer_approval": { "message_id": "$answer", "index": 0, "answer": "allow" },
         "article": { "pmid": "11" },
+        "branch_conversation": { "intent": { "intent_id": "$new", "message_id": "$answer", "conversation_id": "$new" } },
+        "change_queue": { "conversation_id": "$conversation", "change": { "change": "edit", "message_id": "$question", "text": "Other" } },
         "choose_model": { "conversation_id": "$conversation", "model": "test/other" },
         "continue_run": { "intent": answer },
         "conversation": { "conversation_id": "$conversation", "reach": "$question" },
         "conversations": { "before": { "activity": 5 } },
         "delete_conversation": { "conversation_id": "$conversation" },
         "delete_stream": { "stream_id": "$new" },
+        "delete_upload": { "id": "$attachment_id" },
         "diagnostics": { "message_id": "$answer" },
         "forget_all_memories": {},
         "forget_memory": { "memory_id": "$new" },
@@ -237,10 +260,12 @@ fn function_arguments() -> Map<String, Value> {
         "save_instructions": { "text": "Be brief." },
         "search_articles": { "query": "tides", "sort": "date", "page": 1 },
         "select_branch": { "conversation_id": "$conversation", "through": "$question" },
+        "token_totals": { "conversation_id": "$conversation" },
         "send_message": { "intent": message },
+        "set_message_deleted": { "conversation_id": "$conversation", "message_id": "$new", "is_deleted": true },
         "set_parameters": { "intent": set },
         "stop_run": { "message_id": "$answer" },
-        "take_action": with("index", json!(0)),
+        "take_action": with("index", json!(1)),
     });
     match all {
         Value::Object(all) => all,

@@ -78,6 +78,25 @@ async fn regenerate_sends_the_same_context() {
 }
 
 #[tokio::test]
+async fn another_version_has_the_same_context() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    let context = json!({ "current_page": "literature", "article_id": "11" });
+    let events = parlor.chat(&question_on_page(context)).await.read_to_end().await;
+    let before = last_prompt_and_tools(&upstream);
+    let version = json!({
+        "message": "Asked better", "model": "test/any", "conversation_id": events[0]["conversation_id"],
+        "replaces": events[0]["user_message_id"],
+    });
+    let again = parlor.chat(&version).await.read_to_end().await;
+    assert_eq!(again[0]["parent_id"], json!(null));
+    assert_eq!(last_prompt_and_tools(&upstream), before);
+    let missing = json!({ "message": "Asked better", "conversation_id": events[0]["conversation_id"],
+        "replaces": events[0]["message_id"] });
+    let refused = parlor.post("/api/chat/batch", &missing).send().await.unwrap();
+    assert_eq!(refused.status(), 404);
+}
+
+#[tokio::test]
 async fn diagnostics_show_context_without_keys() {
     let (_folder, _upstream, parlor) = start_parlor().await;
     let context = json!({ "current_page": "literature", "query": "tides ncbi-key", "article_id": "11" });

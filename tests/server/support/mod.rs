@@ -33,6 +33,8 @@ pub const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Parlor {
     pub url: String,
     pub client: reqwest::Client,
+    /// The token with which the first account is made, if there is none yet.
+    pub setup_token: Option<String>,
     /// The hub, which counts the listeners.
     pub hub: Arc<Hub>,
     stop: CancellationToken,
@@ -76,6 +78,7 @@ impl Parlor {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let hub = server.hub();
+        let setup_token = server.new_setup_token().await.expect("a token, or none");
         let stop = CancellationToken::new();
         let signal = stop.clone();
         let served = tokio::spawn(async move {
@@ -87,6 +90,7 @@ impl Parlor {
         Self {
             url,
             client: reqwest::Client::new(),
+            setup_token,
             hub,
             stop,
             served,
@@ -185,6 +189,8 @@ impl Parlor {
 pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Settings {
     let mut settings = Settings::default();
     settings.server.data = data.to_owned();
+    // The program of the tests can't read images.
+    settings.files.image_reader = Some(env!("CARGO_BIN_EXE_parlor").into());
     // Scripted answers need no time to finish.
     settings.timeouts.shutdown = Duration::from_millis(100);
     settings.endpoints = vec![EndpointSettings {
@@ -198,6 +204,7 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
         models: Vec::new(),
         context_window: None,
         context_windows: Default::default(),
+        capabilities: Default::default(),
         lists_all_models: false,
         dialect: Default::default(),
         prompt: Default::default(),

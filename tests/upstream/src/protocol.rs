@@ -32,8 +32,17 @@ impl Protocol {
         RequestSummary {
             model: model.or(request["model"].as_str()).unwrap_or_default().to_owned(),
             user: without_metadata(&user.unwrap_or_default()).to_owned(),
-            tool: turns.last().and_then(|turn| self.tool_output(turn)),
+            tool: turns
+                .iter()
+                .rev()
+                .find(|turn| !self.has_only_files(turn))
+                .and_then(|turn| self.tool_output(turn)),
         }
+    }
+
+    /// Returns true for a message with the files of the tool outputs before it.
+    fn has_only_files(self, turn: &Value) -> bool {
+        turn["role"] == "user" && self.user_text(turn).is_none() && self.tool_output(turn).is_none()
     }
 
     fn user_text(self, turn: &Value) -> Option<String> {
@@ -55,7 +64,8 @@ impl Protocol {
                 (turn["type"] == "function_call_output").then(|| content_text(&turn["output"]))
             }
             Self::Messages => {
-                let last = turn["content"].as_array()?.last()?;
+                let mut items = turn["content"].as_array()?.iter().rev();
+                let last = items.find(|item| item["type"] != "image")?;
                 (last["type"] == "tool_result").then(|| content_text(&last["content"]))
             }
             Self::GenerateContent => {

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::super::*;
 use crate::protocol::{
     ActionHandler, ActionStyle, ConversationId, Fraction, ParameterInput, Parameters, PayloadRef, RawJson,
-    RequestedCall, RunError, SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolProgress, ToolStatus,
-    Usage, Verdict,
+    RequestedCall, RunError, SuggestedAction, SuggestedValue, Timestamp, TokenTotals, ToolCall, ToolProgress,
+    ToolStatus, Usage, Verdict,
     examples::{self, attachment, source},
 };
 
@@ -80,6 +80,7 @@ pub fn usage(input_tokens: usize) -> Usage {
         estimated: false,
         estimate: 100,
         window: Some(1000),
+        totals: TokenTotals::default(),
     }
 }
 
@@ -176,6 +177,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     expected_assistant_message_id: run,
                     parent_id: state.active_leaf,
                     text: text.clone(),
+                    files: Vec::new(),
                     interaction: Default::default(),
                     created_at: AT,
                 };

@@ -4,17 +4,19 @@ use serde_json::{Value, json};
 
 use super::super::{
     PROVIDER_KIND,
+    models::read_list,
     request::{RequestForm, build_request},
     thinking::ThinkingForm,
 };
 use crate::{
     model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
     protocol::{Opaque, ParameterInput, Parameters, RawJson},
-    providers::catalog::ListedModel,
+    providers::known_models::known_capabilities,
 };
 
 const FORM: RequestForm = RequestForm {
     thinking: ThinkingForm::Adaptive,
+    thinking_off: true,
     effort: true,
     earlier_thinking: true,
     temperature: true,
@@ -32,6 +34,7 @@ fn parameters(temperature: &str, thinking_level: &str, longest: &str) -> Paramet
     Parameters::parse(&ParameterInput {
         temperature: temperature.into(),
         thinking_level: thinking_level.into(),
+        thinking_budget: String::new(),
         max_completion_tokens: longest.into(),
     })
     .unwrap()
@@ -152,6 +155,13 @@ fn sends_thinking_as_the_model_takes_it() {
             &json!({ "effort": "high" })
         )
     );
+    request.parameters = parameters("0.5", "off", "");
+    let off = body(&request, PLAIN);
+    assert_eq!(
+        (&off["thinking"], &off["temperature"]),
+        (&json!({ "type": "disabled" }), &json!(0.5))
+    );
+    request.parameters = parameters("0.5", "high", "");
     // A thinking model takes no temperature.
     assert!(adaptive.get("temperature").is_none());
     let budget = RequestForm {
@@ -161,7 +171,7 @@ fn sends_thinking_as_the_model_takes_it() {
     let sent = body(&request, budget);
     assert_eq!(
         sent["thinking"],
-        json!({ "type": "enabled", "budget_tokens": 16_000 })
+        json!({ "type": "enabled", "budget_tokens": 24_000 })
     );
     assert!(sent.get("output_config").is_none() && sent.get("temperature").is_none());
     // A short answer has no room for thinking.
@@ -255,12 +265,13 @@ fn leaves_out_what_the_server_rejects() {
 #[test]
 fn chooses_the_form_of_thinking_by_list_name_and_rejections() {
     use super::super::Feature;
-    let listed = |adaptive: bool, enabled: bool| ListedModel {
-        entry: json!({ "capabilities": { "thinking": {
+    let listed = |adaptive: bool, enabled: bool| {
+        let entry = json!({ "id": "m", "capabilities": { "thinking": {
             "supported": adaptive || enabled,
             "types": { "adaptive": { "supported": adaptive }, "enabled": { "supported": enabled } },
-        } } }),
-        ..ListedModel::default()
+        } } });
+        let listed = read_list(vec![json!({ "data": [entry] })]).unwrap();
+        listed[0].capabilities.clone()
     };
     for (model, listed, rejected, expected) in [
         ("claude-opus-4-8", None, vec![], ThinkingForm::Adaptive),
@@ -292,7 +303,8 @@ fn chooses_the_form_of_thinking_by_list_name_and_rejections() {
             ThinkingForm::None,
         ),
     ] {
-        let form = ThinkingForm::choose(model, listed.as_ref(), |feature| !rejected.contains(&feature));
+        let known = listed.unwrap_or_default().or(known_capabilities(model));
+        let form = ThinkingForm::choose(&known, |feature| !rejected.contains(&feature));
         assert_eq!(form, expected, "{model} {rejected:?}");
     }
 }

@@ -145,6 +145,17 @@ fn decodes_recorded_texts() {
             [Text(text), rest @ ..] => (Some(text.as_str()), rest),
             rest => (None, rest),
         };
+        let rest = match rest {
+            [ModelEvent::Refusal(explanation), rest @ ..] => {
+                assert!(
+                    explanation.starts_with("This request triggered restrictions"),
+                    "{name}"
+                );
+                assert_eq!(reason, FinishReason::Refusal, "{name}");
+                rest
+            }
+            rest => rest,
+        };
         assert_eq!(rest, [counts, Finished(reason)], "{name}");
         match (text, begin) {
             (Some(text), Some(begin)) => assert!(text.starts_with(begin), "{name}: {text}"),
@@ -304,6 +315,25 @@ fn reads_unstreamed_messages() {
 }
 
 #[test]
+fn explains_a_refusal() {
+    let explanation = |details: Value| {
+        let end = json!({ "type": "message_delta", "delta": { "stop_reason": "refusal", "stop_details": details } });
+        let (events, _) = decode_events(&[message_start(), end, json!({ "type": "message_stop" })]);
+        events.into_iter().find_map(|event| match event {
+            ModelEvent::Refusal(explanation) => Some(explanation),
+            _ => None,
+        })
+    };
+    let whole = json!({ "type": "refusal", "category": "cyber", "explanation": "This was blocked." });
+    assert_eq!(explanation(whole).unwrap(), "This was blocked.");
+    assert_eq!(
+        explanation(json!({ "category": "cyber", "explanation": null })).unwrap(),
+        "cyber"
+    );
+    assert_eq!(explanation(Value::Null), None);
+}
+
+#[test]
 fn names_every_stop_reason() {
     for (reason, expected) in [
         ("end_turn", FinishReason::Stop),
@@ -449,6 +479,25 @@ fn separates_tagged_thinking() {
 }
 
 #[test]
+fn overlapping_calls_keep_their_inputs() {
+    let block = |id: &str| json!({ "type": "tool_use", "id": id, "name": "look", "input": { "at": id } });
+    let mut events = vec![
+        message_start(),
+        start(0, block("t1")),
+        start(1, block("t2")),
+        stop(0),
+        stop(1),
+    ];
+    events.extend(message_end("tool_use"));
+    let mut made = decode_events(&events).0;
+    made.retain(|event| matches!(event, ToolArguments { .. }));
+    assert_eq!(
+        made,
+        [arguments(0, r#"{"at":"t1"}"#), arguments(1, r#"{"at":"t2"}"#)]
+    );
+}
+
+#[test]
 fn adds_no_arguments_to_a_cut_call() {
     let block = |id: &str| json!({ "type": "tool_use", "id": id, "name": "look", "input": {} });
     for ends in [vec![], vec![stop(1)]] {
@@ -467,5 +516,30 @@ fn adds_no_arguments_to_a_cut_call() {
             .collect();
         assert_eq!(made, [&arguments(0, "{}")], "{ends:?}: the first one has ended");
         assert_eq!(decoded.last(), Some(&Finished(FinishReason::Length)));
+    }
+}
+
+#[test]
+fn ignores_odd_values_beside_the_text() {
+    for odd in [json!("odd"), json!(1.5), json!(["a"]), json!({ "a": 1 }), json!(true)] {
+        let text = json!({ "type": "text_delta", "text": "Hi", "citation": odd, "stop_details": odd });
+        let end = json!({
+            "type": "message_delta",
+            "delta": { "stop_reason": "end_turn", "stop_details": odd },
+            "usage": { "input_tokens": odd, "output_tokens": 3, "output_tokens_details": odd },
+        });
+        let events = [
+            json!({ "type": "message_start", "message": odd }),
+            start(0, json!({ "type": "text", "text": "", "citations": odd })),
+            delta(0, text),
+            stop(0),
+            end,
+            json!({ "type": "message_stop" }),
+        ];
+        let (events, error) = decode_events(&events);
+        assert_eq!(error, None, "{odd}");
+        for expected in [Text("Hi".into()), usage(0, 3), Finished(FinishReason::Stop)] {
+            assert!(events.contains(&expected), "{odd}: {events:?}");
+        }
     }
 }

@@ -85,6 +85,7 @@ fn sends_set_parameters() {
     let input = ParameterInput {
         temperature: "0.5".into(),
         thinking_level: "minimal".into(),
+        thinking_budget: String::new(),
         max_completion_tokens: "100".into(),
     };
     let mut request = ModelRequest::new("m", vec![user("Why?")]);

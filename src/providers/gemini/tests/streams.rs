@@ -8,7 +8,7 @@ use super::super::{PROVIDER_KIND, decoder::ContentDecoder};
 use crate::{
     model::{
         FinishReason,
-        ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
+        ModelEvent::{self, Finished, Refusal, Text, Thinking, ToolArguments},
         OpaqueTarget, UnreadableContent, Usage,
     },
     protocol::{CitedSource, Opaque, RawJson},
@@ -256,12 +256,43 @@ fn names_every_finish_reason() {
         ("PROHIBITED_CONTENT", FinishReason::ContentFilter),
         ("MALFORMED_FUNCTION_CALL", FinishReason::MalformedFunctionCall),
     ] {
-        assert_eq!(
-            decode_chunks(&[end(reason)]),
-            (vec![Finished(expected)], None),
-            "{reason}"
-        );
+        let (mut events, error) = decode_chunks(&[end(reason)]);
+        events.retain(|event| !matches!(event, Refusal(_)));
+        assert_eq!((events, error), (vec![Finished(expected)], None), "{reason}");
     }
+}
+
+#[test]
+fn explains_withheld_answers() {
+    let rating =
+        json!({ "category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "HIGH", "blocked": true });
+    let low = json!({ "category": "HARM_CATEGORY_HARASSMENT", "probability": "LOW" });
+    let refusal = |chunk: Value| {
+        let (events, _) = decode_chunks(&[chunk]);
+        events.into_iter().find_map(|event| match event {
+            Refusal(explanation) => Some(explanation),
+            _ => None,
+        })
+    };
+    let ended = |reason: &str, message: &str, ratings: &Value| {
+        refusal(
+            json!({ "candidates": [{ "finishReason": reason, "finishMessage": message, "safetyRatings": ratings }] }),
+        )
+    };
+    let ratings = json!([rating, low]);
+    assert_eq!(ended("SAFETY", "", &ratings).unwrap(), "dangerous content");
+    assert_eq!(
+        ended("SAFETY", "It is unsafe.", &ratings).unwrap(),
+        "It is unsafe."
+    );
+    assert_eq!(ended("SAFETY", "", &json!([])), None);
+    assert_eq!(ended("RECITATION", "", &json!(null)).unwrap(), "recitation");
+    assert_eq!(ended("STOP", "", &ratings), None);
+    let blocked = json!({ "promptFeedback": { "blockReason": "SAFETY", "safetyRatings": ratings } });
+    assert_eq!(
+        refusal(blocked).unwrap(),
+        "The prompt was blocked: dangerous content."
+    );
 }
 
 #[test]
@@ -272,9 +303,11 @@ fn ends_a_blocked_prompt() {
         ("OTHER", FinishReason::ContentFilter),
     ] {
         let blocked = json!({ "promptFeedback": { "blockReason": reason }, "usageMetadata": { "promptTokenCount": 4 } });
+        let words = reason.to_lowercase();
+        let explained = Refusal(format!("The prompt was blocked: {words}."));
         assert_eq!(
             decode_chunks(&[blocked]),
-            (vec![usage(4, 0, 0), Finished(expected)], None),
+            (vec![explained, usage(4, 0, 0), Finished(expected)], None),
             "{reason}"
         );
     }
@@ -451,4 +484,21 @@ fn drops_arguments_of_a_cut_call() {
             None
         )
     );
+}
+
+#[test]
+fn ignores_odd_values_beside_the_text() {
+    for odd in [json!("odd"), json!(1.5), json!(["a"]), json!({ "a": 1 }), json!(true)] {
+        let mut first = chunk(json!("Hi"));
+        for field in ["safetyRatings", "groundingMetadata", "citationMetadata", "finishMessage"] {
+            first["candidates"][0][field] = odd.clone();
+        }
+        first["promptFeedback"] = odd.clone();
+        first["usageMetadata"] =
+            json!({ "promptTokenCount": odd, "candidatesTokenCount": 3, "candidatesTokensDetails": odd });
+        let (events, error) = decode_chunks(&[first, end("STOP")]);
+        let text: Vec<_> = events.iter().filter(|event| matches!(event, Text(_))).collect();
+        assert_eq!((text, error), (vec![&Text("Hi".into())], None), "{odd}");
+        assert!(events.contains(&usage(0, 3, 0)), "{odd}: {events:?}");
+    }
 }

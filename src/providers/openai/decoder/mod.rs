@@ -13,8 +13,8 @@ use super::{
     wire::{Choice, Chunk},
 };
 use crate::{
-    model::{Cost, FinishReason, ModelEvent, UnreadableContent, Usage},
-    protocol::sse::SseFrame,
+    model::{FinishReason, ModelEvent, UnreadableContent, Usage},
+    protocol::{Dollars, sse::SseFrame},
     providers::{
         think_tags::ThinkFilter,
         transport::{
@@ -159,10 +159,12 @@ impl ChunkDecoder {
             self.usage = Some(Usage {
                 input_tokens: usage.prompt_tokens,
                 output_tokens: usage.completion_tokens,
-                cost: usage.cost.and_then(Cost::from_dollars),
+                cost: usage.cost.and_then(Dollars::from_f64),
                 cached_input_tokens: usage.prompt_tokens_details.cached_tokens,
                 cache_write_tokens: usage.prompt_tokens_details.cache_write_tokens,
                 thinking_tokens: usage.completion_tokens_details.reasoning_tokens,
+                image_input_tokens: usage.prompt_tokens_details.image_tokens,
+                image_output_tokens: usage.completion_tokens_details.image_tokens,
             });
         }
         let sources = self.citations.take_lists(chunk.citations, chunk.search_results);

@@ -12,9 +12,12 @@ use serde_json::{Map, Value, json};
 
 use super::PROVIDER_KIND;
 use crate::{
-    model::{ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},
-    protocol::{Opaque, Parameters, RawJson},
-    providers::fallback_messages::{offered_forced_tools, require_tools, without_system, without_tools},
+    model::{ModelFile, ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},
+    protocol::{Opaque, Parameters, RawJson, ThinkingChoice, ThinkingLevel},
+    providers::{
+        fallback_messages::{offered_forced_tools, require_tools, without_system, without_tools},
+        reasoning_effort::reasoning_effort,
+    },
     settings::{Dialect, MaxTokensField, ThinkingField},
 };
 
@@ -37,7 +40,15 @@ pub struct CompletionRequest {
 #[serde(untagged)]
 enum RequestMessage {
     Plain(ChatCompletionRequestMessage),
+    /// A message of the user with files.
+    Parts(RequestParts),
     Assistant(RequestAssistant),
+}
+
+#[derive(Debug, Serialize)]
+struct RequestParts {
+    role: &'static str,
+    content: Vec<Value>,
 }
 
 /// An assistant message with non-standard fields.
@@ -72,7 +83,7 @@ pub fn build_completion(
     dialect: Dialect,
     capabilities: ServerCapabilities,
 ) -> CompletionRequest {
-    let mut fields = request_parameters(&request.parameters, dialect);
+    let mut fields = request_parameters(&request.parameters, dialect, capabilities);
     let mut messages = Cow::Borrowed(request.messages.as_slice());
     let mut tools = request.tools.as_slice();
     if !capabilities.tools {
@@ -93,10 +104,7 @@ pub fn build_completion(
     }
     CompletionRequest {
         model: model.to_owned(),
-        messages: messages
-            .iter()
-            .map(|each| request_message(each, capabilities.thinking))
-            .collect(),
+        messages: request_messages(&messages, capabilities.thinking),
         tools: tools.iter().map(|each| request_tool(each)).collect(),
         stream: true,
         stream_options: capabilities.usage.then_some(ChatCompletionStreamOptions {
@@ -115,19 +123,17 @@ pub fn forced_tools(request: &ModelRequest, capabilities: ServerCapabilities) ->
     }
 }
 
-fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, Value> {
+fn request_parameters(
+    parameters: &Parameters,
+    dialect: Dialect,
+    capabilities: ServerCapabilities,
+) -> Map<String, Value> {
     let mut fields = Map::new();
     if let Some(temperature) = parameters.temperature {
         fields.insert("temperature".into(), json!(temperature));
     }
-    if let Some(level) = parameters.thinking_level {
-        let level = level.as_str();
-        let (name, value) = match dialect.thinking_level {
-            ThinkingField::ReasoningEffort => ("reasoning_effort", json!(level)),
-            ThinkingField::Reasoning => ("reasoning", json!({"effort": level})),
-            ThinkingField::ChatTemplate => ("chat_template_kwargs", json!({"reasoning_effort": level})),
-        };
-        fields.insert(name.into(), value);
+    if let Some(choice) = parameters.thinking().filter(|_| capabilities.thinking_choice) {
+        add_thinking(&mut fields, choice, dialect.thinking_level);
     }
     if let Some(tokens) = parameters.max_completion_tokens {
         let name = match dialect.longest_answer {
@@ -139,8 +145,83 @@ fn request_parameters(parameters: &Parameters, dialect: Dialect) -> Map<String, 
     fields
 }
 
+/// Adds the choice of the amount of thinking, in a server's field.
+fn add_thinking(fields: &mut Map<String, Value>, choice: ThinkingChoice, field: ThinkingField) {
+    let level = choice.nearest_level();
+    let (name, value) = match field {
+        ThinkingField::ReasoningEffort => match reasoning_effort(level) {
+            Some(effort) => ("reasoning_effort", json!(effort)),
+            None => return,
+        },
+        ThinkingField::Reasoning => match choice {
+            ThinkingChoice::Budget(tokens) => ("reasoning", json!({"max_tokens": tokens})),
+            ThinkingChoice::Level(ThinkingLevel::On) => ("reasoning", json!({"enabled": true})),
+            ThinkingChoice::Level(level) => ("reasoning", json!({"effort": reasoning_effort(level)})),
+        },
+        ThinkingField::ChatTemplate => match level {
+            ThinkingLevel::Off | ThinkingLevel::On => {
+                let is_on = level == ThinkingLevel::On;
+                ("chat_template_kwargs", json!({"enable_thinking": is_on}))
+            }
+            level => ("chat_template_kwargs", json!({"reasoning_effort": level})),
+        },
+        ThinkingField::EnableThinking => {
+            if let ThinkingChoice::Budget(tokens) = choice {
+                fields.insert("thinking_budget".into(), json!(tokens));
+            }
+            ("enable_thinking", json!(level != ThinkingLevel::Off))
+        }
+    };
+    fields.insert(name.into(), value);
+}
+
+/// Converts the messages. A message of the user and its files become one.
+fn request_messages(messages: &[ModelMessage], with_thinking: bool) -> Vec<RequestMessage> {
+    let mut sent = Vec::with_capacity(messages.len());
+    let mut messages = messages.iter().peekable();
+    while let Some(message) = messages.next() {
+        let mut content = match message {
+            ModelMessage::User(text) if matches!(messages.peek(), Some(ModelMessage::File(_))) => {
+                match &**text {
+                    "" => Vec::new(),
+                    text => vec![json!({ "type": "text", "text": text })],
+                }
+            }
+            // Of a tool.
+            ModelMessage::File(file) => vec![file_part(file)],
+            other => {
+                sent.push(request_message(other, with_thinking));
+                continue;
+            }
+        };
+        while let Some(ModelMessage::File(file)) = messages.peek() {
+            content.push(file_part(file));
+            messages.next();
+        }
+        sent.push(RequestMessage::Parts(RequestParts {
+            role: "user",
+            content,
+        }));
+    }
+    sent
+}
+
+fn file_part(file: &ModelFile) -> Value {
+    let data = file.data_url();
+    match file.is_image() {
+        true => json!({ "type": "image_url", "image_url": { "url": data } }),
+        false => json!({ "type": "file", "file": { "filename": file.name, "file_data": data } }),
+    }
+}
+
 fn request_message(message: &ModelMessage, with_thinking: bool) -> RequestMessage {
     RequestMessage::Plain(match message {
+        ModelMessage::File(file) => {
+            return RequestMessage::Parts(RequestParts {
+                role: "user",
+                content: vec![file_part(file)],
+            });
+        }
         ModelMessage::System(text) => ChatCompletionRequestSystemMessage::from(text.as_str()).into(),
         ModelMessage::User(text) => ChatCompletionRequestUserMessage::from(text.as_str()).into(),
         ModelMessage::Assistant {

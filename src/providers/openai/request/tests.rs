@@ -44,6 +44,7 @@ fn sends_parameters_under_dialect_names() {
     let input = ParameterInput {
         temperature: "0.7".into(),
         thinking_level: "low".into(),
+        thinking_budget: String::new(),
         max_completion_tokens: "100".into(),
     };
     let request = ModelRequest {
@@ -70,6 +71,74 @@ fn sends_parameters_under_dialect_names() {
         (&json!({"effort": "low"}), &json!(100))
     );
     assert!(other.get("reasoning_effort").is_none() && other.get("max_completion_tokens").is_none());
+}
+
+#[test]
+fn sends_thinking_in_the_servers_field() {
+    let sent = |level: &str, budget: &str, thinking_level| {
+        let input = ParameterInput {
+            thinking_level: level.into(),
+            thinking_budget: budget.into(),
+            ..ParameterInput::default()
+        };
+        let request = ModelRequest {
+            parameters: Parameters::parse(&input).unwrap(),
+            ..ModelRequest::new("m", Vec::new())
+        };
+        let dialect = Dialect {
+            thinking_level,
+            ..Dialect::default()
+        };
+        let mut body = request_json(&request, dialect, ALL);
+        let fields = [
+            "reasoning_effort",
+            "reasoning",
+            "chat_template_kwargs",
+            "enable_thinking",
+            "thinking_budget",
+        ];
+        let fields = fields.map(|field| (field, body[field].take()));
+        let set = fields.into_iter().filter(|(_, value)| !value.is_null());
+        set.map(|(field, value)| (field.to_owned(), value))
+            .collect::<Value>()
+    };
+    use ThinkingField::{ChatTemplate, EnableThinking, Reasoning, ReasoningEffort};
+    for (level, budget, field, expected) in [
+        ("off", "", ReasoningEffort, json!({"reasoning_effort": "none"})),
+        ("xhigh", "", ReasoningEffort, json!({"reasoning_effort": "xhigh"})),
+        ("on", "", ReasoningEffort, json!({})),
+        ("", "9000", ReasoningEffort, json!({"reasoning_effort": "medium"})),
+        ("off", "", Reasoning, json!({"reasoning": {"effort": "none"}})),
+        ("on", "", Reasoning, json!({"reasoning": {"enabled": true}})),
+        ("", "9000", Reasoning, json!({"reasoning": {"max_tokens": 9000}})),
+        (
+            "off",
+            "",
+            ChatTemplate,
+            json!({"chat_template_kwargs": {"enable_thinking": false}}),
+        ),
+        (
+            "on",
+            "",
+            ChatTemplate,
+            json!({"chat_template_kwargs": {"enable_thinking": true}}),
+        ),
+        (
+            "low",
+            "",
+            ChatTemplate,
+            json!({"chat_template_kwargs": {"reasoning_effort": "low"}}),
+        ),
+        ("off", "", EnableThinking, json!({"enable_thinking": false})),
+        (
+            "",
+            "9000",
+            EnableThinking,
+            json!({"enable_thinking": true, "thinking_budget": 9000}),
+        ),
+    ] {
+        assert_eq!(sent(level, budget, field), expected, "{level}{budget} {field:?}");
+    }
 }
 
 #[test]

@@ -146,6 +146,7 @@ fn sends_set_parameters() {
     let input = ParameterInput {
         temperature: "0.5".into(),
         thinking_level: "low".into(),
+        thinking_budget: String::new(),
         max_completion_tokens: "100".into(),
     };
     let request = ModelRequest {

@@ -496,6 +496,23 @@ fn reads_items_without_positions() {
 }
 
 #[test]
+fn completes_overlapping_calls_without_arguments() {
+    let function =
+        |id: &str| json!({ "type": "function_call", "call_id": id, "name": "look", "arguments": "" });
+    let added = |index: u64, item: Value| json!({ "type": "response.output_item.added", "output_index": index, "item": item });
+    let events = [
+        added(0, function("c1")),
+        added(1, function("c2")),
+        done(0, function("c1")),
+        done(1, function("c2")),
+        end("completed", json!({})),
+    ];
+    let mut made = decode_events(&events).0;
+    made.retain(|event| matches!(event, ToolArguments { .. }));
+    assert_eq!(made, [arguments(0, "{}"), arguments(1, "{}")]);
+}
+
+#[test]
 fn adds_no_arguments_to_a_cut_call() {
     let function =
         |id: &str| json!({ "type": "function_call", "call_id": id, "name": "look", "arguments": "" });
@@ -520,5 +537,19 @@ fn adds_no_arguments_to_a_cut_call() {
                 None
             )
         );
+    }
+}
+
+#[test]
+fn ignores_odd_values_beside_the_text() {
+    for odd in [json!("odd"), json!(1.5), json!(["a"]), json!({ "a": 1 }), json!(true)] {
+        let mut text = delta("output_text", 0, "Hi");
+        for field in ["annotation", "part", "item_id", "summary_index", "message"] {
+            text[field] = odd.clone();
+        }
+        let usage_given = json!({ "input_tokens": odd, "output_tokens": 3, "input_tokens_details": odd });
+        let end = end("completed", json!({ "incomplete_details": odd, "usage": usage_given }));
+        let expected = vec![Text("Hi".into()), usage(0, 3, 0), STOP];
+        assert_eq!(decode_events(&[text, end]), (expected, None), "{odd}");
     }
 }

@@ -45,12 +45,12 @@ struct Metadata {
     tool_summary: Option<String>,
 }
 
-/// A file that a tool attached to an answer.
+/// A file of the user, or one that a tool attached to an answer.
 #[derive(Serialize)]
 struct File {
     name: String,
     r#type: String,
-    /// `message_id:file_index`, in the order of the answer.
+    /// `message_id:file_index`, in the order of the message.
     id: String,
 }
 
@@ -92,14 +92,15 @@ impl MetadataClock {
             MessageBody::User { .. } | MessageBody::Damaged => (Vec::new(), None),
             MessageBody::Assistant(answer) => tool_metadata(answer),
         };
-        let files = answer_files(message);
+        let files = file_list(message);
         // The system prompt lists the results of a button by the time in its metadata.
         let came_of_button = matches!(
             &message.body,
             MessageBody::User { interaction, .. } if *interaction != Interaction::TextInput
         );
         let says_something = away.is_some() || !files.is_empty() || !tools_used.is_empty() || came_of_button;
-        if self.is_sparse && (before.is_none() || !says_something) {
+        // The model asks for a file by its id.
+        if self.is_sparse && (before.is_none() && files.is_empty() || !says_something) {
             return None;
         }
         let metadata = Metadata {
@@ -146,13 +147,9 @@ fn format_span(milliseconds: i64) -> String {
     }
 }
 
-/// Returns the files of an answer, with the names given by their tools.
-fn answer_files(message: &Message) -> Vec<File> {
-    let calls = message
-        .assistant()
-        .into_iter()
-        .flat_map(AssistantMessage::tool_calls);
-    let files = calls.flat_map(|call| &call.attachments);
+/// Returns the files of a message, with the names given by the user or by their tools.
+fn file_list(message: &Message) -> Vec<File> {
+    let files = message.files().into_iter();
     files
         .enumerate()
         .map(|(index, file)| File {

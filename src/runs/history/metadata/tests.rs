@@ -11,6 +11,7 @@ fn said(text: &str, at: i64) -> Message {
         created_at: Timestamp(at),
         body: MessageBody::User {
             text: text.into(),
+            files: Vec::new(),
             interaction: Default::default(),
         },
     }
@@ -50,6 +51,7 @@ fn sparse_metadata_appear_only_when_informative() {
     let pressed = Message {
         body: MessageBody::User {
             text: "Yes".into(),
+            files: Vec::new(),
             interaction: Interaction::ValueSelected,
         },
         ..said("", NOON)
@@ -129,6 +131,8 @@ fn renders_tool_files_of_an_answer() {
         name: name.into(),
         media_type: "image/png".into(),
         bytes: 7,
+        width: None,
+        height: None,
     };
     let give = |names: &[&str]| {
         Part::ToolCall(Box::new(ToolCall {

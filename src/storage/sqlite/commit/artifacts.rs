@@ -1,11 +1,11 @@
-//! The artifacts of runs besides their messages: payloads for the panel, and files.
+//! The artifacts of runs besides their messages: payloads for the panel, and the deletion of unshown ones.
 
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
 use crate::{
     protocol::{AssistantMessage, Part, Payload, PayloadRef},
-    storage::{Outcome, RunKey, StoredAttachment},
+    storage::{Outcome, RunKey},
 };
 
 impl Batch {
@@ -32,36 +32,12 @@ impl Batch {
         .await?;
         Ok(Outcome::Done)
     }
-
-    /// Stores a file.
-    pub(super) async fn store_attachment(
-        &mut self,
-        connection: &mut SqliteConnection,
-        run: &RunKey,
-        StoredAttachment { attachment, data }: &StoredAttachment,
-    ) -> Result<Outcome, ChangeError> {
-        sqlx::query(
-            "INSERT INTO attachments (id, user_id, conversation_id, message_id, name, media_type, data, created_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(attachment.id.to_string())
-        .bind(run.user_id.to_string())
-        .bind(run.conversation_id.to_string())
-        .bind(run.message_id.to_string())
-        .bind(&attachment.name)
-        .bind(&attachment.media_type)
-        .bind(&**data)
-        .bind(self.at.0)
-        .execute(connection)
-        .await?;
-        Ok(Outcome::Done)
-    }
 }
 
 /// Deletes the payloads and files of a run except those named.
 pub(super) const DELETE_UNSHOWN: &str = "DELETE FROM payloads WHERE user_id = ?1 AND message_id = ?2 \
          AND id NOT IN (SELECT value FROM json_each(?3)); \
-     DELETE FROM attachments WHERE user_id = ?1 AND message_id = ?2 \
+     DELETE FROM files WHERE user_id = ?1 AND message_id = ?2 \
          AND id NOT IN (SELECT value FROM json_each(?4))";
 
 /// Deletes the artifacts that a run stored and its message does not name: the run ended between the tool's

@@ -2,18 +2,26 @@
 
 use sqlx::SqliteConnection;
 
-use super::{super::id, Batch, ChangeError, erase_event};
+use super::{
+    super::{id, messages},
+    Batch, ChangeError, EMPTY_EVENTS,
+    deletion::require_shown,
+    erase_event,
+    run_output::update_message,
+};
 use crate::{
-    protocol::{ConversationId, EventBody, MessageId, UserId},
-    storage::{ChangeRejection, Outcome, damage::skip_damaged},
+    protocol::{ConversationId, EventBody, MessageId, Usage, UserId, transcript::apply_to_run},
+    storage::{ChangeRejection, Outcome, RunKey, damage::skip_damaged},
 };
 
 /// The newest descendant of a message, or the message itself: the end of its newest branch. A message is
 /// always created before its descendants, so the newest has none, and no damaged link makes a circle.
 pub(in crate::storage::sqlite) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id, position) AS ( \
          SELECT id, position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
+             AND id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2) \
          UNION ALL \
-         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id AND m.position > b.position) \
+         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id AND m.position > b.position \
+             AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2)) \
      SELECT id FROM below ORDER BY position DESC LIMIT 1";
 
 impl Batch {
@@ -41,6 +49,57 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
+    /// Replaces a conversation's title, unless it is another one by now.
+    pub(super) async fn set_title(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        replaces: &str,
+        title: Option<&str>,
+    ) -> Result<Outcome, ChangeError> {
+        let Some(title) = title else {
+            return Ok(Outcome::Done);
+        };
+        let replaced =
+            sqlx::query("UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2 AND title = ?4")
+                .bind(run.user_id.to_string())
+                .bind(run.conversation_id.to_string())
+                .bind(title)
+                .bind(replaces)
+                .execute(&mut *connection)
+                .await?;
+        if replaced.rows_affected() > 0 {
+            let event = EventBody::ConversationRenamed { title: title.into() };
+            self.log_event(connection, run.user_id, run.conversation_id, None, event)
+                .await?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Adds the tokens of a title to the answer after which it was made, unless that goes on.
+    pub(super) async fn count_title(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        usage: Option<Usage>,
+    ) -> Result<(), ChangeError> {
+        let found = messages::message(&mut *connection, run.user_id, run.message_id).await?;
+        let Some((usage, (_, mut message))) = usage.zip(found) else {
+            return Ok(());
+        };
+        let answer = message.assistant_mut();
+        let Some(answer) = answer.filter(|answer| answer.status.is_terminal() && !answer.is_damaged()) else {
+            return Ok(());
+        };
+        let event = EventBody::Usage(usage);
+        apply_to_run(answer, &event);
+        update_message(&mut *connection, run.user_id, run.message_id, answer).await?;
+        let message_id = Some(run.message_id);
+        self.log_event(connection, run.user_id, run.conversation_id, message_id, event)
+            .await?;
+        Ok(())
+    }
+
     /// Shows the newest branch through a message.
     pub(super) async fn select_branch(
         &mut self,
@@ -59,6 +118,7 @@ impl Batch {
             Err(ChangeRejection::NotFound)?
         };
         let leaf_id: MessageId = id(&leaf, "id")?;
+        require_shown(&mut *connection, (user_id, conversation_id), leaf_id).await?;
         let sql = "UPDATE conversations SET active_leaf = ?3 WHERE user_id = ?1 AND id = ?2";
         let event = EventBody::LeafSelected { leaf_id };
         self.update_conversation(
@@ -126,10 +186,7 @@ impl Batch {
             "message_id IN (SELECT id FROM runs WHERE user_id = ?1 AND conversation_id = ?2)",
             "message_id IS NULL AND conversation_id = ?2",
         ] {
-            let empty = format!(
-                "UPDATE events SET message_id = NULL, event = json_object('position', position, 'conversation_id', \
-                 conversation_id, 'type', 'empty') WHERE +user_id = ?1 AND {of_conversation}"
-            );
+            let empty = format!("{EMPTY_EVENTS} WHERE +user_id = ?1 AND {of_conversation}");
             sqlx::query(sqlx::AssertSqlSafe(empty))
                 .bind(&user)
                 .bind(&conversation)

@@ -24,9 +24,32 @@ impl Batch {
                 intent,
                 start,
             } => Ok(Outcome::Started {
-                started: self.send_message(connection, *user_id, intent, start).await?,
+                started: self
+                    .send_message(connection, *user_id, intent, start, None)
+                    .await?,
                 again: false,
             }),
+            Change::QueueMessage {
+                user_id,
+                intent,
+                start,
+                limits,
+            } => {
+                self.queue_message(connection, *user_id, intent, start, *limits)
+                    .await
+            }
+            Change::SendQueued { run, user_message_id } => {
+                self.send_queued(connection, *run, *user_message_id).await
+            }
+            Change::ChangeQueue {
+                user_id,
+                conversation_id,
+                change,
+                limits,
+            } => {
+                let key = (*user_id, *conversation_id);
+                self.change_queue(connection, key, change, *limits).await
+            }
             Change::Regenerate {
                 user_id,
                 intent,
@@ -48,6 +71,15 @@ impl Batch {
             }
             Change::StoreAttachment { run, attachment } => {
                 self.store_attachment(connection, run, attachment).await
+            }
+            Change::StoreUpload { file } => self.store_upload(connection, file).await,
+            Change::DeleteUpload { user_id, id } => self.delete_upload(connection, *user_id, *id).await,
+            Change::ExpireUploads { before } => self.expire_uploads(connection, *before).await,
+            Change::ForgetDeletedFiles { locations } => {
+                self.forget_deleted_files(connection, locations).await
+            }
+            Change::ReplaceAttachmentRow { file, message_id } => {
+                self.replace_attachment_row(connection, file, *message_id).await
             }
             Change::PauseRun { run, events, message } => {
                 self.pause_run(connection, run, events, message).await
@@ -78,6 +110,15 @@ impl Batch {
             } => {
                 self.abandon_run(connection, run, events, *status, message.as_deref())
                     .await
+            }
+            Change::TitleConversation {
+                run,
+                replaces,
+                title,
+                usage,
+            } => {
+                self.count_title(&mut *connection, run, *usage).await?;
+                self.set_title(connection, run, replaces, title.as_deref()).await
             }
             Change::RenameConversation {
                 user_id,
@@ -116,6 +157,35 @@ impl Batch {
             } => {
                 self.select_branch(connection, *user_id, *conversation_id, *through)
                     .await
+            }
+            Change::BranchConversation { user_id, intent, .. } => {
+                self.branch_conversation(connection, *user_id, intent).await
+            }
+            Change::HideMessage {
+                user_id,
+                conversation_id,
+                message_id,
+                hidden_at,
+            } => {
+                let key = (*user_id, *conversation_id);
+                self.hide_message(connection, key, *message_id, *hidden_at).await
+            }
+            Change::RestoreMessage {
+                user_id,
+                conversation_id,
+                message_id,
+            } => {
+                let key = (*user_id, *conversation_id);
+                self.restore_message(connection, key, *message_id).await
+            }
+            Change::EraseMessage {
+                user_id,
+                conversation_id,
+                message_id,
+                hidden_at,
+            } => {
+                let key = (*user_id, *conversation_id);
+                self.erase_message(connection, key, *message_id, *hidden_at).await
             }
             Change::MarkRead {
                 user_id,
@@ -190,6 +260,7 @@ impl Batch {
             Change::RecordTokenUse { user_id, token_id } => {
                 self.record_token_use(connection, *user_id, *token_id).await
             }
+            Change::Account(change) => self.change_accounts(connection, change).await,
         }
     }
 }

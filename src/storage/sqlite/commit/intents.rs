@@ -24,6 +24,12 @@ pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
             intent,
             start,
         } => (*user_id, intent.intent_id, &start.fingerprint),
+        Change::QueueMessage {
+            user_id,
+            intent,
+            start,
+            ..
+        } => (*user_id, intent.intent_id, &start.fingerprint),
         Change::Regenerate {
             user_id,
             intent,
@@ -39,6 +45,11 @@ pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
             intent,
             fingerprint,
             ..
+        } => (*user_id, intent.intent_id, fingerprint),
+        Change::BranchConversation {
+            user_id,
+            intent,
+            fingerprint,
         } => (*user_id, intent.intent_id, fingerprint),
         Change::JudgePayload {
             user_id,

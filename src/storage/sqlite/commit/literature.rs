@@ -308,6 +308,25 @@ pub(super) async fn insert_page_context(
     Ok(())
 }
 
+/// Gives another version of a message the page context of the first one.
+pub(super) async fn copy_page_context(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    from: MessageId,
+    to: MessageId,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO contexts (message_id, user_id, context, text, instructions) \
+         SELECT ?3, user_id, context, text, instructions FROM contexts WHERE user_id = ?1 AND message_id = ?2",
+    )
+    .bind(user_id.to_string())
+    .bind(from.to_string())
+    .bind(to.to_string())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
 /// Stores the text that describes the page to the model. The first stored text is kept.
 pub(super) async fn store_context_snapshot(
     connection: &mut SqliteConnection,

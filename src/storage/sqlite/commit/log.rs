@@ -83,6 +83,10 @@ impl Batch {
     }
 }
 
+/// Empties stored events, followed by a condition: the log keeps their positions and no content.
+pub(super) const EMPTY_EVENTS: &str = "UPDATE events SET message_id = NULL, \
+     event = json_object('position', position, 'conversation_id', conversation_id, 'type', 'empty')";
+
 /// Erases the content of an event that is not stored yet.
 pub(super) fn erase_event(logged: &mut LoggedEvent) {
     logged.event.message_id = None;

@@ -15,7 +15,7 @@ use sqlx::{Connection, SqliteConnection};
 
 use self::{
     intents::{intent_request, started_by_intent, store_intent},
-    log::erase_event,
+    log::{EMPTY_EVENTS, erase_event},
 };
 use super::WriteConnection;
 use crate::{
@@ -23,10 +23,14 @@ use crate::{
     storage::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, StorageError},
 };
 
+mod accounts;
 mod approvals;
 mod artifacts;
+mod branching;
 pub(super) mod conversations;
+mod deletion;
 mod dispatch;
+mod files;
 pub(super) mod intents;
 mod literature;
 mod log;
@@ -35,11 +39,13 @@ mod model_calls;
 mod opaque;
 mod parameters;
 mod personal;
+mod queue;
 mod run_output;
 mod suggestions;
 mod turns;
 
 /// The reason for which a change was not applied.
+#[derive(Debug)]
 enum ChangeError {
     Rejected(ChangeRejection),
     Storage(StorageError),
@@ -95,6 +101,7 @@ impl WriteConnection {
                 | Change::StoreSummary { run, .. }
                 | Change::RecordCall { run, .. }
                 | Change::StoreAttachment { run, .. }
+                | Change::TitleConversation { run, .. }
                 | Change::PauseRun { run, .. }
                 | Change::EndRun { run, .. }
                 | Change::AbandonRun { run, .. } => {
@@ -204,7 +211,7 @@ impl Batch {
         let outcome = self.apply_new_change(connection, change).await?;
         if let Some(request) = request {
             let started = match outcome {
-                Outcome::Started { started, .. } => Some(started),
+                Outcome::Started { started, .. } | Outcome::Queued(started) => Some(started),
                 _ => None,
             };
             store_intent(connection, request, started, self.at).await?;

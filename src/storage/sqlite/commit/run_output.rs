@@ -86,9 +86,12 @@ impl Batch {
             .bind(message.status.is_notifiable())
             .bind(run.user_id.to_string())
             .bind(run.conversation_id.to_string())
-            .execute(connection)
+            .execute(&mut *connection)
             .await?;
         crash_point!("end::conversation");
+        if message.status != RunStatus::Complete {
+            self.hold_queue(connection, run, true).await?;
+        }
         Ok(Outcome::Done)
     }
 }
@@ -123,7 +126,11 @@ impl Batch {
             Err(ChangeRejection::NotFound)?;
         }
         if let Some(message) = message {
-            store_final_message(connection, run, message).await?;
+            store_final_message(&mut *connection, run, message).await?;
+        }
+        // A damaged queue must not keep the conversation locked.
+        if let Err(error) = self.hold_queue(connection, run, !events.is_empty()).await {
+            tracing::error!(?error, "the queue of an abandoned run is not held");
         }
         Ok(Outcome::Done)
     }

@@ -3,16 +3,17 @@
 use sqlx::{Row, SqliteConnection};
 
 use super::{
-    super::{messages, optional_id, optional_text, queries},
+    super::{branch, files, messages, optional_id, optional_text, queries},
     Batch, ChangeError,
-    literature::insert_page_context,
+    deletion::require_shown,
+    literature::{copy_page_context, insert_page_context},
     personal::ensure_user,
     run_output::update_message,
 };
 use crate::{
     protocol::{
-        AssistantMessage, ConversationId, EventBody, MessageBody, MessageId, Position, RunStatus, Timestamp,
-        UserId,
+        AssistantMessage, ConversationId, EventBody, Interaction, MessageBody, MessageId, Position,
+        RunStatus, Timestamp, UserId,
         intent::{ContinueRun, Regenerate, SendMessage, StartedRun, title_from},
         transcript::apply_to_run,
     },
@@ -20,12 +21,14 @@ use crate::{
 };
 
 impl Batch {
+    /// Saves a message and starts its run. `interaction` is the origin of the message if it was verified before.
     pub(super) async fn send_message(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         intent: &SendMessage,
         start: &RunStart,
+        interaction: Option<Interaction>,
     ) -> Result<StartedRun, ChangeError> {
         let SendMessage {
             conversation_id,
@@ -40,7 +43,7 @@ impl Batch {
         }
         // Of any user: ids are unique. A deleted conversation has no user.
         let conversation = sqlx::query(
-            "SELECT c.user_id, c.active_leaf, c.model, EXISTS (SELECT 1 FROM messages m WHERE m.id = c.active_leaf) AS has_leaf \
+            "SELECT c.user_id, c.active_leaf, c.model, c.active_leaf IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = c.active_leaf) AS has_leaf \
              FROM conversations c WHERE c.id = ?1 \
              UNION ALL SELECT NULL, NULL, NULL, 0 FROM deleted_conversations WHERE id = ?1",
         )
@@ -59,7 +62,7 @@ impl Batch {
                 (leaf, optional_text(&row, "model")?)
             }
             None => {
-                let title = title_from(text);
+                let title = self.new_title(&mut *connection, user_id, intent).await?;
                 let created = EventBody::ConversationCreated {
                     title: title.clone(),
                     created_at: self.at,
@@ -81,14 +84,34 @@ impl Batch {
                 (None, None)
             }
         };
-        let interaction = self
-            .resolve_interaction(connection, user_id, parent_id, intent)
+        let parent_id = match intent.replaces {
+            Some(replaced) => {
+                parent_of_replaced(&mut *connection, user_id, *conversation_id, replaced).await?
+            }
+            None => parent_id,
+        };
+        let interaction = match interaction {
+            Some(interaction) => interaction,
+            None => {
+                self.resolve_interaction(connection, user_id, parent_id, intent)
+                    .await?
+            }
+        };
+        let files = self
+            .attach_files(
+                &mut *connection,
+                (user_id, *conversation_id),
+                *user_message_id,
+                &intent.files,
+                intent.replaces,
+            )
             .await?;
         let saved = EventBody::UserMessageSaved {
             user_message_id: *user_message_id,
             expected_assistant_message_id: run,
             parent_id,
             text: text.clone(),
+            files: files.clone(),
             interaction: interaction.clone(),
             created_at: self.at,
         };
@@ -97,6 +120,7 @@ impl Batch {
             .await?;
         let body = MessageBody::User {
             text: text.clone(),
+            files,
             interaction,
         };
         let placement = MessagePlacement {
@@ -110,8 +134,14 @@ impl Batch {
             self.set_parameters(connection, user_id, *conversation_id, parameters)
                 .await?;
         }
-        if let Some(snapshot) = &start.context_snapshot {
-            insert_page_context(connection, user_id, *user_message_id, snapshot).await?;
+        match (&start.context_snapshot, intent.replaces) {
+            (Some(snapshot), _) => {
+                insert_page_context(connection, user_id, *user_message_id, snapshot).await?;
+            }
+            (None, Some(replaced)) => {
+                copy_page_context(connection, user_id, replaced, *user_message_id).await?;
+            }
+            (None, None) => {}
         }
         let key = RunKey {
             user_id,
@@ -126,11 +156,29 @@ impl Batch {
         self.start_run(connection, key, *user_message_id, &model, Some(position))
             .await?;
         store_forced_tools(connection, key, &intent.force_tools).await?;
+        if let Some(replaced) = intent.replaces.filter(|_| intent.force_tools.is_empty()) {
+            copy_forced_tools(connection, key, replaced).await?;
+        }
         Ok(StartedRun {
             conversation_id: *conversation_id,
             user_message_id: *user_message_id,
             assistant_message_id: run,
         })
+    }
+
+    /// Returns the title of a conversation that begins with this message: from its text, else its first file.
+    async fn new_title(
+        &self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        intent: &SendMessage,
+    ) -> Result<String, ChangeError> {
+        let title = title_from(&intent.text);
+        let Some(first) = intent.files.first().filter(|_| title.is_empty()) else {
+            return Ok(title);
+        };
+        let file = files::file(connection, user_id, *first).await?;
+        Ok(file.map_or(title, |file| title_from(&file.attachment.name)))
     }
 
     pub(super) async fn regenerate(
@@ -151,6 +199,7 @@ impl Batch {
         if conversation_id != intent.conversation_id {
             Err(ChangeRejection::NotFound)?;
         }
+        require_shown(&mut *connection, (user_id, conversation_id), intent.message_id).await?;
         let chosen = queries::conversation_model(&mut *connection, user_id, conversation_id).await?;
         let model = intent
             .model
@@ -193,6 +242,7 @@ impl Batch {
         if found_in != conversation_id {
             Err(ChangeRejection::NotFound)?;
         }
+        require_shown(&mut *connection, (user_id, conversation_id), message_id).await?;
         match assistant.status {
             RunStatus::Running | RunStatus::Waiting => Err(ChangeRejection::RunActive)?,
             RunStatus::Complete if !assistant.is_cut_short() => Err(ChangeRejection::NotContinuable)?,
@@ -200,12 +250,14 @@ impl Batch {
             _ if assistant.is_damaged() && assistant.is_empty() => Err(ChangeRejection::NotContinuable)?,
             RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
-        let followers: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM messages WHERE user_id = ? AND parent_id = ?")
-                .bind(user_id.to_string())
-                .bind(message_id.to_string())
-                .fetch_one(&mut *connection)
-                .await?;
+        let followers: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM messages WHERE user_id = ?1 AND parent_id = ?2 \
+                 AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)",
+        )
+        .bind(user_id.to_string())
+        .bind(message_id.to_string())
+        .fetch_one(&mut *connection)
+        .await?;
         if followers > 0 {
             Err(ChangeRejection::NotContinuable)?;
         }
@@ -310,6 +362,42 @@ async fn store_forced_tools(
     Ok(())
 }
 
+/// Returns the message that a message of the user follows, for another version of it.
+async fn parent_of_replaced(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+    replaced: MessageId,
+) -> Result<Option<MessageId>, ChangeError> {
+    match messages::message(&mut *connection, user_id, replaced).await? {
+        Some((found_in, message)) if found_in == conversation_id && message.assistant().is_none() => {
+            let key = (user_id, conversation_id);
+            require_shown(&mut *connection, key, replaced).await?;
+            Ok(branch::parent(connection, key, replaced).await?.flatten())
+        }
+        _ => Err(ChangeRejection::NotFound)?,
+    }
+}
+
+/// Gives another version of a message the forced tools of the first one.
+async fn copy_forced_tools(
+    connection: &mut SqliteConnection,
+    run: RunKey,
+    replaced: MessageId,
+) -> Result<(), ChangeError> {
+    sqlx::query(
+        "UPDATE runs SET force_tools = (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
+             WHERE m.user_id = ?1 AND m.parent_id = ?3 AND r.force_tools IS NOT NULL LIMIT 1) \
+         WHERE user_id = ?1 AND id = ?2",
+    )
+    .bind(run.user_id.to_string())
+    .bind(run.message_id.to_string())
+    .bind(replaced.to_string())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
 /// The place of a message in its conversation.
 struct MessagePlacement {
     user_id: UserId,
@@ -348,7 +436,7 @@ fn is_active_run_conflict(error: &sqlx::Error) -> bool {
 }
 
 /// Converts a key conflict into a rejection: it is the request's fault, not the database's.
-fn conflict_as_rejection(error: sqlx::Error, rejection: ChangeRejection) -> ChangeError {
+pub(super) fn conflict_as_rejection(error: sqlx::Error, rejection: ChangeRejection) -> ChangeError {
     match &error {
         sqlx::Error::Database(cause) if cause.is_unique_violation() => ChangeError::Rejected(rejection),
         _ => ChangeError::Storage(error.into()),

@@ -8,6 +8,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::storage::sqlite::data_folder::lock_folder;
 
 const WAL_FILE_NAME: &str = "parlor.db-wal";
 
@@ -135,6 +136,20 @@ async fn distinguishes_an_emptied_database_from_a_new_one() {
 }
 
 #[tokio::test]
+async fn notices_a_missing_database() {
+    let folder = closed_data_folder().await;
+    fs::remove_file(folder.path().join(DATABASE_FILE_NAME)).unwrap();
+    let storage = open_when_unlocked(folder.path()).await.unwrap();
+    assert!(storage.lacks_earlier_data());
+    drop(storage);
+    // The first start could lock the folder and not create the database.
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("parlor.lock"), "").unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    assert!(!storage.lacks_earlier_data());
+}
+
+#[tokio::test]
 async fn an_empty_database_keeps_its_wal() {
     for is_there in [true, false] {
         let folder = tempfile::tempdir().unwrap();
@@ -159,6 +174,30 @@ async fn data_stays_locked_without_the_lock_file() {
     let second = SqliteStorage::open(folder.path()).await.map(drop);
     assert!(matches!(second, Err(StorageError::InUse)), "{second:?}");
     drop(storage);
+}
+
+#[tokio::test]
+async fn closed_storage_releases_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    // Another task still holds the storage.
+    let held = storage.clone();
+    storage.close().await.unwrap();
+    let next = SqliteStorage::open(folder.path()).await.unwrap();
+    let late = held.commit(NOON, &[send_change("late").0]).await.map(drop);
+    assert!(matches!(late, Err(StorageError::Closed)), "{late:?}");
+    drop(next);
+}
+
+#[test]
+fn folder_is_unlocked_while_a_forked_process_has_it_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = lock_folder(folder.path()).unwrap();
+    // A process that has just been forked has the same files open.
+    let inherited = lock.duplicate_files();
+    drop(lock);
+    lock_folder(folder.path()).unwrap();
+    drop(inherited);
 }
 
 #[cfg(unix)]

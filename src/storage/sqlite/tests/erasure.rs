@@ -4,8 +4,11 @@ use super::*;
 use crate::{
     protocol::{
         Attachment, AttachmentId, Opaque, PlacedOpaque, RawJson,
+        intent::{QueueChange, SendMessage},
         literature::{Article, SavedArticle},
+        transcript::apply_to_run,
     },
+    storage::QueueLimits,
     test_log::CapturedLog,
 };
 
@@ -35,14 +38,20 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
             offset: 0,
             text: text.clone(),
         };
-        let attachment = StoredAttachment {
+        let attachment = StoredFile {
             attachment: Attachment {
                 id: AttachmentId::new(),
                 name: text.clone(),
                 media_type: "image/png".into(),
                 bytes: text.len(),
+                width: None,
+                height: None,
             },
-            data: text.clone().into(),
+            location: FileLocation {
+                user_id: run.user_id,
+                conversation_id: run.conversation_id,
+                stored_name: uuid::Uuid::new_v4(),
+            },
         };
         let (user_id, conversation_id) = (run.user_id, run.conversation_id);
         let delete = Change::DeleteConversation {
@@ -67,6 +76,69 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
             assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
         }
         save_and_remove_secret(storage, &text).await;
+        send_and_erase_secret(storage, &text).await;
+    }
+}
+
+/// Erases a message with a secret, and removes one from the queue.
+async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
+    let (send, run) = send_change(secret);
+    let Change::SendMessage { intent, start, .. } = send.clone() else {
+        unreachable!("it sends")
+    };
+    let (user_id, conversation_id) = (run.user_id, run.conversation_id);
+    let message_id = intent.user_message_id;
+    let waiting = MessageId::new();
+    let limits = QueueLimits {
+        messages: 9,
+        bytes: 1 << 20,
+    };
+    let queue = Change::QueueMessage {
+        user_id,
+        intent: SendMessage {
+            intent_id: IntentId::new(),
+            user_message_id: waiting,
+            ..intent
+        },
+        start: RunStart {
+            run: MessageId::new(),
+            ..start
+        },
+        limits,
+    };
+    let remove = Change::ChangeQueue {
+        user_id,
+        conversation_id,
+        change: QueueChange::Remove { message_id: waiting },
+        limits,
+    };
+    let ended = EventBody::Complete {
+        finish_reason: None,
+        ended_at: NOON,
+        worked_ms: 1,
+    };
+    let mut message = AssistantMessage::new("x/m");
+    apply_to_run(&mut message, &ended);
+    let end = Change::EndRun {
+        run,
+        events: vec![ended],
+        message,
+    };
+    let hide = Change::HideMessage {
+        user_id,
+        conversation_id,
+        message_id,
+        hidden_at: NOON,
+    };
+    let erase = Change::EraseMessage {
+        user_id,
+        conversation_id,
+        message_id,
+        hidden_at: NOON,
+    };
+    for change in [send, queue, remove, end, hide, erase] {
+        let done = storage.commit(NOON, &[change]).await.unwrap();
+        assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
     }
 }
 

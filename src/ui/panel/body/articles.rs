@@ -118,7 +118,13 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     } else {
         SaveState::Unsaved
     });
-    let name = |word: &str| [word, " “", &article.title, "”"].concat();
+    let name = |word: &str, title: &str| [word, " “", title, "”"].concat();
+    let opening = name("Open here:", &article.title);
+    let named = article.title.clone();
+    let saving = move || match save_state.get() {
+        SaveState::Saved => name("Saved", &named),
+        SaveState::Unsaved | SaveState::Saving => name("Save", &named),
+    };
     let (pmid, title) = (pmid.to_owned(), article.title.clone());
     let press = move |_| {
         if save_state.get_untracked() == SaveState::Unsaved {
@@ -132,11 +138,11 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     };
     view! {
         <p class="panel-actions">
-            <a class="button" href=address aria-label=name("Open here:") on:click=leave>"Open here"</a>
+            <a class="button" href=address aria-label=opening on:click=leave>"Open here"</a>
             <button
                 type="button"
                 class="button"
-                aria-label=name("Save")
+                aria-label=saving
                 aria-pressed=move || (save_state.get() == SaveState::Saved).to_string()
                 aria-busy=move || (save_state.get() == SaveState::Saving).then_some("true")
                 on:click=press

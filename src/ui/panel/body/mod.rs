@@ -11,6 +11,7 @@ mod tree;
 use leptos::prelude::*;
 
 use crate::{
+    protocol::number_format::group_digits,
     protocol::panel::PanelBody,
     protocol::panel::PanelView,
     ui::{browser, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase},
@@ -51,7 +52,7 @@ fn expandable_list<T: Send + Sync + 'static>(
     show: impl Fn(&[T]) -> AnyView + Send + 'static,
 ) -> AnyView {
     let all = RwSignal::new(things.len() <= first);
-    let count = things.len().to_string();
+    let count = group_digits(things.len() as u64);
     let press = move |_| {
         all.set(true);
         // The button is removed.

@@ -85,8 +85,15 @@ impl Connection {
 
     /// Sets the cursor to the position of an event of the stream.
     pub(super) fn advance(self, cursor: Position) {
-        self.set_cursor(cursor);
-        self.step(ConnectionEvent::Advanced);
+        self.state.with(|state| {
+            state.cursor = cursor;
+            state.policy.forgive();
+        });
+    }
+
+    /// True if the snapshots were loaded again and no event has arrived since.
+    pub(super) fn was_resynced(self) -> bool {
+        self.state.with(|state| state.policy.was_resynced())
     }
 
     /// Closes the stream for long, because the server's log is damaged.

@@ -19,7 +19,11 @@ use super::{
 use crate::{
     api::rpc,
     protocol::{ApiError, ConversationId, ConversationList, Event, conversation_list::ListUpdate},
-    ui::{browser, components::toast::Toasts, runtime::page_state::PageState},
+    ui::{
+        browser,
+        components::toast::Toasts,
+        runtime::{page_state::PageState, signal::set_if_changed},
+    },
 };
 
 /// The list. One per page.
@@ -236,8 +240,6 @@ impl ConversationListStore {
             rows::sync(self.rows, &state.cache);
             state.cache.has_more()
         });
-        if self.has_more.get_untracked() != has_more {
-            self.has_more.set(has_more);
-        }
+        set_if_changed(&self.has_more, &has_more);
     }
 }

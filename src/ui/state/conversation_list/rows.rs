@@ -3,7 +3,10 @@
 use leptos::prelude::*;
 
 use super::cache::ListCache;
-use crate::protocol::{ConversationId, ConversationSummary, Timestamp};
+use crate::{
+    protocol::{ConversationId, ConversationSummary, Timestamp},
+    ui::runtime::signal::set_if_changed,
+};
 
 /// A conversation in the list.
 #[derive(Clone, Debug)]
@@ -38,21 +41,11 @@ impl ListRow {
     }
 
     fn sync(&self, summary: &ConversationSummary) {
-        if self.title.with_untracked(|title| *title != summary.title) {
-            self.title.set(summary.title.clone());
-        }
-        if self.updated_at.get_untracked() != summary.updated_at {
-            self.updated_at.set(summary.updated_at);
-        }
-        if self.is_running.get_untracked() != summary.active_run.is_some() {
-            self.is_running.set(summary.active_run.is_some());
-        }
-        if self.is_waiting.get_untracked() != summary.waiting {
-            self.is_waiting.set(summary.waiting);
-        }
-        if self.is_unseen.get_untracked() != summary.unseen {
-            self.is_unseen.set(summary.unseen);
-        }
+        set_if_changed(&self.title, summary.title.as_str());
+        set_if_changed(&self.updated_at, &summary.updated_at);
+        set_if_changed(&self.is_running, &summary.active_run.is_some());
+        set_if_changed(&self.is_waiting, &summary.waiting);
+        set_if_changed(&self.is_unseen, &summary.unseen);
     }
 }
 

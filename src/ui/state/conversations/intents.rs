@@ -1,5 +1,7 @@
 //! Intents about a conversation or an answer. Each is a request; its result arrives with the stream.
 
+use std::sync::Arc;
+
 use leptos::{prelude::*, task::spawn_local};
 
 use super::OpenConversations;
@@ -7,8 +9,9 @@ use crate::{
     api::rpc,
     protocol::{
         ApiError, ConversationId, IntentId, MessageId, ParameterInput, Verdict,
-        intent::{ApprovalAnswer, JudgePayload, SetParameters, TakeAction},
+        intent::{ApprovalAnswer, BranchConversation, JudgePayload, QueueChange, SetParameters, TakeAction},
     },
+    ui::{browser, state::drafts, state::route::Route},
 };
 
 impl OpenConversations {
@@ -17,9 +20,48 @@ impl OpenConversations {
         self.send_intent(rpc::answer_approval(message_id, index, answer), || {});
     }
 
-    /// Selects another answer to the same message, with the branch that follows it.
+    /// Selects another version of a message, with the branch that follows it.
     pub fn select_sibling(self, conversation_id: ConversationId, sibling: MessageId) {
         self.send_intent(rpc::select_branch(conversation_id, sibling), || {});
+    }
+
+    /// Deletes a message of the user with all that follow it, and offers to undo that.
+    pub fn delete_message(self, conversation_id: ConversationId, message_id: MessageId) {
+        let toasts = self.toasts;
+        spawn_local(async move {
+            let deletion = rpc::set_message_deleted(conversation_id, message_id, true);
+            match self.connection.call(deletion).await {
+                Ok(()) => toasts.show_with_undo("Message deleted, with all that followed.", move || {
+                    let restoring = rpc::set_message_deleted(conversation_id, message_id, false);
+                    self.send_intent(restoring, || {});
+                }),
+                Err(error) => toasts.show(error.message),
+            }
+        });
+    }
+
+    /// Copies the branch up to a message into a new conversation, and shows that with `draft` in its message box.
+    pub fn branch(self, message_id: MessageId, draft: Option<Arc<str>>) {
+        let intent = BranchConversation {
+            intent_id: IntentId::new(),
+            message_id,
+            conversation_id: ConversationId::new(),
+        };
+        spawn_local(async move {
+            match self.connection.call(rpc::branch_conversation(intent)).await {
+                Ok(()) => {
+                    let route = Route::Conversation(intent.conversation_id);
+                    if let Some(draft) = draft {
+                        drafts::save(route, &draft);
+                    }
+                    self.navigation.go_to(route);
+                    browser::focus_after_removal();
+                    self.toasts
+                        .show("This is a new conversation. The other one is unchanged.");
+                }
+                Err(error) => self.toasts.show(error.message),
+            }
+        });
     }
 
     /// Sets the model for the conversation's next messages.
@@ -29,6 +71,19 @@ impl OpenConversations {
         chosen.set(Some(model.clone()));
         self.send_intent(rpc::choose_model(conversation_id, model), move || {
             chosen.set(before)
+        });
+    }
+
+    /// Changes the messages that wait for the end of the run. The text of an edit that comes too late becomes a draft.
+    pub fn change_queue(self, id: ConversationId, change: QueueChange) {
+        let edited = match &change {
+            QueueChange::Edit { text, .. } => Some(text.clone()),
+            QueueChange::Move { .. } | QueueChange::Remove { .. } | QueueChange::Release => None,
+        };
+        self.send_intent(rpc::change_queue(id, change), move || {
+            if let Some(text) = edited {
+                self.outbox.return_text(Route::Conversation(id), &text);
+            }
         });
     }
 
@@ -46,15 +101,15 @@ impl OpenConversations {
         self.connection.call(rpc::set_parameters(intent)).await
     }
 
-    /// Accepts or rejects a proposal. `counts` is called when the server has stored the verdict, unless another verdict
-    /// was first; `over` is called in any case.
+    /// Accepts or rejects a proposal. `on_stored` is called if the server has stored the verdict, and no other one was
+    /// first; `on_end` is called in any case.
     pub fn send_verdict(
         self,
         conversation_id: ConversationId,
         payload_id: String,
         verdict: Verdict,
-        counts: impl FnOnce() + 'static,
-        over: impl FnOnce() + 'static,
+        on_stored: impl FnOnce() + 'static,
+        on_end: impl FnOnce() + 'static,
     ) {
         let intent = JudgePayload {
             intent_id: IntentId::new(),
@@ -64,11 +119,11 @@ impl OpenConversations {
         };
         spawn_local(async move {
             match self.connection.call(rpc::judge_payload(intent)).await {
-                Ok(first) if first == verdict => counts(),
+                Ok(first) if first == verdict => on_stored(),
                 Ok(_) => self.toasts.show("This was answered already, in another tab."),
                 Err(error) => self.toasts.show(error.message),
             }
-            over();
+            on_end();
         });
     }
 

@@ -70,7 +70,7 @@ impl OpenConversations {
             let known = state
                 .cache
                 .get(id)
-                .is_none_or(|transcript| transcript.message(message).is_some());
+                .is_none_or(|transcript| transcript.has_message(message));
             !known && state.cache.begin_reload(id, cursor)
         });
         if missed {

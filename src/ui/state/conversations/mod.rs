@@ -24,11 +24,11 @@ use self::{changes::PendingChanges, transcript_cache::TranscriptCache};
 pub use self::{
     part::{PartKind, PartRow},
     rows::{AnswerExtras, AnswerRow, Row, RunView, Siblings, UnrecordedRow, UserRow},
-    view::{ConversationPhase, ConversationView, OlderState},
+    view::{ConversationPhase, ConversationView, OlderState, QueueRow, QueueView},
 };
 use super::{connection::Connection, lifecycle::PageLifecycle, navigation::Navigation, outbox::Outbox};
 use crate::{
-    protocol::{ConversationId, Event, Transcript},
+    protocol::{ConversationId, Event, EventBody, Transcript},
     ui::{browser, components::toast::Toasts, runtime::page_state::PageState},
 };
 
@@ -91,6 +91,10 @@ impl OpenConversations {
 
     /// Applies an event of the stream. [`follow_up`](Self::follow_up) performs the rest of the outcome.
     pub(super) fn apply(self, event: &Event) -> CacheOutcome {
+        // It may be removed from the queue before the next update of the signals.
+        if let EventBody::MessageQueued { queued } = &event.body {
+            self.outbox.remove_queued(queued.id);
+        }
         let outcome = self.state.with(|state| {
             let outcome = state.cache.apply(event);
             state.note_outcome(event.conversation_id, outcome);
@@ -196,15 +200,20 @@ impl ConversationsState {
         if let Some(transcript) = transcript {
             outbox.reconcile(transcript);
         }
-        let pending = outbox.pending_message(id);
+        let (pending, replaced) = outbox.pending_message(id).unzip();
+        let replaced = replaced.flatten();
         view.sync_pending_send(outbox.pending_send(id));
+        view.sync_queue(
+            transcript.map(|transcript| &transcript.queue),
+            outbox.queued_messages(id),
+        );
         match transcript {
             Some(_) if !is_shown => {}
             Some(transcript) => {
                 if !self.cache.is_behind(id) {
                     view.mark_up_to_date();
                 }
-                view.sync(transcript, pending.as_ref(), lifecycle.is_hydrated());
+                view.sync(transcript, (pending.as_ref(), replaced), lifecycle.is_hydrated());
             }
             None => view.sync_unloaded(pending.as_ref()),
         }

@@ -7,8 +7,9 @@ use leptos::prelude::*;
 use super::{part::PartRow, unrecorded::UnrecordedMessages};
 use crate::{
     protocol::{
-        AssistantMessage, CitedSource, FinishReason, Interaction, Message, MessageBody, MessageId, RunError,
-        RunStatus, SuggestedAction, SuggestedValue, Timestamp, damaged_message::damaged_message_text,
+        AssistantMessage, Attachment, CitedSource, FinishReason, Interaction, Message, MessageBody,
+        MessageId, Node, Part, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, TokenTotals,
+        Transcript, damaged_message::damaged_message_text,
     },
     ui::runtime::signal::set_if_changed,
 };
@@ -36,10 +37,12 @@ pub struct UnrecordedRow {
 pub struct UserRow {
     pub id: MessageId,
     pub text: Arc<str>,
+    pub files: Arc<[Attachment]>,
     pub interaction: Interaction,
     pub created_at: Timestamp,
     /// The server has not confirmed it yet.
     pub is_pending: ArcRwSignal<bool>,
+    pub siblings: ArcRwSignal<Siblings>,
     /// The stored message is unreadable: the text says so.
     pub is_damaged: bool,
 }
@@ -76,14 +79,27 @@ pub struct RunView {
     pub truncation: Option<FinishReason>,
     /// The time it has been active, in milliseconds.
     pub elapsed_ms: u64,
+    /// The part of that in which tools were active and the model waited for them, in milliseconds.
+    pub tools_ms: u64,
+    /// The tokens and the cost of its model calls.
+    pub totals: TokenTotals,
 }
 
-/// The alternative answers to a message.
+/// The versions of a message: the answers to the same message, or the messages after the same answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Siblings {
     pub ids: Vec<MessageId>,
     /// The index of the selected one.
     pub index: usize,
+}
+
+impl Siblings {
+    /// The versions of a message.
+    pub(super) fn find(transcript: &Transcript, message: &Message) -> Self {
+        let ids = transcript.siblings(message);
+        let index = ids.iter().position(|id| *id == message.id).unwrap_or(0);
+        Self { ids, index }
+    }
 }
 
 impl Row {
@@ -104,20 +120,28 @@ impl Row {
     pub(super) fn new(message: &Message, is_new: bool) -> Self {
         let (id, created_at) = (message.id, message.created_at);
         match &message.body {
-            MessageBody::User { text, interaction } => Self::User(UserRow {
+            MessageBody::User {
+                text,
+                files,
+                interaction,
+            } => Self::User(UserRow {
                 id,
+                files: files.as_slice().into(),
                 text: text.as_str().into(),
                 interaction: interaction.clone(),
                 created_at,
                 is_pending: ArcRwSignal::new(false),
+                siblings: ArcRwSignal::default(),
                 is_damaged: false,
             }),
             MessageBody::Damaged => Self::User(UserRow {
                 id,
+                files: Arc::default(),
                 text: damaged_message_text(id).into(),
                 interaction: Interaction::TextInput,
                 created_at,
                 is_pending: ArcRwSignal::new(false),
+                siblings: ArcRwSignal::default(),
                 is_damaged: true,
             }),
             MessageBody::Assistant(assistant) => Self::Answer(AnswerRow {
@@ -187,6 +211,27 @@ impl RunView {
                 .clone()
                 .filter(|_| assistant.is_cut_short()),
             elapsed_ms: assistant.worked_ms,
+            tools_ms: tools_ms(assistant),
+            totals: assistant.usage.map(|usage| usage.totals).unwrap_or_default(),
         }
     }
+}
+
+/// Returns the time in which tools were active. Those of one model call run at the same time.
+fn tools_ms(assistant: &AssistantMessage) -> u64 {
+    let of_node = |node: &Node| {
+        let calls = || {
+            node.parts.iter().filter_map(|part| match part {
+                Part::ToolCall(call) => Some((call.started_at?.0, call.ended_at?.0)),
+                _ => None,
+            })
+        };
+        let (first, last) = (
+            calls().map(|(start, _)| start).min(),
+            calls().map(|(_, end)| end).max(),
+        );
+        let took = first.zip(last).map_or(0, |(first, last)| last - first);
+        u64::try_from(took).unwrap_or_default()
+    };
+    assistant.nodes.iter().map(of_node).sum()
 }

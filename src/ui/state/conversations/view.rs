@@ -12,9 +12,15 @@ use super::{
     unrecorded::UnrecordedMessages,
 };
 use crate::{
-    protocol::{ConversationId, Message, MessageBody, MessageId, Parameters, Transcript, Usage},
-    ui::{runtime::signal::set_if_changed, state::outbox::PendingSend},
+    protocol::{
+        Attachment, ConversationId, Message, MessageBody, MessageId, MessageQueue, Parameters, Transcript,
+        Usage,
+    },
+    ui::{runtime::signal::set_if_changed, state::outbox::OutgoingRow, state::outbox::PendingSend},
 };
+
+/// The message being sent, and the one that it is another version of.
+type PendingMessage<'a> = (Option<&'a Message>, Option<MessageId>);
 
 /// The loading phase of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +42,24 @@ pub enum OlderState {
     Loading,
     /// Loading failed: the text for the user. It is retried on request, or when the connection is back.
     Failed(String),
+}
+
+/// The messages that wait for the end of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueView {
+    pub messages: Vec<QueueRow>,
+    /// They wait until the user releases them.
+    pub held: bool,
+}
+
+/// A message that waits for the end of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueRow {
+    pub id: MessageId,
+    pub text: String,
+    pub files: Vec<Attachment>,
+    /// `Nothing` if the server has it.
+    pub pending_send: PendingSend,
 }
 
 /// A conversation's signals. They outlive the views that show them.
@@ -60,6 +84,8 @@ pub struct ConversationView {
     pub active_run: ArcRwSignal<Option<MessageId>>,
     /// The message being sent, whose run has not started.
     pub pending_send: ArcRwSignal<PendingSend>,
+    /// The messages that wait for the end of the run.
+    pub queue: ArcRwSignal<QueueView>,
     /// Counts the accepted and rejected proposals. The verdicts are in the transcript.
     pub verdict_version: ArcRwSignal<u32>,
     /// Failed updates in a row: if not 0, messages may be missing.
@@ -83,6 +109,7 @@ impl ConversationView {
             older: ArcRwSignal::default(),
             active_run: ArcRwSignal::default(),
             pending_send: ArcRwSignal::default(),
+            queue: ArcRwSignal::default(),
             verdict_version: ArcRwSignal::default(),
             failed_syncs: ArcRwSignal::default(),
             unrecorded: ArcRwSignal::default(),
@@ -110,6 +137,30 @@ impl ConversationView {
         set_if_changed(&self.pending_send, &pending_send);
     }
 
+    /// Updates the queue: the server's messages, then those that it has not got yet.
+    pub fn sync_queue(&self, queue: Option<&MessageQueue>, outgoing: Vec<OutgoingRow>) {
+        let stored = queue.into_iter().flat_map(|queue| &queue.messages);
+        let stored = stored.map(|queued| QueueRow {
+            id: queued.id,
+            text: queued.text.clone(),
+            files: queued.files.clone(),
+            pending_send: PendingSend::Nothing,
+        });
+        let outgoing = outgoing
+            .into_iter()
+            .map(|(id, text, files, pending_send)| QueueRow {
+                id,
+                text,
+                files,
+                pending_send,
+            });
+        let view = QueueView {
+            messages: stored.chain(outgoing).collect(),
+            held: queue.is_some_and(|queue| queue.held),
+        };
+        set_if_changed(&self.queue, &view);
+    }
+
     /// Updates the view of a conversation that is not loaded: only the message being sent can be shown.
     pub fn sync_unloaded(&self, pending: Option<&Message>) {
         if self
@@ -130,8 +181,9 @@ impl ConversationView {
         self.rows.set(rows);
     }
 
-    /// Updates the view from the transcript. `pending` is the message being sent.
-    pub fn sync(&self, transcript: &Transcript, pending: Option<&Message>, live: bool) {
+    /// Updates the view from the transcript. `pending` is the message being sent, with the one that it is another
+    /// version of.
+    pub fn sync(&self, transcript: &Transcript, pending: PendingMessage<'_>, live: bool) {
         let phase = if transcript.deleted {
             ConversationPhase::Missing
         } else {
@@ -148,9 +200,13 @@ impl ConversationView {
         set_if_changed(&self.phase, &phase);
     }
 
-    fn sync_rows(&self, transcript: &Transcript, pending: Option<&Message>, live: bool) {
+    fn sync_rows(&self, transcript: &Transcript, (pending, replaced): PendingMessage<'_>, live: bool) {
         let mut branch = transcript.shown_branch();
         let unconfirmed = pending.filter(|pending| transcript.message(pending.id).is_none());
+        let old_version = branch.iter().position(|message| Some(message.id) == replaced);
+        if let (Some(_), Some(index)) = (unconfirmed, old_version) {
+            branch.truncate(index);
+        }
         branch.extend(unconfirmed);
         let old = self.rows.get_untracked();
         // Both are in the same order, so the row is nearly always the next one.
@@ -173,14 +229,15 @@ impl ConversationView {
         for (index, message) in branch.iter().enumerate() {
             let row = known(message).unwrap_or_else(|| Row::new(message, is_new && Some(index) > last));
             match (&row, &message.body) {
-                (Row::User(row), _) => set_if_changed(
-                    &row.is_pending,
-                    &unconfirmed.is_some_and(|pending| pending.id == row.id),
-                ),
+                (Row::User(row), _) => {
+                    let is_pending = unconfirmed.is_some_and(|pending| pending.id == row.id);
+                    set_if_changed(&row.is_pending, &is_pending);
+                    if !is_pending {
+                        set_if_changed(&row.siblings, &Siblings::find(transcript, message));
+                    }
+                }
                 (Row::Answer(row), MessageBody::Assistant(assistant)) => {
-                    let ids = transcript.siblings(message);
-                    let index = ids.iter().position(|id| *id == message.id).unwrap_or(0);
-                    set_if_changed(&row.siblings, &Siblings { ids, index });
+                    set_if_changed(&row.siblings, &Siblings::find(transcript, message));
                     row.sync(assistant, live);
                 }
                 (Row::Answer(_) | Row::Unrecorded(_), _) => {}

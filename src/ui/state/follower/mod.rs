@@ -84,7 +84,11 @@ impl EventFollower {
                 Err(_) => match json::parse(frame.data.as_bytes()) {
                     // The server cannot read its log at the moment; the stream ends, and the reconnect policy tries again.
                     Ok(StreamNotice::Unavailable) => {}
-                    Ok(StreamNotice::LogDamaged) => self.connection.report_damaged_log(),
+                    Ok(StreamNotice::LogDamaged) if self.connection.was_resynced() => {
+                        self.connection.report_damaged_log();
+                    }
+                    // New snapshots may be past the damage.
+                    Ok(StreamNotice::LogDamaged) => effects.push(EventEffect::Resync),
                     Ok(StreamNotice::Reset) | Err(_) => effects.push(EventEffect::Resync),
                 },
             }
@@ -148,6 +152,14 @@ impl EventFollower {
                 EventEffect::Resync => self.resync(),
             }
         }
+    }
+}
+
+/// Splits what the server answered about a conversation, if it was asked.
+pub fn split_result<T, E>(answer: Option<Result<T, E>>) -> (Option<T>, Option<E>) {
+    match answer.transpose() {
+        Ok(found) => (found, None),
+        Err(error) => (None, Some(error)),
     }
 }
 

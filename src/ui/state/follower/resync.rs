@@ -2,11 +2,11 @@
 
 use leptos::task::spawn_local;
 
-use super::{EventFollower, resume_position};
+use super::{EventFollower, resume_position, split_result};
 use crate::{
     api::rpc,
-    protocol::{ApiError, ConversationId, ConversationList, ErrorCode, Transcript},
-    ui::browser,
+    protocol::{ApiError, ConversationId, ConversationList, Transcript},
+    ui::{browser, runtime::backoff::backoff_ms},
 };
 
 impl EventFollower {
@@ -20,7 +20,7 @@ impl EventFollower {
             while !self.try_resync().await {
                 self.connection.mark_disconnected();
                 tries += 1;
-                browser::sleep(f64::from(tries.min(15)) * (500.0 + 500.0 * browser::random())).await;
+                browser::sleep(backoff_ms(tries)).await;
             }
             self.connection.resume();
         });
@@ -40,7 +40,7 @@ impl EventFollower {
         let (list, transcript) = futures::join!(list, transcript);
         // Content on the screen is replaced only by a definite answer of the server.
         let is_unanswered = matches!(&transcript, Some(Err(error))
-            if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable));
+            if error.code.is_temporary());
         let Ok(list) = list else { return false };
         if is_unanswered {
             return false;
@@ -59,11 +59,7 @@ impl EventFollower {
         let head = list.as_of;
         let reloaded = loaded.as_ref().map(|(id, _)| *id);
         let adopted = loaded.map(|(id, loaded)| self.conversations.adopt_snapshot(id, head, loaded));
-        let (transcript, error) = match adopted {
-            Some(Ok(transcript)) => (Some(transcript), None),
-            Some(Err(error)) => (None, Some(error)),
-            None => (None, None),
-        };
+        let (transcript, error) = split_result(adopted);
         self.connection
             .set_cursor(resume_position(&list, transcript.as_ref()));
         self.list.restart(list);

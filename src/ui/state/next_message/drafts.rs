@@ -1,6 +1,10 @@
 //! Drafts: text that is not sent yet, stored in this browser for each route.
 
-use crate::ui::{browser, state::route::Route};
+use super::draft_files::StoredFiles;
+use crate::{
+    protocol::json,
+    ui::{browser, state::route::Route},
+};
 
 /// Separates a returned message from the text written since.
 const SEPARATOR: &str = "\n\n";
@@ -12,6 +16,10 @@ fn storage_key(route: Route) -> String {
         None => key.push_str("new"),
     }
     key
+}
+
+fn pastes_key(route: Route) -> String {
+    [&storage_key(route), ":pastes"].concat()
 }
 
 /// The draft of a route; empty if there is none.
@@ -29,10 +37,49 @@ pub fn remove(route: Route) {
     browser::storage_set(&storage_key(route), None);
 }
 
+/// The long pasted texts of a route's draft.
+pub fn load_pastes(route: Route) -> Vec<String> {
+    let stored = browser::storage_get(&pastes_key(route));
+    let stored = stored.and_then(|stored| json::parse(stored.as_bytes()).ok());
+    stored.unwrap_or_default()
+}
+
+/// Stores the long pasted texts of a route's draft.
+pub fn save_pastes(route: Route, pastes: &Vec<String>) {
+    let stored = serde_json::to_string(pastes).ok();
+    browser::storage_set(
+        &pastes_key(route),
+        stored.as_deref().filter(|_| !pastes.is_empty()),
+    );
+}
+
+fn files_key(route: Route) -> String {
+    [&storage_key(route), ":files"].concat()
+}
+
+/// The uploaded files of a route's draft, as JSON.
+pub fn load_files(route: Route) -> Option<String> {
+    browser::storage_get(&files_key(route))
+}
+
+/// Stores the uploaded files of a route's draft.
+pub fn save_files(route: Route, files: &StoredFiles) {
+    let stored = serde_json::to_string(files).ok();
+    browser::storage_set(&files_key(route), stored.as_deref());
+}
+
+/// Removes the files of a route's draft.
+pub fn remove_files(route: Route) {
+    browser::storage_set(&files_key(route), None);
+}
+
 /// Moves the draft of a route that no longer exists to the new chat.
 pub fn move_to_new_chat(route: Route) {
-    let draft = load(route);
+    let mut texts = load_pastes(route);
+    texts.insert(0, load(route));
+    let draft = texts.join(SEPARATOR);
     remove(route);
+    save_pastes(route, &Vec::new());
     if !draft.trim().is_empty() {
         restore(Route::New, &draft);
     }

@@ -1,9 +1,11 @@
 //! The next message: its [`drafts`] in this browser, and its options besides the text.
 
+mod draft_files;
 pub mod drafts;
 
 use leptos::prelude::*;
 
+pub use self::draft_files::{DraftFile, DraftFiles, UploadState};
 use super::route::Route;
 use crate::protocol::{ParameterInput, intent::SendMessage, model_list::WEB_SEARCH};
 
@@ -14,6 +16,8 @@ pub struct NextMessage {
     search_route: RwSignal<Option<Route>>,
     /// The model parameters of the next new conversation. An existing conversation has its own.
     parameters: RwSignal<ParameterInput>,
+    /// The files of drafts.
+    pub files: DraftFiles,
 }
 
 impl NextMessage {
@@ -22,6 +26,7 @@ impl NextMessage {
         Self {
             search_route: RwSignal::new(None),
             parameters: RwSignal::default(),
+            files: DraftFiles::new(),
         }
     }
 

@@ -20,12 +20,15 @@ use super::{
 };
 use crate::{
     protocol::{
-        ApiError, ConversationId, ErrorCode, IntentId, Interaction, Message, MessageBody, MessageId,
-        Transcript,
+        ApiError, Attachment, ConversationId, ErrorCode, IntentId, Interaction, Message, MessageBody,
+        MessageId, Transcript,
         intent::{SendMessage, StartedRun},
     },
     ui::{browser, components::toast::Toasts, runtime::page_state::PageState},
 };
+
+/// A message for the queue: its id, its text, its files and its sending state.
+pub(super) type OutgoingRow = (MessageId, String, Vec<Attachment>, PendingSend);
 
 /// The outbox. One per page.
 #[derive(Clone, Copy)]
@@ -90,25 +93,82 @@ impl Outbox {
         })
     }
 
-    /// The message of a conversation that waits for its run, as it will be in the transcript.
-    pub(super) fn pending_message(self, id: ConversationId) -> Option<Message> {
+    /// The message of a conversation that waits for its run, as it will be in the transcript, and the message that it
+    /// is another version of.
+    pub(super) fn pending_message(self, id: ConversationId) -> Option<(Message, Option<MessageId>)> {
         self.state.with(|state| {
+            let OutgoingMessage { intent, files, .. } = state.messages.message_for(id)?;
             let SendMessage {
                 user_message_id,
                 text,
                 interaction,
+                replaces,
                 ..
-            } = &state.messages.message_for(id)?.intent;
-            Some(Message {
+            } = intent;
+            let message = Message {
                 id: *user_message_id,
                 parent_id: None,
                 created_at: browser::now(),
                 body: MessageBody::User {
                     text: text.clone(),
+                    files: files.clone(),
                     interaction: interaction.clone(),
                 },
-            })
+            };
+            Some((message, *replaces))
         })
+    }
+
+    /// The messages of a conversation that were written while a run was active, until the server has them.
+    pub(super) fn queued_messages(self, id: ConversationId) -> Vec<OutgoingRow> {
+        self.state.with(|state| {
+            let queued = state.messages.queued_for(id);
+            queued
+                .map(|sending| {
+                    let SendMessage {
+                        user_message_id,
+                        text,
+                        ..
+                    } = &sending.intent;
+                    let pending_send = sending.pending_send();
+                    (
+                        *user_message_id,
+                        text.clone(),
+                        sending.files.clone(),
+                        pending_send,
+                    )
+                })
+                .collect()
+        })
+    }
+
+    /// The next message of a conversation that the server has to get.
+    pub(super) fn next_undelivered(self, id: ConversationId) -> Option<MessageId> {
+        self.state.with(|state| state.messages.next_undelivered(id))
+    }
+
+    /// Removes a message that the server has queued.
+    pub(super) fn remove_queued(self, message: MessageId) {
+        storage::remove(message);
+        self.state.with(|state| state.messages.remove_queued(message));
+    }
+
+    /// Takes back a queued message that waits for the connection; it becomes a draft again.
+    pub(super) fn withdraw_queued(self, message: MessageId) -> bool {
+        let withdrawn = self.state.with(|state| state.messages.withdraw_message(message));
+        let is_withdrawn = withdrawn.is_some();
+        if let Some(sending) = withdrawn {
+            storage::remove(message);
+            self.restore_draft(&sending);
+            self.send_errors.notify();
+        }
+        is_withdrawn
+    }
+
+    /// Adds a text that can't be used elsewhere any more to the draft of a route.
+    pub fn return_text(self, route: Route, text: &str) {
+        drafts::restore(route, text);
+        self.send_errors.notify();
     }
 
     /// The provisional transcript of a conversation that starts with a message being sent.
@@ -143,6 +203,9 @@ impl Outbox {
         update.delivered.into_iter().for_each(storage::remove);
         if let Some(OutgoingMessage { from, intent, .. }) = update.recovered {
             drafts::remove_sent(from, &intent.text);
+            if !intent.files.is_empty() {
+                self.next_message.files.take(from);
+            }
             self.next_message.clear_sent(from, &intent);
             self.clear_send_error(from);
         }
@@ -158,11 +221,12 @@ impl Outbox {
         text: String,
         model: Option<String>,
         options: MessageOptions,
+        is_queued: bool,
     ) -> OutgoingMessage {
         self.clear_send_error(from);
         let sending = self
             .state
-            .with(|state| state.messages.enqueue(from, text, model, options));
+            .with(|state| state.messages.enqueue(from, text, model, options, is_queued));
         storage::store(&sending);
         sending
     }
@@ -247,8 +311,16 @@ impl Outbox {
         Some(sending)
     }
 
-    fn restore_draft(self, OutgoingMessage { from, intent, .. }: &OutgoingMessage) {
+    fn restore_draft(
+        self,
+        OutgoingMessage {
+            from, intent, files, ..
+        }: &OutgoingMessage,
+    ) {
         drafts::restore(*from, &intent.text);
+        self.next_message
+            .files
+            .restore(*from, intent.conversation_id, files);
         self.next_message.restore(*from, intent);
     }
 

@@ -50,6 +50,16 @@ impl RunIntents {
     /// Requests another answer to a message, by the currently selected model.
     pub fn regenerate(self, conversation_id: ConversationId, message_id: MessageId) {
         let model = self.conversations.view(conversation_id).model.get_untracked();
+        self.regenerate_with(conversation_id, message_id, model);
+    }
+
+    /// Requests another answer to a message, by a model.
+    pub fn regenerate_with(
+        self,
+        conversation_id: ConversationId,
+        message_id: MessageId,
+        model: Option<String>,
+    ) {
         self.start_rerun(conversation_id, None, |intent_id| {
             rpc::regenerate(intent::Regenerate {
                 intent_id,

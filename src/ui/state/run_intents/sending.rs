@@ -1,11 +1,14 @@
 //! Sending of messages: each is shown at once, stored in the browser until the server has it, and processed once.
 
-use leptos::task::spawn_local;
+use leptos::{
+    prelude::{GetUntracked, untrack},
+    task::spawn_local,
+};
 
 use super::RunIntents;
 use crate::{
     api::rpc,
-    protocol::{ApiError, ConversationId, ErrorCode, Interaction, MessageId, intent::SendMessage},
+    protocol::{ApiError, ConversationId, Interaction, MessageId, intent::SendMessage},
     ui::{
         browser,
         runtime::backoff::backoff_ms,
@@ -31,19 +34,59 @@ impl RunIntents {
         interaction: Interaction,
     ) {
         let (force_tools, parameters) = self.next_message.take_options(from);
+        let (files, new_conversation) = match interaction {
+            Interaction::TextInput => self.next_message.files.take(from),
+            _ => (Vec::new(), None),
+        };
         let options = MessageOptions {
             force_tools,
             parameters,
             interaction,
+            files,
+            new_conversation,
+            replaces: None,
             context: self.navigation.tray().page_context(),
         };
-        let sending = self.outbox.enqueue(from, text, model, options);
+        self.send_with(from, text, model, options);
+    }
+
+    /// Sends another version of a message of the user, with the context of the first one. Returns false while a run is
+    /// active: its branch stays on the screen.
+    pub fn send_version(self, id: ConversationId, replaced: MessageId, text: String) -> bool {
+        let view = self.conversations.view(id);
+        if untrack(|| view.is_busy()) {
+            self.toasts
+                .show("The answer is still being written. Stop it, or send this when it is done.");
+            return false;
+        }
+        let options = MessageOptions {
+            replaces: Some(replaced),
+            ..MessageOptions::default()
+        };
+        let model = view.model.get_untracked();
+        self.send_with(Route::Conversation(id), text, model, options);
+        true
+    }
+
+    fn send_with(self, from: Route, text: String, model: Option<String>, options: MessageOptions) {
+        let view = from.conversation_id().map(|id| self.conversations.view(id));
+        let is_queued = untrack(|| view.is_some_and(|view| view.is_busy()));
+        let sending = self.outbox.enqueue(from, text, model, options, is_queued);
+        let (id, message) = (sending.intent.conversation_id, sending.intent.user_message_id);
         self.conversations.show_outgoing(&sending);
         if from == Route::New {
-            self.navigation
-                .replace(Route::Conversation(sending.intent.conversation_id));
+            self.navigation.replace(Route::Conversation(id));
         }
-        self.post(sending.intent);
+        if self.outbox.next_undelivered(id) == Some(message) {
+            self.post(sending.intent);
+        }
+    }
+
+    /// Sends the next message of a conversation.
+    fn deliver_next(self, id: ConversationId) {
+        if let Some(next) = self.outbox.next_undelivered(id) {
+            self.deliver(next);
+        }
     }
 
     /// Resumes messages that an earlier page had not finished sending.
@@ -71,7 +114,10 @@ impl RunIntents {
                 self.conversations.refresh(intent.conversation_id);
                 self.post(*intent);
             }
-            Some(Retry::Dropped(id)) => self.conversations.refresh(id),
+            Some(Retry::Dropped(id)) => {
+                self.conversations.refresh(id);
+                self.deliver_next(id);
+            }
             None => {}
         }
     }
@@ -83,11 +129,15 @@ impl RunIntents {
                 Ok(started) => {
                     self.outbox.mark_started(&started);
                     self.conversations.reload_if_missing(id, message);
+                    self.deliver_next(id);
                 }
-                Err(error) if matches!(error.code, ErrorCode::Unreachable | ErrorCode::Unavailable) => {
+                Err(error) if error.code.is_temporary() => {
                     self.retry_later(message);
                 }
-                Err(error) => self.on_rejected(message, &error),
+                Err(error) => {
+                    self.on_rejected(message, &error);
+                    self.deliver_next(id);
+                }
             }
         });
     }
@@ -120,8 +170,18 @@ impl RunIntents {
             return;
         };
         self.conversations.refresh(id);
+        self.deliver_next(id);
         self.return_to_new_chat(id, sending.from);
         browser::focus_selector("#message");
+    }
+
+    /// Withdraws a queued message that waits for the connection; it becomes a draft again.
+    pub fn withdraw_queued(self, id: ConversationId, message: MessageId) {
+        if self.outbox.withdraw_queued(message) {
+            self.conversations.refresh(id);
+            self.deliver_next(id);
+            browser::focus_selector("#message");
+        }
     }
 
     /// Leaves a conversation that was not created after all for the new chat.

@@ -1,12 +1,12 @@
 //! The card of a tool call: the tool and its main argument in one line; arguments and result when it is opened
-//! ([`call_details`]); its files ([`files`]).
+//! ([`call_details`]); its files ([`files`](crate::ui::components::files)).
 
 use std::sync::Arc;
 
 use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
-use self::{call_details::CallDetails, files::file_list};
-use super::activity::Dots;
+use self::call_details::CallDetails;
+use super::activity::{Dots, elapsed};
 use crate::{
     protocol::ConversationId,
     protocol::MessageId,
@@ -16,14 +16,14 @@ use crate::{
     protocol::intent::ApprovalAnswer,
     protocol::text::truncate_bytes,
     ui::{
-        components::details, components::icons, panel::payload_card, runtime::clock, runtime::erase::Erase,
-        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, state::PartRow,
-        state::RunView, state::use_conversations,
+        components::details, components::files::file_list, components::icons, panel::payload_card,
+        runtime::clock, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
+        runtime::lazy::lazy_part, state::PartRow, state::RunView, state::use_conversations,
     },
 };
 
 mod call_details;
-mod files;
+mod changes;
 
 /// The maximum length of an error in a closed card, in bytes.
 const MAX_ERROR_BYTES: usize = 400;
@@ -117,7 +117,9 @@ fn ToolCard(
                 let error = call
                     .with_untracked(|call| call.output.clone())
                     .unwrap_or_default();
-                view! { <p class="tool-error">{failure(&error)}</p> }
+                // The open card has the whole text in its place.
+                let beginning = truncate_bytes(&error, MAX_ERROR_BYTES);
+                view! { <p class="tool-error">{beginning}</p> }
             })
         }
     };
@@ -134,7 +136,10 @@ fn ToolCard(
                     <span class="tool-state">{move || status_icon(status.get())}</span>
                 </summary>
                 <div class="tool-body">
-                    {move || seen.get().then(|| view! { <CallDetails call=call.clone() prefix=prefix.clone()/> })}
+                    {move || seen.get().then(|| {
+                        let is_whole = asks.get_untracked();
+                        view! { <CallDetails call=call.clone() prefix=prefix.clone() is_whole/> }
+                    })}
                 </div>
             </details>
             {move || progress.get().map(progress_bar)}
@@ -162,11 +167,13 @@ fn tool_icon(tool: &str) -> AnyView {
 /// The icon of a call's status, with text for screen readers.
 fn status_icon(status: ToolStatus) -> AnyView {
     let (sign, word) = match status {
-        ToolStatus::Running | ToolStatus::Allowed => return view! { <Dots/> }.erase(),
+        ToolStatus::Running | ToolStatus::Allowed => {
+            return view! { <span class="tool-took">{elapsed()}</span> <Dots/> }.erase();
+        }
+        ToolStatus::Failed => return stated(icons::alert(), "Failed"),
+        ToolStatus::Denied => return stated(icons::close(), "Denied"),
         ToolStatus::Waiting => (icons::question(), "Asks: "),
         ToolStatus::Complete => (icons::check(), "Done: "),
-        ToolStatus::Failed => (icons::alert(), "Failed: "),
-        ToolStatus::Denied => (icons::close(), "Not allowed: "),
         ToolStatus::Stopped => (icons::stop(), "Stopped: "),
         ToolStatus::Unknown => (icons::alert(), "Interrupted: "),
     };
@@ -175,6 +182,11 @@ fn status_icon(status: ToolStatus) -> AnyView {
         <span class="visually-hidden">{word}</span>
     }
     .erase()
+}
+
+/// The icon of a status that everybody should read.
+fn stated(sign: AnyView, word: &'static str) -> AnyView {
+    view! { {sign} <span>{word}</span> }.erase()
 }
 
 /// The progress of a tool.
@@ -211,14 +223,8 @@ fn approval_prompt(context: &CallContext, index: usize) -> AnyView {
     .erase()
 }
 
-/// The beginning of an error, which is written for the model. The open card has the whole text.
-fn failure(error: &str) -> String {
-    let beginning = truncate_bytes(error, MAX_ERROR_BYTES);
-    ["It failed. The error that the assistant got: ", &beginning].concat()
-}
-
 /// The duration of the call.
 fn duration_text(call: &ToolCall) -> Option<String> {
     let took = call.ended_at?.0.checked_sub(call.started_at?.0)?;
-    u64::try_from(took).ok().map(clock::format_duration)
+    u64::try_from(took).ok().and_then(clock::format_duration)
 }

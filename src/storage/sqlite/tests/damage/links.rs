@@ -23,9 +23,8 @@ async fn three_turns(storage: &SqliteStorage) -> (ConversationId, Transcript) {
 /// Returns a message as it is shown if its place is uncertain.
 fn marked(message: &Message) -> Message {
     let mut message = message.clone();
-    match &mut message.body {
-        MessageBody::Assistant(answer) => answer.error = Some(RunError::damaged(message.id)),
-        body => *body = MessageBody::Damaged,
+    if let MessageBody::Assistant(answer) = &mut message.body {
+        answer.error = Some(RunError::damaged(message.id));
     }
     message
 }
@@ -38,16 +37,21 @@ async fn older(storage: &SqliteStorage, conversation_id: ConversationId, before:
 #[tokio::test]
 async fn a_damaged_parent_hides_no_message() {
     let (_folder, storage) = open_storage().await;
+    let (foreign, _) = answered_turn(&storage, ConversationId::new(), "Elsewhere").await;
     let (conversation_id, sound) = three_turns(&storage).await;
     let later = sound.messages[5].id.to_string();
     for index in 1..6 {
         let damaged = &sound.messages[index];
-        // Its own id, and that of a later message, would make a circle.
-        let circles = [format!("'{}'", damaged.id), format!("'{later}'")];
+        // Its own id, and that of a later message, would make a circle. The last one is in another conversation.
+        let wrong = [
+            format!("'{}'", damaged.id),
+            format!("'{later}'"),
+            format!("'{foreign}'"),
+        ];
         for parent in DAMAGED_IDS
             .iter()
             .copied()
-            .chain(circles.iter().map(String::as_str))
+            .chain(wrong.iter().map(String::as_str))
         {
             let set = async |parent: &str| {
                 let sql = format!(
@@ -142,7 +146,7 @@ async fn the_model_gets_messages_before_a_damaged_one() {
     .await;
     let context = storage.run_context(run).await.unwrap().expect("it is there");
     let texts: Vec<String> = context.history.iter().map(message_text).collect();
-    assert_eq!(texts, ["One", "Answer.", "Answer.", "Three", "damaged"]);
+    assert_eq!(texts, ["One", "Answer.", "Answer.", "Three", "Go on"]);
 }
 
 fn message_text(message: &Message) -> String {

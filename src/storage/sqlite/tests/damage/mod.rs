@@ -3,6 +3,7 @@
 use super::*;
 use crate::protocol::{Event, MessageBody, RunError, RunStatus, ToolStatus};
 
+mod accounts;
 mod links;
 mod numbers;
 mod related_rows;

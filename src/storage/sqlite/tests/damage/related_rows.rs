@@ -31,7 +31,7 @@ async fn a_damaged_row_beside_a_message_is_isolated() {
              ('{answer}', 1, {of}, 0, NULL, 'e', 'k', 'f', '1')"
         ),
         format!(
-            "INSERT INTO attachments VALUES ('{}', {of}, '{answer}', CAST(X'ff' AS TEXT), 'image/png', X'00', 1)",
+            "INSERT INTO files VALUES ('{0}', {of}, '{answer}', 0, '{0}', '{conversation}', CAST(X'ff' AS TEXT), 'image/png', 1, NULL, NULL, 1)",
             Uuid::from_u128(7)
         ),
     ] {
@@ -49,7 +49,7 @@ async fn a_damaged_row_beside_a_message_is_isolated() {
     assert_eq!(storage.context_snapshot(user, question).await.unwrap(), None);
     assert_eq!(storage.model_calls(user, answer).await.unwrap().len(), 1);
     let file = storage
-        .attachment(user, AttachmentId(Uuid::from_u128(7)))
+        .file(user, AttachmentId(Uuid::from_u128(7)))
         .await
         .unwrap();
     assert_eq!(file.unwrap().attachment.name, "\u{fffd}");
@@ -191,4 +191,96 @@ async fn a_damaged_personal_row_is_isolated() {
     commit_one(&storage, kept).await;
     let summary = storage.saved_article(user, "2").await.unwrap().unwrap().1;
     assert_eq!(json!(summary), json!(["Known"]));
+}
+
+#[tokio::test]
+async fn a_damaged_queued_message_is_isolated() {
+    let (_folder, storage) = open_storage().await;
+    let (_, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
+    let (user, conversation) = (run.user_id, run.conversation_id);
+    let Change::SendMessage { intent, .. } = send_change("Next").0 else {
+        unreachable!("it sends")
+    };
+    let sound = serde_json::to_string(&intent.text).unwrap();
+    let intent = json!({
+        "intent_id": IntentId::new(), "conversation_id": conversation, "user_message_id": intent.user_message_id,
+        "text": "Next", "force_tools": [], "interaction": { "type": "text_input" },
+    });
+    drop_constraints(&storage).await;
+    for (place, damage) in DAMAGED_JSON.iter().enumerate() {
+        let id = MessageId::new();
+        execute_sql(
+            &storage,
+            format!(
+                "INSERT INTO queued_messages VALUES ('{id}', '{user}', '{conversation}', {place}, '{}', 1, {damage})",
+                MessageId::new()
+            ),
+        )
+        .await;
+    }
+    let next = MessageId::new();
+    execute_sql(
+        &storage,
+        format!(
+            "INSERT INTO queued_messages VALUES ('{next}', '{user}', '{conversation}', 'odd', '{}', 'odd', '{intent}')",
+            MessageId::new()
+        ),
+    )
+    .await;
+    let shown = load_transcript(&storage, conversation).await.queue;
+    let texts: Vec<_> = shown
+        .messages
+        .iter()
+        .map(|message| message.text.as_str())
+        .collect();
+    assert_eq!(serde_json::to_string(&texts).unwrap(), format!("[{sound}]"));
+    let ready = storage.ready_messages(None).await.unwrap();
+    let [ready] = &ready[..] else {
+        panic!("one can be sent: {ready:?}")
+    };
+    assert_eq!(ready.user_message_id, next);
+    commit_one(
+        &storage,
+        Change::SendQueued {
+            run: ready.run,
+            user_message_id: next,
+        },
+    )
+    .await;
+    let transcript = load_transcript(&storage, conversation).await;
+    assert_eq!(
+        (transcript.messages.len(), transcript.queue.messages.len()),
+        (4, 0)
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_time_of_a_deletion_erases_the_message() {
+    let (_folder, storage) = open_storage().await;
+    let (question, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
+    let (user_id, conversation_id) = (run.user_id, run.conversation_id);
+    let hide = Change::HideMessage {
+        user_id,
+        conversation_id,
+        message_id: question,
+        hidden_at: NOON,
+    };
+    commit_one(&storage, hide).await;
+    drop_constraints(&storage).await;
+    execute_sql(&storage, "UPDATE hidden_messages SET hidden_at = 'odd'".into()).await;
+    let hidden = storage.hidden_messages().await.unwrap();
+    let [((.., message_id), hidden_at)] = hidden[..] else {
+        panic!("it is there: {hidden:?}")
+    };
+    commit_one(
+        &storage,
+        Change::EraseMessage {
+            user_id,
+            conversation_id,
+            message_id,
+            hidden_at,
+        },
+    )
+    .await;
+    assert_eq!(load_transcript(&storage, conversation_id).await.messages, []);
 }

@@ -33,8 +33,6 @@ pub enum ConnectionEvent {
     Opened,
     /// Bytes arrived, including heartbeats.
     Received,
-    /// An event of the log arrived.
-    Advanced,
     /// The server reports that its log is damaged: to connect again does not help.
     LogDamaged,
     /// The stream ended or could not be opened.
@@ -71,6 +69,20 @@ pub enum ConnectionStatus {
     Connected,
     /// Changes on the server do not arrive at the moment.
     Disconnected,
+    /// Changes on the server do not arrive until its log is repaired. A reload shows them.
+    LogDamaged,
+}
+
+/// The reason to wait before the next connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WaitReason {
+    /// The server could not be reached, perhaps. It is asked as soon as it answers another request.
+    Unreachable,
+    /// The server is reachable, and its streams are useless: that it answers another request is no reason to connect
+    /// earlier.
+    Useless,
+    /// As `Useless`, as the server reported.
+    LogDamaged,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,9 +97,7 @@ enum StreamState {
     },
     BackingOff {
         until: Ms,
-        /// The server is reachable, and its streams are useless: that it answers another request is no reason to
-        /// connect earlier.
-        is_firm: bool,
+        reason: WaitReason,
     },
     /// Hidden for long: disconnected until the page is visible.
     Suspended,
@@ -131,7 +141,7 @@ impl ReconnectPolicy {
             ConnectionEvent::Start if self.resyncs > 1 => {
                 self.state = StreamState::BackingOff {
                     until: now + retry_delay(self.resyncs - 1, random),
-                    is_firm: true,
+                    reason: WaitReason::Useless,
                 };
             }
             ConnectionEvent::Start => return self.connect(now),
@@ -164,7 +174,13 @@ impl ReconnectPolicy {
             }
             ConnectionEvent::Online
                 if self.is_silent_too_long(now)
-                    || matches!(self.state, StreamState::BackingOff { is_firm: false, .. }) =>
+                    || matches!(
+                        self.state,
+                        StreamState::BackingOff {
+                            reason: WaitReason::Unreachable,
+                            ..
+                        }
+                    ) =>
             {
                 return self.connect(now);
             }
@@ -185,12 +201,11 @@ impl ReconnectPolicy {
                     self.forgive_if_stable(now);
                 }
             }
-            ConnectionEvent::Advanced => self.forgive(),
             ConnectionEvent::LogDamaged if matches!(self.state, StreamState::Open { .. }) => {
                 self.failures += 1;
                 self.state = StreamState::BackingOff {
                     until: now + DAMAGED_LOG_DELAY * (0.5 + random / 2.0),
-                    is_firm: true,
+                    reason: WaitReason::LogDamaged,
                 };
                 return Some(ConnectionEffect::Disconnect);
             }
@@ -243,15 +258,19 @@ impl ReconnectPolicy {
 
     fn schedule_retry(&mut self, now: Ms, random: f64) {
         self.forgive_if_stable(now);
+        let reason = match self.state {
+            StreamState::Open { .. } if self.failures > 0 => WaitReason::Useless,
+            _ => WaitReason::Unreachable,
+        };
         self.state = StreamState::BackingOff {
             until: now + retry_delay(self.failures, random),
-            is_firm: self.failures > 0 && matches!(self.state, StreamState::Open { .. }),
+            reason,
         };
         self.failures += 1;
     }
 
-    /// Forgets earlier failures: the stream is useful.
-    fn forgive(&mut self) {
+    /// Forgets earlier failures: the stream is useful, for instance because an event of the log arrived.
+    pub fn forgive(&mut self) {
         self.failures = 0;
         self.resyncs = 0;
     }
@@ -260,6 +279,11 @@ impl ReconnectPolicy {
         if matches!(self.state, StreamState::Open { since, .. } if now - since >= STABLE_AGE) {
             self.forgive();
         }
+    }
+
+    /// True if the state was loaded again and no event has arrived since.
+    pub fn was_resynced(&self) -> bool {
+        self.resyncs > 0
     }
 
     /// The time for the next [`ConnectionEvent::Tick`], if nothing else happens before.
@@ -284,6 +308,10 @@ impl ReconnectPolicy {
     pub fn status(&self) -> ConnectionStatus {
         match self.state {
             StreamState::Open { .. } => ConnectionStatus::Connected,
+            StreamState::BackingOff {
+                reason: WaitReason::LogDamaged,
+                ..
+            } => ConnectionStatus::LogDamaged,
             StreamState::BackingOff { .. } => ConnectionStatus::Disconnected,
             StreamState::Connecting { .. } if self.failures > 0 => ConnectionStatus::Disconnected,
             StreamState::Off | StreamState::Suspended | StreamState::Connecting { .. } => {

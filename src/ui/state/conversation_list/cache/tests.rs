@@ -39,6 +39,11 @@ fn event(position: u64, n: i64, body: EventBody) -> Event {
     }
 }
 
+fn renamed(position: u64, n: i64) -> Event {
+    let title = "renamed".into();
+    event(position, n, EventBody::ConversationRenamed { title })
+}
+
 fn titles(listing: &ListCache) -> Vec<&str> {
     listing
         .conversations()
@@ -51,13 +56,7 @@ fn titles(listing: &ListCache) -> Vec<&str> {
 fn applies_events_buffered_during_a_page_load() {
     let mut listing = started(list(10, &[9, 8], true));
     let asked = listing.begin_page();
-    listing.apply(&event(
-        11,
-        4,
-        EventBody::ConversationRenamed {
-            title: "renamed".into(),
-        },
-    ));
+    listing.apply(&renamed(11, 4));
     listing.apply(&event(12, 3, EventBody::ConversationDeleted));
     // The page was read between the two events.
     let mut page = list(11, &[4, 3, 2], false);
@@ -68,13 +67,7 @@ fn applies_events_buffered_during_a_page_load() {
 
     let mut listing = started(list(10, &[9, 8], true));
     let asked = listing.begin_page();
-    listing.apply(&event(
-        11,
-        4,
-        EventBody::ConversationRenamed {
-            title: "renamed".into(),
-        },
-    ));
+    listing.apply(&renamed(11, 4));
     listing.apply_page(asked, list(10, &[4, 3, 2], false), false);
     assert_eq!(
         titles(&listing),

@@ -186,6 +186,7 @@ fn long_transcript(count: usize) -> Transcript {
             created_at: Timestamp(0),
             body: MessageBody::User {
                 text: number.to_string(),
+                files: Vec::new(),
                 interaction: Default::default(),
             },
         });

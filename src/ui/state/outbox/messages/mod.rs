@@ -7,20 +7,28 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    protocol::ConversationId, protocol::IntentId, protocol::Interaction, protocol::MessageId,
-    protocol::PageContext, protocol::ParameterInput, protocol::Transcript, protocol::intent,
-    protocol::intent::SendMessage, protocol::intent::StartedRun, ui::state::route::Route,
+    protocol::Attachment, protocol::AttachmentId, protocol::ConversationId, protocol::IntentId,
+    protocol::Interaction, protocol::MessageId, protocol::PageContext, protocol::ParameterInput,
+    protocol::Transcript, protocol::intent, protocol::intent::SendMessage, protocol::intent::StartedRun,
+    ui::state::route::Route,
 };
 
 /// A message between *Send* and the start of its run. This struct is also its stored form in the browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutgoingMessage {
     pub intent: SendMessage,
+    /// The files of the intent.
+    #[serde(default)]
+    pub files: Vec<Attachment>,
     /// The route where it was written.
     pub from: Route,
     /// The user pressed *Stop* before the run's id was known.
     stop: bool,
-    /// The server was unreachable: waits for a retry. A message restored after a reload waits too.
+    /// It was written while a run was active: the server will probably queue it.
+    #[serde(default)]
+    pub is_queued: bool,
+    /// The server was unreachable, or an earlier message of the conversation is on its way: waits for a retry. A message
+    /// restored after a reload waits too.
     #[serde(skip, default = "waits")]
     held: bool,
     /// The number of attempts at which the server was unreachable.
@@ -40,6 +48,12 @@ pub struct MessageOptions {
     pub parameters: Option<ParameterInput>,
     /// The way in which the user expressed it.
     pub interaction: Interaction,
+    /// The message that this is another version of.
+    pub replaces: Option<MessageId>,
+    /// Uploaded files.
+    pub files: Vec<Attachment>,
+    /// The conversation that the message begins, if files were uploaded for it.
+    pub new_conversation: Option<ConversationId>,
     /// The page context, if the user is on another page beside the conversation. A repeated message keeps its first
     /// context.
     pub context: Option<PageContext>,
@@ -79,6 +93,13 @@ pub struct OutgoingMessages {
 }
 
 impl OutgoingMessage {
+    pub fn pending_send(&self) -> PendingSend {
+        match self.held {
+            true => PendingSend::WaitingForConnection,
+            false => PendingSend::Requested,
+        }
+    }
+
     /// The provisional transcript of a conversation that starts with this message; `None` if the message is not its
     /// first.
     pub fn provisional_transcript(&self) -> Option<Transcript> {
@@ -99,17 +120,24 @@ impl OutgoingMessages {
         text: String,
         model: Option<String>,
         extras: MessageOptions,
+        is_queued: bool,
     ) -> OutgoingMessage {
         let MessageOptions {
             force_tools,
             parameters,
             interaction,
+            replaces,
+            files,
+            new_conversation,
             context,
         } = extras;
+        let file_ids: Vec<AttachmentId> = files.iter().map(|file| file.id).collect();
         let again = self.returned.iter().position(|sending| {
             let intent = &sending.intent;
             sending.from == from
                 && intent.text == text
+                && intent.replaces == replaces
+                && intent.files == file_ids
                 && intent.force_tools == force_tools
                 && intent.parameters == parameters
                 && intent.interaction == interaction
@@ -118,9 +146,11 @@ impl OutgoingMessages {
             Some(index) => self.returned.remove(index).intent,
             None => SendMessage {
                 intent_id: IntentId::new(),
-                conversation_id: from.conversation_id().unwrap_or_default(),
+                conversation_id: from.conversation_id().or(new_conversation).unwrap_or_default(),
                 user_message_id: MessageId::new(),
                 text,
+                files: file_ids,
+                replaces,
                 model,
                 force_tools,
                 parameters,
@@ -129,11 +159,15 @@ impl OutgoingMessages {
             },
         };
         self.returned.retain(|sending| sending.from != from);
+        // One after the other, so that the server gets them in their order.
+        let held = self.next_undelivered(intent.conversation_id).is_some();
         let sending = OutgoingMessage {
             intent,
+            files,
             from,
             stop: false,
-            held: false,
+            is_queued,
+            held,
             tries: 0,
             known: false,
         };
@@ -158,18 +192,29 @@ impl OutgoingMessages {
 
     /// The message of a conversation that waits for its run.
     pub fn message_for(&self, id: ConversationId) -> Option<&OutgoingMessage> {
-        self.messages
-            .iter()
-            .find(|sending| sending.intent.conversation_id == id)
+        self.messages_of(id).find(|sending| !sending.is_queued)
+    }
+
+    /// The messages of a conversation that were written while a run was active.
+    pub fn queued_for(&self, id: ConversationId) -> impl Iterator<Item = &OutgoingMessage> {
+        self.messages_of(id).filter(|sending| sending.is_queued)
+    }
+
+    fn messages_of(&self, id: ConversationId) -> impl Iterator<Item = &OutgoingMessage> {
+        let messages = self.messages.iter();
+        messages.filter(move |sending| sending.intent.conversation_id == id)
+    }
+
+    /// The next message of a conversation that the server has to get.
+    pub fn next_undelivered(&self, id: ConversationId) -> Option<MessageId> {
+        let next = self.messages_of(id).find(|sending| !sending.known);
+        next.map(|sending| sending.intent.user_message_id)
     }
 
     /// The sending state of a conversation.
     pub fn pending_send(&self, id: ConversationId) -> PendingSend {
-        match self.message_for(id) {
-            None => PendingSend::Nothing,
-            Some(sending) if sending.held => PendingSend::WaitingForConnection,
-            Some(_) => PendingSend::Requested,
-        }
+        self.message_for(id)
+            .map_or(PendingSend::Nothing, OutgoingMessage::pending_send)
     }
 
     /// Holds a message because the server was unreachable. Returns its number of failed attempts.
@@ -180,8 +225,13 @@ impl OutgoingMessages {
         Some(sending.tries)
     }
 
-    /// Retries a held message: returns the same request as the first time.
+    /// Retries a held message, unless an earlier one of its conversation has to be sent first: returns the same request
+    /// as the first time.
     pub fn retry(&mut self, message: MessageId) -> Option<SendMessage> {
+        let next = self.next_undelivered(self.conversation_id(message)?);
+        if next != Some(message) {
+            return None;
+        }
         let sending = self.find(message).filter(|sending| sending.held)?;
         sending.held = false;
         Some(sending.intent.clone())
@@ -198,11 +248,13 @@ impl OutgoingMessages {
 
     /// Takes back a message that waits for the connection.
     pub fn withdraw(&mut self, id: ConversationId) -> Option<OutgoingMessage> {
-        let message = self
-            .message_for(id)
-            .filter(|sending| sending.held)?
-            .intent
-            .user_message_id;
+        let message = self.message_for(id)?.intent.user_message_id;
+        self.withdraw_message(message)
+    }
+
+    /// Takes back this message, if it waits for the connection.
+    pub fn withdraw_message(&mut self, message: MessageId) -> Option<OutgoingMessage> {
+        self.find(message).filter(|sending| sending.held)?;
         // An earlier attempt may have been delivered.
         self.mark_failed(message, true)
     }
@@ -212,7 +264,7 @@ impl OutgoingMessages {
         let sending = self
             .messages
             .iter_mut()
-            .find(|sending| sending.intent.conversation_id == id)?;
+            .find(|sending| sending.intent.conversation_id == id && !sending.is_queued)?;
         sending.stop = true;
         Some(sending)
     }
@@ -260,6 +312,11 @@ impl OutgoingMessages {
         let mut settled = OutboxUpdate::default();
         self.messages.retain(|sending| {
             let question = sending.intent.user_message_id;
+            let mut waiting = transcript.queue.messages.iter();
+            if waiting.any(|queued| queued.id == question) {
+                settled.delivered.push(question);
+                return false;
+            }
             if sending.intent.conversation_id != id || transcript.message(question).is_none() {
                 return true;
             }
@@ -274,11 +331,16 @@ impl OutgoingMessages {
             answer.is_none()
         });
         let found = self.returned.iter().position(|sending| {
-            sending.intent.conversation_id == id
-                && transcript.message(sending.intent.user_message_id).is_some()
+            sending.intent.conversation_id == id && transcript.has_message(sending.intent.user_message_id)
         });
         settled.recovered = found.map(|index| self.returned.remove(index));
         settled
+    }
+
+    /// Removes a message that the server has queued.
+    pub fn remove_queued(&mut self, message: MessageId) {
+        self.messages
+            .retain(|sending| sending.intent.user_message_id != message);
     }
 
     fn find(&mut self, message: MessageId) -> Option<&mut OutgoingMessage> {

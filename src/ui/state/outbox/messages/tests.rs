@@ -1,26 +1,36 @@
 use super::*;
-use crate::ui::state::story::Story;
+use crate::{
+    protocol::{QueuedMessage, Timestamp},
+    ui::state::story::Story,
+};
 
 /// Sends a message from a new chat.
 fn enqueue(outbox: &mut OutgoingMessages, text: &str) -> SendMessage {
     outbox
-        .enqueue(Route::New, text.into(), None, MessageOptions::default())
+        .enqueue(Route::New, text.into(), None, MessageOptions::default(), false)
         .intent
+}
+
+/// An outbox with the question of `story`.
+fn outbox_with_question(story: &Story) -> OutgoingMessages {
+    let mut outbox = OutgoingMessages::default();
+    outbox.enqueue(
+        Route::Conversation(story.conversation_id),
+        "Hello".into(),
+        None,
+        MessageOptions::default(),
+        false,
+    );
+    // The story made its own id for the question.
+    outbox.messages[0].intent.user_message_id = story.question;
+    outbox
 }
 
 #[test]
 fn message_is_pending_until_its_run_starts() {
     let story = Story::new("Hello", &["Hi"]);
-    let mut outbox = OutgoingMessages::default();
-    let mut sending = outbox.enqueue(
-        Route::Conversation(story.conversation_id),
-        "Hello".into(),
-        None,
-        MessageOptions::default(),
-    );
-    // The story made its own id for the question.
-    sending.intent.user_message_id = story.question;
-    outbox.messages[0] = sending.clone();
+    let mut outbox = outbox_with_question(&story);
+    let sending = outbox.messages[0].clone();
     assert_eq!(outbox.reconcile(&story.after(2)).delivered, [story.question]);
     assert_eq!(outbox.message_for(story.conversation_id), Some(&sending));
     outbox.reconcile(&story.after(3));
@@ -38,7 +48,8 @@ fn reuses_ids_when_delivery_is_unknown() {
                 Route::New,
                 "Hello".into(),
                 Some("other/model".into()),
-                MessageOptions::default()
+                MessageOptions::default(),
+                false,
             )
             .intent,
         first
@@ -66,14 +77,7 @@ fn new_text_gets_new_ids() {
 #[test]
 fn does_not_resend_a_delivered_message() {
     let story = Story::new("Hello", &["Hi"]);
-    let mut outbox = OutgoingMessages::default();
-    outbox.enqueue(
-        Route::Conversation(story.conversation_id),
-        "Hello".into(),
-        None,
-        MessageOptions::default(),
-    );
-    outbox.messages[0].intent.user_message_id = story.question;
+    let mut outbox = outbox_with_question(&story);
     let failed = outbox.mark_failed(story.question, true);
     assert_eq!(
         outbox.reconcile(&story.after(2)),
@@ -103,14 +107,7 @@ fn early_stop_stops_the_run_at_start() {
 #[test]
 fn early_stop_survives_run_before_response() {
     let story = Story::new("Hello", &["Hi"]);
-    let mut outbox = OutgoingMessages::default();
-    outbox.enqueue(
-        Route::Conversation(story.conversation_id),
-        "Hello".into(),
-        None,
-        MessageOptions::default(),
-    );
-    outbox.messages[0].intent.user_message_id = story.question;
+    let mut outbox = outbox_with_question(&story);
     outbox.stop(story.conversation_id);
     assert_eq!(outbox.reconcile(&story.after(2)).run_to_stop, None);
     assert_eq!(outbox.reconcile(&story.after(3)).run_to_stop, Some(story.answer));
@@ -147,7 +144,7 @@ fn reuses_ids_after_withdrawal_without_changes() {
 #[test]
 fn restored_messages_wait_for_the_connection() {
     let mut outbox = OutgoingMessages::default();
-    let sending = outbox.enqueue(Route::New, "Hello".into(), None, MessageOptions::default());
+    let sending = outbox.enqueue(Route::New, "Hello".into(), None, MessageOptions::default(), false);
     outbox.stop(sending.intent.conversation_id);
     let kept = serde_json::to_string(outbox.message_for(sending.intent.conversation_id).unwrap()).unwrap();
 
@@ -190,4 +187,51 @@ fn settles_messages_the_server_already_has() {
     outbox.forget_intents(&known);
     assert_eq!(outbox.pending_send(old.conversation_id), PendingSend::Nothing);
     assert_eq!(outbox.pending_send(new.conversation_id), PendingSend::Requested);
+}
+
+#[test]
+fn queued_messages_are_delivered_in_order() {
+    let mut outbox = OutgoingMessages::default();
+    let id = ConversationId::new();
+    let mut queue = |text: &str, is_queued| {
+        let from = Route::Conversation(id);
+        let sending = outbox.enqueue(from, text.into(), None, MessageOptions::default(), is_queued);
+        sending.intent.user_message_id
+    };
+    let [active, first, second] = [
+        queue("active", false),
+        queue("first", true),
+        queue("second", true),
+    ];
+    assert_eq!(outbox.next_undelivered(id), Some(active));
+    assert_eq!(outbox.retry(second), None, "an earlier one is on its way");
+    let queued: Vec<_> = outbox
+        .queued_for(id)
+        .map(|sending| (&*sending.intent.text, sending.pending_send()))
+        .collect();
+    let waits = PendingSend::WaitingForConnection;
+    assert_eq!(queued, [("first", waits), ("second", waits)]);
+    assert_eq!(outbox.message_for(id).unwrap().intent.user_message_id, active);
+    let started = StartedRun {
+        conversation_id: id,
+        user_message_id: active,
+        assistant_message_id: MessageId::new(),
+    };
+    outbox.mark_started(&started);
+    assert_eq!(outbox.next_undelivered(id), Some(first));
+    assert!(outbox.retry(first).is_some());
+    assert_eq!(outbox.retry(second), None);
+    // The server has queued the first.
+    let mut transcript = Transcript::new(id);
+    transcript.queue.messages.push(QueuedMessage {
+        id: first,
+        text: "first".into(),
+        files: Vec::new(),
+        created_at: Timestamp(1),
+    });
+    assert_eq!(outbox.reconcile(&transcript).delivered, [first]);
+    assert_eq!(outbox.next_undelivered(id), Some(second));
+    assert!(outbox.withdraw_message(first).is_none());
+    assert!(outbox.withdraw_message(second).is_some());
+    assert_eq!(outbox.queued_for(id).count(), 0);
 }

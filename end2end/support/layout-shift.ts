@@ -1,0 +1,24 @@
+import type { Page } from '@playwright/test';
+
+/** Starts to record layout shifts of the page, without those that follow input. */
+export async function recordLayoutShifts(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const shifts: string[] = [];
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as any[]) {
+        if (entry.hadRecentInput) continue;
+        // The line below an answer moves down as the answer grows.
+        const sources = entry.sources.filter(({ node }: any) => !(node instanceof Element && node.closest('.message-foot')));
+        if (sources.length === 0) continue;
+        const nodes = sources.map(({ node }: any) => node?.outerHTML?.slice(0, 80) ?? node?.textContent);
+        shifts.push(`${entry.value.toFixed(4)}: ${nodes.join(' | ')}`);
+      }
+    }).observe({ type: 'layout-shift', buffered: false });
+    (window as any).layoutShifts = shifts;
+  });
+}
+
+/** The layout shifts since `recordLayoutShifts`. */
+export function layoutShifts(page: Page): Promise<string[]> {
+  return page.evaluate(() => (window as any).layoutShifts);
+}

@@ -1,0 +1,136 @@
+/** Accounts: setup, invitations, two users side by side, and the end of a session in open pages. */
+import type { Page } from '@playwright/test';
+import { expectAccessible } from '../support/accessibility.ts';
+import { Chat } from '../support/chat.ts';
+import type { Parlor } from '../support/parlor.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { expect, test } from '../support/test.ts';
+
+test.use({ environment: { PARLOR_AUTH: 'password' } });
+
+const PASSWORD = 'a long password';
+
+/** Makes the first account at the printed address. */
+async function setUp(page: Page, parlor: Parlor, name: string): Promise<void> {
+  await expect.poll(() => parlor.output).toContain('/setup?token=');
+  const [, path] = /first account at http:\/\/[^/]+(\/setup\S+)/.exec(parlor.output) ?? [];
+  await page.goto(path!);
+  await choose(page, name);
+  await new Chat(page).ready();
+}
+
+/** Fills in the form of a new account, and sends it. */
+async function choose(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByLabel('Password again').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Make the account' }).click();
+}
+
+async function signIn(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test('two users side by side see only their own', async ({ browser, page, parlor, chat }) => {
+  await page.goto('/');
+  await expect(page).toHaveTitle('Set up Parlor · Parlor');
+  await expectAccessible(page);
+  await screenshots(page, 'setup');
+  await setUp(page, parlor, 'ann');
+  await chat.begin('A question of Ann');
+  await expect(chat.answers).toBeVisible();
+
+  await page.goto('/settings');
+  await page.getByRole('link', { name: 'Your account' }).click();
+  await expect(page.getByText('You are signed in as ann')).toBeVisible();
+  await expectAccessible(page);
+  await screenshots(page, 'account');
+  await page.getByRole('link', { name: 'Users and invitations' }).click();
+  await expectAccessible(page);
+  await screenshots(page, 'users');
+  await page.getByRole('button', { name: 'Make an invitation link' }).click();
+  const invitation = await page.getByRole('link', { name: '/invitation/' }).getAttribute('href');
+
+  const context = await browser.newContext();
+  const other = new Chat(await context.newPage());
+  await other.page.goto(parlor.url + invitation!);
+  await expectAccessible(other.page);
+  await choose(other.page, 'ben');
+  await other.ready();
+  await expect(other.entries).toHaveCount(0);
+  await chat.open('/');
+  await other.begin('A question of Ben');
+  await expect(other.titles).toHaveText(['A question of Ben']);
+  await chat.begin('Another of Ann');
+  await expect(chat.titles).toHaveText(['Another of Ann', 'A question of Ann']);
+  await expect(other.titles).toHaveText(['A question of Ben']);
+  await context.close();
+});
+
+test('signing out in one tab ends the other, which keeps its draft', async ({ browserLog, chat, newTab, page, parlor }) => {
+  // The server does not know the conversation until the waiting message is sent.
+  browserLog.allow(/status of 40[14]/);
+  await setUp(page, parlor, 'ann');
+  const other = await newTab();
+  await other.open('/');
+  await other.message.fill('Not sent yet');
+  const notice = other.page.getByRole('alert').filter({ hasText: 'You are signed out' });
+  await expect(notice).toBeHidden();
+  await page.goto('/account');
+  await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
+  await expect(page).toHaveTitle('Sign in · Parlor');
+  await expectAccessible(page);
+  await screenshots(page, 'sign-in');
+  await expect(notice).toBeVisible();
+  await screenshots(other.page, 'signed-out');
+  // A message that is sent now waits.
+  await other.send.click();
+  await notice.getByRole('link', { name: 'Sign in' }).click();
+  await signIn(other.page, 'ann');
+  await expect(other.questions).toContainText('Not sent yet');
+  await expect(other.answers).toBeVisible();
+  await expect(chat.page).toHaveTitle('Sign in · Parlor');
+});
+
+test('another user of the browser sees no drafts', async ({ browserLog, chat, newTab, page, parlor }) => {
+  browserLog.allow(/status of 401/);
+  await setUp(page, parlor, 'ann');
+  await page.goto('/account/users');
+  await page.getByRole('button', { name: 'Make an invitation link' }).click();
+  const invitation = await page.getByRole('link', { name: '/invitation/' }).getAttribute('href');
+  await chat.open('/');
+  await chat.message.fill('A draft of Ann');
+  const other = await newTab();
+  await other.page.goto(invitation!);
+  await choose(other.page, 'ben');
+  await other.ready();
+  await expect(other.message).toHaveValue('');
+  await expect(page.getByRole('alert').filter({ hasText: 'You are signed out' })).toBeVisible();
+  await chat.send.click();
+  await other.begin('A question of Ben');
+  await expect(other.titles, 'nothing of Ann is sent as Ben').toHaveText(['A question of Ben']);
+});
+
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('people sign in and out', async ({ browserLog, page, parlor }) => {
+    browserLog.allow(/status of 401/);
+    await expect.poll(() => parlor.output).toContain('/setup?token=');
+    const [, path] = /first account at http:\/\/[^/]+(\/setup\S+)/.exec(parlor.output) ?? [];
+    await page.goto(path!);
+    await choose(page, 'ann');
+    await expect(page).toHaveURL(parlor.url + '/');
+    await page.goto('/account');
+    await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
+    await page.goto('/settings');
+    await page.getByLabel('Name').fill('ann');
+    await page.getByLabel('Password').fill('a wrong password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page.getByRole('alert')).toHaveText('The name or the password is wrong. You are not signed in.');
+    await signIn(page, 'ann');
+    await expect(page).toHaveURL(parlor.url + '/settings');
+  });
+});

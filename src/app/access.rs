@@ -1,0 +1,152 @@
+//! The verified right of a request to act as a user, and the end of that right.
+
+use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
+
+use tokio::{sync::watch, time::sleep};
+
+use crate::{
+    clock,
+    protocol::{SessionId, Timestamp, UserId},
+    settings::AuthMode,
+    storage::{Storage, StorageError, TokenHash},
+};
+
+/// The right of a request to act as a user. A request of the local user has none.
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub user_id: UserId,
+    pub credential: Credential,
+}
+
+/// The proof of an access.
+#[derive(Clone, Debug)]
+pub enum Credential {
+    Token {
+        hash: TokenHash,
+        expires_at: Option<Timestamp>,
+    },
+    Session {
+        id: SessionId,
+        hash: TokenHash,
+    },
+    /// A named proxy has authenticated the user.
+    Proxy,
+}
+
+/// Resolves when an access has ended; with an error if storage cannot tell.
+pub type AccessEnd = Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send>>;
+
+/// Watches accesses while their requests and streams last.
+pub struct AccessMonitor {
+    storage: Arc<dyn Storage>,
+    mode: AuthMode,
+    /// Counts the changes that may have ended an access.
+    changes: watch::Sender<u64>,
+}
+
+/// The validity of an access.
+enum Validity {
+    Ended,
+    /// Valid until this time, if nothing changes.
+    Until(Option<Timestamp>),
+}
+
+impl AccessMonitor {
+    pub fn new(storage: Arc<dyn Storage>, mode: AuthMode) -> Self {
+        Self {
+            storage,
+            mode,
+            changes: watch::Sender::new(0),
+        }
+    }
+
+    /// Checks all accesses again: a token, a session or an account was revoked.
+    pub fn recheck(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Returns true if a user may act: without accounts the local user only, else the users with an enabled account.
+    pub async fn is_active(&self, user_id: UserId) -> Result<bool, StorageError> {
+        if self.mode == AuthMode::None {
+            return Ok(true);
+        }
+        let account = self.storage.account(user_id).await?;
+        Ok(account.is_some_and(|account| !account.is_disabled))
+    }
+
+    /// Returns a future that resolves when the work of an access must end. Without an access it never resolves.
+    pub fn access_end(self: &Arc<Self>, access: Option<Access>) -> AccessEnd {
+        let Some(access) = access else {
+            return Box::pin(pending());
+        };
+        let monitor = self.clone();
+        let mut changes = self.changes.subscribe();
+        Box::pin(async move {
+            // It may have been revoked since it was checked. If storage fails, access ends too.
+            while let Validity::Until(end) = monitor.validity(&access).await? {
+                tokio::select! {
+                    changed = changes.changed() => if changed.is_err() { break },
+                    () = wait_until(end) => {}
+                }
+            }
+            Ok(())
+        })
+    }
+
+    async fn validity(&self, access: &Access) -> Result<Validity, StorageError> {
+        let end = match &access.credential {
+            Credential::Token { hash, expires_at } => {
+                if self.storage.api_token(hash).await?.is_none() {
+                    return Ok(Validity::Ended);
+                }
+                *expires_at
+            }
+            Credential::Session { hash, .. } => match self.storage.session(hash).await? {
+                Some((_, session)) => Some(session.end()),
+                None => return Ok(Validity::Ended),
+            },
+            Credential::Proxy => None,
+        };
+        let has_expired = end.is_some_and(|end| end <= clock::now());
+        if has_expired || !self.is_active(access.user_id).await? {
+            return Ok(Validity::Ended);
+        }
+        Ok(Validity::Until(end))
+    }
+}
+
+async fn wait_until(at: Option<Timestamp>) {
+    match at {
+        Some(at) => {
+            let left = at.0.saturating_sub(clock::now().0);
+            sleep(Duration::from_millis(u64::try_from(left).unwrap_or_default())).await;
+        }
+        None => pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::sqlite::SqliteStorage;
+
+    #[tokio::test]
+    async fn access_end_reports_storage_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
+        let monitor = Arc::new(AccessMonitor::new(storage.clone(), AuthMode::None));
+        let access = Access {
+            user_id: UserId::LOCAL,
+            credential: Credential::Token {
+                hash: TokenHash([7; 32]),
+                expires_at: None,
+            },
+        };
+        assert!(
+            monitor.access_end(Some(access.clone())).await.is_ok(),
+            "there is none"
+        );
+        storage.close().await.unwrap();
+        assert!(monitor.access_end(Some(access)).await.is_err());
+    }
+}

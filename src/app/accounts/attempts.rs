@@ -1,0 +1,188 @@
+//! The limit of attempts to sign in: after some failed ones, each further one has to wait longer.
+//!
+//! Attempts count per account, also for names without one, and per address. Nothing counts while an attempt has to wait, so
+//! nobody can lock out a user for longer than the longest wait.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
+/// The maximum number of accounts and addresses that are remembered.
+const MAX_ENTRIES: usize = 10_000;
+
+/// The subject of attempts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AttemptKey {
+    Account(String),
+    Address(IpAddr),
+}
+
+/// The attempts of all accounts and addresses.
+#[derive(Debug)]
+pub struct Attempts {
+    /// The number of attempts without a wait.
+    free: u32,
+    longest_wait: Duration,
+    entries: HashMap<AttemptKey, Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    failures: u32,
+    /// The next attempt is possible from then on.
+    next_at: Instant,
+}
+
+impl Attempts {
+    pub fn new(free: usize, longest_wait: Duration) -> Self {
+        Self {
+            free: u32::try_from(free).unwrap_or(u32::MAX),
+            longest_wait,
+            entries: HashMap::new(),
+        }
+    }
+
+    /// Counts an attempt, which has failed unless [`forget`](Self::forget) is called. Counted before its password is checked,
+    /// so that attempts at the same time count too.
+    ///
+    /// # Errors
+    ///
+    /// If it has to wait; with the time.
+    pub fn begin(&mut self, keys: &[AttemptKey], now: Instant) -> Result<(), Duration> {
+        let wait = keys.iter().filter_map(|key| self.entries.get(key));
+        let wait = wait
+            .map(|entry| entry.next_at.saturating_duration_since(now))
+            .max();
+        if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+            return Err(wait);
+        }
+        self.make_room(now);
+        for key in keys {
+            let known = self
+                .entries
+                .get(key)
+                .filter(|entry| now < entry.next_at + self.longest_wait);
+            let failures = known.map_or(0, |entry| entry.failures).saturating_add(1);
+            let next_at = now + self.wait_after(failures);
+            self.entries.insert(key.clone(), Entry { failures, next_at });
+        }
+        Ok(())
+    }
+
+    /// Forgets the attempts of an account or address, because the last one succeeded.
+    pub fn forget(&mut self, keys: &[AttemptKey]) {
+        for key in keys {
+            self.entries.remove(key);
+        }
+    }
+
+    fn wait_after(&self, failures: u32) -> Duration {
+        match failures.checked_sub(self.free) {
+            None => Duration::ZERO,
+            Some(doublings) => {
+                let seconds = 1_u64.checked_shl(doublings).unwrap_or(u64::MAX);
+                Duration::from_secs(seconds).min(self.longest_wait)
+            }
+        }
+    }
+
+    fn make_room(&mut self, now: Instant) {
+        if self.entries.len() < MAX_ENTRIES {
+            return;
+        }
+        let longest_wait = self.longest_wait;
+        self.entries.retain(|_, entry| now < entry.next_at + longest_wait);
+        while self.entries.len() >= MAX_ENTRIES {
+            let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.next_at);
+            let Some(key) = oldest.map(|(key, _)| key.clone()) else {
+                break;
+            };
+            self.entries.remove(&key);
+        }
+    }
+}
+
+/// Returns the address that attempts and requests count for. Providers give each customer a whole IPv6 network.
+pub fn counted_address(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(name: &str) -> AttemptKey {
+        AttemptKey::Account(name.into())
+    }
+
+    #[test]
+    fn waits_grow_up_to_the_longest() {
+        let mut attempts = Attempts::new(3, Duration::from_secs(5));
+        let mut now = Instant::now();
+        let key = [account("ann")];
+        let mut waits = Vec::new();
+        for _ in 0..7 {
+            if let Err(wait) = attempts.begin(&key, now) {
+                waits.push(wait.as_secs());
+                now += wait;
+                attempts.begin(&key, now).unwrap();
+            }
+        }
+        assert_eq!(waits, [1, 2, 4, 5]);
+        assert!(
+            attempts.begin(&[account("ben")], now).is_ok(),
+            "others need not wait"
+        );
+    }
+
+    #[test]
+    fn waiting_attempts_do_not_count() {
+        let mut attempts = Attempts::new(1, Duration::from_secs(60));
+        let now = Instant::now();
+        let key = [account("ann")];
+        attempts.begin(&key, now).unwrap();
+        for _ in 0..100 {
+            assert_eq!(attempts.begin(&key, now), Err(Duration::from_secs(1)));
+        }
+    }
+
+    #[test]
+    fn success_and_time_forget_failures() {
+        let mut attempts = Attempts::new(1, Duration::from_secs(60));
+        let now = Instant::now();
+        let key = [account("ann")];
+        attempts.begin(&key, now).unwrap();
+        attempts.forget(&key);
+        assert!(attempts.begin(&key, now).is_ok());
+        let later = now + Duration::from_secs(120);
+        attempts.begin(&key, later).unwrap();
+        assert_eq!(
+            attempts.begin(&key, later),
+            Err(Duration::from_secs(1)),
+            "counted anew"
+        );
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut attempts = Attempts::new(1, Duration::from_secs(60));
+        let now = Instant::now();
+        for number in 0..MAX_ENTRIES + 50 {
+            attempts.begin(&[account(&number.to_string())], now).unwrap();
+        }
+        assert!(attempts.entries.len() <= MAX_ENTRIES);
+    }
+
+    #[test]
+    fn an_ipv6_network_counts_as_one_address() {
+        let counted = |text: &str| counted_address(text.parse().unwrap()).to_string();
+        assert_eq!(counted("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(counted("::ffff:192.0.2.1"), "192.0.2.1");
+        assert_eq!(counted("192.0.2.1"), "192.0.2.1");
+    }
+}

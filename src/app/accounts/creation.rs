@@ -1,0 +1,145 @@
+//! The ways to a new account: setup, invitation, open sign-up, a proxy.
+
+use super::{
+    Accounts, AttemptError, ClientAddress,
+    attempts::{AttemptKey, counted_address},
+    links, name, secret,
+};
+use crate::{
+    protocol::{ApiError, ErrorCode, UserId},
+    settings::{AuthMode, SignUp},
+    storage::{
+        StorageError,
+        accounts::{Account, AccountChange, AccountWarrant},
+    },
+};
+
+impl Accounts {
+    /// Returns a new token for the first account, if there is none yet and accounts have passwords. Earlier tokens become
+    /// invalid.
+    pub async fn new_setup_token(&self) -> Result<Option<String>, ApiError> {
+        if self.mode() != AuthMode::Password || self.storage.has_accounts().await? {
+            return Ok(None);
+        }
+        let token = secret::generate("")?;
+        *self.setup.lock() = Some(secret::sha256(&token));
+        Ok(Some(token))
+    }
+
+    /// Returns true if the first account is not made yet.
+    pub async fn needs_setup(&self) -> Result<bool, StorageError> {
+        Ok(self.mode() == AuthMode::Password && !self.storage.has_accounts().await?)
+    }
+
+    /// Returns true if there is data of the time without accounts.
+    pub async fn has_local_data(&self) -> Result<bool, StorageError> {
+        Ok(self.storage.last_position(UserId::LOCAL).await?.0 > 0)
+    }
+
+    /// Makes the first account, an administrator. With `keeps_local_data` it is the local user, who had no account.
+    pub async fn set_up(
+        &self,
+        token: &str,
+        (name, password): (&str, &str),
+        keeps_local_data: bool,
+        from: ClientAddress,
+    ) -> Result<UserId, AttemptError> {
+        let keys = [AttemptKey::Address(counted_address(from.0))];
+        self.begin_attempt(&keys)?;
+        // The hash of a guess says nothing about the token, so the comparison need not take constant time.
+        let is_valid = secret::parse(token.trim(), "").is_some_and(|hash| *self.setup.lock() == Some(hash));
+        if !is_valid {
+            return Err(AttemptError::Refused(ApiError::new(
+                ErrorCode::Forbidden,
+                "This is not the setup token. No account was made. Parlor prints the token at its start.",
+            )));
+        }
+        self.attempts.lock().forget(&keys);
+        let user_id = if keeps_local_data {
+            UserId::LOCAL
+        } else {
+            UserId::new()
+        };
+        self.create(user_id, (name, password), AccountWarrant::Setup)
+            .await?;
+        *self.setup.lock() = None;
+        Ok(user_id)
+    }
+
+    /// Makes an account without an invitation, if everybody may.
+    pub async fn sign_up(
+        &self,
+        name: &str,
+        password: &str,
+        from: ClientAddress,
+    ) -> Result<UserId, AttemptError> {
+        if self.settings.sign_up != SignUp::Open {
+            return Err(AttemptError::Refused(crate::app::not_found()));
+        }
+        // Limits how many accounts an address makes, and how many names it tries.
+        self.begin_attempt(&[AttemptKey::Address(counted_address(from.0))])?;
+        let user_id = UserId::new();
+        Ok(self
+            .create(user_id, (name, password), AccountWarrant::SignUp)
+            .await?)
+    }
+
+    /// Makes an account for an invitation.
+    pub async fn accept_invitation(
+        &self,
+        invitation: &str,
+        name: &str,
+        password: &str,
+    ) -> Result<UserId, ApiError> {
+        let hash = secret::parse(invitation, "").ok_or_else(links::invalid_link)?;
+        if self.settings.sign_up == SignUp::Closed {
+            return Err(links::invalid_link());
+        }
+        let user_id = UserId::new();
+        let warrant = AccountWarrant::Invitation(hash);
+        let created = self.create(user_id, (name, password), warrant).await;
+        created.map_err(|error| match error.code {
+            ErrorCode::NotFound => links::invalid_link(),
+            _ => error,
+        })
+    }
+
+    async fn create(
+        &self,
+        user_id: UserId,
+        (name, password): (&str, &str),
+        warrant: AccountWarrant,
+    ) -> Result<UserId, ApiError> {
+        let name = name::parse(name)?;
+        self.passwords.check(password, &name)?;
+        let password = Some(self.passwords.hash(password).await?);
+        self.submit(AccountChange::Create {
+            user_id,
+            name,
+            password,
+            warrant,
+        })
+        .await?;
+        Ok(user_id)
+    }
+
+    /// Returns the account of a user whom a named proxy has authenticated, and makes it the first time.
+    pub async fn proxied_account(&self, name: &str) -> Result<Account, ApiError> {
+        let name = name::parse(name)?;
+        if let Some((account, _)) = self.storage.account_by_name(&name).await? {
+            return Ok(account);
+        }
+        let created = self.submit(AccountChange::Create {
+            user_id: UserId::new(),
+            name: name.clone(),
+            password: None,
+            warrant: AccountWarrant::Proxy,
+        });
+        let created = created.await;
+        // Another request of the user may have made it meanwhile.
+        match self.storage.account_by_name(&name).await? {
+            Some((account, _)) => Ok(account),
+            None => Err(created.err().unwrap_or_else(crate::app::not_found)),
+        }
+    }
+}

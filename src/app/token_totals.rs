@@ -1,0 +1,13 @@
+//! The tokens and the cost of a conversation.
+
+use super::Caller;
+use crate::protocol::{ApiError, ConversationId, TokenTotals};
+
+/// Returns the tokens and the cost of all answers of a conversation.
+///
+/// # Errors
+///
+/// If the database can't be read.
+pub async fn of_conversation(caller: &Caller, id: ConversationId) -> Result<TokenTotals, ApiError> {
+    Ok(caller.app.storage.token_totals(caller.user_id, id).await?)
+}

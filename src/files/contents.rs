@@ -1,0 +1,220 @@
+//! The contents of files in a folder of their own, by user, conversation and random name. All paths are made of ids, and a
+//! capability for the folder keeps them within it.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, DirBuilder, OpenOptions},
+};
+use tokio::{io::AsyncWriteExt, task::spawn_blocking};
+use uuid::Uuid;
+
+use crate::storage::FileLocation;
+
+/// The end of the name of an image's form for models.
+const PREPARED_SUFFIX: &str = ".model";
+
+/// The form of a content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// As it came. For the user alone.
+    Original,
+    /// An image for models.
+    Prepared,
+}
+
+/// The folder of all contents.
+#[derive(Clone)]
+pub struct Contents(Arc<Dir>);
+
+impl Contents {
+    /// Opens the folder. Creates it for its owner only, if it does not exist.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        if !folder.is_dir() {
+            let mut builder = std::fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(folder)?;
+        }
+        Ok(Self(Arc::new(Dir::open_ambient_dir(
+            folder,
+            ambient_authority(),
+        )?)))
+    }
+
+    /// Creates a content. It is deleted again unless it is kept.
+    pub async fn create(&self, location: FileLocation, variant: Variant) -> io::Result<NewContent> {
+        let folder = self.0.clone();
+        let file = in_background(move || {
+            let mut builder = DirBuilder::new();
+            builder.recursive(true);
+            #[cfg(unix)]
+            cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            folder.create_dir_with(conversation_folder(location), &builder)?;
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let file = folder.open_with(content_path(location, variant), &options)?;
+            Ok(file.into_std())
+        })
+        .await?;
+        Ok(NewContent {
+            file: Some(file.into()),
+            folder: self.0.clone(),
+            location,
+            variant,
+        })
+    }
+
+    /// Opens a content for reading.
+    pub async fn read(&self, location: FileLocation, variant: Variant) -> io::Result<tokio::fs::File> {
+        let folder = self.0.clone();
+        let open = move || Ok(folder.open(content_path(location, variant))?.into_std());
+        Ok(in_background(open).await?.into())
+    }
+
+    /// Deletes a content in all its forms, and the folders that are empty then. Has no effect on a missing one.
+    pub async fn delete(&self, location: FileLocation) -> io::Result<()> {
+        let folder = self.0.clone();
+        in_background(move || {
+            for variant in [Variant::Prepared, Variant::Original] {
+                match folder.remove_file(content_path(location, variant)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+            // Folders with other contents stay.
+            let _ = folder.remove_dir(conversation_folder(location));
+            let _ = folder.remove_dir(location.user_id.to_string());
+            Ok(())
+        })
+        .await
+    }
+
+    /// Returns the locations of all contents. Names that Parlor does not give are left alone.
+    pub async fn list(&self) -> io::Result<Vec<FileLocation>> {
+        let folder = self.0.clone();
+        in_background(move || list(&folder)).await
+    }
+}
+
+fn list(root: &Dir) -> io::Result<Vec<FileLocation>> {
+    let mut found = Vec::new();
+    let subfolders = |folder: &Dir| -> io::Result<Vec<(Uuid, Dir)>> {
+        let mut subfolders = Vec::new();
+        for entry in folder.entries()? {
+            let entry = entry?;
+            let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            if let Some(id) = id.filter(|_| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+                subfolders.push((id, entry.open_dir()?));
+            }
+        }
+        Ok(subfolders)
+    };
+    for (user, of_user) in subfolders(root)? {
+        for (conversation, of_conversation) in subfolders(&of_user)? {
+            for entry in of_conversation.entries()? {
+                let name = entry?.file_name();
+                let name = name.to_str().unwrap_or_default();
+                let name = name.strip_suffix(PREPARED_SUFFIX).unwrap_or(name);
+                if let Ok(stored_name) = name.parse() {
+                    found.push(FileLocation {
+                        user_id: crate::protocol::UserId(user),
+                        conversation_id: crate::protocol::ConversationId(conversation),
+                        stored_name,
+                    });
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn conversation_folder(location: FileLocation) -> PathBuf {
+    PathBuf::from(location.user_id.to_string()).join(location.conversation_id.to_string())
+}
+
+fn content_path(location: FileLocation, variant: Variant) -> PathBuf {
+    let mut name = location.stored_name.to_string();
+    if variant == Variant::Prepared {
+        name.push_str(PREPARED_SUFFIX);
+    }
+    conversation_folder(location).join(name)
+}
+
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    spawn_blocking(work).await.map_err(io::Error::other)?
+}
+
+/// A content that is being written. Dropping it deletes it, unless it was kept.
+pub struct NewContent {
+    /// `None` once it is kept.
+    file: Option<tokio::fs::File>,
+    folder: Arc<Dir>,
+    location: FileLocation,
+    variant: Variant,
+}
+
+impl NewContent {
+    /// Appends data.
+    pub async fn write(&mut self, data: &[u8]) -> io::Result<()> {
+        match &mut self.file {
+            Some(file) => file.write_all(data).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the open file for another process, which writes it instead.
+    pub async fn as_output(&self) -> io::Result<std::fs::File> {
+        match &self.file {
+            Some(file) => Ok(file.try_clone().await?.into_std().await),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Keeps the content: it is on the disk when this returns.
+    pub async fn keep(mut self) -> io::Result<()> {
+        let Some(mut file) = self.file.take() else {
+            return Ok(());
+        };
+        // Deleted again on an error.
+        let written = async {
+            file.flush().await?;
+            file.sync_all().await?;
+            // The names of the content and of its folders.
+            let (folder, location) = (self.folder.clone(), self.location);
+            in_background(move || {
+                let user_folder = PathBuf::from(location.user_id.to_string());
+                for path in [conversation_folder(location), user_folder, ".".into()] {
+                    // `open_dir` opens folders without the right to sync them.
+                    folder.open(path)?.sync_all()?;
+                }
+                Ok(())
+            })
+            .await
+        };
+        let written = written.await;
+        if written.is_err() {
+            self.file = Some(file);
+        }
+        written
+    }
+}
+
+impl Drop for NewContent {
+    fn drop(&mut self) {
+        if self.file.is_some()
+            && let Err(error) = self.folder.remove_file(content_path(self.location, self.variant))
+        {
+            tracing::warn!(%error, "a file that was not kept could not be deleted; the next start deletes it");
+        }
+    }
+}

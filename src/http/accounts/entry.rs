@@ -1,0 +1,235 @@
+//! The pages for people who are not signed in: sign-in and setup.
+
+use axum::{
+    extract::{Form, Query, rejection::FormRejection},
+    http::{HeaderMap, header},
+    response::Response,
+};
+use leptos::prelude::*;
+use serde::Deserialize;
+
+use super::{
+    SETUP_PATH, WithPasswords, cookie,
+    page::{self, FormError, failure, name_field, password_field, redirect, referring_page, safe_next},
+};
+use crate::{
+    app::accounts::ClientAddress,
+    protocol::{ApiError, ErrorCode, UserId},
+    settings::SignUp,
+};
+
+/// The fields of all these forms. A form has some of them.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct EntryForm {
+    pub name: String,
+    pub password: String,
+    /// The password again. Scripts could compare, but none run here.
+    again: String,
+    /// Not empty to stay signed in.
+    remember: String,
+    next: String,
+    /// The setup token.
+    token: String,
+    /// Not empty to take over the local user's data.
+    keep: String,
+}
+
+/// The query of these pages.
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+pub struct EntryQuery {
+    next: Option<String>,
+    token: Option<String>,
+}
+
+pub type FormInput = Result<Form<EntryForm>, FormRejection>;
+
+/// Reads a form.
+pub fn read(form: FormInput) -> Result<EntryForm, FormError> {
+    match form {
+        Ok(Form(form)) => Ok(form),
+        Err(_) => {
+            let message = "The form could not be read. Nothing was changed; go back and try again.";
+            Err(ApiError::new(ErrorCode::BadRequest, message).into())
+        }
+    }
+}
+
+impl EntryForm {
+    /// Checks that both passwords are the same.
+    pub fn check_repeated_password(&self) -> Result<(), FormError> {
+        if self.password == self.again {
+            return Ok(());
+        }
+        let message = "The two passwords differ. Nothing was changed; write both again.";
+        Err(ApiError::new(ErrorCode::BadRequest, message).into())
+    }
+}
+
+/// Signs a user in and leads to a page.
+pub async fn start_session(
+    to: &WithPasswords,
+    headers: &HeaderMap,
+    user_id: UserId,
+    is_remembered: bool,
+    next: &str,
+) -> Result<Response, FormError> {
+    let user_agent = headers
+        .get(header::USER_AGENT)
+        .and_then(|value| value.to_str().ok());
+    let earlier = cookie::session_secret(headers, &to.client);
+    let session = to
+        .app
+        .accounts
+        .start_session(
+            user_id,
+            is_remembered,
+            user_agent.unwrap_or_default(),
+            to.client.address,
+            earlier.as_deref(),
+        )
+        .await?;
+    let mut response = redirect(&safe_next(next));
+    for cookie in cookie::start(&session, &to.client) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// `GET /sign-in`
+pub async fn sign_in_page(
+    to: WithPasswords,
+    Query(query): Query<EntryQuery>,
+    headers: HeaderMap,
+) -> Response {
+    match to.app.accounts.needs_setup().await {
+        Ok(false) => {
+            let next = query
+                .next
+                .or_else(|| referring_page(&headers))
+                .unwrap_or_default();
+            let form = EntryForm {
+                next: safe_next(&next),
+                ..EntryForm::default()
+            };
+            sign_in_form(&to, form, None)
+        }
+        Ok(true) => redirect(SETUP_PATH),
+        Err(error) => failure("Not available", &error.into()),
+    }
+}
+
+/// `POST /sign-in`
+pub async fn sign_in(to: WithPasswords, headers: HeaderMap, form: FormInput) -> Response {
+    let form = match read(form) {
+        Ok(form) => form,
+        Err(error) => return sign_in_form(&to, EntryForm::default(), Some(error)),
+    };
+    let signed_in = async {
+        let from = ClientAddress(to.client.address);
+        let account = to
+            .app
+            .accounts
+            .check_password(&form.name, &form.password, from)
+            .await?;
+        start_session(
+            &to,
+            &headers,
+            account.user_id,
+            !form.remember.is_empty(),
+            &form.next,
+        )
+        .await
+    };
+    match signed_in.await {
+        Ok(response) => response,
+        Err(error) => sign_in_form(&to, form, Some(error)),
+    }
+}
+
+fn sign_in_form(to: &WithPasswords, form: EntryForm, error: Option<FormError>) -> Response {
+    let is_open = to.app.accounts.sign_up_mode() == SignUp::Open;
+    let sign_up = is_open.then(|| view! { <p>"No account yet? " <a href="/sign-up">"Make one"</a></p> });
+    let is_known = !form.name.is_empty();
+    let content = view! {
+        <form method="post" action="/sign-in">
+            <input type="hidden" name="next" value=safe_next(&form.next)/>
+            {name_field(form.name, !is_known)}
+            {password_field("Password", "password", "current-password", is_known)}
+            <label class="account-choice">
+                <input type="checkbox" name="remember" value="yes" checked=!form.remember.is_empty()/>
+                "Stay signed in on this device"
+            </label>
+            <button type="submit" class="button button-primary">"Sign in"</button>
+        </form>
+        {sign_up}
+        <p class="account-note">"Forgot your password? An administrator can send you a link for a new one."</p>
+    };
+    page::form("Sign in", error, content)
+}
+
+/// `GET /setup`
+pub async fn setup_page(to: WithPasswords, Query(query): Query<EntryQuery>) -> Response {
+    match to.app.accounts.needs_setup().await {
+        Ok(true) => {
+            let form = EntryForm {
+                token: query.token.unwrap_or_default(),
+                keep: "yes".into(),
+                ..EntryForm::default()
+            };
+            setup_form(&to, form, None).await
+        }
+        Ok(false) => redirect(super::SIGN_IN_PATH),
+        Err(error) => failure("Not available", &error.into()),
+    }
+}
+
+/// `POST /setup`
+pub async fn set_up(to: WithPasswords, headers: HeaderMap, form: FormInput) -> Response {
+    let form = match read(form) {
+        Ok(form) => form,
+        Err(error) => return setup_form(&to, EntryForm::default(), Some(error)).await,
+    };
+    let done = async {
+        form.check_repeated_password()?;
+        let login = (form.name.as_str(), form.password.as_str());
+        let from = ClientAddress(to.client.address);
+        let keeps = !form.keep.is_empty();
+        let user_id = to.app.accounts.set_up(&form.token, login, keeps, from).await?;
+        start_session(&to, &headers, user_id, false, "/").await
+    };
+    match done.await {
+        Ok(response) => response,
+        Err(error) => setup_form(&to, form, Some(error)).await,
+    }
+}
+
+async fn setup_form(to: &WithPasswords, form: EntryForm, error: Option<FormError>) -> Response {
+    let has_local_data = to.app.accounts.has_local_data().await.unwrap_or_default();
+    let keep = has_local_data.then(|| {
+        view! {
+            <label class="account-choice">
+                <input type="checkbox" name="keep" value="yes" checked=!form.keep.is_empty()/>
+                "The conversations that are here already become mine"
+            </label>
+        }
+    });
+    let has_token = !form.token.is_empty();
+    let content = view! {
+        <p>"Make the first account. It manages the others. Parlor printed the setup token when it started."</p>
+        <form method="post" action="/setup">
+            <label class="field">
+                "Setup token"
+                <input name="token" value=form.token required autocomplete="off" spellcheck="false" autofocus=!has_token/>
+            </label>
+            {name_field(form.name, has_token)}
+            {password_field("Password", "password", "new-password", false)}
+            {password_field("Password again", "again", "new-password", false)}
+            {keep}
+            <button type="submit" class="button button-primary">"Make the account"</button>
+        </form>
+    };
+    page::form("Set up Parlor", error, content)
+}

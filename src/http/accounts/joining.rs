@@ -1,0 +1,150 @@
+//! The pages for a new account, by open sign-up or an invitation, and for a new password.
+
+use axum::{extract::Path, http::HeaderMap, response::Response};
+use leptos::prelude::*;
+
+use super::{
+    WithPasswords,
+    entry::{EntryForm, FormInput, read, start_session},
+    page::{self, FormError, failure, name_field, password_field},
+};
+use crate::{
+    app::accounts::{ClientAddress, links::invalid_link},
+    protocol::{ApiError, ErrorCode},
+    settings::SignUp,
+    storage::accounts::LinkPurpose,
+};
+
+/// `GET /sign-up`
+pub async fn sign_up_page(to: WithPasswords) -> Response {
+    match to.app.accounts.sign_up_mode() {
+        SignUp::Open => new_account_form("/sign-up".into(), EntryForm::default(), None),
+        SignUp::Invitation | SignUp::Closed => closed_page(),
+    }
+}
+
+fn closed_page() -> Response {
+    let message = "New accounts need an invitation here. Ask an administrator for a link.";
+    failure("No open sign-up", &ApiError::new(ErrorCode::NotFound, message))
+}
+
+/// `POST /sign-up`
+pub async fn sign_up(to: WithPasswords, headers: HeaderMap, form: FormInput) -> Response {
+    if to.app.accounts.sign_up_mode() != SignUp::Open {
+        return closed_page();
+    }
+    let path = || "/sign-up".to_owned();
+    let form = match read(form) {
+        Ok(form) => form,
+        Err(error) => return new_account_form(path(), EntryForm::default(), Some(error)),
+    };
+    let done = async {
+        form.check_repeated_password()?;
+        let from = ClientAddress(to.client.address);
+        let user_id = to.app.accounts.sign_up(&form.name, &form.password, from).await?;
+        start_session(&to, &headers, user_id, false, "/").await
+    };
+    match done.await {
+        Ok(response) => response,
+        Err(error) => new_account_form(path(), form, Some(error)),
+    }
+}
+
+fn new_account_form(path: String, form: EntryForm, error: Option<FormError>) -> Response {
+    let content = view! {
+        <p>"Choose a name and a password. Others here see your name."</p>
+        <form method="post" action=path>
+            {name_field(form.name, true)}
+            {password_field("Password", "password", "new-password", false)}
+            {password_field("Password again", "again", "new-password", false)}
+            <button type="submit" class="button button-primary">"Make the account"</button>
+        </form>
+    };
+    page::form("Make an account", error, content)
+}
+
+/// `GET /invitation/{secret}`
+pub async fn invitation_page(to: WithPasswords, Path(secret): Path<String>) -> Response {
+    match to.app.accounts.link_purpose(&secret).await {
+        Ok(LinkPurpose::Invitation(_)) if to.app.accounts.sign_up_mode() != SignUp::Closed => {
+            new_account_form(invitation_path(&secret), EntryForm::default(), None)
+        }
+        Ok(_) => failure("Not valid", &invalid_link()),
+        Err(error) => failure("Not valid", &error),
+    }
+}
+
+fn invitation_path(secret: &str) -> String {
+    format!("/invitation/{secret}")
+}
+
+/// `POST /invitation/{secret}`
+pub async fn accept_invitation(
+    to: WithPasswords,
+    Path(secret): Path<String>,
+    headers: HeaderMap,
+    form: FormInput,
+) -> Response {
+    if let Err(error) = to.app.accounts.link_purpose(&secret).await {
+        return failure("Not valid", &error);
+    }
+    let form = match read(form) {
+        Ok(form) => form,
+        Err(error) => return new_account_form(invitation_path(&secret), EntryForm::default(), Some(error)),
+    };
+    let done = async {
+        form.check_repeated_password()?;
+        let accounts = &to.app.accounts;
+        let user_id = accounts
+            .accept_invitation(&secret, &form.name, &form.password)
+            .await?;
+        start_session(&to, &headers, user_id, false, "/").await
+    };
+    match done.await {
+        Ok(response) => response,
+        Err(error) => new_account_form(invitation_path(&secret), form, Some(error)),
+    }
+}
+
+/// `GET /new-password/{secret}`
+pub async fn new_password_page(to: WithPasswords, Path(secret): Path<String>) -> Response {
+    match to.app.accounts.link_purpose(&secret).await {
+        Ok(LinkPurpose::NewPassword(_)) => new_password_form(&secret, None),
+        Ok(_) => failure("Not valid", &invalid_link()),
+        Err(error) => failure("Not valid", &error),
+    }
+}
+
+/// `POST /new-password/{secret}`
+pub async fn set_new_password(
+    to: WithPasswords,
+    Path(secret): Path<String>,
+    headers: HeaderMap,
+    form: FormInput,
+) -> Response {
+    if let Err(error) = to.app.accounts.link_purpose(&secret).await {
+        return failure("Not valid", &error);
+    }
+    let done = async {
+        let form = read(form)?;
+        form.check_repeated_password()?;
+        let user_id = to.app.accounts.reset_password(&secret, &form.password).await?;
+        start_session(&to, &headers, user_id, false, "/").await
+    };
+    match done.await {
+        Ok(response) => response,
+        Err(error) => new_password_form(&secret, Some(error)),
+    }
+}
+
+fn new_password_form(secret: &str, error: Option<FormError>) -> Response {
+    let content = view! {
+        <p>"All devices on which you are signed in will be signed out."</p>
+        <form method="post" action=format!("/new-password/{secret}")>
+            {password_field("New password", "password", "new-password", true)}
+            {password_field("New password again", "again", "new-password", false)}
+            <button type="submit" class="button button-primary">"Set the password"</button>
+        </form>
+    };
+    page::form("Set a new password", error, content)
+}

@@ -1,0 +1,141 @@
+//! The pages of accounts: signing in, setup, invitations, and the user's own account. Plain documents with forms, without
+//! scripts: they work where nothing else of Parlor is loaded, and cost the other pages nothing.
+//!
+//! - [`cookie`]: the cookies of a session
+//! - [`page`]: the common parts of the pages
+//! - [`entry`]: the pages for people who are not signed in: sign-in and setup
+//! - [`joining`]: the pages for a new account or a new password
+//! - [`own`]: the user's own account
+//! - [`users`]: the administrator's page
+
+pub mod cookie;
+mod entry;
+mod joining;
+mod own;
+mod page;
+mod users;
+
+use axum::{
+    Router,
+    extract::FromRequestParts,
+    http::request::Parts,
+    routing::{get, post},
+};
+
+use self::page::NoAccounts;
+pub use self::page::whole_seconds;
+use crate::{
+    app::{
+        AppState,
+        access::{Access, Credential},
+    },
+    http::client::Client,
+    protocol::{ApiError, ErrorCode, SessionId},
+    settings::AuthMode,
+    storage::accounts::{Account, Role},
+};
+
+/// The page for signing in.
+pub const SIGN_IN_PATH: &str = "/sign-in";
+
+/// The page for the first account.
+pub const SETUP_PATH: &str = "/setup";
+
+/// Returns the routes of the pages.
+pub fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/sign-in", get(entry::sign_in_page).post(entry::sign_in))
+        .route("/setup", get(entry::setup_page).post(entry::set_up))
+        .route("/sign-up", get(joining::sign_up_page).post(joining::sign_up))
+        .route(
+            "/invitation/{secret}",
+            get(joining::invitation_page).post(joining::accept_invitation),
+        )
+        .route(
+            "/new-password/{secret}",
+            get(joining::new_password_page).post(joining::set_new_password),
+        )
+        .route("/sign-out", post(own::sign_out))
+        .route("/account", get(own::show))
+        .route("/account/password", post(own::change_password))
+        .route("/account/session/end", post(own::end_session))
+        .route("/account/sessions/end", post(own::end_all_sessions))
+        .route("/account/users", get(users::show))
+        .route("/account/users/invite", post(users::invite))
+        .route("/account/users/uninvite", post(users::delete_link))
+        .route("/account/users/password", post(users::new_password_link))
+        .route("/account/users/disable", post(users::disable))
+        .route("/account/users/enable", post(users::enable))
+        .route("/account/users/delete", post(users::delete))
+}
+
+/// Returns true if people who are not signed in may open an address.
+pub fn is_public(path: &str) -> bool {
+    matches!(path, "/sign-in" | "/setup" | "/sign-up")
+        || path.starts_with("/invitation/")
+        || path.starts_with("/new-password/")
+}
+
+/// The signed-in user of a request.
+pub struct SignedIn {
+    pub app: AppState,
+    pub account: Account,
+    /// The session; none if a proxy authenticates.
+    pub session: Option<SessionId>,
+    pub client: Client,
+}
+
+impl FromRequestParts<AppState> for SignedIn {
+    type Rejection = NoAccounts;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, NoAccounts> {
+        let extensions = &parts.extensions;
+        let (Some(account), Some(client)) = (extensions.get::<Account>(), extensions.get::<Client>()) else {
+            return Err(NoAccounts);
+        };
+        let session = match extensions.get::<Access>().map(|access| &access.credential) {
+            Some(Credential::Session { id, .. }) => Some(*id),
+            _ => None,
+        };
+        Ok(Self {
+            app: app.clone(),
+            account: account.clone(),
+            session,
+            client: *client,
+        })
+    }
+}
+
+impl SignedIn {
+    /// Checks the user's role.
+    fn require_administrator(&self) -> Result<(), ApiError> {
+        match self.account.role {
+            Role::Administrator => Ok(()),
+            Role::Member => Err(ApiError::new(
+                ErrorCode::Forbidden,
+                "Only administrators can see and change other accounts. Nothing was changed.",
+            )),
+        }
+    }
+}
+
+/// A request to a page that only servers with passwords have.
+pub struct WithPasswords {
+    pub app: AppState,
+    pub client: Client,
+}
+
+impl FromRequestParts<AppState> for WithPasswords {
+    type Rejection = NoAccounts;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, NoAccounts> {
+        let client = parts.extensions.get::<Client>();
+        match client.filter(|_| app.accounts.mode() == AuthMode::Password) {
+            Some(client) => Ok(Self {
+                app: app.clone(),
+                client: *client,
+            }),
+            None => Err(NoAccounts),
+        }
+    }
+}

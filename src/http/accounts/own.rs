@@ -1,0 +1,211 @@
+//! The user's own account: the password, and the devices on which they are signed in.
+
+use axum::{
+    extract::{Form, Query, rejection::FormRejection},
+    http::header,
+    response::Response,
+};
+use jiff::tz::TimeZone;
+use leptos::prelude::*;
+use serde::Deserialize;
+
+use super::{
+    SIGN_IN_PATH, SignedIn, cookie,
+    page::{self, FormError, failure, password_field, redirect},
+};
+use crate::{
+    app::accounts::ClientAddress,
+    clock,
+    http::client::Client,
+    protocol::{ApiError, ErrorCode, SessionId, Timestamp},
+    storage::accounts::{Role, Session},
+};
+
+/// The message above the page.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct AccountQuery {
+    done: String,
+}
+
+/// `GET /account`
+pub async fn show(user: SignedIn, Query(query): Query<AccountQuery>) -> Response {
+    let done = match query.done.as_str() {
+        "password" => Some("The password was changed. All other devices were signed out."),
+        "session" => Some("That device was signed out."),
+        _ => None,
+    };
+    account_page(&user, done, None).await
+}
+
+async fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option<FormError>) -> Response {
+    let sessions = match user.app.accounts.sessions(user.account.user_id).await {
+        Ok(sessions) => sessions,
+        Err(error) => return failure("Not available", &error.into()),
+    };
+    let zone = &user.app.settings.history.time_zone();
+    let rows: Vec<_> = sessions
+        .into_iter()
+        .map(|session| session_row(session, user.session, zone))
+        .collect();
+    let name = user.account.name.clone();
+    let users = (user.account.role == Role::Administrator)
+        .then(|| view! { <a class="button" href="/account/users">"Users and invitations"</a> });
+    let with_password = user.session.is_some().then(|| {
+        view! {
+            <section class="settings-section" aria-labelledby="account-password">
+                <h2 id="account-password">"Password"</h2>
+                <form method="post" action="/account/password">
+                    <input type="hidden" name="name" value=name.clone() autocomplete="username"/>
+                    {password_field("Old password", "old", "current-password", false)}
+                    {password_field("New password", "password", "new-password", false)}
+                    {password_field("New password again", "again", "new-password", false)}
+                    <p class="account-note">"All other devices will be signed out."</p>
+                    <button type="submit" class="button">"Change the password"</button>
+                </form>
+            </section>
+            <section class="settings-section" aria-labelledby="account-devices">
+                <h2 id="account-devices">"Devices"</h2>
+                <ul class="settings-list">{rows}</ul>
+                <form method="post" action="/account/sessions/end">
+                    <button type="submit" class="button button-warning">"Sign out everywhere"</button>
+                </form>
+            </section>
+        }
+    });
+    let sign_out = user.session.is_some().then(|| {
+        view! {
+            <form method="post" action="/sign-out">
+                <button type="submit" class="button">"Sign out"</button>
+            </form>
+        }
+    });
+    let done = done.map(|done| view! { <p class="account-done" role="status">{done}</p> });
+    let content = view! {
+        {done}
+        <p>"You are signed in as " <strong>{user.account.name.clone()}</strong> "."</p>
+        <div class="account-actions">
+            <a class="button" href="/">"Back to Parlor"</a>
+            {users}
+            {sign_out}
+        </div>
+        {with_password}
+    };
+    page::form("Your account", error, content)
+}
+
+fn session_row(session: Session, current: Option<SessionId>, zone: &TimeZone) -> impl IntoView {
+    let is_current = current == Some(session.id);
+    let state = if is_current {
+        "This device".to_owned()
+    } else {
+        format!("Last used {}", minute(session.last_used_at, zone))
+    };
+    let since = minute(session.created_at, zone);
+    view! {
+        <li class="account-row">
+            <div>
+                <strong>{session.device}</strong>
+                <p class="settings-facts">{state} " · " {session.address} " · signed in " {since}</p>
+            </div>
+            <form method="post" action="/account/session/end">
+                <input type="hidden" name="session" value=session.id.to_string()/>
+                <button type="submit" class="button button-quiet">"Sign out"</button>
+            </form>
+        </li>
+    }
+}
+
+/// Returns a time for people.
+pub fn minute(at: Timestamp, zone: &TimeZone) -> String {
+    clock::format_minute(at, zone)
+}
+
+/// The fields of the password form.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct PasswordForm {
+    old: String,
+    password: String,
+    again: String,
+}
+
+/// `POST /account/password`
+pub async fn change_password(user: SignedIn, form: Result<Form<PasswordForm>, FormRejection>) -> Response {
+    let changed = async {
+        let (Ok(Form(form)), Some(session)) = (form, user.session) else {
+            return Err(invalid_form());
+        };
+        if form.password != form.again {
+            let message = "The two new passwords differ. Nothing was changed; write both again.";
+            return Err(ApiError::new(ErrorCode::BadRequest, message).into());
+        }
+        let passwords = (form.old.as_str(), form.password.as_str());
+        let from = ClientAddress(user.client.address);
+        let accounts = &user.app.accounts;
+        accounts
+            .change_password(&user.account, passwords, session, from)
+            .await?;
+        Ok(())
+    };
+    match changed.await {
+        Ok(()) => redirect("/account?done=password"),
+        Err(error) => account_page(&user, None, Some(error)).await,
+    }
+}
+
+fn invalid_form() -> FormError {
+    let message = "The form could not be read. Nothing was changed; go back and try again.";
+    ApiError::new(ErrorCode::BadRequest, message).into()
+}
+
+/// The field of the button at a session.
+#[derive(Deserialize)]
+pub struct SessionForm {
+    session: String,
+}
+
+/// `POST /account/session/end`
+pub async fn end_session(user: SignedIn, form: Result<Form<SessionForm>, FormRejection>) -> Response {
+    let id = form
+        .ok()
+        .and_then(|Form(form)| form.session.parse::<SessionId>().ok());
+    let Some(id) = id else {
+        return account_page(&user, None, Some(invalid_form())).await;
+    };
+    match user.app.accounts.end_session(user.account.user_id, id).await {
+        Ok(()) if user.session == Some(id) => signed_out(&user.client),
+        Ok(()) => redirect("/account?done=session"),
+        Err(error) => account_page(&user, None, Some(error.into())).await,
+    }
+}
+
+/// `POST /account/sessions/end`
+pub async fn end_all_sessions(user: SignedIn) -> Response {
+    match user.app.accounts.end_all_sessions(user.account.user_id).await {
+        Ok(()) => signed_out(&user.client),
+        Err(error) => account_page(&user, None, Some(error.into())).await,
+    }
+}
+
+/// `POST /sign-out`
+pub async fn sign_out(user: SignedIn) -> Response {
+    let ended = async {
+        match user.session {
+            Some(id) => user.app.accounts.end_session(user.account.user_id, id).await,
+            None => Ok(()),
+        }
+    };
+    match ended.await {
+        Ok(()) => signed_out(&user.client),
+        Err(error) => failure("Not signed out", &error),
+    }
+}
+
+fn signed_out(client: &Client) -> Response {
+    let mut response = redirect(SIGN_IN_PATH);
+    for cookie in cookie::end(client) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
+}

@@ -1,0 +1,239 @@
+//! The common parts of the account pages.
+
+use std::{sync::LazyLock, time::Duration};
+
+use axum::{
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    response::{Html, IntoResponse, Redirect, Response},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use leptos::prelude::*;
+use ring::digest::{SHA256, digest};
+
+use crate::{
+    app::accounts::AttemptError,
+    assets::Manifest,
+    http::page::LOOK_SCRIPT,
+    protocol::{ApiError, ErrorCode},
+};
+
+/// Rejects a request for a page that this server does not have.
+pub struct NoAccounts;
+
+impl IntoResponse for NoAccounts {
+    fn into_response(self) -> Response {
+        let error = ApiError::new(
+            ErrorCode::NotFound,
+            "There is no such page: this Parlor has no accounts with passwords (setting accounts.auth).",
+        );
+        failure("Not found", &error)
+    }
+}
+
+/// The policy of the pages: one script, which applies the chosen theme.
+static POLICY: LazyLock<String> = LazyLock::new(|| {
+    let hash = BASE64_STANDARD.encode(digest(&SHA256, LOOK_SCRIPT.as_bytes()));
+    format!(
+        "default-src 'none'; script-src 'sha256-{hash}'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+         frame-ancestors 'none'"
+    )
+});
+
+/// Returns a page.
+pub fn respond(status: StatusCode, title: &'static str, content: impl IntoView) -> Response {
+    let page = view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8"/>
+                <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                <meta name="color-scheme" content="light dark"/>
+                <title>{[title, " · Parlor"].concat()}</title>
+                <script>{LOOK_SCRIPT}</script>
+                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                <link rel="stylesheet" href=Manifest::current().css/>
+            </head>
+            <body class="account-body">
+                <main class="account-page">
+                    <h1>{title}</h1>
+                    {content}
+                </main>
+            </body>
+        </html>
+    };
+    let mut response = (status, Html(page.to_html())).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Ok(policy) = HeaderValue::from_str(&POLICY) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+/// Returns a page with an error only.
+pub fn failure(title: &'static str, error: &ApiError) -> Response {
+    let message = error.message.clone();
+    let content = view! {
+        <p class="account-error" role="alert">{message}</p>
+        <p><a class="button" href="/">"Back to Parlor"</a></p>
+    };
+    respond(status(error), title, content)
+}
+
+/// Returns the HTTP status of an error.
+pub fn status(error: &ApiError) -> StatusCode {
+    StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// The error of a form, to be shown above it.
+pub struct FormError {
+    pub status: StatusCode,
+    pub message: String,
+    pub retry_after: Option<Duration>,
+}
+
+impl From<ApiError> for FormError {
+    fn from(error: ApiError) -> Self {
+        Self {
+            status: status(&error),
+            message: error.message,
+            retry_after: None,
+        }
+    }
+}
+
+impl From<AttemptError> for FormError {
+    fn from(error: AttemptError) -> Self {
+        match error {
+            AttemptError::Refused(error) => error.into(),
+            AttemptError::Wait(wait) => Self {
+                status: StatusCode::TOO_MANY_REQUESTS,
+                message: format!(
+                    "Too many attempts have failed. Nothing was changed; try again in {}.",
+                    in_words(wait)
+                ),
+                retry_after: Some(wait),
+            },
+        }
+    }
+}
+
+/// Returns a page with a form, and the error of its last use.
+pub fn form(title: &'static str, error: Option<FormError>, content: impl IntoView) -> Response {
+    let status = error.as_ref().map_or(StatusCode::OK, |error| error.status);
+    let retry_after = error.as_ref().and_then(|error| error.retry_after);
+    let message = error.map(|error| view! { <p class="account-error" role="alert">{error.message}</p> });
+    let mut response = respond(status, title, view! { {message} {content} });
+    if let Some(wait) = retry_after {
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+    }
+    response
+}
+
+/// Returns a duration in whole seconds, at least one.
+pub fn whole_seconds(wait: Duration) -> u64 {
+    u64::try_from(wait.as_millis().div_ceil(1000))
+        .unwrap_or(u64::MAX)
+        .max(1)
+}
+
+fn in_words(wait: Duration) -> String {
+    match whole_seconds(wait) {
+        1 => "a second".into(),
+        seconds @ 2..=119 => format!("{seconds} seconds"),
+        seconds => format!("{} minutes", seconds.div_ceil(60)),
+    }
+}
+
+/// Returns a labelled field of a name.
+pub fn name_field(value: String, has_focus: bool) -> impl IntoView {
+    view! {
+        <label class="field">
+            "Name"
+            <input
+                name="name"
+                value=value
+                required
+                maxlength="64"
+                autocomplete="username"
+                autocapitalize="none"
+                spellcheck="false"
+                autofocus=has_focus
+            />
+        </label>
+    }
+}
+
+/// Returns a labelled field of a password. `autocomplete` tells password managers which one it is.
+pub fn password_field(
+    label: &'static str,
+    name: &'static str,
+    autocomplete: &'static str,
+    has_focus: bool,
+) -> impl IntoView {
+    view! {
+        <label class="field">
+            {label}
+            <input name=name type="password" required maxlength="1024" autocomplete=autocomplete autofocus=has_focus/>
+        </label>
+    }
+}
+
+/// Returns the address that a sign-in leads to: only paths of this server.
+pub fn safe_next(next: &str) -> String {
+    let is_path = next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
+    if is_path && !next.chars().any(char::is_control) && !next.starts_with(super::SIGN_IN_PATH) {
+        next.to_owned()
+    } else {
+        "/".to_owned()
+    }
+}
+
+/// Returns the address of the page that led here, as path with query.
+pub fn referring_page(headers: &HeaderMap) -> Option<String> {
+    let referer: Uri = headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+    let is_here = headers.get(header::HOST).is_some_and(|host| {
+        referer
+            .authority()
+            .is_some_and(|authority| authority.as_str() == host)
+    });
+    let path = referer.path_and_query().filter(|_| is_here)?;
+    Some(safe_next(path.as_str()))
+}
+
+/// Redirects with `GET` after a form.
+pub fn redirect(path: &str) -> Response {
+    Redirect::to(path).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sign_in_leads_to_own_pages_only() {
+        for next in ["/", "/c/1?before=2", "/settings"] {
+            assert_eq!(safe_next(next), next);
+        }
+        for next in [
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "",
+            "c/1",
+            "/\t/evil.example",
+            "/sign-in",
+        ] {
+            assert_eq!(safe_next(next), "/", "{next:?}");
+        }
+    }
+
+    #[test]
+    fn waits_are_whole_seconds() {
+        assert_eq!(whole_seconds(Duration::from_millis(1)), 1);
+        assert_eq!(whole_seconds(Duration::from_millis(1001)), 2);
+        assert_eq!(in_words(Duration::from_secs(300)), "5 minutes");
+    }
+}

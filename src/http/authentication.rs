@@ -1,0 +1,152 @@
+//! The identity of a request, and the rejection of those without one.
+
+use axum::http::{HeaderMap, Method, Uri};
+
+use super::{
+    accounts::{self, SETUP_PATH, SIGN_IN_PATH, cookie},
+    client::Client,
+    error_response::accepts_html,
+    origin::RequestHead,
+    security::{Admission, Rejection, is_api, is_path_below, is_rpc},
+};
+use crate::{
+    app::{
+        AppState,
+        access::{Access, Credential},
+        tokens::unauthorized,
+    },
+    assets,
+    protocol::{ApiError, ErrorCode},
+    settings::AuthMode,
+    storage::accounts::Account,
+};
+
+/// The address of the health check, which tells nothing but that the server runs.
+const HEALTH_PATH: &str = "/healthz";
+
+/// The user of a request.
+#[derive(Default)]
+pub struct Identity {
+    pub access: Option<Access>,
+    /// The account; none for a token.
+    pub account: Option<Account>,
+}
+
+impl Identity {
+    /// Returns true if the request may open an address: without accounts any, else the user's own account or a public address.
+    pub fn may_open(&self, app: &AppState, path: &str) -> bool {
+        app.accounts.mode() == AuthMode::None
+            || self.access.is_some()
+            || path == HEALTH_PATH
+            || assets::is_asset(path)
+            || accounts::is_public(path)
+    }
+}
+
+/// Identifies the user of a request.
+///
+/// # Errors
+///
+/// If a token is invalid, the account is disabled, or the request did not come from the proxy that authenticates.
+pub async fn identify(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result<Identity, ApiError> {
+    let path = head.uri.path();
+    if app.accounts.mode() == AuthMode::Proxy && !client.is_proxied && path != HEALTH_PATH {
+        tracing::warn!(address = %client.address, "refused a request that did not come from a named proxy");
+        return Err(ApiError::new(
+            ErrorCode::Forbidden,
+            "This Parlor answers only through its proxy. If this is the proxy, add its address to the setting server.proxies and \
+             start Parlor again.",
+        ));
+    }
+    if is_api(path)
+        && let Some(access) = app.tokens.authenticate(head.headers).await?
+    {
+        return Ok(Identity {
+            access: Some(access),
+            account: None,
+        });
+    }
+    match app.accounts.mode() {
+        AuthMode::None => Ok(Identity::default()),
+        AuthMode::Password if assets::is_asset(path) => Ok(Identity::default()),
+        AuthMode::Password => by_session(app, head.headers, client).await,
+        AuthMode::Proxy => by_proxy(app, head.headers).await,
+    }
+}
+
+async fn by_session(app: &AppState, headers: &HeaderMap, client: &Client) -> Result<Identity, ApiError> {
+    let Some(secret) = cookie::session_secret(headers, client) else {
+        return Ok(Identity::default());
+    };
+    let found = app.accounts.authenticate_session(&secret, client.address).await?;
+    Ok(found.map_or_else(Identity::default, |session| Identity {
+        access: Some(session.access),
+        account: Some(session.account),
+    }))
+}
+
+/// Identifies the user whom the proxy names. The caller has checked that it is one.
+async fn by_proxy(app: &AppState, headers: &HeaderMap) -> Result<Identity, ApiError> {
+    let mut values = headers.get_all(&app.settings.accounts.user_header).iter();
+    let (first, second) = (values.next(), values.next());
+    let Some(name) = first else {
+        return Ok(Identity::default());
+    };
+    let name = std::str::from_utf8(name.as_bytes())
+        .ok()
+        .filter(|_| second.is_none());
+    let Some(name) = name else {
+        let why = "The proxy named no valid user, or more than one. Nothing was done.";
+        return Err(ApiError::new(ErrorCode::Forbidden, why));
+    };
+    let account = app.accounts.proxied_account(name).await?;
+    if account.is_disabled {
+        let why = "Your account here is disabled. Nothing was done; ask an administrator.";
+        return Err(ApiError::new(ErrorCode::Forbidden, why));
+    }
+    Ok(Identity {
+        access: Some(Access {
+            user_id: account.user_id,
+            credential: Credential::Proxy,
+        }),
+        account: Some(account),
+    })
+}
+
+/// Rejects a request without an identity: people are led to the page for signing in.
+pub async fn reject(app: &AppState, head: RequestHead<'_>) -> Result<Admission, Rejection> {
+    let path = head.uri.path();
+    if is_rpc(path) {
+        return Err(ApiError::new(
+            ErrorCode::SignedOut,
+            "You are signed out. What you wrote is kept in this browser; sign in again to go on.",
+        )
+        .into());
+    }
+    let is_program = is_api(path) || is_path_below("/v1", path);
+    if app.accounts.mode() == AuthMode::Proxy {
+        let why = "The proxy named no user (setting accounts.user_header). Nothing was done; sign in there.";
+        return Err(unauthorized(why).into());
+    }
+    if is_program || !accepts_html(head.headers) {
+        let why =
+            "This needs an API token from Parlor’s settings, as “Authorization: Bearer …”. Nothing was done.";
+        return Err(unauthorized(why).into());
+    }
+    let page = if app.accounts.needs_setup().await? {
+        SETUP_PATH.to_owned()
+    } else {
+        sign_in_path(head.method, head.uri)
+    };
+    Ok(Admission::SignIn(page))
+}
+
+/// Returns the address of the page for signing in, which leads back to the requested page.
+fn sign_in_path(method: &Method, uri: &Uri) -> String {
+    let next = uri.path_and_query().map_or("/", |address| address.as_str());
+    if *method != Method::GET || next == "/" {
+        return SIGN_IN_PATH.to_owned();
+    }
+    let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);
+    format!("{SIGN_IN_PATH}?next={next}")
+}

@@ -1,0 +1,197 @@
+//! Files of users and of tools: their upload, their contents.
+//!
+//! They come from outside and are served from the origin of Parlor's own pages. Browsers therefore show only
+//! images and sounds, of types that cannot contain scripts. They save everything else.
+
+use std::io::SeekFrom;
+
+use axum::{
+    Json,
+    body::Body,
+    extract::{Path, rejection::PathRejection},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio_util::io::ReaderStream;
+
+use super::{
+    content_disposition::content_disposition,
+    problem::{self, Problem},
+    request::QueryParameters,
+};
+use crate::{
+    app::{Caller, files, not_found},
+    protocol::{ApiError, Attachment, AttachmentId, ConversationId, attachment::AttachmentDisplay},
+    storage::StorageError,
+};
+
+/// In its own tab, a file has no scripts, no forms and no origin. The styles are those that browsers use to
+/// show an image.
+const FILE_CSP: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+
+/// The file of an id never changes.
+const CACHE_CONTROL_IMMUTABLE: &str = "private, max-age=31536000, immutable";
+
+/// The size of the pieces in which a file is read.
+const READ_BYTES: usize = 64 << 10;
+
+/// The destination of an upload.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct UploadQuery {
+    /// The file's name.
+    #[serde(default)]
+    name: String,
+    /// The conversation in which the file will be sent. It need not exist. Without it, a new one; the response has its id.
+    conversation_id: Option<ConversationId>,
+}
+
+/// An uploaded file. Name it in `files` of a message in the same conversation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UploadedFile {
+    #[serde(flatten)]
+    file: Attachment,
+    conversation_id: ConversationId,
+}
+
+/// `POST /api/files`: stores the body as a file.
+pub async fn upload(
+    caller: Caller,
+    query: Result<QueryParameters<UploadQuery>, Problem>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<UploadedFile>), Problem> {
+    let QueryParameters(UploadQuery {
+        name,
+        conversation_id,
+    }) = query?;
+    let conversation_id = conversation_id.unwrap_or_default();
+    let length = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse().ok());
+    let file = files::upload(&caller, conversation_id, &name, length, body).await?;
+    let uploaded = UploadedFile {
+        file,
+        conversation_id,
+    };
+    Ok((StatusCode::CREATED, Json(uploaded)))
+}
+
+/// `DELETE /api/files/{id}`: deletes a file that no message has.
+pub async fn delete(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, Problem> {
+    files::delete(&caller, problem::parse_id(path)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /api/files/{id}`: the contents of a file.
+pub async fn get(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let id: AttachmentId = problem::parse_id(path)?;
+    let stored = caller.app.storage.file(caller.user_id, id).await?;
+    let stored = stored.ok_or_else(not_found)?;
+    let tag = format!("\"{id}\"");
+    let is_known = |known: &HeaderValue| known.to_str().is_ok_and(|known| known.contains(&tag));
+    let mut response = if headers.get(header::IF_NONE_MATCH).is_some_and(is_known) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let content = caller.app.files.open_content(stored.location).await;
+        let content = content.map_err(|error| {
+            tracing::error!(%error, %id, "a file can't be opened");
+            ApiError::from(StorageError::from(error).kind())
+        })?;
+        file_response(&stored.attachment, content, headers.get(header::RANGE))
+            .await
+            .map_err(|error| ApiError::from(StorageError::from(error).kind()))?
+    };
+    let fixed_headers = [
+        (header::ETAG, &*tag),
+        (header::CACHE_CONTROL, CACHE_CONTROL_IMMUTABLE),
+        (header::CONTENT_SECURITY_POLICY, FILE_CSP),
+        (header::ACCEPT_RANGES, "bytes"),
+    ];
+    for (name, value) in fixed_headers {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    Ok(response)
+}
+
+async fn file_response(
+    file: &Attachment,
+    mut content: tokio::fs::File,
+    range: Option<&HeaderValue>,
+) -> std::io::Result<Response> {
+    let is_saved = AttachmentDisplay::for_media_type(&file.media_type) == AttachmentDisplay::Download;
+    let (media_type, how) = if is_saved {
+        ("application/octet-stream", "attachment")
+    } else {
+        (&*file.media_type, "inline")
+    };
+    let length = content.metadata().await?.len();
+    // Some browsers play a sound only if they can request it in parts.
+    let part = range.and_then(|range| parse_range(range.to_str().ok()?, length));
+    let (from, to) = part.unwrap_or((0, length));
+    content.seek(SeekFrom::Start(from)).await?;
+    let stream = ReaderStream::with_capacity(content.take(to - from), READ_BYTES);
+    let headers = [
+        (header::CONTENT_TYPE, media_type.to_owned()),
+        (header::CONTENT_LENGTH, (to - from).to_string()),
+        (header::CONTENT_DISPOSITION, content_disposition(how, &file.name)),
+    ];
+    let body = Body::from_stream(stream);
+    Ok(match part {
+        Some((from, to)) => {
+            let range = [(header::CONTENT_RANGE, format!("bytes {from}-{}/{length}", to - 1))];
+            (StatusCode::PARTIAL_CONTENT, headers, range, body).into_response()
+        }
+        None => (headers, body).into_response(),
+    })
+}
+
+/// Parses the single range of a request. Returns `None` for several ranges and for ranges outside the file;
+/// the response then has the whole file.
+fn parse_range(range: &str, length: u64) -> Option<(u64, u64)> {
+    let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
+    let (from, to) = if from.is_empty() {
+        (length.saturating_sub(to.parse().ok()?), length)
+    } else {
+        let last: u64 = if to.is_empty() { length } else { to.parse().ok()? };
+        (from.parse().ok()?, last.saturating_add(1).min(length))
+    };
+    (from < to).then_some((from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn range_lies_within_the_file() {
+        for (range, expected) in [
+            ("bytes=0-", Some((0, 10))),
+            ("bytes=2-4", Some((2, 5))),
+            ("bytes=2-400", Some((2, 10))),
+            ("bytes=-3", Some((7, 10))),
+            ("bytes=-300", Some((0, 10))),
+            ("bytes=0-18446744073709551615", Some((0, 10))),
+            ("bytes=10-", None),
+            ("bytes=4-2", None),
+            ("bytes=-0", None),
+            ("bytes=0-1,3-4", None),
+            ("lines=0-", None),
+            ("bytes=", None),
+        ] {
+            assert_eq!(parse_range(range, 10), expected, "{range}");
+        }
+        assert_eq!(parse_range("bytes=0-", 0), None);
+    }
+}

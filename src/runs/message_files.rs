@@ -1,0 +1,61 @@
+//! The checks of a message's files before it is sent: their number, and that its model takes them.
+
+use super::{Runs, StartError, journal_error};
+use crate::{
+    files,
+    protocol::{AttachmentId, ModelCapabilities, UserId},
+    storage::StoredFile,
+};
+
+/// A file that the model of a message can't take.
+#[derive(Debug)]
+pub struct FileNotTaken {
+    pub name: String,
+    /// True for an image, false for a PDF file.
+    pub is_image: bool,
+    pub model: String,
+    /// Models that take it.
+    pub others: Vec<String>,
+}
+
+impl Runs {
+    /// Checks the number of files, and that the model takes each of them. Files that do not exist are found later.
+    pub(super) async fn check_files(
+        &self,
+        user_id: UserId,
+        ids: &[AttachmentId],
+        model: &str,
+    ) -> Result<(), StartError> {
+        let (count, limit) = (ids.len(), self.0.files.settings().max_count);
+        if count > limit {
+            return Err(StartError::TooManyFiles { count, limit });
+        }
+        let capabilities = self.0.models.capabilities(model);
+        for id in ids {
+            let stored = self.0.storage.file(user_id, *id).await;
+            let Some(StoredFile { attachment, .. }) = stored.map_err(journal_error)? else {
+                continue;
+            };
+            let is_image = files::is_image(&attachment);
+            // What is not known is tried.
+            let is_taken = |capabilities: &ModelCapabilities| match is_image {
+                true => capabilities.image_input != Some(false),
+                false => files::is_text(&attachment) || capabilities.pdf_input == Some(true),
+            };
+            if !is_taken(&capabilities) {
+                let list = self.0.models.list().await;
+                let taking = list.models.into_iter().filter(|listed| match is_image {
+                    true => listed.capabilities.image_input == Some(true),
+                    false => listed.capabilities.pdf_input == Some(true),
+                });
+                return Err(StartError::FileNotTaken(FileNotTaken {
+                    name: attachment.name,
+                    is_image,
+                    model: model.to_owned(),
+                    others: taking.map(|listed| listed.id).collect(),
+                }));
+            }
+        }
+        Ok(())
+    }
+}

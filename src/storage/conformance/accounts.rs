@@ -1,0 +1,283 @@
+//! Accounts, sessions and one-time links.
+
+use super::*;
+use crate::{
+    protocol::{LinkId, SessionId},
+    storage::accounts::{Account, AccountChange, AccountLink, AccountWarrant, LinkPurpose, Role, Session},
+};
+
+const HOUR_MS: i64 = 3_600_000;
+
+async fn apply(storage: &dyn Storage, change: AccountChange) -> Result<Outcome, ChangeRejection> {
+    commit_one(storage, &Change::Account(change)).await
+}
+
+fn create(user_id: UserId, name: &str, warrant: AccountWarrant) -> AccountChange {
+    AccountChange::Create {
+        user_id,
+        name: name.into(),
+        password: Some(format!("hash of {name}")),
+        warrant,
+    }
+}
+
+fn account(user_id: UserId, name: &str, role: Role) -> Account {
+    Account {
+        user_id,
+        name: name.into(),
+        role,
+        created_at: NOON,
+        is_disabled: false,
+    }
+}
+
+fn session() -> Session {
+    Session {
+        id: SessionId::new(),
+        device: "Firefox on Linux".into(),
+        address: "192.0.2.1".into(),
+        created_at: NOON,
+        last_used_at: NOON,
+        idle_ms: HOUR_MS,
+        expires_at: Timestamp(NOON.0 + 2 * HOUR_MS),
+    }
+}
+
+fn start(user_id: UserId, session: &Session, hash: u8) -> AccountChange {
+    AccountChange::StartSession {
+        user_id,
+        session: session.clone(),
+        hash: TokenHash([hash; 32]),
+        replaces: None,
+    }
+}
+
+fn link(purpose: LinkPurpose, expires_at: Timestamp) -> AccountLink {
+    AccountLink {
+        id: LinkId::new(),
+        purpose,
+        created_at: NOON,
+        expires_at,
+    }
+}
+
+/// Makes two accounts: the test user, an administrator, and the other user.
+async fn make_accounts(storage: &dyn Storage) {
+    let setup = create(TEST_USER, "ann", AccountWarrant::Setup);
+    assert_eq!(apply(storage, setup).await, Ok(Outcome::Done));
+    let sign_up = create(other_user(), "ben", AccountWarrant::SignUp);
+    assert_eq!(apply(storage, sign_up).await, Ok(Outcome::Done));
+}
+
+pub async fn only_the_first_account_is_set_up(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    assert!(!storage.has_accounts().await.unwrap());
+    make_accounts(&*storage).await;
+    assert!(storage.has_accounts().await.unwrap());
+    let eve = UserId::new();
+    let again = apply(&*storage, create(eve, "eve", AccountWarrant::Setup)).await;
+    assert_eq!(again, Err(ChangeRejection::SetupDone));
+    let taken = apply(&*storage, create(eve, "ben", AccountWarrant::SignUp)).await;
+    assert_eq!(taken, Err(ChangeRejection::NameTaken));
+    let all = [
+        account(TEST_USER, "ann", Role::Administrator),
+        account(other_user(), "ben", Role::Member),
+    ];
+    assert_eq!(storage.accounts().await.unwrap(), all);
+    assert_eq!(storage.account(eve).await.unwrap(), None);
+    assert_eq!(
+        storage.account_by_name("ann").await.unwrap(),
+        Some((all[0].clone(), Some("hash of ann".into())))
+    );
+}
+
+pub async fn a_session_lives_until_it_is_ended(backend: &dyn Backend) {
+    let (folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let (one, two, three) = (session(), session(), session());
+    for (session, hash) in [(&one, 1), (&two, 2), (&three, 3)] {
+        let started = apply(&*storage, start(TEST_USER, session, hash)).await;
+        assert_eq!(started, Ok(Outcome::DataDeleted));
+    }
+    drop(storage);
+    let storage = open_storage(backend, &folder).await;
+    let all = [three.clone(), two.clone(), one.clone()];
+    assert_eq!(storage.sessions(TEST_USER).await.unwrap(), all, "newest first");
+    let (found, found_session) = storage.session(&TokenHash([1; 32])).await.unwrap().unwrap();
+    assert_eq!((found.user_id, found_session), (TEST_USER, one.clone()));
+    let end = |user_id, session: &Session| AccountChange::EndSession {
+        user_id,
+        session_id: session.id,
+    };
+    let by_other = apply(&*storage, end(other_user(), &one)).await;
+    assert_eq!(by_other, Err(ChangeRejection::NotFound));
+    assert_eq!(
+        apply(&*storage, end(TEST_USER, &one)).await,
+        Ok(Outcome::DataDeleted)
+    );
+    assert_eq!(storage.session(&TokenHash([1; 32])).await.unwrap(), None);
+    let except = Some(two.id);
+    let user_id = TEST_USER;
+    apply(&*storage, AccountChange::EndSessions { user_id, except })
+        .await
+        .unwrap();
+    assert_eq!(storage.sessions(TEST_USER).await.unwrap(), [two]);
+}
+
+pub async fn signing_in_replaces_the_earlier_session(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let (old, new) = (session(), session());
+    let ended = Session {
+        idle_ms: 0,
+        ..session()
+    };
+    apply(&*storage, start(TEST_USER, &ended, 1)).await.unwrap();
+    apply(&*storage, start(other_user(), &old, 2)).await.unwrap();
+    let renewed = AccountChange::StartSession {
+        user_id: TEST_USER,
+        session: new.clone(),
+        hash: TokenHash([3; 32]),
+        replaces: Some(TokenHash([2; 32])),
+    };
+    apply(&*storage, renewed).await.unwrap();
+    assert_eq!(storage.sessions(TEST_USER).await.unwrap(), [new]);
+    assert_eq!(
+        storage.sessions(other_user()).await.unwrap(),
+        [],
+        "the browser has changed its user"
+    );
+}
+
+pub async fn an_invitation_is_used_up_once(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let later = Timestamp(NOON.0 + HOUR_MS);
+    let invitation = LinkPurpose::Invitation(Role::Administrator);
+    for (hash, expires_at) in [(1, later), (2, NOON)] {
+        let link = link(invitation, expires_at);
+        let hash = TokenHash([hash; 32]);
+        apply(&*storage, AccountChange::AddLink { link, hash })
+            .await
+            .unwrap();
+    }
+    let accept = |name: &str, hash: u8| {
+        create(
+            UserId::new(),
+            name,
+            AccountWarrant::Invitation(TokenHash([hash; 32])),
+        )
+    };
+    let taken = apply(&*storage, accept("ann", 1)).await;
+    assert_eq!(taken, Err(ChangeRejection::NameTaken), "and keeps the invitation");
+    assert_eq!(apply(&*storage, accept("cid", 1)).await, Ok(Outcome::Done));
+    let (cid, _) = storage.account_by_name("cid").await.unwrap().unwrap();
+    assert_eq!(cid.role, Role::Administrator);
+    for hash in [1, 2, 3] {
+        let refused = apply(&*storage, accept("eve", hash)).await;
+        assert_eq!(
+            refused,
+            Err(ChangeRejection::NotFound),
+            "{hash}: used, expired, unknown"
+        );
+    }
+}
+
+pub async fn a_new_password_ends_sessions_and_links(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let hash = TokenHash([1; 32]);
+    let link = link(
+        LinkPurpose::NewPassword(other_user()),
+        Timestamp(NOON.0 + HOUR_MS),
+    );
+    apply(
+        &*storage,
+        AccountChange::AddLink {
+            link: link.clone(),
+            hash,
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        storage.account_links().await.unwrap(),
+        std::slice::from_ref(&link)
+    );
+    assert_eq!(storage.account_link(&hash).await.unwrap(), Some(link));
+    apply(&*storage, start(other_user(), &session(), 9))
+        .await
+        .unwrap();
+    let set = |user_id| AccountChange::SetPassword {
+        user_id,
+        password: "new".into(),
+        link: Some(hash),
+        except: None,
+    };
+    let for_another = apply(&*storage, set(TEST_USER)).await;
+    assert_eq!(for_another, Err(ChangeRejection::NotFound));
+    assert_eq!(
+        apply(&*storage, set(other_user())).await,
+        Ok(Outcome::DataDeleted)
+    );
+    let again = apply(&*storage, set(other_user())).await;
+    assert_eq!(again, Err(ChangeRejection::NotFound));
+    let (_, password) = storage.account_by_name("ben").await.unwrap().unwrap();
+    assert_eq!(password.as_deref(), Some("new"));
+    assert_eq!(storage.sessions(other_user()).await.unwrap(), []);
+    assert_eq!(storage.account_links().await.unwrap(), []);
+}
+
+pub async fn deleting_a_user_leaves_the_others(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let theirs = new_turn(other_user(), ConversationId::new(), "Theirs");
+    let own = new_turn(TEST_USER, ConversationId::new(), "Mine");
+    for turn in [&theirs, &own] {
+        commit_one(&*storage, &turn.change).await.unwrap();
+    }
+    let delete = |user_id| AccountChange::Delete { user_id };
+    let last = apply(&*storage, delete(TEST_USER)).await;
+    assert_eq!(last, Err(ChangeRejection::LastAdministrator));
+    assert_eq!(
+        apply(&*storage, delete(other_user())).await,
+        Ok(Outcome::DataDeleted)
+    );
+    let of_deleted = storage.transcript(
+        other_user(),
+        theirs.run.conversation_id,
+        PageSize::UNLIMITED,
+        None,
+    );
+    assert_eq!(of_deleted.await.unwrap(), None);
+    // The run has not noticed yet.
+    let late = Change::StoreMessage {
+        run: theirs.run,
+        message: AssistantMessage::new("x/m"),
+    };
+    assert_eq!(commit_one(&*storage, &late).await, Err(ChangeRejection::NotFound));
+    let of_other = storage.transcript(TEST_USER, own.run.conversation_id, PageSize::UNLIMITED, None);
+    assert!(of_other.await.unwrap().is_some());
+    assert_eq!(
+        apply(&*storage, delete(other_user())).await,
+        Err(ChangeRejection::NotFound)
+    );
+}
+
+pub async fn a_disabled_account_has_no_sessions(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    apply(&*storage, start(other_user(), &session(), 1))
+        .await
+        .unwrap();
+    let set = |user_id, is_disabled| AccountChange::SetDisabled { user_id, is_disabled };
+    let last = apply(&*storage, set(TEST_USER, true)).await;
+    assert_eq!(last, Err(ChangeRejection::LastAdministrator));
+    apply(&*storage, set(other_user(), true)).await.unwrap();
+    assert_eq!(storage.sessions(other_user()).await.unwrap(), []);
+    let refused = apply(&*storage, start(other_user(), &session(), 2)).await;
+    assert_eq!(refused, Err(ChangeRejection::NotFound));
+    apply(&*storage, set(other_user(), false)).await.unwrap();
+    let account = storage.account(other_user()).await.unwrap().unwrap();
+    assert!(!account.is_disabled);
+}

@@ -1,0 +1,205 @@
+//! Files: their messages, and the deletion of their contents.
+
+use super::*;
+
+/// Returns a file that is not stored yet.
+pub fn image_file(user_id: UserId, conversation_id: ConversationId) -> StoredFile {
+    StoredFile {
+        attachment: Attachment {
+            id: AttachmentId::new(),
+            name: "map.png".into(),
+            media_type: "image/png".into(),
+            bytes: 3,
+            width: Some(2),
+            height: Some(1),
+        },
+        location: FileLocation {
+            user_id,
+            conversation_id,
+            stored_name: uuid::Uuid::new_v4(),
+        },
+    }
+}
+
+async fn upload(storage: &dyn Storage, conversation_id: ConversationId) -> StoredFile {
+    let file = image_file(TEST_USER, conversation_id);
+    let store = Change::StoreUpload { file: file.clone() };
+    assert_eq!(commit_one(storage, &store).await, Ok(Outcome::Done));
+    file
+}
+
+/// Returns a turn whose message has these files.
+fn turn_with_files(conversation_id: ConversationId, files: &[&StoredFile]) -> TestTurn {
+    let mut turn = new_turn(TEST_USER, conversation_id, "Look");
+    if let Change::SendMessage { intent, .. } = &mut turn.change {
+        intent.files = files.iter().map(|file| file.attachment.id).collect();
+    }
+    turn
+}
+
+async fn deleted(storage: &dyn Storage) -> Vec<FileLocation> {
+    storage.deleted_files().await.unwrap()
+}
+
+pub async fn files_belong_to_one_message(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let id = ConversationId::new();
+    let (first, second) = (upload(&*storage, id).await, upload(&*storage, id).await);
+    let elsewhere = upload(&*storage, ConversationId::new()).await;
+    for wrong in [
+        vec![&elsewhere],
+        vec![&first, &first],
+        vec![&image_file(TEST_USER, id)],
+    ] {
+        let turn = turn_with_files(id, &wrong);
+        let refused = commit_one(&*storage, &turn.change).await;
+        assert_eq!(refused, Err(ChangeRejection::FileNotFound));
+    }
+    let turn = turn_with_files(id, &[&second, &first]);
+    commit_one(&*storage, &turn.change).await.unwrap();
+    let (_, message) = storage
+        .message(TEST_USER, turn.user_message_id)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(message.files(), [&second.attachment, &first.attachment]);
+    let stored = |user| storage.file(user, first.attachment.id);
+    assert_eq!(stored(TEST_USER).await.unwrap().as_ref(), Some(&first));
+    assert_eq!(stored(other_user()).await.unwrap(), None);
+    // The file of a message is not an upload any more.
+    let delete = Change::DeleteUpload {
+        user_id: TEST_USER,
+        id: first.attachment.id,
+    };
+    commit_one(&*storage, &delete).await.unwrap();
+    assert_eq!(stored(TEST_USER).await.unwrap().as_ref(), Some(&first));
+    let delete = Change::DeleteConversation {
+        user_id: TEST_USER,
+        conversation_id: id,
+    };
+    commit_one(&*storage, &delete).await.unwrap();
+    let mut gone = deleted(&*storage).await;
+    gone.sort_by_key(|location| location.stored_name != first.location.stored_name);
+    assert_eq!(gone, [first.location, second.location]);
+    assert_eq!(storage.file_locations().await.unwrap(), [elsewhere.location]);
+    let forget = Change::ForgetDeletedFiles { locations: gone };
+    commit_one(&*storage, &forget).await.unwrap();
+    assert_eq!(deleted(&*storage).await, []);
+}
+
+pub async fn versions_share_contents_until_the_last_is_deleted(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let id = ConversationId::new();
+    let file = upload(&*storage, id).await;
+    let first = turn_with_files(id, &[&file]);
+    commit_one(&*storage, &first.change).await.unwrap();
+    commit_one(&*storage, &end_run(first.run, "Seen")).await.unwrap();
+    let mut version = new_turn(TEST_USER, id, "Look again");
+    if let Change::SendMessage { intent, .. } = &mut version.change {
+        intent.replaces = Some(first.user_message_id);
+    }
+    commit_one(&*storage, &version.change).await.unwrap();
+    commit_one(&*storage, &end_run(version.run, "Seen again"))
+        .await
+        .unwrap();
+    let (_, message) = storage
+        .message(TEST_USER, version.user_message_id)
+        .await
+        .unwrap()
+        .unwrap();
+    let [copy] = message.files()[..] else {
+        panic!("one file")
+    };
+    let stored = storage.file(TEST_USER, copy.id).await.unwrap().unwrap();
+    assert_eq!(stored.location, file.location);
+    for (message_id, expected) in [
+        (first.user_message_id, vec![]),
+        (version.user_message_id, vec![file.location]),
+    ] {
+        let key = (TEST_USER, id);
+        for change in [
+            Change::HideMessage {
+                user_id: key.0,
+                conversation_id: key.1,
+                message_id,
+                hidden_at: NOON,
+            },
+            Change::EraseMessage {
+                user_id: key.0,
+                conversation_id: key.1,
+                message_id,
+                hidden_at: NOON,
+            },
+        ] {
+            commit_one(&*storage, &change).await.unwrap();
+        }
+        assert_eq!(deleted(&*storage).await, expected);
+    }
+}
+
+pub async fn queued_files_stay_until_removed(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let id = ConversationId::new();
+    let running = new_turn(TEST_USER, id, "Begin");
+    commit_one(&*storage, &running.change).await.unwrap();
+    let file = upload(&*storage, id).await;
+    let turn = turn_with_files(id, &[&file]);
+    let Change::SendMessage {
+        user_id,
+        intent,
+        start,
+    } = turn.change
+    else {
+        panic!("a message")
+    };
+    let limits = QueueLimits {
+        messages: 5,
+        bytes: 1000,
+    };
+    let queue = Change::QueueMessage {
+        user_id,
+        intent,
+        start,
+        limits,
+    };
+    commit_one(&*storage, &queue).await.unwrap();
+    let transcript = storage
+        .transcript(TEST_USER, id, PageSize::UNLIMITED, None)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(transcript.queue.messages[0].files, [file.attachment]);
+    let late = Timestamp(NOON.0 + 1);
+    commit_one(&*storage, &Change::ExpireUploads { before: late })
+        .await
+        .unwrap();
+    assert_eq!(deleted(&*storage).await, []);
+    let remove = Change::ChangeQueue {
+        user_id: TEST_USER,
+        conversation_id: id,
+        change: intent::QueueChange::Remove {
+            message_id: turn.user_message_id,
+        },
+        limits,
+    };
+    commit_one(&*storage, &remove).await.unwrap();
+    assert_eq!(deleted(&*storage).await, [file.location]);
+}
+
+pub async fn unsent_uploads_expire(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let id = ConversationId::new();
+    let (sent, unsent) = (upload(&*storage, id).await, upload(&*storage, id).await);
+    commit_one(&*storage, &turn_with_files(id, &[&sent]).change)
+        .await
+        .unwrap();
+    commit_one(&*storage, &Change::ExpireUploads { before: NOON })
+        .await
+        .unwrap();
+    assert_eq!(deleted(&*storage).await, []);
+    let late = Timestamp(NOON.0 + 1);
+    commit_one(&*storage, &Change::ExpireUploads { before: late })
+        .await
+        .unwrap();
+    assert_eq!(deleted(&*storage).await, [unsent.location]);
+}

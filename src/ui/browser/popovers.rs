@@ -1,0 +1,98 @@
+//! Popovers and menus: their places beside their buttons, and the focus in them.
+
+use leptos::prelude::document;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, HtmlElement};
+
+use super::focus;
+
+/// Returns true if an event is that of a popover that has opened.
+pub fn is_toggled_open(event: &Event) -> bool {
+    let element = event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok());
+    element.is_some_and(|element| element.matches(":popover-open").unwrap_or(false))
+}
+
+/// The distance of a popover from its button and from the edges of the window, in pixels.
+pub(super) const POPOVER_GAP_PX: f64 = 6.0;
+
+/// Opens a popover beside a button.
+pub fn show_popover(popover: &HtmlElement, button: &HtmlElement) {
+    let _ = popover.show_popover();
+    place_popover(popover, button);
+}
+
+/// Places an open popover below a button, or above where there is more room.
+pub fn place_popover(popover: &HtmlElement, button: &HtmlElement) {
+    let (window_width, window_height) = viewport_size();
+    let at = button.get_bounding_client_rect();
+    let (above, below) = (at.top(), window_height - at.bottom());
+    let style = HtmlElement::style(popover);
+    let set = |property: &str, pixels: f64| {
+        let _ = style.set_property(property, &format!("{pixels}px"));
+    };
+    let _ = style.set_property("inset", "auto");
+    let _ = style.set_property("margin", "0");
+    set("max-height", above.max(below) - 2.0 * POPOVER_GAP_PX);
+    let (width, height) = (
+        f64::from(popover.offset_width()),
+        f64::from(popover.offset_height()),
+    );
+    if height + 2.0 * POPOVER_GAP_PX <= below || below >= above {
+        set("top", at.bottom() + POPOVER_GAP_PX);
+    } else {
+        set("bottom", window_height - at.top() + POPOVER_GAP_PX);
+    }
+    let rightmost = window_width - width - POPOVER_GAP_PX;
+    set("left", at.left().min(rightmost).max(POPOVER_GAP_PX));
+}
+
+/// Places a popover that has opened beside the button that names it as its target.
+pub fn place_opened(event: &Event) {
+    let popover: Option<HtmlElement> = event.target().and_then(|target| target.dyn_into().ok());
+    let Some(popover) = popover.filter(|_| is_toggled_open(event)) else {
+        return;
+    };
+    let button = document().query_selector(&["[popovertarget='", &popover.id(), "']"].concat());
+    if let Some(button) = button.ok().flatten().and_then(|button| button.dyn_into().ok()) {
+        place_popover(&popover, &button);
+    }
+}
+
+pub(super) fn viewport_size() -> (f64, f64) {
+    let root = document().document_element();
+    root.map_or((0.0, 0.0), |root| {
+        (root.client_width().into(), root.client_height().into())
+    })
+}
+
+/// Moves the focus among the buttons of an element, from the last to the first and back.
+pub fn move_focus(element: &HtmlElement, step: i32) {
+    let Ok(buttons) = element.query_selector_all("button") else {
+        return;
+    };
+    let count = buttons.length().cast_signed();
+    let focused = document().active_element();
+    let is_focused = |index: &i32| {
+        let button = buttons.get(index.cast_unsigned());
+        button.is_some_and(|button| {
+            focused
+                .as_ref()
+                .is_some_and(|focused| focused.is_same_node(Some(&button)))
+        })
+    };
+    let next = match (0..count).find(is_focused) {
+        Some(index) => (index + step).checked_rem_euclid(count),
+        None => Some(0),
+    };
+    let next = next.and_then(|next| buttons.get(next.cast_unsigned())?.dyn_into::<HtmlElement>().ok());
+    if let Some(next) = next {
+        focus(&next);
+    }
+}
+
+/// Closes a popover. A closed one stays closed.
+pub fn close_popover(element: &HtmlElement) {
+    let _ = element.hide_popover();
+}

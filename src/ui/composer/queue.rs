@@ -1,0 +1,345 @@
+//! The messages that wait for the end of the run, above the message box. Their code is loaded with the first one.
+
+use std::sync::Arc;
+
+use leptos::{ev, html, prelude::*, wasm_split::wasm_split};
+
+use crate::{
+    protocol::{ConversationId, MessageId, intent::QueueChange},
+    ui::{
+        browser, components::icons, components::toast::use_toasts, runtime::each::Each,
+        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
+        state::ConversationView, state::PendingSend, state::QueueRow, state::QueueView, state::route::Route,
+        state::use_conversations, state::use_outbox, state::use_run_intents,
+    },
+};
+
+/// The queue of the conversation on the screen, if messages wait.
+#[component]
+pub fn Queue() -> impl IntoView {
+    let conversations = use_conversations();
+    let waiting = Memo::new(move |_| {
+        let view = conversations.current_view()?;
+        let is_empty = view.queue.with(|queue| queue.messages.is_empty());
+        (!is_empty).then_some(view.id)
+    });
+    move || waiting.get().map(|id| lazy_part(move || content(id)))
+}
+
+#[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible, preload(load_queue))]
+pub fn content(id: ConversationId) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || view! { <QueuedMessages id/> }.erase()))
+}
+
+#[component]
+fn QueuedMessages(id: ConversationId) -> impl IntoView {
+    let conversations = use_conversations();
+    let view = conversations.view(id);
+    let queue = view.queue.clone();
+    let ids = {
+        let queue = queue.clone();
+        Memo::new(move |_| queue.with(|queue| queue.messages.iter().map(|row| row.id).collect::<Vec<_>>()))
+    };
+    let editing = RwSignal::new(None);
+    // The button to focus after its message has moved, which takes the focus away.
+    let moved: MovedButton = StoredValue::new(None);
+    Effect::new(move |_| {
+        ids.track();
+        if let Some((message, name)) = moved.try_update_value(Option::take).flatten() {
+            browser::on_next_frame(move || focus_button(message, name));
+        }
+    });
+    view! {
+        <section class="queue" aria-label="Queued messages" data-lazy="queue">
+            <QueueHead view/>
+            <ol class="queue-list">
+                <Each of=move || ids.get() key=|message: &MessageId| *message let:message>
+                    <QueuedMessage id message queue=queue.clone() editing moved/>
+                </Each>
+            </ol>
+        </section>
+    }
+}
+
+/// The line that says when the messages will be sent.
+#[component]
+fn QueueHead(view: ConversationView) -> impl IntoView {
+    let conversations = use_conversations();
+    let (id, queue) = (view.id, view.queue.clone());
+    let held = Memo::new(move |_| queue.with(|queue| queue.held));
+    let busy = Memo::new(move |_| view.is_busy());
+    let release = move |_| {
+        conversations.change_queue(id, QueueChange::Release);
+        browser::focus_selector("#message");
+    };
+    let text = move || match (held.get(), busy.get()) {
+        (false, _) => "Sent when the answer is done",
+        (true, false) => "On hold: the answer was not finished",
+        (true, true) => "On hold",
+    };
+    let label = move || {
+        if busy.get() {
+            "Send after this answer"
+        } else {
+            "Send now"
+        }
+    };
+    view! {
+        <div class="queue-head">
+            <span role="status">{text}</span>
+            {move || held.get().then(|| view! {
+                <button type="button" class="button needs-script" on:click=release>{label}</button>
+            }.erase())}
+        </div>
+    }
+}
+
+#[component]
+fn QueuedMessage(
+    id: ConversationId,
+    message: MessageId,
+    queue: ArcRwSignal<QueueView>,
+    /// The message that the user edits.
+    editing: RwSignal<Option<MessageId>>,
+    moved: MovedButton,
+) -> impl IntoView {
+    let row = {
+        let queue = queue.clone();
+        Memo::new(move |_| queue.with(|queue| queue.messages.iter().find(|row| row.id == message).cloned()))
+    };
+    let text = move || row.with(|row| row.as_ref().map(|row| row.text.clone()).unwrap_or_default());
+    let file_names = move || {
+        let names = row.with(|row| {
+            let files = row.iter().flat_map(|row| &row.files);
+            files.map(|file| file.name.clone()).collect::<Vec<_>>()
+        });
+        (!names.is_empty())
+            .then(|| view! { <div class="queue-files">{icons::page()} {names.join(", ")}</div> }.erase())
+    };
+    let pending = Memo::new(move |_| row.with(|row| row.as_ref().map(|row| row.pending_send)));
+    let shown = move || match (editing.get() == Some(message), pending.get()) {
+        (true, Some(PendingSend::Nothing)) => {
+            view! { <EditField id message text=untrack(text) editing/> }.erase()
+        }
+        (_, pending) => view! {
+            <div class="queue-text" dir="auto">
+                {text}
+                {file_names}
+            </div>
+            <div class="queue-actions needs-script">
+                {match pending {
+                    None => ().into_any(),
+                    Some(PendingSend::Nothing) => actions(id, message, queue.clone(), (editing, moved)),
+                    Some(PendingSend::Requested) => "Sending…".into_any(),
+                    Some(PendingSend::WaitingForConnection) => withdraw_button(id, message),
+                }}
+            </div>
+        }
+        .erase(),
+    };
+    view! { <li class="queue-item" id=item_id(message)>{shown}</li> }
+}
+
+/// The message that was moved, and the name of the button.
+type MovedButton = StoredValue<Option<(MessageId, &'static str)>>;
+
+fn focus_button(message: MessageId, name: &'static str) {
+    browser::focus_selector(&["#", &item_id(message), " [aria-label='", name, "']"].concat());
+}
+
+fn item_id(message: MessageId) -> String {
+    ["queued-", &message.to_string()].concat()
+}
+
+fn withdraw_button(id: ConversationId, message: MessageId) -> AnyView {
+    let run_intents = use_run_intents();
+    view! {
+        "Waiting for the connection… "
+        <button type="button" class="button button-quiet" on:click=move |_| run_intents.withdraw_queued(id, message)>
+            {icons::pencil()} "Edit message"
+        </button>
+    }
+    .erase()
+}
+
+/// The buttons of a message that the server has.
+fn actions(
+    id: ConversationId,
+    message: MessageId,
+    queue: ArcRwSignal<QueueView>,
+    (editing, moved): (RwSignal<Option<MessageId>>, MovedButton),
+) -> AnyView {
+    let conversations = use_conversations();
+    // The index among the messages that the server has, and their number.
+    let place = {
+        let queue = queue.clone();
+        Memo::new(move |_| {
+            queue.with(|queue| {
+                let is_stored = |row: &&QueueRow| row.pending_send == PendingSend::Nothing;
+                let mut stored = queue.messages.iter().filter(is_stored);
+                (
+                    stored
+                        .clone()
+                        .position(|row| row.id == message)
+                        .unwrap_or_default(),
+                    stored.by_ref().count(),
+                )
+            })
+        })
+    };
+    let move_to = move |index: usize, name: &'static str| {
+        let before = queue.with_untracked(|queue| queue.messages.get(index).map(|row| row.id));
+        conversations.change_queue(
+            id,
+            QueueChange::Move {
+                message_id: message,
+                before,
+            },
+        );
+        moved.set_value(Some((message, name)));
+    };
+    let button = |name: &'static str,
+                  icon: AnyView,
+                  is_off: Box<dyn Fn() -> bool + Send>,
+                  press: Box<dyn Fn() + Send>| {
+        view! {
+            <button
+                type="button"
+                class="icon-button"
+                aria-label=name
+                title=name
+                aria-disabled=move || is_off().then_some("true")
+                on:click=move |_| press()
+            >
+                {icon}
+            </button>
+        }
+        .erase()
+    };
+    let (up, down) = (move_to.clone(), move_to);
+    vec![
+        button(
+            "Move up",
+            icons::send(),
+            Box::new(move || place.get().0 == 0),
+            Box::new(move || {
+                if let Some(index) = place.get_untracked().0.checked_sub(1) {
+                    up(index, "Move up");
+                }
+            }),
+        ),
+        button(
+            "Move down",
+            icons::down(),
+            Box::new(move || place.get().0 + 1 >= place.get().1),
+            Box::new(move || {
+                let (index, count) = place.get_untracked();
+                if index + 1 < count {
+                    down(index + 2, "Move down");
+                }
+            }),
+        ),
+        button(
+            "Edit",
+            icons::pencil(),
+            Box::new(|| false),
+            Box::new(move || editing.set(Some(message))),
+        ),
+        button(
+            "Remove",
+            icons::trash(),
+            Box::new(|| false),
+            Box::new(move || {
+                conversations.change_queue(id, QueueChange::Remove { message_id: message });
+                browser::focus_selector("#message");
+            }),
+        ),
+    ]
+    .into_any()
+}
+
+/// The text as a field: Enter saves it, Escape does not. If the message is sent meanwhile, the text becomes a draft.
+#[component]
+fn EditField(
+    id: ConversationId,
+    message: MessageId,
+    text: String,
+    editing: RwSignal<Option<MessageId>>,
+) -> impl IntoView {
+    let (conversations, outbox, toasts) = (use_conversations(), use_outbox(), use_toasts());
+    let area = NodeRef::<html::Textarea>::new();
+    // The text as long as it differs from the stored one.
+    let unsaved = ArcStoredValue::new(None::<String>);
+    Effect::new(move |_| {
+        if let Some(area) = area.get() {
+            browser::fit_height(&area);
+            browser::focus(&area);
+        }
+    });
+    let lost = unsaved.clone();
+    on_cleanup(move || {
+        if let Some(text) = lost.get_value() {
+            outbox.return_text(Route::Conversation(id), &text);
+            toasts.show("Your change to the queued message was not saved. Your text is in the message box.");
+        }
+    });
+    let close = move || {
+        editing.set(None);
+        browser::on_next_frame(move || {
+            focus_button(message, "Edit");
+        });
+    };
+    let (typed, saved, dropped) = (unsaved.clone(), unsaved.clone(), unsaved);
+    let before = text.clone();
+    let on_input = move |_| {
+        if let Some(area) = area.get_untracked() {
+            let value = area.value();
+            typed.set_value((value != before).then_some(value));
+            browser::fit_height(&area);
+        }
+    };
+    let save = move || {
+        let text = saved.get_value();
+        saved.set_value(None);
+        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+            let message_id = message;
+            conversations.change_queue(id, QueueChange::Edit { message_id, text });
+        }
+        close();
+    };
+    let cancel = move || {
+        dropped.set_value(None);
+        close();
+    };
+    let (save_on_key, cancel_on_key) = (save.clone(), cancel.clone());
+    let on_key = move |event: ev::KeyboardEvent| {
+        let is_composing = event.is_composing() || event.key_code() == 229;
+        match event.key().as_str() {
+            "Enter" if !event.shift_key() && !is_composing && browser::has_hardware_keyboard() => {
+                event.prevent_default();
+                save_on_key();
+            }
+            "Escape" if !is_composing => {
+                // Escape must not stop the answer.
+                event.prevent_default();
+                cancel_on_key();
+            }
+            _ => {}
+        }
+    };
+    view! {
+        <div class="queue-edit">
+            <textarea
+                node_ref=area
+                rows="1"
+                dir="auto"
+                aria-label="Queued message"
+                prop:value=text
+                on:input=on_input
+                on:keydown=on_key
+            ></textarea>
+            <button type="button" class="button button-quiet" on:click=move |_| cancel()>"Cancel"</button>
+            <button type="button" class="button" on:click=move |_| save()>"Save"</button>
+        </div>
+    }
+}

@@ -1,0 +1,83 @@
+//! The tools of a code block: its language, and buttons over the end of its first line.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::preview::PreviewState;
+use crate::ui::{
+    browser,
+    components::{copy::CopyButton, icons},
+    runtime::{erase::Erase, when::When},
+};
+
+/// The tools. They stand over the first line instead of above it, so that a block of one line is as high as its line,
+/// and nothing moves when a second line arrives. Those that are not always there stand at the left: they move nothing.
+#[component]
+pub fn CodeTools(
+    language: Option<String>,
+    file_name: String,
+    /// Returns the whole text.
+    text: Arc<dyn Fn() -> String + Send + Sync>,
+    is_wrapped: RwSignal<bool>,
+    preview: PreviewState,
+) -> impl IntoView {
+    let copied = text.clone();
+    let save = move |_| browser::save_file(&file_name, &text());
+    let wrap = move |_| is_wrapped.update(|is_wrapped| *is_wrapped = !*is_wrapped);
+    view! {
+        <div class="md-code-head">
+            <button
+                type="button"
+                class="icon-button md-code-tool needs-script"
+                aria-label="Wrap lines"
+                title="Wrap lines"
+                aria-pressed=move || if is_wrapped.get() { "true" } else { "false" }
+                on:click=wrap
+            >
+                {icons::wrap()}
+            </button>
+            <button
+                type="button"
+                class="icon-button md-code-tool needs-script"
+                aria-label="Download code"
+                title="Download code"
+                on:click=save
+            >
+                {icons::download()}
+            </button>
+            <When when=move || preview.is_expected()>{preview_buttons(preview)}</When>
+            <span class="md-code-language">{language}</span>
+            <CopyButton name="Copy code" text=move || copied()/>
+        </div>
+    }
+}
+
+/// The switch between the source and what it shows, and the button that shows it larger. They have their place before
+/// there is a preview.
+fn preview_buttons(preview: PreviewState) -> AnyView {
+    view! {
+        <button
+            type="button"
+            class="icon-button needs-script"
+            class:md-unready=move || !preview.is_ready()
+            aria-label="Show source"
+            title="Show source"
+            aria-pressed=move || if preview.is_shown() { "false" } else { "true" }
+            on:click=move |_| preview.toggle()
+        >
+            {icons::code()}
+        </button>
+        <button
+            type="button"
+            class="icon-button needs-script"
+            class:md-unready=move || !preview.is_ready()
+            aria-label="Show larger"
+            title="Show larger"
+            on:click=move |_| preview.enlarge()
+        >
+            {icons::expand()}
+        </button>
+    }
+    .erase()
+}

@@ -1,0 +1,85 @@
+//! A quotation of what is selected in a message: a button at the selection puts it into the message box.
+
+use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
+
+use crate::ui::{browser, components::icons, runtime::erase::Erase};
+
+/// The texts that can be quoted.
+const QUOTABLE: &str = ".prose, .question-text";
+
+/// The button, while something is selected. `Ctrl+Shift+U` does the same.
+pub fn quote_button() -> AnyView {
+    let selected = RwSignal::new(None::<String>);
+    let button = NodeRef::<html::Button>::new();
+    let watch = StoredValue::new(None);
+    Effect::new(move |_| {
+        let changed = move || selected.set(browser::selected_text(QUOTABLE));
+        watch.set_value(Some(browser::on_selection_change(changed)));
+        let keys = window_event_listener(ev::keydown, move |event| {
+            let is_chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
+            if is_chord && event.code() == "KeyU" && selected.with_untracked(Option::is_some) {
+                event.prevent_default();
+                quote(selected);
+            }
+        });
+        on_cleanup(move || keys.remove());
+    });
+    Effect::new(move |_| {
+        if let (Some(button), Some(_)) = (button.get(), selected.get()) {
+            browser::place_at_selection(&button);
+        }
+    });
+    let is_selected = Memo::new(move |_| selected.with(Option::is_some));
+    let view = move || {
+        is_selected.get().then(|| {
+            view! {
+                <button
+                    node_ref=button
+                    type="button"
+                    class="quote-button"
+                    aria-keyshortcuts="Control+Shift+U"
+                    title="Quote in the message box (Ctrl+Shift+U)"
+                    // The selection stays.
+                    on:pointerdown=|event| event.prevent_default()
+                    on:click=move |_| quote(selected)
+                >
+                    {icons::quote()} "Quote"
+                </button>
+            }
+            .erase()
+        })
+    };
+    view.erase()
+}
+
+fn quote(selected: RwSignal<Option<String>>) {
+    if let Some(text) = selected.get_untracked() {
+        selected.set(None);
+        browser::append_to_field("#message", &quotation(&text));
+    }
+}
+
+/// A text as a quotation in Markdown, with an empty line after it.
+fn quotation(text: &str) -> String {
+    let lines = text.trim().lines().map(str::trim_end);
+    let lines = lines.map(|line| {
+        if line.is_empty() {
+            ">".into()
+        } else {
+            ["> ", line].concat()
+        }
+    });
+    let mut quotation = lines.collect::<Vec<_>>().join("\n");
+    quotation.push_str("\n\n");
+    quotation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quotation;
+
+    #[test]
+    fn every_line_is_quoted() {
+        assert_eq!(quotation(" a\n\nb  \n"), "> a\n>\n> b\n\n");
+    }
+}

@@ -1,0 +1,202 @@
+//! The content of an open card: the arguments of the tool and its result.
+
+#[cfg(test)]
+mod tests;
+
+use leptos::prelude::*;
+
+use super::changes::add_changes;
+use crate::{
+    protocol::ToolCall,
+    protocol::ToolStatus,
+    protocol::json,
+    ui::{
+        components::copy::CopyButton, components::highlight::highlighted, markdown::MarkdownView,
+        markdown::Prose, runtime::erase::Erase,
+    },
+};
+
+/// The length of an output that is shown at first, in bytes.
+const MAX_INITIAL_BYTES: usize = 4000;
+
+/// Common names of arguments that are code, with their most likely language.
+const CODE_ARGUMENTS: [(&str, &str); 7] = [
+    ("query", "query"),
+    ("expression", "js"),
+    ("code", "python"),
+    ("script", "sh"),
+    ("command", "sh"),
+    ("sql", "sql"),
+    ("diff", "diff"),
+];
+
+/// The arguments and the result.
+#[component]
+pub fn CallDetails(
+    call: ArcRwSignal<ToolCall>,
+    prefix: String,
+    /// The user decides about the call: nothing of it is left out.
+    is_whole: bool,
+) -> impl IntoView {
+    let (input, output) = (call.clone(), call);
+    let arguments = Memo::new(move |_| input.with(argument_sections));
+    let given = Memo::new(move |_| output.with(|call| Some((call.output.clone()?, call.status))));
+    let part = move |(name, text, language): (String, String, String)| {
+        view! {
+            <section class="tool-part">
+                <h3>{name}</h3>
+                {text_view(text, language, is_whole)}
+            </section>
+        }
+        .erase()
+    };
+    view! {
+        {move || arguments.get().into_iter().map(part).collect::<Vec<_>>()}
+        {move || given.get().map(|(given, status)| view! {
+            <section class="tool-part">
+                <h3>{if status == ToolStatus::Failed { "Error" } else { "Result" }}</h3>
+                {result_view(given, prefix.clone())}
+            </section>
+        })}
+    }
+}
+
+/// The arguments: changes as differences, code and texts of several lines as code blocks with name and language, the
+/// others as JSON.
+fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
+    let mut arguments = call.arguments();
+    let mut code = Vec::new();
+    let mut others = Vec::new();
+    let mut changes = Vec::new();
+    let shown = add_changes(&arguments, &mut changes);
+    arguments.retain(|(name, _)| !shown.contains(name));
+    code.extend(
+        changes
+            .into_iter()
+            .map(|change| ("Change".into(), change, "diff".into())),
+    );
+    for (name, value) in &arguments {
+        let known = CODE_ARGUMENTS.iter().find(|(field, _)| field == name);
+        match (known, json::parse::<String>(value.as_str().as_bytes())) {
+            (Some((_, usual)), Ok(text)) if !text.is_empty() => {
+                let language = language(&arguments, &text).unwrap_or_else(|| (*usual).into());
+                code.push((argument_title(name), text, language));
+            }
+            (None, Ok(text)) if text.contains('\n') => code.push((argument_title(name), text, String::new())),
+            _ => others.push(["\"", name, "\":", value.as_str()].concat()),
+        }
+    }
+    // A name with a character that JSON would have to escape.
+    let is_odd = arguments.iter().any(|(name, _)| name.contains(['"', '\\', '\n']));
+    if code.is_empty() || is_odd {
+        code.clear();
+        others = vec![call.input.as_str().to_owned()];
+    } else if !others.is_empty() {
+        others = vec![["{", &others.join(","), "}"].concat()];
+    }
+    let others = others
+        .iter()
+        .map(|json| ("Asked".into(), json::pretty_print(json), "json".into()));
+    code.into_iter().chain(others).collect()
+}
+
+/// The language of a piece of code, as far as another argument or the code itself shows it.
+fn language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String> {
+    let named = arguments
+        .iter()
+        .find(|(name, _)| name == "language" || name == "lang");
+    if let Some(Ok(named)) = named.map(|(_, named)| json::parse::<String>(named.as_str().as_bytes())) {
+        return Some(named);
+    }
+    let first = code.split_whitespace().next()?;
+    let sql = ["select", "with", "insert", "update", "delete", "create"];
+    sql.iter()
+        .any(|word| first.eq_ignore_ascii_case(word))
+        .then(|| "sql".into())
+}
+
+/// The title of an argument such as `sql_query`: with a capital letter, and spaces.
+fn argument_title(name: &str) -> String {
+    let mut title = name.replace('_', " ");
+    if let Some(first) = title.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    title
+}
+
+/// The result: a table as a table, JSON highlighted, other text as it is.
+fn result_view(given: String, prefix: String) -> AnyView {
+    if is_table(&given) {
+        return table_view(given, prefix);
+    }
+    let is_json = given.trim_start().starts_with(['{', '[']) && given.trim_end().ends_with(['}', ']']);
+    text_view(given, if is_json { "json".into() } else { String::new() }, false)
+}
+
+/// Returns true if a text is a Markdown table and nothing else: in a longer text, a table may be part of a page or a
+/// log.
+fn is_table(text: &str) -> bool {
+    let mut lines = text.trim().lines().map(str::trim);
+    let is_row = |line: &str| line.len() > 1 && line.starts_with('|');
+    let is_rule = |line: &str| is_row(line) && line.contains('-') && line.chars().all(|c| "|-: ".contains(c));
+    lines.next().is_some_and(is_row) && lines.next().is_some_and(is_rule) && lines.all(is_row)
+}
+
+/// A table with its first rows.
+fn table_view(given: String, prefix: String) -> AnyView {
+    let beginning = preview_end(&given);
+    let all = RwSignal::new(beginning == given.len());
+    let (shown, copied) = (given.clone(), given);
+    let rows = move || {
+        let shown = if all.get() { &shown } else { &shown[..beginning] };
+        view! { <MarkdownView prose=Prose::finished(shown) prefix=prefix.clone()/> }
+    };
+    view! {
+        <div class="tool-text">{rows} <CopyButton name="Copy" text=move || copied.clone()/></div>
+        {show_all(all)}
+    }
+    .erase()
+}
+
+/// The end of the first rows: whole ones, and at least one below the head and its rule.
+fn preview_end(table: &str) -> usize {
+    if table.len() <= MAX_INITIAL_BYTES {
+        return table.len();
+    }
+    let start = table.len() - table.trim_start().len();
+    let ends = table.match_indices('\n').map(|(end, _)| end);
+    let mut ends = ends.filter(|end| *end > start).skip(2);
+    let Some(first) = ends.next() else {
+        return table.len();
+    };
+    ends.take_while(|end| *end <= MAX_INITIAL_BYTES)
+        .last()
+        .unwrap_or(first)
+}
+
+fn show_all(all: RwSignal<bool>) -> impl IntoView {
+    move || {
+        (!all.get()).then(|| view! {
+            <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>"Show all"</button>
+        })
+    }
+}
+
+/// A verbatim text, with its beginning at first unless it is to be whole.
+fn text_view(text: String, language: String, is_whole: bool) -> AnyView {
+    let all = RwSignal::new(is_whole || text.len() <= MAX_INITIAL_BYTES);
+    let beginning = text.floor_char_boundary(MAX_INITIAL_BYTES);
+    let (shown, copied) = (text.clone(), text);
+    let code = move || {
+        let shown = if all.get() { &shown } else { &shown[..beginning] };
+        highlighted(shown, &language)
+    };
+    view! {
+        <div class="tool-text">
+            <pre tabindex="0"><code>{code}</code></pre>
+            <CopyButton name="Copy" text=move || copied.clone()/>
+        </div>
+        {show_all(all)}
+    }
+    .erase()
+}

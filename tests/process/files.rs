@@ -1,0 +1,186 @@
+//! Files and crashes: neither a file without a content, nor, after the next start, a content without a file. And the memory
+//! that a large file takes.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sqlx::{ConnectOptions, Executor, sqlite::SqliteConnectOptions};
+use tokio::time::timeout;
+use upstream::{Script, Upstream, When};
+use uuid::Uuid;
+
+use crate::{
+    Server, TEST_TIMEOUT,
+    client::{post_turn, query_sql},
+};
+
+/// The size of the large file.
+const LARGE_BYTES: usize = 200 << 20;
+
+/// The additional memory that it may take.
+const MAX_ADDITIONAL_BYTES: u64 = 20 << 20;
+
+fn stored_count(data: &Path) -> usize {
+    let mut count = 0;
+    let mut folders = vec![data.join("files")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => count += 1,
+            }
+        }
+    }
+    count
+}
+
+async fn upload(url: &str, data: &'static [u8]) -> Result<Value, reqwest::Error> {
+    let request = reqwest::Client::new().post(format!("{url}/api/files?name=a.txt"));
+    let response = request.body(data).send().await?;
+    assert_eq!(response.status(), 201);
+    Ok(serde_json::from_slice(&response.bytes().await?).unwrap())
+}
+
+async fn start(data: &Path, upstream: &Upstream, failpoint: Option<&str>) -> Server {
+    let mut command = Server::command(data, upstream, "127.0.0.1:0");
+    if let Some(point) = failpoint {
+        command.env("FAILPOINTS", format!("{point}=return"));
+    }
+    Server::run(&mut command).await
+}
+
+#[tokio::test]
+async fn crash_during_an_upload_leaves_no_orphan() {
+    parlor::http_client::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let mut server = start(folder.path(), &upstream, Some("files::written")).await;
+    assert!(upload(&server.url, b"Hello").await.is_err());
+    timeout(TEST_TIMEOUT, server.child.wait())
+        .await
+        .expect("it crashes")
+        .unwrap();
+    let rows: i64 = query_sql(folder.path(), "SELECT count(*) FROM files").await;
+    assert_eq!((rows, stored_count(folder.path())), (0, 1));
+    let server = start(folder.path(), &upstream, None).await;
+    assert_eq!(stored_count(folder.path()), 0);
+    upload(&server.url, b"Hello").await.unwrap();
+    server.kill().await;
+    let server = start(folder.path(), &upstream, None).await;
+    assert_eq!(stored_count(folder.path()), 1);
+    server.kill().await;
+}
+
+#[tokio::test]
+async fn crash_during_a_deletion_ends_it_later() {
+    parlor::http_client::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Seen."));
+    let mut server = start(folder.path(), &upstream, Some("files::deleted")).await;
+    let file = upload(&server.url, b"Hello").await.unwrap();
+    let id = file["conversation_id"].as_str().unwrap();
+    let ask =
+        json!({ "message": "Look", "model": "openai/echo", "files": [file["id"]], "conversation_id": id });
+    let answer = post_turn(&server.url, &ask).await.unwrap();
+    answer.bytes().await.unwrap();
+    let url = format!("{}/api/conversations/{id}", server.url);
+    // The server may die before its answer.
+    let _ = reqwest::Client::new().delete(url).send().await;
+    timeout(TEST_TIMEOUT, server.child.wait())
+        .await
+        .expect("it crashes")
+        .unwrap();
+    let server = start(folder.path(), &upstream, None).await;
+    let left = async || query_sql::<i64>(folder.path(), "SELECT count(*) FROM deleted_files").await;
+    while left().await > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stored_count(folder.path()), 0);
+    server.kill().await;
+}
+
+#[tokio::test]
+async fn crash_while_moving_files_repeats_the_move() {
+    parlor::http_client::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Seen."));
+    let server = start(folder.path(), &upstream, None).await;
+    let (id, file) = (Uuid::now_v7(), Uuid::now_v7());
+    let ask = json!({ "message": "Look", "model": "openai/echo", "conversation_id": id });
+    post_turn(&server.url, &ask).await.unwrap().bytes().await.unwrap();
+    server.kill().await;
+    let options = SqliteConnectOptions::new().filename(folder.path().join("parlor.db"));
+    let mut database = options.connect().await.unwrap();
+    let insert = format!(
+        "INSERT INTO attachments SELECT '{file}', user_id, conversation_id, id, 'a.txt', 'text/plain', CAST('content' AS BLOB), 1 \
+         FROM runs"
+    );
+    database.execute(sqlx::AssertSqlSafe(insert)).await.unwrap();
+    drop(database);
+    let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
+    let crashed = command.env("FAILPOINTS", "files::moved=return").status();
+    assert!(
+        !timeout(TEST_TIMEOUT, crashed)
+            .await
+            .expect("it crashes")
+            .unwrap()
+            .success()
+    );
+    assert_eq!(stored_count(folder.path()), 1);
+    let server = start(folder.path(), &upstream, None).await;
+    let moved = reqwest::get(format!("{}/api/files/{file}", server.url))
+        .await
+        .unwrap();
+    assert_eq!(moved.bytes().await.unwrap(), "content");
+    assert_eq!(stored_count(folder.path()), 1);
+    server.kill().await;
+}
+
+/// Returns the largest resident memory of a process so far, in bytes.
+#[cfg(target_os = "linux")]
+fn peak_memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kilobytes << 10
+}
+
+/// A measurement: `cargo test --release --features ssr --test process large_file -- --ignored --nocapture`.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+#[ignore = "writes 200 MB"]
+async fn large_file_takes_little_memory() {
+    parlor::http_client::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let server = start(folder.path(), &upstream, None).await;
+    upload(&server.url, b"Hello").await.unwrap();
+    let pid = server.child.id().unwrap();
+    let before = peak_memory(pid);
+    let began = std::time::Instant::now();
+    let chunk = bytes::Bytes::from(vec![b'x'; 1 << 20]);
+    let chunks = std::iter::repeat_n(Ok::<_, std::convert::Infallible>(chunk), LARGE_BYTES >> 20);
+    let body = reqwest::Body::wrap_stream(futures::stream::iter(chunks));
+    let request = reqwest::Client::new().post(format!("{}/api/files?name=large.txt", server.url));
+    let response = request.body(body).send().await.unwrap();
+    assert_eq!(response.status(), 201);
+    let file: Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+    let uploaded = (began.elapsed(), peak_memory(pid) - before);
+    let url = format!("{}/api/files/{}", server.url, file["id"].as_str().unwrap());
+    let mut response = reqwest::get(url).await.unwrap();
+    let mut received = 0;
+    while let Some(chunk) = response.chunk().await.unwrap() {
+        received += chunk.len();
+    }
+    assert_eq!(received, LARGE_BYTES);
+    let additional = peak_memory(pid) - before;
+    println!(
+        "upload: {uploaded:?}; both: {:?}, {additional} bytes more resident",
+        began.elapsed()
+    );
+    assert!(additional < MAX_ADDITIONAL_BYTES, "{additional}");
+    server.kill().await;
+}

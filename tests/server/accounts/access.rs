@@ -1,0 +1,344 @@
+//! Every route × everybody who may not use it, and then its owner.
+//!
+//! The routes of the API are those of its document, the server functions those that are registered, and all others are read from
+//! the source: a new one without an entry fails.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::{AT_ONCE, Browser, PASSWORD, with_passwords};
+use crate::{
+    fuzz::{
+        start_parlor_with,
+        targets::{Ids, Target, all_targets, form_encode},
+    },
+    support::{Parlor, TEST_TIMEOUT},
+};
+
+/// Routes that everybody may use.
+const PUBLIC: [&str; 6] = [
+    "/sign-in",
+    "/setup",
+    "/sign-up",
+    "/invitation/{secret}",
+    "/new-password/{secret}",
+    "/healthz",
+];
+
+/// Routes of a signed-in user about nothing that another user has.
+const OWN: [(&str, &str); 6] = [
+    ("POST", "/sign-out"),
+    ("GET", "/account"),
+    ("POST", "/account/password"),
+    ("POST", "/account/session/end"),
+    ("POST", "/account/sessions/end"),
+    ("POST", "/frame"),
+];
+
+/// Routes of administrators.
+const ADMINISTRATORS: [(&str, &str); 7] = [
+    ("GET", "/account/users"),
+    ("POST", "/account/users/invite"),
+    ("POST", "/account/users/uninvite"),
+    ("POST", "/account/users/password"),
+    ("POST", "/account/users/disable"),
+    ("POST", "/account/users/enable"),
+    ("POST", "/account/users/delete"),
+];
+
+/// Patterns that match what no other route does.
+const CATCH_ALL: [&str; 9] = [
+    "/api",
+    "/api/",
+    "/api/{*unknown}",
+    "/v1",
+    "/v1/",
+    "/v1/{*unknown}",
+    "/rpc",
+    "/rpc/",
+    "/rpc/{*unknown}",
+];
+
+/// Routes that make the named conversation if it does not exist, as clients choose its id. Nobody can guess the id of another
+/// one, which is taken.
+const MAKE_CONVERSATIONS: [&str; 1] = ["/rpc/send_message"];
+
+/// Targets whose valid arguments name nothing that exists: an unknown address, a message that is not deleted, a message in a
+/// queue.
+const NAME_NOTHING_OF_THE_OWNER: [&str; 3] = ["/v1/models", "/rpc/set_message_deleted", "/rpc/change_queue"];
+
+/// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
+/// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
+const SUCCEED_WITHOUT_OBJECT: [&str; 6] = [
+    "/api/files/{file_id}",
+    "/rpc/token_totals",
+    "/rpc/delete_conversation",
+    "/rpc/mark_read",
+    "/rpc/set_message_deleted",
+    "/api/conversations/{conversation_id}",
+];
+
+fn request(parlor: &Parlor, client: &reqwest::Client, target: &Target, ids: &Ids) -> RequestBuilder {
+    let method: Method = target.method.parse().unwrap();
+    let request = client.request(method, format!("{}{}", parlor.url, target.address(ids)));
+    if target.method == "GET" {
+        return request;
+    }
+    let mut arguments = target.arguments.clone().unwrap_or(Value::Null);
+    ids.fill(&mut arguments);
+    match target.is_form {
+        true => request
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form_encode(&arguments)),
+        false => request
+            .header("content-type", "application/json")
+            .body(arguments.to_string()),
+    }
+}
+
+/// Sends a request. Returns the status and the body, which is empty for streams.
+async fn send(request: RequestBuilder) -> (u16, String) {
+    let response = timeout(TEST_TIMEOUT, request.send())
+        .await
+        .expect("an answer")
+        .unwrap();
+    let status = response.status().as_u16();
+    let content_type = response
+        .headers()
+        .get("content-type")
+        .map(|value| value.to_str().unwrap().to_owned());
+    let is_stream = content_type.is_some_and(|kind| kind.starts_with("text/event-stream"));
+    let body = if is_stream {
+        String::new()
+    } else {
+        response.text().await.unwrap()
+    };
+    (status, body)
+}
+
+/// Returns true if a target names something of a user.
+fn names_an_object(target: &Target) -> bool {
+    let arguments = target
+        .arguments
+        .as_ref()
+        .map(Value::to_string)
+        .unwrap_or_default();
+    let names = ["$conversation", "$question", "$answer", "$payload"];
+    target.path.contains('{') || names.iter().any(|name| arguments.contains(name))
+}
+
+/// Waits until a session has expired.
+async fn expired_session(parlor: &Parlor) -> Browser {
+    let mut browser = Browser::new(parlor);
+    browser.sign_in("ann", PASSWORD).await;
+    let expired = async { while browser.status().await != 401 {} };
+    timeout(TEST_TIMEOUT, expired).await.expect("it expires");
+    browser
+}
+
+/// Creates a token and revokes it.
+async fn revoked_token(parlor: &Parlor, browser: &Browser) -> String {
+    let post = |path: &str, body: String| {
+        let request = browser.client.post(format!("{}{path}", parlor.url));
+        let request = browser
+            .request(request)
+            .header("content-type", "application/json");
+        request.body(body)
+    };
+    let created = post("/rpc/create_token", r#"{"name":"a","days":1}"#.into())
+        .send()
+        .await
+        .unwrap();
+    let token: String = serde_json::from_str(&created.text().await.unwrap()).unwrap();
+    let personal = browser
+        .get("/rpc/personal")
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    let personal: Value = serde_json::from_str(&personal).unwrap();
+    let id = &personal["tokens"][0]["id"];
+    let revoked = post("/rpc/revoke_token", format!("{{\"token_id\":{id}}}"));
+    assert_eq!(revoked.send().await.unwrap().status(), 200);
+    token
+}
+
+#[tokio::test]
+async fn only_the_owner_reaches_anything() {
+    let (_folder, _upstream, mut parlor) = start_parlor_with(|settings| {
+        with_passwords(settings);
+        // Sessions of remembered devices last.
+        settings.accounts.session_lifetime = AT_ONCE;
+        settings.accounts.requests_per_minute = 1_000_000;
+    })
+    .await;
+    let mut ann = Browser::new(&parlor);
+    ann.set_up(&parlor, "ann").await;
+    ann.sign_in_remembered("ann").await;
+    let mut ben = ann.invite(&parlor, "ben").await;
+    ben.sign_in_remembered("ben").await;
+    let nobody = Browser::new(&parlor).client;
+    let expired = expired_session(&parlor).await.signed_in_client();
+    let token = revoked_token(&parlor, &ann).await;
+    let (owner, other) = (ann.signed_in_client(), ben.signed_in_client());
+    parlor.client = owner.clone();
+    let ids = Ids::create(&parlor).await;
+    let kept = parlor.transcript(&ids.conversation).await;
+
+    let targets = all_targets();
+    let mut failures = Vec::new();
+    let mut expect = |holds: bool, who: &str, target: &Target, (status, body): &(u16, String)| {
+        if !holds {
+            failures.push(format!(
+                "{who}: {} {}: {status} {body:.200}",
+                target.method, target.path
+            ));
+        }
+    };
+    let missing = Ids::unknown();
+    for target in &targets {
+        for (who, client) in [("nobody", &nobody), ("an expired session", &expired)] {
+            let found = send(request(&parlor, client, target, &ids)).await;
+            let unknown = send(request(&parlor, client, target, &missing)).await;
+            expect(found.0 == 401 && found == unknown, who, target, &found);
+        }
+        let found = send(request(&parlor, &nobody, target, &ids).bearer_auth(&token)).await;
+        expect(found.0 == 401, "a revoked token", target, &found);
+
+        if !names_an_object(target) {
+            continue;
+        }
+        let found = send(request(&parlor, &other, target, &ids)).await;
+        let path = target.path.as_str();
+        if MAKE_CONVERSATIONS.contains(&path) {
+            expect(found.0 == 404, "another user", target, &found);
+            continue;
+        }
+        let unknown = send(request(&parlor, &other, target, &missing)).await;
+        if path.starts_with("/c/") {
+            expect((found.0, unknown.0) == (404, 404), "another user", target, &found);
+            continue;
+        }
+        let is_refused = matches!(found.0, 403 | 404);
+        let may_succeed = SUCCEED_WITHOUT_OBJECT.contains(&path) && found.0 < 300;
+        expect(is_refused || may_succeed, "another user", target, &found);
+        expect(
+            found == unknown,
+            "another user learns that it exists",
+            target,
+            &found,
+        );
+    }
+    assert_eq!(
+        parlor.transcript(&ids.conversation).await,
+        kept,
+        "nothing was changed"
+    );
+
+    for target in &targets {
+        let ids = Ids::create(&parlor).await;
+        let is_deletion = target.method == "DELETE" && target.path.starts_with("/api/messages");
+        let ids = if is_deletion {
+            ids.with_question_only()
+        } else {
+            ids
+        };
+        let found = send(request(&parlor, &owner, target, &ids)).await;
+        let is_known = !NAME_NOTHING_OF_THE_OWNER.contains(&target.path.as_str());
+        expect(!matches!(found.0, 401 | 403), "the owner", target, &found);
+        if is_known && names_an_object(target) {
+            expect(found.0 != 404, "the owner", target, &found);
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[tokio::test]
+async fn account_pages_belong_to_their_users() {
+    let (_folder, _upstream, parlor) = start_parlor_with(with_passwords).await;
+    let mut ann = Browser::new(&parlor);
+    ann.set_up(&parlor, "ann").await;
+    let ben = ann.invite(&parlor, "ben").await;
+    let user = ann.user_id("ben").await;
+    let form = |client: &reqwest::Client, method: &str, path: &str, user: &str| {
+        let request = client.request(method.parse().unwrap(), format!("{}{path}", parlor.url));
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        request.body(format!("user={user}&role=member"))
+    };
+    let nobody = Browser::new(&parlor).client;
+    for (method, path) in OWN.into_iter().chain(ADMINISTRATORS) {
+        let (status, _) = send(form(&nobody, method, path, &user)).await;
+        assert_eq!(status, 401, "{method} {path}");
+    }
+    let unknown = uuid::Uuid::now_v7().to_string();
+    for (method, path) in ADMINISTRATORS {
+        let member = ben.signed_in_client();
+        let refused = send(form(&member, method, path, &user)).await;
+        assert_eq!(refused.0, 403, "{method} {path}");
+        assert_eq!(
+            refused,
+            send(form(&member, method, path, &unknown)).await,
+            "{method} {path}"
+        );
+    }
+    for (method, path) in ADMINISTRATORS {
+        let (status, body) = send(form(&ann.signed_in_client(), method, path, &user)).await;
+        let is_done = matches!(status, 200 | 303) || (path.ends_with("/uninvite") && status == 404);
+        assert!(is_done, "{method} {path}: {status} {body}");
+    }
+}
+
+/// Returns the patterns of all routes in the source.
+fn declared_routes(folder: &Path, routes: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            declared_routes(&path, routes);
+            continue;
+        }
+        // Only `make dev` has the routes of the latter.
+        if path.ends_with("tests.rs") || path.ends_with("dev_reload.rs") {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        for call in source.split("route(").skip(1) {
+            let call = call.trim_start();
+            match call.strip_prefix('"') {
+                Some(literal) => routes.extend(literal.split('"').next().map(str::to_owned)),
+                None if call.starts_with("frame::PATH") => routes.extend(["/frame".to_owned()]),
+                None if call.starts_with("rpc::UPLOAD_PATH") => routes.extend(["/rpc/files".to_owned()]),
+                // Files of the page, and the definition of a helper.
+                None => assert!(call.starts_with("&address"), "{}: {call:.40}", path.display()),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_route_has_an_entry() {
+    let mut routes = BTreeSet::new();
+    declared_routes(Path::new("src/http"), &mut routes);
+    declared_routes(Path::new("src/assets"), &mut routes);
+    assert!(routes.len() > 40, "{routes:?}");
+    let known: BTreeSet<String> = all_targets()
+        .into_iter()
+        .map(|target| target.path)
+        .chain(
+            OWN.into_iter()
+                .chain(ADMINISTRATORS)
+                .map(|(_, path)| path.to_owned()),
+        )
+        .chain(PUBLIC.into_iter().chain(CATCH_ALL).map(str::to_owned))
+        .chain(["/pkg/{*name}".to_owned()])
+        .collect();
+    let missing: Vec<_> = routes.difference(&known).collect();
+    assert!(
+        missing.is_empty(),
+        "add these to this file, or to the fuzzer's targets: {missing:?}"
+    );
+}

@@ -1,0 +1,190 @@
+//! Accounts over HTTP: setup, sign-in, sessions, links, limits, proxies, and the access of every route.
+
+mod access;
+mod entry;
+mod limits;
+mod proxy;
+mod sessions;
+mod users;
+
+use std::time::Duration;
+
+use parlor::settings::{AuthMode, Settings};
+use reqwest::{
+    Client, RequestBuilder, Response,
+    header::{COOKIE, HeaderMap, HeaderValue},
+    redirect::Policy,
+};
+use tempfile::TempDir;
+use upstream::{Script, Upstream, When};
+
+use crate::support::Parlor;
+
+const PASSWORD: &str = "a long password";
+
+/// A server with accounts.
+struct Team {
+    parlor: Parlor,
+    folder: TempDir,
+    upstream: Upstream,
+}
+
+/// A browser, which keeps its cookies.
+#[derive(Clone)]
+struct Browser {
+    url: String,
+    cookies: String,
+    client: Client,
+}
+
+/// Enables passwords. Attempts are not limited, unless a test is about that.
+fn with_passwords(settings: &mut Settings) {
+    settings.accounts.auth = AuthMode::Password;
+    settings.accounts.sign_in_attempts = 1000;
+}
+
+impl Team {
+    /// Starts a server with passwords and without accounts.
+    async fn start(change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let upstream = Upstream::start().await;
+        upstream.add_script(When::any(), Script::new().text("Yes."));
+        let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+            with_passwords(settings);
+            change(settings);
+        })
+        .await;
+        Self {
+            parlor,
+            folder,
+            upstream,
+        }
+    }
+
+    fn browser(&self) -> Browser {
+        Browser::new(&self.parlor)
+    }
+}
+
+impl Browser {
+    fn new(parlor: &Parlor) -> Self {
+        Self {
+            url: parlor.url.clone(),
+            cookies: String::new(),
+            client: Client::builder().redirect(Policy::none()).build().unwrap(),
+        }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.request(self.client.get(format!("{}{path}", self.url)))
+    }
+
+    fn request(&self, request: RequestBuilder) -> RequestBuilder {
+        request
+            .header(COOKIE, &self.cookies)
+            .header("accept", "text/html")
+            .header("origin", &self.url)
+    }
+
+    /// Sends a form. Keeps the cookies of the response.
+    async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
+        let body = serde_json::Map::from_iter(
+            fields
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).into())),
+        );
+        let body = crate::fuzz::targets::form_encode(&body.into());
+        let request = self.request(self.client.post(format!("{}{path}", self.url)));
+        let request = request
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body);
+        let response = request.send().await.unwrap();
+        let set = response.headers().get_all("set-cookie").iter();
+        let set: Vec<_> = set
+            .filter_map(|cookie| cookie.to_str().ok()?.split(';').next().map(str::to_owned))
+            .collect();
+        if !set.is_empty() {
+            self.cookies = set.join("; ");
+        }
+        response
+    }
+
+    /// Makes the first account.
+    async fn set_up(&mut self, parlor: &Parlor, name: &str) -> Response {
+        let token = parlor.setup_token.clone().unwrap();
+        let fields = [
+            ("token", token.as_str()),
+            ("name", name),
+            ("password", PASSWORD),
+            ("again", PASSWORD),
+        ];
+        self.submit("/setup", &fields).await
+    }
+
+    async fn sign_in(&mut self, name: &str, password: &str) -> Response {
+        self.submit("/sign-in", &[("name", name), ("password", password)])
+            .await
+    }
+
+    async fn sign_in_remembered(&mut self, name: &str) -> Response {
+        let fields = [("name", name), ("password", PASSWORD), ("remember", "yes")];
+        self.submit("/sign-in", &fields).await
+    }
+
+    /// Invites somebody, who accepts.
+    async fn invite(&mut self, parlor: &Parlor, name: &str) -> Self {
+        let path = self
+            .new_link("/account/users/invite", &[("role", "member")])
+            .await;
+        let mut invited = Self::new(parlor);
+        let fields = [("name", name), ("password", PASSWORD), ("again", PASSWORD)];
+        assert_eq!(invited.submit(&path, &fields).await.status(), 303);
+        invited
+    }
+
+    /// Makes a one-time link by a form. Returns its path.
+    async fn new_link(&mut self, path: &str, fields: &[(&str, &str)]) -> String {
+        let page = self.submit(path, fields).await;
+        assert_eq!(page.status(), 200);
+        let page = page.text().await.unwrap();
+        let (_, link) = page.split_once("account-link\"><a href=\"").expect("a link");
+        link.split('"').next().unwrap().to_owned()
+    }
+
+    /// Returns a client that sends the cookies with each request, for the helpers of [`Parlor`].
+    fn signed_in_client(&self) -> Client {
+        let mut headers = HeaderMap::new();
+        headers.insert(COOKIE, HeaderValue::from_str(&self.cookies).unwrap());
+        Client::builder()
+            .default_headers(headers)
+            .redirect(Policy::none())
+            .build()
+            .unwrap()
+    }
+
+    /// Returns the status of a request that needs a session.
+    async fn status(&self) -> u16 {
+        let request = self.get("/rpc/models").send().await.unwrap();
+        request.status().as_u16()
+    }
+
+    /// Returns the id of a user by the administrator's page.
+    async fn user_id(&self, name: &str) -> String {
+        let page = self
+            .get("/account/users")
+            .send()
+            .await
+            .unwrap()
+            .text()
+            .await
+            .unwrap();
+        let (_, row) = page
+            .split_once(&format!("<strong>{name}</strong>"))
+            .expect("the user");
+        let (_, id) = row.split_once("name=\"user\" value=\"").expect("a form");
+        id.split('"').next().unwrap().to_owned()
+    }
+}
+
+/// The longest lifetime that a test need not wait for.
+const AT_ONCE: Duration = Duration::from_millis(1);

@@ -1,0 +1,100 @@
+//! Users named by a proxy, and what proxies may report.
+
+use parlor::settings::AuthMode;
+
+use super::Team;
+
+#[tokio::test]
+async fn a_named_proxy_names_the_user() {
+    let mut team = Team::start(|settings| {
+        settings.accounts.auth = AuthMode::Proxy;
+        settings.server.proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    })
+    .await;
+    let browser = team.browser();
+    let get = |path: &str, user: &str| browser.get(path).header("remote-user", user);
+    let page = get("/account", "Ann").send().await.unwrap();
+    assert_eq!(page.status(), 200);
+    assert!(page.text().await.unwrap().contains("<strong>ann</strong>"));
+    assert_eq!(
+        get("/account/users", "ann").send().await.unwrap().status(),
+        200,
+        "the first one administers"
+    );
+    assert_eq!(get("/account/users", "ben").send().await.unwrap().status(), 403);
+    let nobody = browser.get("/").send().await.unwrap();
+    assert_eq!(nobody.status(), 401);
+    assert_eq!(
+        browser.get("/sign-in").send().await.unwrap().status(),
+        404,
+        "there are no passwords"
+    );
+    let two = get("/account", "ann").header("remote-user", "ben");
+    assert_eq!(two.send().await.unwrap().status(), 403);
+    // What one user writes, another one does not find.
+    let headers =
+        reqwest::header::HeaderMap::from_iter([("remote-user".parse().unwrap(), "ann".parse().unwrap())]);
+    team.parlor.client = reqwest::Client::builder()
+        .default_headers(headers)
+        .build()
+        .unwrap();
+    let turn = team.parlor.turn(None, "Mine").await;
+    let path = format!(
+        "/rpc/conversation?conversation_id={}",
+        turn[0]["conversation_id"].as_str().unwrap()
+    );
+    assert_eq!(get(&path, "ben").send().await.unwrap().status(), 404);
+    assert_eq!(get(&path, "ann").send().await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn the_user_header_counts_from_the_proxy_only() {
+    let team = Team::start(|settings| {
+        settings.accounts.auth = AuthMode::Proxy;
+        settings.server.proxies = vec!["192.0.2.1/32".parse().unwrap()];
+    })
+    .await;
+    let browser = team.browser();
+    for path in ["/", "/rpc/models", "/api/models", "/account"] {
+        let forged = browser.get(path).header("remote-user", "ann");
+        assert_eq!(forged.send().await.unwrap().status(), 403, "{path}");
+    }
+    assert_eq!(browser.get("/healthz").send().await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn the_user_header_is_ignored_with_passwords() {
+    let team = Team::start(|settings| settings.server.proxies = vec!["127.0.0.1/32".parse().unwrap()]).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    let forged = team.browser().get("/rpc/models").header("remote-user", "ann");
+    assert_eq!(forged.send().await.unwrap().status(), 401);
+}
+
+#[tokio::test]
+async fn cookies_are_secure_behind_tls() {
+    let team = Team::start(|settings| settings.server.proxies = vec!["127.0.0.1/32".parse().unwrap()]).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    let sign_in = || {
+        let request = ann.client.post(format!("{}/sign-in", ann.url));
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        request.body(format!("name=ann&password={}", super::PASSWORD.replace(' ', "+")))
+    };
+    let over_tls = sign_in()
+        .header("x-forwarded-proto", "https")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        over_tls.headers()["strict-transport-security"],
+        "max-age=31536000"
+    );
+    let cookie = over_tls.headers()["set-cookie"].to_str().unwrap();
+    assert!(
+        cookie.starts_with("__Host-parlor=") && cookie.contains("; Secure"),
+        "{cookie}"
+    );
+    let plain = sign_in().send().await.unwrap();
+    assert!(plain.headers().get("strict-transport-security").is_none());
+}

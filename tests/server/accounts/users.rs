@@ -1,0 +1,85 @@
+//! The administrator's page.
+
+use super::Team;
+
+#[tokio::test]
+async fn deleting_a_user_deletes_their_data() {
+    let mut team = Team::start(|_| {}).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    let ben = ann.invite(&team.parlor, "ben").await;
+    team.parlor.client = ben.signed_in_client();
+    team.parlor.turn(None, "a remarkable secret").await;
+    let user = ann.user_id("ben").await;
+    let asked = ann.submit("/account/users/delete", &[("user", &user)]).await;
+    assert_eq!(
+        (asked.status().as_u16(), ben.status().await),
+        (200, 200),
+        "asks first"
+    );
+    let deleted = ann
+        .submit("/account/users/delete", &[("user", &user), ("sure", "yes")])
+        .await;
+    assert_eq!((deleted.status().as_u16(), ben.status().await), (303, 401));
+    assert_eq!(
+        ann.submit("/account/users/delete", &[("user", &user), ("sure", "yes")])
+            .await
+            .status(),
+        404
+    );
+    team.parlor.stop().await;
+    let database = std::fs::read(team.folder.path().join("parlor.db")).unwrap();
+    let secret = b"a remarkable secret";
+    assert!(!database.windows(secret.len()).any(|bytes| bytes == secret));
+}
+
+#[tokio::test]
+async fn a_disabled_account_cannot_be_used_until_enabled() {
+    let team = Team::start(|_| {}).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    let mut ben = ann.invite(&team.parlor, "ben").await;
+    let token = ben
+        .request(ben.client.post(format!("{}/rpc/create_token", ben.url)))
+        .header("content-type", "application/json")
+        .body(r#"{"name":"a","days":1}"#);
+    let token: String = serde_json::from_str(&token.send().await.unwrap().text().await.unwrap()).unwrap();
+    let by_token = || {
+        team.parlor
+            .client
+            .get(format!("{}/api/models", ben.url))
+            .bearer_auth(&token)
+    };
+    assert_eq!(by_token().send().await.unwrap().status(), 200);
+    let user = ann.user_id("ben").await;
+    ann.submit("/account/users/disable", &[("user", &user)]).await;
+    assert_eq!(by_token().send().await.unwrap().status(), 401, "tokens too");
+    ann.submit("/account/users/enable", &[("user", &user)]).await;
+    assert_eq!(by_token().send().await.unwrap().status(), 200);
+    assert_eq!(ben.sign_in("ben", super::PASSWORD).await.status(), 303);
+}
+
+#[tokio::test]
+async fn the_last_administrator_stays() {
+    let team = Team::start(|_| {}).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    let path = ann
+        .new_link("/account/users/invite", &[("role", "administrator")])
+        .await;
+    let mut ben = team.browser();
+    let fields = [
+        ("name", "ben"),
+        ("password", super::PASSWORD),
+        ("again", super::PASSWORD),
+    ];
+    ben.submit(&path, &fields).await;
+    let (user_ann, user_ben) = (ben.user_id("ann").await, ann.user_id("ben").await);
+    let disabled = ben.submit("/account/users/disable", &[("user", &user_ann)]).await;
+    assert_eq!(disabled.status(), 303);
+    for path in ["/account/users/disable", "/account/users/delete"] {
+        let refused = ben.submit(path, &[("user", &user_ben), ("sure", "yes")]).await;
+        assert_eq!(refused.status(), 400, "{path}");
+    }
+    assert_eq!(ben.status().await, 200);
+}

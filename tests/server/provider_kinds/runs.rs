@@ -1,0 +1,292 @@
+//! The behaviour of runs with every kind of model server.
+
+use super::*;
+
+#[tokio::test]
+async fn streams_and_remembers_with_every_kind() {
+    for kind in EndpointKind::ALL {
+        let Fixture { upstream, parlor, .. } = &start(kind).await;
+        let answer = Script::new()
+            .think("Hm.")
+            .text("Hello")
+            .text(", world")
+            .finish("stop");
+        upstream.add_script(When::user_contains("greet"), answer);
+        upstream.add_script(When::user_contains("again"), Script::new().text("Sure."));
+        let events = parlor.turn(None, "greet me").await;
+        let last = events.last().unwrap();
+        assert_eq!(last["payload"]["message"], "Hello, world", "{kind:?}: {last}");
+        assert_eq!(last["finish_reason"], "stop", "{kind:?}");
+        assert_eq!(joined_deltas(&events, "thinking"), "Hm.", "{kind:?}");
+        let usage = events.iter().find(|event| event["type"] == "usage").unwrap();
+        assert_eq!(
+            (&usage["input_tokens"], &usage["estimated"]),
+            (&json!(10), &Value::Null),
+            "{kind:?}: {usage}"
+        );
+        let conversation = string_field(&events[0], "conversation_id");
+        let next = parlor.turn(Some(&conversation), "again").await;
+        assert_eq!(next.last().unwrap()["payload"]["message"], "Sure.", "{kind:?}");
+        let sent = last_model_call(upstream).to_string();
+        assert!(
+            sent.contains("greet me") && sent.contains("Hello, world"),
+            "{kind:?}: {sent}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn stop_keeps_the_text_with_every_kind() {
+    for kind in EndpointKind::ALL {
+        let Fixture { upstream, parlor, .. } = &start(kind).await;
+        upstream.add_script(When::any(), Script::new().text("half").gate("never"));
+        let mut stream = parlor.chat(&json!({ "message": "x", "model": "test/any" })).await;
+        let delta = stream.next_of_type("text_delta").await;
+        let stop = format!("/api/runs/{}/stop", string_field(&delta, "message_id"));
+        let stopped = read_json(parlor.post(&stop, &json!({})).send().await.unwrap()).await;
+        assert_eq!(stopped["status"], "stopped", "{kind:?}");
+        let last = stream.read_to_end().await.pop().unwrap();
+        assert_eq!(last["payload"]["message"], "half", "{kind:?}: {last}");
+        upstream.wait_until_closed().await;
+    }
+}
+
+#[tokio::test]
+async fn continues_after_a_cut_and_a_restart_with_every_kind() {
+    for kind in EndpointKind::ALL {
+        let fixture = start(kind).await;
+        let cut = Script::new().think("Rayleigh.").text("Because the sk").cut();
+        fixture
+            .upstream
+            .add_script(When::user_contains("cut off"), Script::new().text("y scatters."));
+        fixture.upstream.add_script_times(1, When::any(), cut);
+        let events = fixture.parlor.turn(None, "Why?").await;
+        assert_eq!(events.last().unwrap()["status"], "interrupted", "{kind:?}");
+        let Fixture {
+            folder,
+            upstream,
+            parlor,
+        } = fixture;
+        parlor.stop().await;
+        let parlor = start_again(kind, &folder, &upstream).await;
+        let rest = continue_run(&parlor, &events).await;
+        assert_eq!(
+            rest.last().unwrap()["payload"]["message"],
+            "Because the sky scatters.",
+            "{kind:?}"
+        );
+        // The signed thinking precedes the text that it led to.
+        let sent = last_model_call(&upstream);
+        assert!(sent.to_string().contains("Because the sk"), "{kind:?}: {sent}");
+        if kind == EndpointKind::Anthropic {
+            assert_eq!(returned_thinking(kind, &sent), "signature-0");
+        }
+    }
+}
+
+#[tokio::test]
+async fn runs_parallel_calls_and_returns_thinking_with_every_kind() {
+    for kind in EndpointKind::ALL {
+        let Fixture { upstream, parlor, .. } = &start(kind).await;
+        upstream.add_script(When::user_contains("Look"), parallel_calls());
+        upstream.add_script(When::tool_gave("two is done"), Script::new().text("Both."));
+        let events = parlor.turn(None, "Look").await;
+        let last = events.last().unwrap();
+        assert_eq!(last["type"], "complete", "{kind:?}: {last}");
+        assert_eq!(
+            last["payload"]["message"], "One moment.\n\n[[tool:0]]\n\n[[tool:1]]\n\nBoth.",
+            "{kind:?}"
+        );
+        let sent = last_model_call(upstream);
+        assert_eq!(
+            calls_and_outputs(kind, &sent),
+            (2, vec!["one is done".into(), "two is done".into()]),
+            "{kind:?}: {sent}"
+        );
+        let expected = match kind {
+            EndpointKind::OpenAi => json!("Let me look."),
+            EndpointKind::OpenAiResponses => json!("encrypted-0"),
+            EndpointKind::Anthropic => json!("signature-0"),
+            EndpointKind::Gemini => Value::Null,
+        };
+        assert_eq!(returned_thinking(kind, &sent), expected, "{kind:?}: {sent}");
+    }
+}
+
+#[tokio::test]
+async fn forces_a_tool_with_every_kind() {
+    for kind in EndpointKind::ALL {
+        let Fixture { upstream, parlor, .. } = &start(kind).await;
+        upstream.add_script(When::any(), Script::new().text("Fine."));
+        let body = json!({ "message": "Hi", "model": "test/any", "force_tools": ["together"] });
+        parlor.chat(&body).await.read_to_end().await;
+        let sent = last_model_call(upstream);
+        let (field, expected) = match kind {
+            EndpointKind::OpenAi => (
+                "tool_choice",
+                json!({ "type": "function", "function": { "name": "together" } }),
+            ),
+            EndpointKind::OpenAiResponses => {
+                ("tool_choice", json!({ "type": "function", "name": "together" }))
+            }
+            EndpointKind::Anthropic => ("tool_choice", json!({ "type": "tool", "name": "together" })),
+            EndpointKind::Gemini => (
+                "toolConfig",
+                json!({ "functionCallingConfig": { "mode": "ANY", "allowedFunctionNames": ["together"] } }),
+            ),
+        };
+        assert_eq!(sent[field], expected, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn answers_without_tools_at_the_limit_with_every_kind() {
+    for kind in EndpointKind::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let upstream = Upstream::start().await;
+        let tools = ToolRegistry::default().with_tool(TogetherTool(Arc::new(Barrier::new(2))));
+        let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
+            set_kind(&mut settings.endpoints[0], kind, &upstream);
+            settings.agent.max_iterations = 1;
+        })
+        .await;
+        upstream.add_script(When::user_contains("Look"), parallel_calls());
+        upstream.add_script(When::tool_gave("is done"), Script::new().text("Enough."));
+        let events = parlor.turn(None, "Look").await;
+        assert_eq!(events.last().unwrap()["type"], "complete", "{kind:?}");
+        let sent = last_model_call(&upstream);
+        // Anthropic's API rejects calls of tools that the request does not have.
+        match kind {
+            EndpointKind::Anthropic => assert_eq!(sent["tool_choice"], json!({ "type": "none" })),
+            _ => assert_eq!(sent["tools"], Value::Null, "{kind:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn runs_no_cut_call_with_every_kind() {
+    // A call of Gemini comes as a whole.
+    for kind in [
+        EndpointKind::OpenAi,
+        EndpointKind::OpenAiResponses,
+        EndpointKind::Anthropic,
+    ] {
+        let Fixture {
+            folder: _folder,
+            upstream,
+            parlor,
+        } = start(kind).await;
+        let cut = Script::new().tool_call("c1", "together", "").finish("length");
+        upstream.add_script(When::any(), cut);
+        upstream.add_script(When::tool_gave("was not run"), Script::new().text("Fine."));
+        let events = parlor.turn(None, "Hi").await;
+        assert_eq!(events.last().unwrap()["type"], "complete", "{kind:?}");
+        assert_eq!(raw_model_calls(&upstream).len(), 2, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn retries_an_overloaded_server_inside_a_success() {
+    for (kind, error) in [
+        (
+            EndpointKind::Anthropic,
+            json!({ "type": "overloaded_error", "message": "Overloaded" }),
+        ),
+        (
+            EndpointKind::Gemini,
+            json!({ "code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE" }),
+        ),
+        (
+            EndpointKind::OpenAiResponses,
+            json!({ "code": "server_error", "message": "The server had an error" }),
+        ),
+    ] {
+        let Fixture { upstream, parlor, .. } = &start(kind).await;
+        upstream.add_script(When::any(), Script::new().text("at last"));
+        upstream.add_script_times(1, When::any(), Script::new().error_object(error));
+        let events = parlor.turn(None, "x").await;
+        assert_eq!(
+            events.last().unwrap()["payload"]["message"],
+            "at last",
+            "{kind:?}"
+        );
+        assert_eq!(raw_model_calls(upstream).len(), 2, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn approval_survives_a_restart_with_every_kind() {
+    for kind in EndpointKind::ALL {
+        let Fixture {
+            folder,
+            upstream,
+            parlor,
+        } = start(kind).await;
+        let script = Script::new()
+            .think("Hm.")
+            .tool_call("c1", "careful", "{\"name\":\"it\"}");
+        upstream.add_script(When::user_contains("Change"), script.finish("tool_calls"));
+        upstream.add_script(When::tool_gave("it is changed"), Script::new().text("Done."));
+        let mut stream = parlor
+            .chat(&json!({ "message": "Change it", "model": "test/any" }))
+            .await;
+        let waiting = stream.next_of_type("waiting").await;
+        drop(stream);
+        parlor.stop().await;
+        let parlor = start_again(kind, &folder, &upstream).await;
+        let run = string_field(&waiting, "message_id");
+        let allow = json!({ "index": 0, "answer": "allow" });
+        let answered = parlor.post(&format!("/api/runs/{run}/approvals"), &allow);
+        assert_eq!(answered.send().await.unwrap().status(), 204, "{kind:?}");
+        let events = parlor
+            .follow(&format!("/api/runs/{run}/events"))
+            .await
+            .read_to_end()
+            .await;
+        let last = events.last().unwrap();
+        assert_eq!(
+            last["payload"]["message"], "[[tool:0]]\n\nDone.",
+            "{kind:?}: {last}"
+        );
+        let sent = last_model_call(&upstream);
+        assert_eq!(
+            calls_and_outputs(kind, &sent).1,
+            ["it is changed"],
+            "{kind:?}: {sent}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn explains_a_refusal_with_every_kind() {
+    let frame = |data: Value| format!("data: {data}\n\n");
+    for kind in EndpointKind::ALL {
+        let Fixture { upstream, parlor, .. } = &start(kind).await;
+        let answer = match kind {
+            EndpointKind::OpenAi => Script::new().raw(
+                frame(json!({ "choices": [{ "index": 0, "delta": { "refusal": "I won’t say this." } }] }))
+                    + &frame(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "content_filter" }] })),
+            ),
+            EndpointKind::OpenAiResponses => Script::new().raw(
+                frame(json!({ "type": "response.refusal.delta", "output_index": 0, "delta": "I won’t say this." }))
+                    + &frame(json!({ "type": "response.incomplete", "response": {
+                        "object": "response", "status": "incomplete", "incomplete_details": { "reason": "content_filter" },
+                    } })),
+            ),
+            EndpointKind::Anthropic => Script::new().raw(
+                frame(json!({ "type": "message_delta", "delta": {
+                    "stop_reason": "refusal", "stop_details": { "explanation": "I won’t say this." },
+                } })) + &frame(json!({ "type": "message_stop" })),
+            ),
+            EndpointKind::Gemini => Script::new().raw(frame(json!({ "promptFeedback": {
+                "blockReason": "SAFETY", "blockReasonMessage": "I won’t say this.",
+            } }))),
+        };
+        upstream.add_script(When::any(), answer.end());
+        let events = parlor.turn(None, "Say it").await;
+        let last = events.last().unwrap();
+        assert_eq!(last["status"], "failed", "{kind:?}: {last}");
+        let said = joined_deltas(&events, "text_delta") + &last["error"].to_string();
+        assert!(said.contains("I won’t say this."), "{kind:?}: {last}");
+    }
+}
