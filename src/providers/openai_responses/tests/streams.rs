@@ -542,13 +542,22 @@ fn adds_no_arguments_to_a_cut_call() {
 
 #[test]
 fn ignores_odd_values_beside_the_text() {
-    for odd in [json!("odd"), json!(1.5), json!(["a"]), json!({ "a": 1 }), json!(true)] {
+    for odd in [
+        json!("odd"),
+        json!(1.5),
+        json!(["a"]),
+        json!({ "a": 1 }),
+        json!(true),
+    ] {
         let mut text = delta("output_text", 0, "Hi");
         for field in ["annotation", "part", "item_id", "summary_index", "message"] {
             text[field] = odd.clone();
         }
         let usage_given = json!({ "input_tokens": odd, "output_tokens": 3, "input_tokens_details": odd });
-        let end = end("completed", json!({ "incomplete_details": odd, "usage": usage_given }));
+        let end = end(
+            "completed",
+            json!({ "incomplete_details": odd, "usage": usage_given }),
+        );
         let expected = vec![Text("Hi".into()), usage(0, 3, 0), STOP];
         assert_eq!(decode_events(&[text, end]), (expected, None), "{odd}");
     }
