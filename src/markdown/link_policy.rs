@@ -27,7 +27,8 @@ pub fn is_allowed(href: &str) -> bool {
         Some(end) if href[end..].starts_with(':') => {
             let (scheme, rest) = (&href[..end], &href[end + 1..]);
             if scheme.eq_ignore_ascii_case(MAIL_SCHEME) {
-                return true;
+                // With two slashes, a mailbox's name would be read as user information before a host.
+                return !rest.starts_with("//");
             }
             WEB_SCHEMES
                 .iter()

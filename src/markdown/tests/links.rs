@@ -43,6 +43,7 @@ fn rejects_executable_addresses() {
         "vbscript:x",
         "blob:http://a.b/c",
         "file:///etc/passwd",
+        "mailto://a@b.c",
         "about:blank",
         "view-source:http://a.b",
         "x:y",
