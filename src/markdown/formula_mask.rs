@@ -67,6 +67,7 @@ pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedTex
         let mut bytes = text.as_bytes().to_vec();
         let mut searched = 0;
         let mut quotes = 0;
+        let mut begins_with_backticks = false;
         for range in ranges {
             let range = range.start - lead.len()..range.end - lead.len();
             let new_line = bytes[searched..range.start]
@@ -77,9 +78,15 @@ pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedTex
                 None => (searched == 0).then_some(0),
             };
             if let Some(line) = line {
-                quotes = count_quotes(&bytes[line..range.start]);
+                let before = &bytes[line..range.start];
+                let prefix = prefix_length(before);
+                quotes = before[..prefix].iter().filter(|byte| **byte == b'>').count();
+                begins_with_backticks = before[prefix..].starts_with(b"```");
             }
             searched = range.start;
+            if begins_with_backticks && has_backtick(&bytes[range.clone()]) {
+                continue;
+            }
             mask_blank_lines(&mut bytes[range.clone()]);
             mask_range(&mut bytes[range], quotes);
         }
@@ -89,11 +96,17 @@ pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedTex
     masked
 }
 
-/// The number of quote markers at the beginning of a line, up to a formula.
-fn count_quotes(line: &[u8]) -> usize {
+/// The length of the quote and list markers at the beginning of a line, up to a formula.
+fn prefix_length(line: &[u8]) -> usize {
     let is_prefix = |byte: &&u8| b" \t>-*+.)".contains(byte) || byte.is_ascii_digit();
-    let prefix = line.iter().take_while(is_prefix);
-    prefix.filter(|byte| **byte == b'>').count()
+    line.iter().take_while(is_prefix).count()
+}
+
+/// True if a formula has a backtick in its first line. After three others at the beginning of the line, it is what
+/// keeps the line from opening a fence, so it must stay visible to the parser.
+fn has_backtick(formula: &[u8]) -> bool {
+    let mut first_line = formula.iter().take_while(|byte| **byte != b'\n');
+    first_line.any(|byte| *byte == b'`')
 }
 
 /// Masks the line ends around the blank lines of a formula.

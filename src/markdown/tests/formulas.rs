@@ -1,6 +1,7 @@
 //! Formulas: what is one, and what only looks like one.
 
 use super::super::{Block, Formula, FormulaDelimiters, Inline, MarkdownDocument, parse, plain_text};
+use super::code::shows_as_code;
 
 fn inlines(text: &str) -> Vec<Inline> {
     match parse(text).into_iter().next() {
@@ -206,6 +207,18 @@ fn code_and_addresses_stay() {
     );
     let address = "https://a.b/$x_1$/c";
     assert!(format!("{:?}", parse(&["[d](", address, ")"].concat())).contains(address));
+}
+
+#[test]
+fn masked_backticks_open_no_fence() {
+    for (text, is_code) in [
+        ("```$$`$$\nafter", false),
+        ("> - ````$a$ $$*em* `$$\n>   after", false),
+        ("``$$`$$\nafter", false),
+        ("```$a$\nafter", true),
+    ] {
+        assert_eq!(shows_as_code(&parse(text), "after"), is_code, "{text:?}");
+    }
 }
 
 #[test]
