@@ -9,6 +9,9 @@ const MIN_BASE64_PART_BYTES: usize = 7;
 /// The maximum number of bytes for one byte of a secret, as in `\u002f`.
 pub(super) const MAX_SPELLING_FACTOR: usize = 6;
 
+/// The maximum number of times that a percent sign may have been encoded repeatedly.
+const MAX_REPEATED_ENCODINGS: usize = 8;
+
 /// The bytes that a secret may begin with besides its own first one.
 pub(super) const ESCAPE_BYTES: [u8; 2] = *b"%\\";
 
@@ -21,7 +24,12 @@ pub(super) fn match_secret(secret: &str, text: &[u8]) -> Option<usize> {
         for end in ends {
             let rest = text.get(end..)?;
             let lengths = [match_plain(c, rest), match_escaped(c, rest)];
-            for end in lengths.into_iter().flatten().map(|length| end + length) {
+            let percent_signs = (c == '%')
+                .then(|| percent_sign_lengths(rest))
+                .into_iter()
+                .flatten();
+            for length in lengths.into_iter().flatten().chain(percent_signs) {
+                let end = end + length;
                 if !next.contains(&end) {
                     next.push(end);
                 }
@@ -47,6 +55,14 @@ fn match_escaped(c: char, text: &[u8]) -> Option<usize> {
         b'+' if c == ' ' => Some(1),
         _ => None,
     }
+}
+
+/// Returns the possible lengths of a percent sign that is encoded at the beginning of a text: in `%2525`, the second `25`
+/// belongs to a repeated encoding or to the text after it.
+fn percent_sign_lengths(text: &[u8]) -> impl Iterator<Item = usize> {
+    let digits = text.strip_prefix(b"%").unwrap_or_default();
+    let repeated = digits.chunks(2).take_while(|pair| pair == b"25").count();
+    (1..=repeated.min(MAX_REPEATED_ENCODINGS)).map(|encodings| 1 + 2 * encodings)
 }
 
 /// Matches `%2F`, or `%252F` for a repeated encoding.

@@ -201,6 +201,14 @@ fn plain_words_are_not_tokens() {
     assert_eq!(placeholder.redact("ollama says none"), "ollama says none");
 }
 
+#[test]
+fn encoded_percent_sign_may_precede_digits() {
+    let secrets = Secrets::default().with_more(["key=%A0+key"]);
+    for spelling in ["key=%A0+key", "key%3D%25A0%2Bkey", "key%253D%2525A0%252Bkey"] {
+        assert_eq!(secrets.redact(spelling), REDACTED, "{spelling}");
+    }
+}
+
 /// Returns a character in one of its spellings.
 fn spell_char(c: char, how: u8) -> String {
     let percent = |c: char| -> String { c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect() };
