@@ -85,6 +85,7 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
         }
         EventBody::MessageHidden { hidden_id, leaf_id } => {
             state.require_branch(event, *leaf_id)?;
+            state.active_leaf = *leaf_id;
             state.remove_subtree(*hidden_id);
             if leaf_id.is_none() {
                 // The beginning of the conversation is hidden, and with it all messages, loaded or not.
@@ -92,7 +93,6 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
                 state.elsewhere.clear();
                 state.earliest = None;
             }
-            state.active_leaf = *leaf_id;
             return Ok(TranscriptUpdate::Messages);
         }
         EventBody::MessageRestored { leaf_id } => {

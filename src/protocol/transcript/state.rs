@@ -28,8 +28,8 @@ pub struct Transcript {
     pub messages: Vec<Message>,
     /// The first loaded message of the branch, if the branch begins before it.
     pub earliest: Option<MessageId>,
-    /// Other versions of the loaded messages: answers to the same message, or messages after the same answer. Oldest
-    /// first.
+    /// Other versions of the loaded messages (answers to the same message, or messages after the same answer), and the
+    /// messages after [`active_leaf`](Self::active_leaf), which become versions of the next one. Oldest first.
     pub elsewhere: Vec<UnloadedSibling>,
     /// The message at the end of the branch that is shown.
     pub active_leaf: Option<MessageId>,
@@ -164,12 +164,20 @@ impl Transcript {
         });
         self.elsewhere.retain(|other| {
             let is_below = other.parent_id.is_some_and(|parent| removed.contains(&parent));
-            // Without another version here, there is none to count.
-            let has_sibling = self
-                .messages
+            other.id != root && !is_below
+        });
+        self.drop_uncounted_siblings();
+    }
+
+    /// Drops the unloaded messages that are no versions of loaded ones or of the next message.
+    fn drop_uncounted_siblings(&mut self) {
+        let (messages, leaf) = (&self.messages, self.active_leaf);
+        self.elsewhere.retain(|other| {
+            let is_version = messages
                 .iter()
                 .any(|message| message.parent_id == other.parent_id);
-            other.id != root && !is_below && has_sibling
+            let follows_leaf = leaf.is_some() && other.parent_id == leaf;
+            (is_version || follows_leaf) && messages.iter().all(|message| message.id != other.id)
         });
     }
 
@@ -243,13 +251,7 @@ impl Transcript {
             let sibling = UnloadedSibling { id, parent_id };
             sorted_vec::insert_sorted(&mut self.elsewhere, sibling, |other| *other);
         }
-        let messages = &self.messages;
-        self.elsewhere.retain(|other| {
-            messages
-                .iter()
-                .any(|message| message.parent_id == other.parent_id)
-                && messages.iter().all(|message| message.id != other.id)
-        });
+        self.drop_uncounted_siblings();
         let has_parent = |first: &MessageId| {
             self.message(*first)
                 .is_some_and(|first| first.parent_id.is_some())

@@ -77,7 +77,7 @@ pub(super) async fn transcript(
     let verdicts = payloads::payload_verdicts(&mut *connection, user_id, conversation_id).await?;
     let held = number_or_zero("conversations", conversation_id, &conversation, "queue_held")? != 0;
     let queue = queue::queue(&mut *connection, ids, held).await?;
-    let elsewhere = unloaded_siblings(connection, ids, &messages).await?;
+    let elsewhere = unloaded_siblings(connection, ids, &messages, active_leaf).await?;
     Ok(Some(Transcript {
         conversation_id,
         as_of,
@@ -112,7 +112,7 @@ pub(super) async fn older_messages(
     Ok(Some(OlderMessages {
         before,
         earliest: earliest_unless_root(&messages),
-        elsewhere: unloaded_siblings(connection, ids, &messages).await?,
+        elsewhere: unloaded_siblings(connection, ids, &messages, None).await?,
         messages,
     }))
 }
@@ -157,12 +157,15 @@ fn earliest_unless_root(page: &[Message]) -> Option<MessageId> {
         .map(|first| first.id)
 }
 
+/// Returns the other versions of these messages, and the messages after the leaf.
 async fn unloaded_siblings(
     connection: &mut SqliteConnection,
     (user_id, conversation_id): (UserId, ConversationId),
     messages: &[Message],
+    active_leaf: Option<MessageId>,
 ) -> Result<Vec<UnloadedSibling>, StorageError> {
-    let parents: Vec<MessageId> = messages.iter().filter_map(|message| message.parent_id).collect();
+    let parents = messages.iter().filter_map(|message| message.parent_id);
+    let parents: Vec<MessageId> = parents.chain(active_leaf).collect();
     let known: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
     let has_root = messages.iter().any(|message| message.parent_id.is_none());
     let rows = sqlx::query(SELECT_SIBLINGS)

@@ -291,6 +291,21 @@ fn a_run_is_final_after_its_end() {
 }
 
 #[test]
+fn page_knows_the_messages_after_its_leaf() {
+    let conversation_id = ConversationId::new();
+    let steps = [Step::Ask("q".into()), Step::End(RunStatus::Complete)];
+    let mut state = fold_events(Transcript::new(conversation_id), &log(conversation_id, &steps));
+    let (question, answer) = (state.messages[0].id, state.messages[1].id);
+    state.active_leaf = Some(question);
+    state.truncate_to_newest(1);
+    let after = UnloadedSibling {
+        id: answer,
+        parent_id: Some(question),
+    };
+    assert_eq!(state.elsewhere, [after]);
+}
+
+#[test]
 fn shown_branch_ends_with_the_active_leaf() {
     let conversation_id = ConversationId::new();
     let end = || Step::End(RunStatus::Complete);
