@@ -152,13 +152,19 @@ impl MarkdownBuilder {
     /// Ends an open paragraph and records the span of an outermost block. It must be called before every
     /// block.
     pub(super) fn begin_block(&mut self, span: &Range<usize>) {
-        self.current_frame().close_paragraph();
+        self.close_paragraph();
         if self.frames.len() == 1 {
             self.reading.block_spans.push(span.clone());
             self.reading.block_ends.push(span.end);
             self.reading.child_spans.clear();
             self.reading.code_end = None;
         }
+    }
+
+    /// Ends the text that stands directly in a container, with its open inline elements of HTML.
+    fn close_paragraph(&mut self) {
+        self.end_markups();
+        self.current_frame().close_paragraph();
     }
 
     pub(super) fn push_block(&mut self, block: Block) {
@@ -198,7 +204,7 @@ impl MarkdownBuilder {
                 (depth < MAX_DEPTH).then_some(FrameKind::List { start, loose: false })
             }
             Tag::Item => {
-                self.current_frame().close_paragraph();
+                self.close_paragraph();
                 if depth == 2 {
                     if let Some(end) = self.reading.block_ends.last_mut() {
                         *end = span.end;

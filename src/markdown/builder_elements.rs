@@ -106,12 +106,17 @@ impl MarkdownBuilder {
 
     /// Ends the elements of HTML that are open in the present block or inline.
     pub(super) fn end_elements(&mut self) {
-        loop {
-            match self.current_frame().kind {
-                FrameKind::Markup(_) => self.end_markup(false),
-                FrameKind::Details(_) => self.end_details(),
-                _ => return,
-            }
+        self.end_markups();
+        while self.is_in_details() {
+            self.end_details();
+            self.end_markups();
+        }
+    }
+
+    /// Ends the inline elements of HTML that are open in the present text.
+    pub(super) fn end_markups(&mut self) {
+        while matches!(self.current_frame().kind, FrameKind::Markup(_)) {
+            self.end_markup(false);
         }
     }
 

@@ -135,6 +135,7 @@ pub const REGRESSIONS: &[&str] = &[
     "`\n---\n[a]: /u\n    | a | b |\n|---|:-:|\n",
     "[b]: <x y>\n\n[^n]\\[b]: <x y>\n",
     "[a]: /u\n2. a | b\n--|--\n",
+    "- a\n\n- a<kbd>b\n  - c\n",
 ];
 
 /// Texts whose meaning differs from their first appearance.

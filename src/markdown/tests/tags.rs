@@ -57,6 +57,14 @@ fn unpaired_tags_are_text() {
             paragraph(&[text("e")]),
         ]
     );
+    let [Block::List { items, .. }] = &parse("- a <kbd>b\n  - c")[..] else {
+        panic!("no list")
+    };
+    let [first, Block::List { items: nested, .. }] = &items[0].blocks[..] else {
+        panic!("{:?}", items[0].blocks)
+    };
+    assert_eq!(*first, paragraph(&[text("a <kbd>b")]));
+    assert_eq!(nested[0].blocks, [paragraph(&[text("c")])]);
     assert_eq!(
         parse("<details>\n<summary>a</summary>\n\nb"),
         [
