@@ -154,6 +154,13 @@ fn keeps_possible_definition_ends() {
 }
 
 #[test]
+fn code_may_continue_after_a_formula_with_a_blank_line() {
+    let (before, after) = ("*```$$- b\n\n$$- ", "```");
+    assert!(is_word_in_code(before, after));
+    assert!(ends_in_code(before, 16));
+}
+
+#[test]
 fn next_text_decides_whether_a_table_continues() {
     let mut tracker = CodeTracker::new(1 << 20);
     tracker.push("| a |\n|---|\n    ");
