@@ -27,7 +27,7 @@ pub struct ListedModel {
     pub id: String,
     /// The name for people.
     pub name: Option<String>,
-    /// What the list says of it.
+    /// The capabilities that the list states.
     pub capabilities: ModelCapabilities,
 }
 

@@ -1,6 +1,6 @@
 //! The deletion of a message with all that follow it: hidden at once, erased when it can't be undone any more.
 
-use sqlx::{Row, SqliteConnection};
+use sqlx::{Row, Sqlite, SqliteConnection, query::Query, sqlite::SqliteArguments};
 
 use super::{
     super::{branch, id, messages},
@@ -29,7 +29,7 @@ const SELECT_NEWEST_SIBLING: &str = "SELECT o.id FROM messages m JOIN messages o
      WHERE m.user_id = ?1 AND m.conversation_id = ?2 AND m.id = ?3 \
          AND o.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2) ORDER BY o.position DESC LIMIT 1";
 
-/// Whether a message (`?3`) or one of its ancestors is hidden.
+/// True if a message (`?3`) or one of its ancestors is hidden.
 const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
          SELECT ?3 WHERE EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = ?1 AND conversation_id = ?2) \
          UNION \
@@ -110,12 +110,11 @@ impl Batch {
         key: (UserId, ConversationId),
         message_id: MessageId,
     ) -> Result<Outcome, ChangeError> {
-        let shown = sqlx::query(
+        let shown = message_query(
             "DELETE FROM hidden_messages WHERE user_id = ? AND conversation_id = ? AND message_id = ?",
+            key,
+            message_id,
         )
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .bind(message_id.to_string())
         .execute(&mut *connection)
         .await?;
         if shown.rows_affected() == 0 {
@@ -144,13 +143,12 @@ impl Batch {
         hidden_at: Timestamp,
     ) -> Result<Outcome, ChangeError> {
         // Another time is that of a later deletion, after the message was restored. A damaged one is any.
-        let hidden = sqlx::query(
+        let hidden = message_query(
             "SELECT 1 FROM hidden_messages WHERE user_id = ? AND conversation_id = ? AND message_id = ? \
              AND (hidden_at = ? OR typeof(hidden_at) <> 'integer')",
+            key,
+            message_id,
         )
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .bind(message_id.to_string())
         .bind(hidden_at.0)
         .fetch_optional(&mut *connection)
         .await?;
@@ -261,10 +259,7 @@ impl Batch {
         key: (UserId, ConversationId),
         message_id: MessageId,
     ) -> Result<Vec<MessageId>, ChangeError> {
-        let rows = sqlx::query(SELECT_SUBTREE)
-            .bind(key.0.to_string())
-            .bind(key.1.to_string())
-            .bind(message_id.to_string())
+        let rows = message_query(SELECT_SUBTREE, key, message_id)
             .fetch_all(connection)
             .await?;
         let mut ids = Vec::with_capacity(rows.len());
@@ -274,6 +269,18 @@ impl Batch {
         }
         Ok(ids)
     }
+}
+
+/// A query about a message: `?1` is its user, `?2` its conversation, `?3` the message.
+fn message_query(
+    sql: &'static str,
+    key: (UserId, ConversationId),
+    message_id: MessageId,
+) -> Query<'static, Sqlite, SqliteArguments> {
+    sqlx::query(sql)
+        .bind(key.0.to_string())
+        .bind(key.1.to_string())
+        .bind(message_id.to_string())
 }
 
 /// Rejects a change of a message that is hidden, by itself or with a message before it.
@@ -302,10 +309,7 @@ async fn leaf_without(
     message_id: MessageId,
     parent_id: Option<MessageId>,
 ) -> Result<Option<MessageId>, ChangeError> {
-    let sibling = sqlx::query(SELECT_NEWEST_SIBLING)
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .bind(message_id.to_string())
+    let sibling = message_query(SELECT_NEWEST_SIBLING, key, message_id)
         .fetch_optional(&mut *connection)
         .await?;
     match sibling {
@@ -319,10 +323,7 @@ async fn newest_descendant(
     key: (UserId, ConversationId),
     message_id: MessageId,
 ) -> Result<Option<MessageId>, ChangeError> {
-    let leaf = sqlx::query(NEWEST_DESCENDANT)
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .bind(message_id.to_string())
+    let leaf = message_query(NEWEST_DESCENDANT, key, message_id)
         .fetch_optional(connection)
         .await?;
     Ok(leaf.map(|row| id(&row, "id")).transpose()?)
