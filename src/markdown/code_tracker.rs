@@ -1,12 +1,14 @@
 //! Tracking of code in a growing text, for callers that search the text and must ignore its code. Only the
 //! part of the text that the answer depends on is kept.
+//!
+//! Formulas are not masked here. One with a blank line joins two paragraphs on the page, and with them a code span that
+//! is none here.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::formula_mask;
 use super::html_tags::{DetailsPart, split_details};
 use super::last_leaf::{LastLeaf, LeafKind};
 use super::parse::{parser_options, push_normalized};
@@ -107,7 +109,6 @@ fn ends_in_code(text: &str, next: &str, is_cut: bool) -> bool {
     let at = text.len();
     // The words after it keep it from being a definition.
     let text = format!("{text}{next} {SAMPLE_WORDS}");
-    let text = formula_mask::mask("", &text, false).text;
     let leaf = LastLeaf::find(&text);
     match leaf.kind {
         LeafKind::None => false,
@@ -208,14 +209,12 @@ fn shorten_paragraph(text: &str, limit: usize) -> Option<String> {
 /// Returns a shorter text after which everything is parsed as after `text`: without its closed blocks, items,
 /// rows and lines of code. It is `text` itself if nothing is closed, as in a long paragraph.
 fn drop_closed_blocks(text: &str) -> Cow<'_, str> {
-    let masked = formula_mask::mask("", text, false);
-    // Only complete lines close anything, and nothing within a formula.
-    let end = masked.open_at.unwrap_or(text.len());
-    let whole = text[..end].rfind('\n').map_or(0, |at| at + 1);
+    // Only complete lines close anything.
+    let whole = text.rfind('\n').map_or(0, |at| at + 1);
     let mut depth = 0;
     let mut keep = 0;
     let mut last = None;
-    for (event, span) in Parser::new_ext(&masked.text[..whole], parser_options()).into_offset_iter() {
+    for (event, span) in Parser::new_ext(&text[..whole], parser_options()).into_offset_iter() {
         match event {
             Event::Start(tag) => {
                 if depth == 0 {
