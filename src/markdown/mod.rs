@@ -27,6 +27,7 @@ mod block_frame;
 mod blocks;
 mod builder;
 mod builder_elements;
+mod builder_start;
 mod citation;
 mod closed_part;
 mod code_tracker;

@@ -1,0 +1,156 @@
+//! The part of the builder that begins elements: the frame for each start event of the parser.
+
+use std::ops::Range;
+
+use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, LinkType, Tag};
+
+use super::block_frame::{BlockFrame, FrameKind};
+use super::blocks::{AlertKind, Alignment};
+use super::builder::{MAX_DEPTH, MarkdownBuilder};
+use super::formula_mask::unmask;
+
+impl MarkdownBuilder {
+    /// Begins the element of a start event.
+    pub(super) fn start(&mut self, tag: Tag<'_>, span: Range<usize>) {
+        let depth = self.frames.len();
+        let kind = match tag {
+            Tag::Paragraph => {
+                self.begin_block(&span);
+                self.mark_list_loose();
+                Some(FrameKind::Paragraph)
+            }
+            Tag::Heading { level, .. } => {
+                self.begin_block(&span);
+                Some(FrameKind::Heading(level as u8))
+            }
+            Tag::CodeBlock(code) => {
+                self.begin_block(&span);
+                Some(FrameKind::Code(match code {
+                    CodeBlockKind::Fenced(info) => Some(unmask(&info).into_owned()),
+                    CodeBlockKind::Indented => None,
+                }))
+            }
+            Tag::HtmlBlock => {
+                self.html_span = span;
+                Some(FrameKind::Html)
+            }
+            Tag::BlockQuote(kind) => {
+                self.begin_block(&span);
+                (depth < MAX_DEPTH)
+                    .then(|| kind.map_or(FrameKind::Quote, |kind| FrameKind::Alert(alert(kind))))
+            }
+            Tag::List(start) => {
+                self.begin_block(&span);
+                (depth < MAX_DEPTH).then_some(FrameKind::List { start, loose: false })
+            }
+            Tag::Item => {
+                self.close_paragraph();
+                if depth == 2 {
+                    if let Some(end) = self.reading.block_ends.last_mut() {
+                        *end = span.end;
+                    }
+                    self.reading.child_spans.push(span);
+                }
+                matches!(self.current_frame().kind, FrameKind::List { .. }).then_some(FrameKind::Item(None))
+            }
+            Tag::FootnoteDefinition(label) => {
+                self.begin_block(&span);
+                self.reading.footnotes.push((label.to_string(), span.start));
+                (depth < MAX_DEPTH).then(|| FrameKind::Footnote(unmask(&label).into_owned()))
+            }
+            Tag::Table(alignments) => {
+                self.begin_block(&span);
+                Some(FrameKind::Table(alignments.into_iter().map(alignment).collect()))
+            }
+            Tag::TableHead => Some(FrameKind::Row { head: true }),
+            Tag::TableRow => {
+                if depth == 2 {
+                    self.reading.child_spans.push(span);
+                }
+                Some(FrameKind::Row { head: false })
+            }
+            Tag::TableCell => Some(FrameKind::Cell),
+            inline => self.start_inline(inline),
+        };
+        self.has_frame.push(kind.is_some());
+        if let Some(kind) = kind {
+            self.frames.push(BlockFrame::new(kind));
+        }
+    }
+
+    fn start_inline(&mut self, tag: Tag<'_>) -> Option<FrameKind> {
+        let kind = match tag {
+            Tag::Emphasis => FrameKind::Emphasis,
+            Tag::Strong => FrameKind::Strong,
+            Tag::Strikethrough => FrameKind::Strikethrough,
+            Tag::Link {
+                link_type,
+                dest_url,
+                title,
+                ..
+            } => {
+                let href = match link_type {
+                    LinkType::Email => format!("mailto:{dest_url}"),
+                    _ => unmask(&dest_url).into_owned(),
+                };
+                FrameKind::Link {
+                    href,
+                    title: non_empty_title(title),
+                }
+            }
+            Tag::Image { dest_url, title, .. } => FrameKind::Image {
+                href: unmask(&dest_url).into_owned(),
+                title: non_empty_title(title),
+            },
+            // No other extension is enabled.
+            _ => return None,
+        };
+        if self.inline_depth >= MAX_DEPTH {
+            return None;
+        }
+        self.inline_depth += 1;
+        self.links += usize::from(matches!(kind, FrameKind::Link { .. }));
+        Some(kind)
+    }
+
+    /// Marks a list as loose. The parser emits a paragraph directly in an item only for loose lists.
+    fn mark_list_loose(&mut self) {
+        if let [
+            ..,
+            BlockFrame {
+                kind: FrameKind::List { loose, .. },
+                ..
+            },
+            BlockFrame {
+                kind: FrameKind::Item(_),
+                ..
+            },
+        ] = self.frames.as_mut_slice()
+        {
+            *loose = true;
+        }
+    }
+}
+
+fn alert(kind: BlockQuoteKind) -> AlertKind {
+    match kind {
+        BlockQuoteKind::Note => AlertKind::Note,
+        BlockQuoteKind::Tip => AlertKind::Tip,
+        BlockQuoteKind::Important => AlertKind::Important,
+        BlockQuoteKind::Warning => AlertKind::Warning,
+        BlockQuoteKind::Caution => AlertKind::Caution,
+    }
+}
+
+fn non_empty_title(title: CowStr<'_>) -> Option<String> {
+    (!title.is_empty()).then(|| unmask(&title).into_owned())
+}
+
+fn alignment(alignment: pulldown_cmark::Alignment) -> Alignment {
+    match alignment {
+        pulldown_cmark::Alignment::None => Alignment::None,
+        pulldown_cmark::Alignment::Left => Alignment::Left,
+        pulldown_cmark::Alignment::Center => Alignment::Center,
+        pulldown_cmark::Alignment::Right => Alignment::Right,
+    }
+}
