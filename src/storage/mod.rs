@@ -21,12 +21,10 @@ use crate::protocol::{
 
 pub use self::{
     api_error::not_found,
-    change::{
-        ApprovalDecision, AttachmentRow, Change, CompletedIntent, FileLocation, PageContextSnapshot,
-        QueueLimits, RecordedCall, RunStart, StoredConversation, StoredFile, TokenHash,
-    },
+    change::{ApprovalDecision, Change, PageContextSnapshot, QueueLimits, RecordedCall, RunStart},
     error::{StorageError, StorageErrorKind},
     outcome::{ChangeRejection, Outcome},
+    record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},
     run_context::{HistorySummary, RunContext, RunOptions},
 };
 
@@ -36,6 +34,7 @@ mod change;
 pub mod damage;
 mod error;
 mod outcome;
+mod record;
 mod run_context;
 pub mod sqlite;
 
